@@ -1,0 +1,50 @@
+# Two commands are enough: `make demo` and `make test`. Each sets up .venv when there is none.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench docs constraints clean
+
+help:  ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/ready  ## run the eight base algorithms on the embedded digits and MNIST
+	@$(BIN)/l2t demo
+
+test: $(VENV)/ready  ## run every test (two processes)
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+lint: $(VENV)/ready  ## style, types and the direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/bench  ## speed as ratios against peers and naive forms, on one thread
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/ready  ## measure docs/results again (needs L2T_DATA) and draw the README's picture
+	$(BIN)/python -m docs.make
+
+constraints:  ## write constraints.txt anew from the newest versions
+	$(PYTHON) -m venv --clear $(VENV)
+	$(PIP) install --editable '.[dev]'
+	{ head -1 constraints.txt; $(BIN)/python -m pip freeze --exclude-editable --exclude l2t; } > constraints.new
+	mv constraints.new constraints.txt
+
+clean:  ## remove the virtual environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(VENV)/ready: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "L2T needs Python 3.11 or newer; '$(PYTHON)' is older. Try: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@echo "Setting up $(VENV) (once, about a minute) ..." >&2
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+$(VENV)/bench: $(VENV)/ready
+	@$(PIP) install --constraint constraints.txt --editable '.[bench]'
+	@touch $@

@@ -1,0 +1,48 @@
+"""Learning to Transfer: learn from past transfers what to transfer between a new pair of domains.
+
+::
+
+    Domain, DomainPair --algorithms--> LatentFactors (W) --evaluation--> accuracies
+
+The mathematics follows Wei, Zhang and Yang, *Learning to Transfer* (2017).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from l2t._version import __version__
+
+if TYPE_CHECKING:
+    from l2t import algorithms, domains, exceptions, testing
+    from l2t.domains import Domain, DomainPair, PairSampler, normalize, read_domain, write_domain
+
+__all__ = [
+    "Domain",
+    "DomainPair",
+    "PairSampler",
+    "__version__",
+    "algorithms",
+    "domains",
+    "exceptions",
+    "normalize",
+    "read_domain",
+    "testing",
+    "write_domain",
+]
+
+_MODULES = ("algorithms", "domains", "exceptions", "testing")
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that `l2t --help` need not wait for numpy."""
+    if name in _MODULES:
+        return import_module(f"l2t.{name}")
+    if name in __all__:
+        return getattr(import_module("l2t.domains"), name)
+    raise AttributeError(f"module 'l2t' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,222 @@
+"""What a base algorithm is, and what it gives.
+
+An algorithm sees a pair of domains, never a target label, and gives *latent factors*: a matrix
+W (m x u') in the original features. How W came about is its kind:
+
+* ``"linear"``: the algorithm itself looks for W;
+* ``"fitted"``: it embeds the target as Z, and ``W = pinv(Xt) Z`` (errata section 8);
+* ``"metric"``: it gives a metric G, and ``W W' = G``.
+
+Distances after the transfer are those of ``X W``, so W matters only through ``W W'``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from l2t.domains import DomainPair
+from l2t.exceptions import InvalidInputError, L2TWarning
+from l2t.numerics import JointSpan, Optimum
+
+__all__ = ["Algorithm", "BaseAlgorithm", "Diagnostics", "Kind", "LatentFactors"]
+
+Array = npt.NDArray[np.float64]
+Kind = Literal["linear", "fitted", "metric"]
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """How a fit went.
+
+    Attributes
+    ----------
+    objective : tuple of float
+        The objective at the start and after every iteration; one entry for a closed form.
+    n_iter : int
+        Iterations done; 0 for a closed form.
+    stop_reason : str
+        ``"closed-form"``, ``"max_iter"``, or the condition of convergence that was met.
+    residual : float or None
+        For fitted maps ``||Xt W - Zt|| / ||Zt||``, both centred; None otherwise.
+    """
+
+    objective: tuple[float, ...]
+    n_iter: int
+    stop_reason: str
+    residual: float | None = None
+
+    @property
+    def converged(self) -> bool:
+        """Whether the fit ended for another reason than running out of iterations."""
+        return self.stop_reason != "max_iter"
+
+    @classmethod
+    def of_search(cls, optimum: Optimum) -> Diagnostics:
+        """Describe a search on a manifold."""
+        return cls(optimum.trace, len(optimum.trace) - 1, optimum.stop_reason)
+
+
+@dataclass(frozen=True, eq=False)
+class LatentFactors:
+    """What an algorithm found worth transferring.
+
+    Attributes
+    ----------
+    W : array of shape (m, u')
+        The latent factor matrix, in the original features and the data's floating type.
+    kind : {"linear", "fitted", "metric"}
+        How W came about.
+    algorithm : str
+        The name of the algorithm.
+    diagnostics : Diagnostics
+        Objective trace, iterations, why it stopped, residual.
+    parts : mapping of str to array
+        The algorithm's own factors (a dictionary, sparse codes, principal angles ...), for
+        inspection; documented by each algorithm.
+    """
+
+    W: npt.NDArray[Any]
+    kind: Kind
+    algorithm: str
+    diagnostics: Diagnostics
+    parts: Mapping[str, Array] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        m, u = self.W.shape
+        why = self.diagnostics.stop_reason
+        return f"LatentFactors({self.algorithm}, {self.kind}, W {m} x {u}, stopped: {why})"
+
+    def transform(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
+        """Return ``X @ W`` for rows of either domain, seen before or not."""
+        rows = np.asarray(X)
+        if rows.ndim != 2 or rows.shape[1] != self.W.shape[0]:
+            raise InvalidInputError(
+                f"X must be 2-D with the {self.W.shape[0]} features of the pair, got {rows.shape}"
+            )
+        return np.asarray(rows @ self.W)
+
+
+@runtime_checkable
+class Algorithm(Protocol):
+    """What `make` gives, and what a plug-in must provide; `l2t.testing` holds the checks."""
+
+    name: ClassVar[str]
+
+    def fit(self, pair: DomainPair) -> LatentFactors:
+        """Find the latent factors of a pair, without reading a target label."""
+        ...
+
+
+@dataclass(frozen=True)
+class BaseAlgorithm(ABC):
+    """Checks, clipping and packing that the built-in algorithms share.
+
+    A subclass is a frozen dataclass of its hyper-parameters; it checks them in `_check` and does
+    its work in `_fit`.
+    """
+
+    name: ClassVar[str]
+
+    n_components: int = 20
+    random_state: int | None = 0
+
+    def fit(self, pair: DomainPair) -> LatentFactors:
+        """Find the latent factors of a pair, without reading a target label."""
+        self._require_integer("n_components", least=1)
+        if self.random_state is not None:
+            self._require_integer("random_state", least=0)
+        self._check()
+        if not isinstance(pair, DomainPair):
+            raise InvalidInputError(f"pair must be a DomainPair, got {type(pair).__name__}")
+        for role, domain in (("source", pair.source), ("target", pair.target)):
+            if len(domain) < 2:
+                raise InvalidInputError(f"{role} must have at least 2 rows, got {len(domain)}")
+        factors = self._fit(pair)
+        if not np.isfinite(factors.W).all() or not factors.W.any():
+            raise InvalidInputError(
+                f"{self.name} found nothing to transfer: its W is {_blame(factors.W)}, as happens "
+                "when the rows of a domain are all the same, or of extreme scale"
+            )
+        return factors
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The hyper-parameters by name."""
+        return dataclasses.asdict(self)
+
+    @abstractmethod
+    def _fit(self, pair: DomainPair) -> LatentFactors:
+        """Do the work; the pair and the hyper-parameters are checked."""
+
+    @abstractmethod
+    def _check(self) -> None:
+        """Raise InvalidInputError for a hyper-parameter that breaks its rule."""
+
+    def _require_integer(self, parameter: str, *, least: int) -> None:
+        value = getattr(self, parameter)
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+            raise InvalidInputError(
+                f"{parameter} must be a whole number of at least {least}, got {value!r}"
+            )
+
+    def _require_number(
+        self, parameter: str, *, above: float | None = None, most: float = np.inf
+    ) -> None:
+        """Check a finite number: above `above`, or at least 0 when that is None; at most `most`."""
+        value = getattr(self, parameter)
+        real = isinstance(value, int | float | np.integer | np.floating) and np.isfinite(value)
+        if not real or value > most or (value < 0 if above is None else value <= above):
+            rule = "at least 0" if above is None else f"above {above:g}"
+            upper = "" if most == np.inf else f" and at most {most:g}"
+            raise InvalidInputError(f"{parameter} must be a number {rule}{upper}, got {value!r}")
+
+    def _require_choice(self, parameter: str, options: tuple[str, ...]) -> None:
+        value = getattr(self, parameter)
+        if value not in options:
+            raise InvalidInputError(
+                f"{parameter} must be one of {', '.join(map(repr, options))}, got {value!r}"
+            )
+
+    def _clip(self, rank: int, what: str = "the joint data") -> int:
+        """Return n_components, or the rank where that is less, with a warning that says so."""
+        if rank < 1:
+            raise InvalidInputError(
+                f"{self.name} needs rows that differ, but the rank of {what} is 0 "
+                "(all rows are the same)"
+            )
+        if self.n_components > rank:
+            warnings.warn(
+                f"{self.name}: n_components={self.n_components} is more than the rank of {what}; "
+                f"{rank} are used",
+                L2TWarning,
+                stacklevel=4,
+            )
+        return min(self.n_components, rank)
+
+    def _linear(self, span: JointSpan, V: Array, diagnostics: Diagnostics) -> LatentFactors:
+        """Pack a factor V that was found in the joint span."""
+        return LatentFactors(span.lift(V), "linear", self.name, diagnostics)
+
+    def _fitted(
+        self,
+        span: JointSpan,
+        Zt: Array,
+        diagnostics: Diagnostics,
+        parts: Mapping[str, Array],
+    ) -> LatentFactors:
+        """Pack an embedding of the target by the linear map closest to it."""
+        V, residual = span.linear_map(Zt)
+        measured = dataclasses.replace(diagnostics, residual=residual)
+        return LatentFactors(span.lift(V), "fitted", self.name, measured, {**parts, "Zt": Zt})
+
+
+def _blame(W: npt.NDArray[Any]) -> str:
+    return "zero" if np.isfinite(W).all() else "not finite"

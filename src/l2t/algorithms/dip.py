@@ -1,0 +1,124 @@
+"""DIP: domain invariant projection (Baktashmotlagh, Harandi, Lovell, Salzmann 2013).
+
+``min_{W'W = I} s' K(W) s``,  ``s = [1/ns; -1/nt]``: the squared MMD of the projected domains.
+
+RBF kernel ``K_ij = exp(-||(x_i - x_j) W||² / sigma)`` with sigma *fixed* at the mean squared distance of the
+source rows; or polynomial ``K_ij = (x_i W W' x_j' + 1)²``. With ``C = s s' * K`` the gradients are
+``-(2/sigma) Lap(C) W`` and ``4 X' (s s' * (Z Z' + 1)) Z``, Z = X W.
+
+Directions of hardly any variance agree between any two domains, and MMD alone would choose them:
+the search is kept to the leading principal directions that hold the share `variance` of the variance
+within the domains (the gap between them does not count: it is what must be searched away).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
+from l2t.domains import DomainPair
+from l2t.numerics import (
+    Grassmann,
+    JointSpan,
+    laplacian_product,
+    mean_squared_distance,
+    minimize_on_manifold,
+    squared_distances,
+)
+
+__all__ = ["DIP", "leading_variance", "polynomial_mmd", "rbf_mmd"]
+
+Array = npt.NDArray[np.float64]
+Objective = Callable[[Array], tuple[float, Array]]
+
+
+@dataclass(frozen=True)
+class DIP(BaseAlgorithm):
+    """Domain invariant projection.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of components u.
+    random_state : int or None
+        Not used: the search starts from PCA.
+    kernel : {"rbf", "polynomial"}
+        The kernel of the MMD.
+    variance : float
+        Share of the variance within the domains that the searched directions hold, at most 1.
+    max_iter : int
+        Iterations of the conjugate gradient.
+    """
+
+    name: ClassVar[str] = "dip"
+
+    kernel: str = "rbf"
+    variance: float = 0.99
+    max_iter: int = 20
+
+    def _check(self) -> None:
+        self._require_choice("kernel", ("rbf", "polynomial"))
+        self._require_number("variance", above=0.0, most=1.0)
+        self._require_integer("max_iter", least=1)
+
+    def _fit(self, pair: DomainPair) -> LatentFactors:
+        span = pair.span
+        u = self._clip(span.rank)
+        q = leading_variance(span, self.variance, least=u)
+        source, target = span.source[:, :q], span.target[:, :q]
+        mmd = rbf_mmd if self.kernel == "rbf" else polynomial_mmd
+        found = minimize_on_manifold(
+            mmd(source, target), np.eye(q, u), Grassmann(), max_iter=self.max_iter
+        )
+        V = np.concatenate([found.W, np.zeros((span.rank - q, u))])
+        return self._linear(span, V, Diagnostics.of_search(found))
+
+
+def leading_variance(span: JointSpan, share: float, *, least: int) -> int:
+    """Return how many leading coordinates hold a share of the variance within the domains."""
+    within = span.source.var(axis=0) + span.target.var(axis=0)
+    cumulated = np.cumsum(within)
+    enough = int(np.searchsorted(cumulated, share * cumulated[-1] * (1 - 1e-12)) + 1)
+    return min(max(least, enough), span.rank)
+
+
+def rbf_mmd(source: Array, target: Array) -> Objective:
+    """Return W -> (squared MMD, gradient) for the RBF kernel with a fixed bandwidth."""
+    X, weights = _stacked(source, target)
+    sigma = mean_squared_distance(source, source) or mean_squared_distance(X, X)
+
+    def objective(W: Array) -> tuple[float, Array]:
+        Z = X @ W
+        C = squared_distances(Z)
+        C *= -1.0 / sigma
+        np.exp(C, out=C)
+        C *= weights
+        C *= weights[:, None]
+        return float(C.sum()), laplacian_product(C, X, Z) * (-2.0 / sigma)
+
+    return objective
+
+
+def polynomial_mmd(source: Array, target: Array) -> Objective:
+    """Return W -> (squared MMD, gradient) for ``(x W W' x' + 1)²``."""
+    X, weights = _stacked(source, target)
+
+    def objective(W: Array) -> tuple[float, Array]:
+        Z = X @ W
+        root = Z @ Z.T + 1.0
+        C = np.outer(weights, weights) * root
+        return float(np.vdot(C, root)), 4.0 * (X.T @ (C @ Z))
+
+    return objective
+
+
+def _stacked(source: Array, target: Array) -> tuple[Array, Array]:
+    weights = np.concatenate(
+        [np.full(len(source), 1 / len(source)), np.full(len(target), -1 / len(target))]
+    )
+    return np.concatenate([source, target]), weights

@@ -1,0 +1,134 @@
+"""ITL: information-theoretical learning of a discriminative subspace (Shi, Sha 2012).
+
+``min_L  -I_t(X; Y) + lam I_st(X; Q)   s.t.  tr(L'L) = u``,  L (m x u)
+
+Every row chooses a neighbour with probability ``p_ij ∝ exp(-||(x_i - x_j) L||²)``, and with it a label.
+
+* ``I_t = H[mean_i p_i] - mean_i H[p_i]``: target rows i choose among the labelled source rows j;
+  ``p_i(c)`` is the probability of source class c. Large when the target falls into clear clusters.
+* ``I_st``: the same with the domain as the label; all rows choose among all others. Small when the
+  domains are mixed.
+
+Gradient of such an information: ``a_ij = (log p_i(c_j) - log pbar(c_j)) / N``,
+``Gamma = P * (Σ_j P_ij a_ij - a_ij)``, ``2 Lap(Gamma) L``. The constraint is the sphere of radius sqrt(u).
+
+The temperature of the choice is part of the scale of L. The data are multiplied by one number so
+that at the PCA start with ``tr(L'L) = u`` the mean squared distance is 2u: unit variance a component.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
+from l2t.domains import DomainPair
+from l2t.exceptions import InvalidInputError
+from l2t.numerics import (
+    Sphere,
+    laplacian_product,
+    mean_squared_distance,
+    minimize_on_manifold,
+    squared_distances,
+)
+
+__all__ = ["ITL", "information", "information_objective"]
+
+Array = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class ITL(BaseAlgorithm):
+    """Information-theoretical learning; uses the labels of the source, never those of the target.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of components u.
+    random_state : int or None
+        Not used: the search starts from PCA.
+    lam : float
+        Weight of the domain information, at least 0.
+    max_iter : int
+        Iterations of the conjugate gradient.
+
+    Notes
+    -----
+    With one source class ``I_t`` is 0 and the domain information alone is minimised.
+    """
+
+    name: ClassVar[str] = "itl"
+
+    lam: float = 1.0
+    max_iter: int = 30
+
+    def _check(self) -> None:
+        self._require_number("lam")
+        self._require_integer("max_iter", least=1)
+
+    def _fit(self, pair: DomainPair) -> LatentFactors:
+        labeled = np.flatnonzero(pair.source_labeled)
+        if not labeled.size:
+            raise InvalidInputError("itl needs labels in the source, got none")
+        span = pair.span
+        u = self._clip(span.rank)
+        scale = np.sqrt(2 * u / mean_squared_distance(span.joint[:, :u], span.joint[:, :u]))
+        objective = information_objective(
+            span.source * scale, span.target * scale, pair.source.codes, labeled, self.lam
+        )
+        found = minimize_on_manifold(
+            objective, np.eye(span.rank, u), Sphere(np.sqrt(u)), max_iter=self.max_iter
+        )
+        return self._linear(span, found.W, Diagnostics.of_search(found))
+
+
+def information_objective(
+    source: Array, target: Array, codes: Codes, labeled: Codes, lam: float
+) -> Callable[[Array], tuple[float, Array]]:
+    """Return L -> (``-I_t + lam I_st``, gradient); `labeled` are the source rows that carry a label."""
+    X = np.concatenate([source, target])
+    ns, n = len(source), len(X)
+    domain = (np.arange(n) >= ns).astype(np.intp)
+    _, classes = np.unique(codes[labeled], return_inverse=True)
+    block = np.ix_(np.arange(ns, n), labeled)
+
+    def objective(L: Array) -> tuple[float, Array]:
+        Z = X @ L
+        D = squared_distances(Z)
+        class_information, weights = information(D[block], classes)
+        np.fill_diagonal(D, np.inf)  # no row chooses itself
+        domain_information, C = information(D, domain)
+        C *= lam
+        C[block] -= weights
+        C += C.T.copy()
+        return lam * domain_information - class_information, laplacian_product(C, X, Z)
+
+    return objective
+
+
+def information(D: Array, labels: Codes) -> tuple[float, Array]:
+    """Return the mutual information of choosing a label by distance, and its derivative by D.
+
+    Parameters
+    ----------
+    D : array of shape (N, n)
+        Squared distances of N rows to n labelled neighbours; inf where a choice is barred.
+    labels : int array of shape (n,)
+        Labels 0 ... C - 1.
+    """
+    P = D.min(axis=1, keepdims=True) - D
+    np.exp(P, out=P)
+    P /= P.sum(axis=1, keepdims=True)
+    onehot = np.eye(labels.max() + 1)[labels]
+    posterior = P @ onehot
+    mean = posterior.mean(axis=0)
+    gain = np.log(np.maximum(posterior, 1e-300)) - np.log(np.maximum(mean, 1e-300))
+    expected = np.sum(posterior * gain, axis=1, keepdims=True)
+    # Gamma = P * (expected - gain of the label chosen) / N, with the gain spread over the columns.
+    P *= ((expected - gain) / len(D))[:, labels]
+    return float(expected.mean()), P

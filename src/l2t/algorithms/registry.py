@@ -1,0 +1,76 @@
+"""Algorithms by name: the eight of the paper, and those that other packages bring.
+
+A package adds its own through the entry point group ``l2t.algorithms``::
+
+    [project.entry-points."l2t.algorithms"]
+    coral = "my_package:Coral"
+
+where ``Coral(**params)`` gives an object with `fit(pair) -> LatentFactors`; it should accept
+`n_components` and `random_state`. ``l2t.testing.check_algorithm`` tells whether it keeps the contract.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from l2t.algorithms.base import Algorithm
+from l2t.algorithms.cmf import CMF
+from l2t.algorithms.dip import DIP
+from l2t.algorithms.gfk import GFK
+from l2t.algorithms.itl import ITL
+from l2t.algorithms.lsdt import LSDT
+from l2t.algorithms.sie import SIE
+from l2t.algorithms.stl import STL
+from l2t.algorithms.tca import TCA
+from l2t.exceptions import InvalidInputError, UnknownAlgorithmError
+
+__all__ = ["make", "names"]
+
+GROUP = "l2t.algorithms"
+BUILT_IN: dict[str, Callable[..., Algorithm]] = {
+    cls.name: cls for cls in (TCA, ITL, CMF, LSDT, STL, DIP, SIE, GFK)
+}
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all algorithms: the paper's eight in its order, then plug-ins by name."""
+    return (*BUILT_IN, *sorted(_plugins()))
+
+
+def make(name: str, **params: Any) -> Algorithm:
+    """Make an algorithm by name.
+
+    Parameters
+    ----------
+    name : str
+        One of `names`; upper or lower case.
+    **params
+        Its hyper-parameters, such as `n_components` (default 20) and `random_state`.
+
+    Examples
+    --------
+    >>> make("gfk", n_components=10)
+    GFK(n_components=10, random_state=0)
+    """
+    key = str(name).lower()
+    plugins = _plugins()
+    if key in BUILT_IN:
+        factory = BUILT_IN[key]
+    elif key in plugins:
+        factory = plugins[key].load()
+    else:
+        raise UnknownAlgorithmError(
+            f"name must be one of {', '.join((*BUILT_IN, *sorted(plugins)))}, got {name!r}"
+        )
+    try:
+        return factory(**params)
+    except TypeError as error:
+        raise InvalidInputError(f"{key} does not take these parameters: {error}") from None
+
+
+def _plugins() -> dict[str, EntryPoint]:
+    """Return the plug-ins by name; a built-in algorithm cannot be replaced by one."""
+    found = {entry.name.lower(): entry for entry in entry_points(group=GROUP)}
+    return {name: entry for name, entry in found.items() if name not in BUILT_IN}

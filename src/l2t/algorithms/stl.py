@@ -1,0 +1,134 @@
+"""STL: self-taught learning (Raina, Battle, Lee, Packer, Ng 2007).
+
+``min_{B, A} 1/2 ||X - A B||_F² + alpha ||A||_1   s.t.  ||b_j|| = 1``   on the *source* rows X alone,
+B (u x m) the dictionary, A (ns x u) its codes. A target row is represented by its own code
+``a(x) = argmin 1/2 ||x - a B||² + alpha ||a||_1``, and W is fitted to the target's codes.
+
+Alternating: codes by batched FISTA with a warm start; atoms one after the other in closed form
+(Mairal, Bach, Ponce, Sapiro 2010), each scaled back to norm 1 together with its codes, which can only
+lower the objective. Rows of both domains are centred by the source's mean, and the work is done in the
+row space of the centred source: what lies outside of it no atom can see.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
+from l2t.domains import DomainPair
+from l2t.exceptions import InvalidInputError
+from l2t.numerics import lasso_objective, principal_axes, sparse_codes
+
+__all__ = ["STL"]
+
+Array = npt.NDArray[np.float64]
+
+MAX_HALVINGS = 30
+
+
+@dataclass(frozen=True)
+class STL(BaseAlgorithm):
+    """Self-taught learning.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of atoms u; at most the number of source rows.
+    random_state : int or None
+        Chooses source rows as further first atoms where u exceeds the rank of the source.
+    sparsity : float
+        ``alpha`` as a share of the largest inner product of a source row and a first atom, where
+        1 would give no code at all.
+    max_iter : int
+        Rounds of codes and atoms.
+
+    Notes
+    -----
+    Where `alpha` leaves more than half of the target rows without a code it is halved, for coding
+    the target only, until it does not. Parts: ``dictionary`` (u x m), ``codes`` (nt x u), ``alpha``
+    and ``target_alpha`` (1,).
+    """
+
+    name: ClassVar[str] = "stl"
+
+    sparsity: float = 0.03
+    max_iter: int = 100
+
+    def _check(self) -> None:
+        self._require_number("sparsity", above=0.0, most=1.0)
+        self._require_integer("max_iter", least=1)
+
+    def _fit(self, pair: DomainPair) -> LatentFactors:
+        mean = pair.source.X.mean(axis=0, dtype=np.float64)
+        source, target = pair.source.X - mean, pair.target.X - mean
+        axes = principal_axes(source, min(source.shape))
+        u = self._clip(len(source) if axes.size else 0, "the source (its number of rows)")
+        rows = source @ axes
+        atoms = self._first_atoms(rows, u)
+        alpha = self.sparsity * float(np.abs(rows @ atoms.T).max())
+        atoms, diagnostics = self._learn(rows, atoms, alpha)
+        codes, target_alpha = _code(atoms, target @ axes, alpha)
+        parts = {
+            "dictionary": atoms @ axes.T,
+            "codes": codes,
+            "alpha": np.array([alpha]),
+            "target_alpha": np.array([target_alpha]),
+        }
+        return self._fitted(pair.span, codes, diagnostics, parts)
+
+    def _first_atoms(self, rows: Array, u: int) -> Array:
+        """Return the leading principal directions, then random source rows, of norm 1."""
+        atoms = np.eye(min(u, rows.shape[1]), rows.shape[1])
+        if u > len(atoms):
+            order = np.random.default_rng(self.random_state).permutation(len(rows))
+            norms = np.linalg.norm(rows[order], axis=1)
+            chosen = order[norms > 1e-10 * norms.max()][: u - len(atoms)]
+            atoms = np.concatenate([atoms, rows[chosen]])
+        return np.asarray(atoms / np.linalg.norm(atoms, axis=1, keepdims=True))
+
+    def _learn(self, rows: Array, atoms: Array, alpha: float) -> tuple[Array, Diagnostics]:
+        codes = np.zeros((len(rows), len(atoms)))
+        trace = [lasso_objective(atoms, rows, codes, alpha)]
+        reason = "max_iter"
+        for _ in range(self.max_iter):
+            codes = sparse_codes(atoms, rows, alpha, start=codes, max_iter=50).codes
+            atoms, codes = _update_atoms(rows, atoms, codes)
+            trace.append(lasso_objective(atoms, rows, codes, alpha))
+            if trace[-2] - trace[-1] <= 1e-4 * trace[-2]:
+                reason = "progress"
+                break
+        return atoms, Diagnostics(tuple(trace), len(trace) - 1, reason)
+
+
+def _update_atoms(rows: Array, atoms: Array, codes: Array) -> tuple[Array, Array]:
+    """Move each atom to its best place given the codes and the other atoms, then to norm 1."""
+    atoms, codes = atoms.copy(), codes.copy()
+    gram, image = codes.T @ codes, codes.T @ rows
+    used = np.flatnonzero(np.diag(gram) > 1e-12 * max(float(np.trace(gram)), 1e-300))
+    for j in used:
+        atom = atoms[j] + (image[j] - gram[j] @ atoms) / gram[j, j]
+        atoms[j] = atom / max(1.0, float(np.linalg.norm(atom)))
+    # An atom shorter than 1 takes length from its codes, which lowers their l1 norm.
+    norms = np.linalg.norm(atoms, axis=1)
+    kept = norms > 1e-12
+    atoms[kept] /= norms[kept, None]
+    codes[:, kept] *= norms[kept]
+    return atoms, codes
+
+
+def _code(atoms: Array, target: Array, alpha: float) -> tuple[Array, float]:
+    """Code the target, with alpha halved until half of its rows have a code."""
+    reach = np.abs(target @ atoms.T).max(axis=1)
+    needed = float(np.median(reach))
+    if needed <= 0:
+        raise InvalidInputError(
+            "stl needs a target that its source dictionary can see, but at least half of the target "
+            "rows are orthogonal to every atom"
+        )
+    halvings = int(np.clip(np.ceil(np.log2(alpha / needed) + 1e-9), 0, MAX_HALVINGS))
+    alpha /= 2.0**halvings
+    return sparse_codes(atoms, target, alpha, max_iter=2000, tol=1e-6).codes, alpha

@@ -1,0 +1,21 @@
+"""Domains and pairs: what a transfer is between."""
+
+from __future__ import annotations
+
+from l2t.domains.domain import Domain
+from l2t.domains.embedded import digits, mnist
+from l2t.domains.files import read_domain, write_domain
+from l2t.domains.pair import DomainPair
+from l2t.domains.preparation import normalize
+from l2t.domains.sampling import PairSampler
+
+__all__ = [
+    "Domain",
+    "DomainPair",
+    "PairSampler",
+    "digits",
+    "mnist",
+    "normalize",
+    "read_domain",
+    "write_domain",
+]

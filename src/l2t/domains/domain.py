@@ -1,0 +1,257 @@
+"""A domain: rows of features, and what is known about them.
+
+A domain is checked once, when it is made, and never changes afterwards: its arrays are read-only, and
+its fingerprint stands for its content wherever the domain travels.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from l2t.exceptions import InvalidInputError
+from l2t.numerics import fingerprint
+
+__all__ = ["MAX_DENSE_BYTES", "Domain"]
+
+#: A sparse X that would need more than this when made dense is refused.
+MAX_DENSE_BYTES = 4 * 2**30
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Domain:
+    """Rows of features with optional labels.
+
+    Parameters
+    ----------
+    X : array-like, DataFrame or sparse matrix of shape (n, m)
+        Finite numbers. float32 and float64 are kept, float16 becomes float32, anything else float64.
+    y : array-like of shape (n,), optional
+        Labels of any type that can be compared. A missing label (None or NaN) is allowed where
+        `labeled` is False.
+    labeled : bool array-like of shape (n,), optional
+        Which labels the user really has. Without it every row of a *source* counts as labelled and
+        no row of a *target* does: its y is then for evaluation alone.
+    groups : array-like of shape (n,), optional
+        Rows of one group belong together when rows are split.
+    name : str
+        For people; not part of the content.
+
+    Examples
+    --------
+    >>> cats = Domain([[0.0, 1.0], [2.0, 3.0]], ["tabby", "lynx"], name="cats")
+    >>> cats
+    Domain('cats', 2 rows x 2 features, 2 classes)
+    >>> cats.classes
+    ('lynx', 'tabby')
+    """
+
+    X: npt.NDArray[Any]
+    y: npt.NDArray[Any] | None
+    labeled: npt.NDArray[np.bool_] | None
+    groups: npt.NDArray[Any] | None
+    name: str
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        labeled: Any = None,
+        groups: Any = None,
+        name: str = "domain",
+    ) -> None:
+        features = _features(X)
+        n = len(features)
+        mask = None if labeled is None else _mask(labeled, n)
+        labels = None if y is None else _column(y, "y", n)
+        if mask is not None and labels is None and mask.any():
+            raise InvalidInputError("labeled marks rows as labelled, but y was not given")
+        if labels is not None:
+            _refuse_missing(labels, mask)
+        put = object.__setattr__
+        put(self, "X", features)
+        put(self, "y", labels)
+        put(self, "labeled", mask)
+        put(self, "groups", None if groups is None else _column(groups, "groups", n))
+        put(self, "name", str(name))
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __repr__(self) -> str:
+        labels = "no labels" if self.y is None else f"{len(self.classes)} classes"
+        mask = "" if self.labeled is None else f", {int(self.labeled.sum())} labelled rows"
+        n, m = self.X.shape
+        return f"Domain({self.name!r}, {n} rows x {m} features, {labels}{mask})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Domain) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns m."""
+        return int(self.X.shape[1])
+
+    @cached_property
+    def _classes_and_codes(self) -> tuple[tuple[Any, ...], npt.NDArray[np.intp]]:
+        if self.y is None:
+            return (), np.full(len(self), -1, dtype=np.intp)
+        values = [None if gone else value for value, gone in _with_missing(self.y)]
+        classes = _sorted({value for value in values if value is not None})
+        index = {value: code for code, value in enumerate(classes)}
+        return classes, np.array([index.get(value, -1) for value in values], dtype=np.intp)
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The distinct labels, sorted."""
+        return self._classes_and_codes[0]
+
+    @property
+    def codes(self) -> npt.NDArray[np.intp]:
+        """The labels as positions in `classes`; -1 where a label is missing."""
+        return self._classes_and_codes[1]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The sha256 of the content (X, labels, mask, groups), the same on every machine."""
+        digest = hashlib.sha256(b"l2t.Domain")
+        for tag, part in (("X", self.X), ("labeled", self.labeled)):
+            digest.update(f"|{tag}:{'' if part is None else fingerprint(part)}".encode())
+        for tag, labels in (("y", self.y), ("groups", self.groups)):
+            digest.update(f"|{tag}:{'' if labels is None else _label_digest(labels)}".encode())
+        return digest.hexdigest()
+
+    def take(self, rows: npt.ArrayLike, *, name: str | None = None) -> Domain:
+        """Return the domain of some rows, by index or by boolean mask."""
+        at = np.asarray(rows)
+        if at.size == 0:
+            at = at.astype(np.intp)
+        return Domain(
+            self.X[at],
+            None if self.y is None else self.y[at],
+            labeled=None if self.labeled is None else self.labeled[at],
+            groups=None if self.groups is None else self.groups[at],
+            name=self.name if name is None else name,
+        )
+
+
+def _features(X: Any) -> npt.NDArray[Any]:
+    """Return X as a read-only, finite, floating 2-D array that nobody else can write to."""
+    original = X
+    if sparse.issparse(X):
+        dense = X.shape[0] * X.shape[1] * 8
+        if dense > MAX_DENSE_BYTES:
+            raise InvalidInputError(
+                f"a sparse X is made dense and may need at most {MAX_DENSE_BYTES / 2**30:.0f} GiB, "
+                f"got shape {X.shape} which needs {dense / 2**30:.1f} GiB; reduce its features first"
+            )
+        X = X.toarray()
+    try:
+        array = np.asarray(X)
+        if array.dtype == object:
+            array = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"X must be a table of numbers, got {error}") from None
+    if array.dtype.kind not in "fiub":
+        raise InvalidInputError(f"X must be real numbers, got dtype {array.dtype}")
+    if array.ndim != 2 or 0 in array.shape:
+        raise InvalidInputError(
+            f"X must be 2-D with at least one row and column, got {array.shape}"
+        )
+    keep = array.dtype in (np.float32, np.float64)
+    dtype = array.dtype.newbyteorder("=") if keep else _floating(array.dtype)
+    array = np.ascontiguousarray(array, dtype=dtype)
+    finite = np.isfinite(array)
+    if not finite.all():
+        row, column = (int(i) for i in np.argwhere(~finite)[0])
+        raise InvalidInputError(
+            f"X must be finite, got {array[row, column]} at row {row}, column {column} "
+            f"({int((~finite).sum())} such values in all)"
+        )
+    return _frozen(array, original)
+
+
+def _floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return np.dtype(np.float32 if dtype == np.float16 else np.float64)
+
+
+def _frozen(array: npt.NDArray[Any], original: Any) -> npt.NDArray[Any]:
+    """Return a read-only array; a copy where the caller could still write to its memory."""
+    if not _immutable(array) and np.may_share_memory(array, np.asarray(original)):
+        array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+def _immutable(array: Any) -> bool:
+    while isinstance(array, np.ndarray):
+        if array.flags.writeable:
+            return False
+        array = array.base
+    return array is None
+
+
+def _column(values: Any, parameter: str, n: int) -> npt.NDArray[Any]:
+    """Return labels or groups as a read-only 1-D array of n entries."""
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.shape != (n,):
+        raise InvalidInputError(
+            f"{parameter} must have one entry a row of X ({n}), got shape {array.shape}"
+        )
+    if array.dtype.kind not in "iubfUSOM":
+        raise InvalidInputError(f"{parameter} must be plain labels, got dtype {array.dtype}")
+    if array.dtype.kind not in "iubfO":  # strings and dates: one plain Python type for each
+        array = np.array(array.astype(str), dtype=object)
+    return _frozen(np.ascontiguousarray(array), values)
+
+
+def _mask(values: Any, n: int) -> npt.NDArray[np.bool_]:
+    array = np.asarray(values)
+    if array.dtype != np.bool_ or array.shape != (n,):
+        raise InvalidInputError(
+            f"labeled must be a boolean mask with one entry a row of X ({n}), "
+            f"got dtype {array.dtype} and shape {array.shape}"
+        )
+    return _frozen(np.ascontiguousarray(array), values)
+
+
+def _with_missing(values: npt.NDArray[Any]) -> list[tuple[Any, bool]]:
+    return [(value, value is None or value != value) for value in values.tolist()]
+
+
+def _refuse_missing(y: npt.NDArray[Any], mask: npt.NDArray[np.bool_] | None) -> None:
+    needed = np.ones(len(y), dtype=bool) if mask is None else mask
+    gone = np.array([missing for _, missing in _with_missing(y)], dtype=bool) & needed
+    if gone.any():
+        raise InvalidInputError(
+            f"y must not be missing where a row counts as labelled, got {y[gone][0]!r} at row "
+            f"{int(gone.argmax())}; mark the rows whose label you have with labeled="
+        )
+
+
+def _sorted(values: set[Any]) -> tuple[Any, ...]:
+    try:
+        return tuple(sorted(values))
+    except TypeError:  # labels of mixed types have no order of their own
+        return tuple(sorted(values, key=lambda value: (type(value).__name__, str(value))))
+
+
+def _label_digest(values: npt.NDArray[Any]) -> str:
+    """Hash labels by kind and value, so that int32 and int64, or str widths, do not differ."""
+    digest = hashlib.sha256()
+    for value in values.tolist():
+        text = f"{type(value).__name__}:{value!r}".encode()
+        digest.update(len(text).to_bytes(8, "little") + text)
+    return digest.hexdigest()

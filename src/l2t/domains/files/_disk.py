@@ -1,0 +1,98 @@
+"""The file as a thing on a disk: errors that name it, and replacing it in one step."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from l2t.exceptions import FileFormatError, InvalidInputError, L2TError, MissingExtraError
+
+__all__ = ["reading", "replacing", "writing"]
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn whatever goes wrong inside into one sentence that begins with the file."""
+    try:
+        _refuse_unreadable(path)
+        yield
+    except MissingExtraError:
+        raise
+    except L2TError as error:
+        raise FileFormatError(f"{path}: {error}") from None
+    except OSError as error:
+        raise FileFormatError(f"{path}: cannot be read: {_reason(error)}") from error
+    except MemoryError as error:
+        raise FileFormatError(f"{path}: needs more memory than there is") from error
+    # A damaged file leads numpy, zipfile, pyarrow and scikit-learn into errors of any type.
+    except Exception as error:
+        raise FileFormatError(
+            f"{path}: is damaged or of another format: {_reason(error)}"
+        ) from error
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn whatever goes wrong inside into one sentence that begins with the file."""
+    try:
+        yield
+    except MissingExtraError:
+        raise
+    except L2TError as error:
+        raise type(error)(f"{path}: {error}") from None
+    except UnicodeEncodeError as error:
+        what = f"labels and groups must be valid Unicode, got {error.object!r:.80}"
+        raise InvalidInputError(f"{path}: {what}") from None
+    except OSError as error:
+        raise FileFormatError(f"{path}: cannot be written: {_reason(error)}") from error
+    # The same for pyarrow and scipy, which refuse what is beyond the limits of their formats.
+    except Exception as error:
+        raise InvalidInputError(f"{path}: cannot hold the domain: {_reason(error)}") from error
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Give a new file that takes the place of `path` when all went well, and vanishes otherwise.
+
+    The new file is in the same directory: only there is the last step a single one.
+    """
+    target = Path(os.path.realpath(path))  # what a link points to is replaced, not the link
+    if target.exists() and not target.is_file():
+        raise FileFormatError("is not a regular file")
+    if not target.parent.is_dir():
+        raise FileFormatError("cannot be written: its directory does not exist")
+    fresh = target.with_name(f".l2t-{secrets.token_hex(8)}.tmp")
+    try:
+        with fresh.open("xb") as handle:
+            yield handle
+            handle.flush()
+            os.fsync(handle.fileno())
+        if target.exists():
+            shutil.copymode(target, fresh)
+        fresh.replace(target)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def _refuse_unreadable(path: Path) -> None:
+    if not path.exists():
+        raise FileFormatError("there is no such file")
+    if path.is_dir():
+        raise FileFormatError("is a directory, not a file")
+    if not path.is_file():
+        raise FileFormatError("is not a regular file")
+    if path.stat().st_size == 0:
+        raise FileFormatError("is empty")
+
+
+def _reason(error: Exception) -> str:
+    """Return the first line of what a library said, short enough for one sentence."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    lines = str(error).splitlines()
+    return lines[0][:200] if lines and lines[0].strip() else type(error).__name__

@@ -1,0 +1,90 @@
+"""What the caller named in a file, and what a reader found under those names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from l2t.exceptions import FileFormatError, InvalidInputError
+
+__all__ = ["MAX_BYTES", "Names", "Parts", "listed", "refuse_large"]
+
+#: A file whose content would need more than this in memory is refused before it is unpacked.
+MAX_BYTES = 8 * 2**30
+
+_SHOWN = 12
+
+
+@dataclass(frozen=True)
+class Names:
+    """Columns or arrays by their part in the domain; None leaves the choice to the format."""
+
+    label: str | None = None
+    features: tuple[str, ...] | None = None
+    labeled: str | None = None
+    groups: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        label: str | None,
+        features: str | Iterable[str] | None,
+        labeled: str | None,
+        groups: str | None,
+    ) -> Names:
+        """Check the names a caller gave."""
+        for parameter, value in (("label", label), ("labeled", labeled), ("groups", groups)):
+            if value is not None and not isinstance(value, str):
+                raise InvalidInputError(f"{parameter} must be a name, got {value!r}")
+        if features is None:
+            return cls(label, None, labeled, groups)
+        chosen = (features,) if isinstance(features, str) else tuple(features)
+        if not chosen or not all(isinstance(name, str) for name in chosen):
+            raise InvalidInputError(f"features must be one or more names, got {features!r:.80}")
+        if len(set(chosen)) < len(chosen):
+            raise InvalidInputError("features must be distinct names, got one more than once")
+        return cls(label, chosen, labeled, groups)
+
+    def check_for(self, format: str) -> None:
+        """Refuse names that mean nothing in a format."""
+        if format in ("npz", "mat") and self.features is not None and len(self.features) > 1:
+            raise InvalidInputError(
+                f"features must be the name of one array in {format} files, "
+                f"got {self.features!r:.80}"
+            )
+        if format == "svmlight":
+            for field in fields(self):
+                if (value := getattr(self, field.name)) is not None:
+                    raise InvalidInputError(
+                        f"{field.name} cannot be chosen in svmlight files, which name nothing, "
+                        f"got {value!r:.80}"
+                    )
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a file holds: the arguments of `Domain` but for the name."""
+
+    X: Any
+    y: npt.NDArray[Any] | None = None
+    labeled: npt.NDArray[np.bool_] | None = None
+    groups: npt.NDArray[Any] | None = None
+
+
+def refuse_large(size: int) -> None:
+    """Refuse what a small file may well claim, or pack, but nobody can mean."""
+    if size > MAX_BYTES:
+        raise FileFormatError(
+            f"says it unpacks to {size / 2**30:.3g} GiB, of at most {MAX_BYTES / 2**30:.3g} GiB"
+        )
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names for a sentence, cut where there are very many."""
+    shown = ", ".join(repr(name)[:60] for name in names[:_SHOWN]) or "none"
+    return shown if len(names) <= _SHOWN else f"{shown}, ... ({len(names)} in all)"

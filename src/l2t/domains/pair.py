@@ -1,0 +1,74 @@
+"""A pair of domains in one feature space: what may be transferred, and to where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from l2t.domains.domain import Domain
+from l2t.exceptions import InvalidInputError
+from l2t.numerics import JointSpan
+
+__all__ = ["DomainPair"]
+
+
+@dataclass(frozen=True)
+class DomainPair:
+    """A source and a target with the same features; their label sets are normally disjoint.
+
+    Examples
+    --------
+    >>> pair = DomainPair(Domain([[0.0, 1.0]], name="a"), Domain([[1.0, 1.0], [2.0, 0.0]], name="b"))
+    >>> pair
+    DomainPair('a' -> 'b', 1 + 2 rows x 2 features)
+    """
+
+    source: Domain
+    target: Domain
+
+    def __post_init__(self) -> None:
+        for role in ("source", "target"):
+            if not isinstance(getattr(self, role), Domain):
+                got = type(getattr(self, role)).__name__
+                raise InvalidInputError(f"{role} must be a Domain, got {got}")
+        if self.source.n_features != self.target.n_features:
+            raise InvalidInputError(
+                "source and target must have the same features, "
+                f"got {self.source.n_features} and {self.target.n_features} columns"
+            )
+
+    def __repr__(self) -> str:
+        names = f"{self.source.name!r} -> {self.target.name!r}"
+        sizes = f"{len(self.source)} + {len(self.target)} rows x {self.n_features} features"
+        return f"DomainPair({names}, {sizes})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"source": self.source, "target": self.target}  # the span is cheap to compute anew
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns m."""
+        return self.source.n_features
+
+    @cached_property
+    def span(self) -> JointSpan:
+        """Both domains in the coordinates of their joint span, computed once."""
+        return JointSpan.of(self.source.X, self.target.X)
+
+    @property
+    def source_labeled(self) -> npt.NDArray[np.bool_]:
+        """Which source rows have a usable label: those marked, or all that carry one."""
+        return _labeled(self.source, default=self.source.y is not None)
+
+    @property
+    def target_labeled(self) -> npt.NDArray[np.bool_]:
+        """Which target labels the user has: those marked, and none otherwise."""
+        return _labeled(self.target, default=False)
+
+
+def _labeled(domain: Domain, *, default: bool) -> npt.NDArray[np.bool_]:
+    return np.full(len(domain), default) if domain.labeled is None else domain.labeled

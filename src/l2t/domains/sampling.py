@@ -1,0 +1,113 @@
+"""Pairs as the paper draws them: k random source classes, k random target classes with other names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+
+from l2t.domains.domain import Domain
+from l2t.domains.pair import DomainPair
+from l2t.exceptions import InvalidInputError
+
+__all__ = ["PairSampler"]
+
+
+@dataclass(frozen=True)
+class PairSampler(Sequence[DomainPair]):
+    """A sequence of random pairs, each made when it is asked for.
+
+    Pair i depends on the two domains, the settings, `random_state` and i alone: not on the pairs
+    that were drawn before, nor on how many there are.
+
+    Parameters
+    ----------
+    source, target : Domain
+        Labelled domains with the same features.
+    n_pairs : int
+        The length of the sequence.
+    n_classes : int
+        Classes k drawn from each domain, disjoint by name.
+    max_per_class : int or None
+        Keep at most this many random rows of a class.
+    random_state : int
+        The seed of the whole sequence.
+
+    Examples
+    --------
+    >>> photos = Domain(np.eye(4), ["ant", "bee", "cat", "dog"], name="photos")
+    >>> sketches = Domain(np.eye(4), ["ant", "bee", "eel", "fox"], name="sketches")
+    >>> PairSampler(photos, sketches, 10, n_classes=2)[7]
+    DomainPair('photos[bee, dog]' -> 'sketches[eel, fox]', 2 + 2 rows x 4 features)
+    """
+
+    source: Domain
+    target: Domain
+    n_pairs: int
+    n_classes: int = 3
+    max_per_class: int | None = 80
+    random_state: int = 0
+
+    def __post_init__(self) -> None:
+        for parameter, least in (("n_pairs", 0), ("n_classes", 1), ("random_state", 0)):
+            value = getattr(self, parameter)
+            if not isinstance(value, int | np.integer) or value < least:
+                raise InvalidInputError(
+                    f"{parameter} must be a whole number of at least {least}, got {value!r}"
+                )
+        if self.max_per_class is not None and self.max_per_class < 1:
+            raise InvalidInputError(f"max_per_class must be at least 1, got {self.max_per_class!r}")
+        for role, domain in (("source", self.source), ("target", self.target)):
+            if len(domain.classes) < self.n_classes:
+                raise InvalidInputError(
+                    f"{role} must have at least n_classes={self.n_classes} classes, "
+                    f"got {len(domain.classes)} in {domain.name!r}"
+                )
+        # Whatever k source classes are drawn, they may take away at most k names from the target.
+        shared = len(set(self.source.classes) & set(self.target.classes))
+        taken = min(shared, self.n_classes)
+        if len(self.target.classes) - taken < self.n_classes:
+            raise InvalidInputError(
+                f"n_classes={self.n_classes} disjoint by name need at least "
+                f"{self.n_classes + taken} target classes, got {len(self.target.classes)}"
+            )
+
+    def __len__(self) -> int:
+        return self.n_pairs
+
+    @overload
+    def __getitem__(self, index: int) -> DomainPair: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[DomainPair]: ...
+    def __getitem__(self, index: int | slice) -> DomainPair | Sequence[DomainPair]:
+        """Return pair `index`, or a list of pairs for a slice."""
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        at = index + len(self) if index < 0 else index
+        if not 0 <= at < len(self):
+            raise IndexError(f"pair {index} of {len(self)}")
+        rng = np.random.default_rng(np.random.SeedSequence(self.random_state, spawn_key=(at,)))
+        drawn = _draw_classes(rng, self.source.classes, self.n_classes)
+        others = [name for name in self.target.classes if name not in set(drawn)]
+        return DomainPair(
+            self._restrict(rng, self.source, drawn),
+            self._restrict(rng, self.target, _draw_classes(rng, others, self.n_classes)),
+        )
+
+    def __iter__(self) -> Iterator[DomainPair]:
+        return (self[i] for i in range(len(self)))
+
+    def _restrict(self, rng: np.random.Generator, domain: Domain, names: list[Any]) -> Domain:
+        """Keep at most max_per_class random rows of each named class, in their original order."""
+        rows = []
+        for name in names:
+            members = np.flatnonzero(domain.codes == domain.classes.index(name))
+            rows.append(rng.permutation(members)[: self.max_per_class])
+        title = f"{domain.name}[{', '.join(str(name) for name in names)}]"
+        return domain.take(np.sort(np.concatenate(rows)), name=title)
+
+
+def _draw_classes(rng: np.random.Generator, classes: Sequence[Any], k: int) -> list[Any]:
+    return [classes[i] for i in np.sort(rng.permutation(len(classes))[:k])]

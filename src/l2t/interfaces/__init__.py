@@ -1,0 +1,1 @@
+"""How people meet L2T."""

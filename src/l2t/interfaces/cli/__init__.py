@@ -1,0 +1,7 @@
+"""The command line: each command parses, calls one library function and formats."""
+
+from __future__ import annotations
+
+from l2t.interfaces.cli.main import app
+
+__all__ = ["app"]

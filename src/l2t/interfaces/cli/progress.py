@@ -1,0 +1,29 @@
+"""Progress bars on standard error, so that results can be piped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+__all__ = ["progress_bar"]
+
+
+@contextmanager
+def progress_bar(total: int, first: str) -> Iterator[Callable[[str], None]]:
+    """Give a function that advances the bar by one and shows what was done last."""
+    columns = (
+        TextColumn("{task.description:<24}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(first, total=total)
+
+        def advance(done: str) -> None:
+            progress.update(task, advance=1, description=done)
+
+        yield advance

@@ -1,0 +1,148 @@
+"""Riemannian conjugate gradient (Polak-Ribière+, monotone Armijo line search).
+
+``W <- retract(W + t p)``,  ``p = -g + beta_PR transport(p)``,  restarted whenever p is no descent
+direction. One small routine serves DIP, SIE, ITL and the inference of W. Every accepted step lowers
+the objective, and the result says why the search stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from l2t.numerics.manifolds import Manifold
+
+__all__ = ["Optimum", "minimize_on_manifold"]
+
+Array = npt.NDArray[np.float64]
+Objective = Callable[[Array], tuple[float, Array]]
+
+ARMIJO = 1e-4
+MAX_HALVINGS = 25
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """Where a search ended, and why.
+
+    Attributes
+    ----------
+    W : array
+        The best point found.
+    trace : tuple of float
+        The objective at the start and after every iteration; never rising.
+    stop_reason : str
+        ``"gradient"``, ``"progress"`` and ``"line-search"`` mean convergence; ``"max_iter"`` does not.
+    n_evaluations : int
+        How often the objective was computed.
+    """
+
+    W: Array
+    trace: tuple[float, ...]
+    stop_reason: str
+    n_evaluations: int
+
+    @property
+    def value(self) -> float:
+        """The objective at W."""
+        return self.trace[-1]
+
+
+def minimize_on_manifold(
+    fun: Objective,
+    W: Array,
+    manifold: Manifold,
+    *,
+    max_iter: int = 100,
+    tol: float = 1e-5,
+) -> Optimum:
+    """Minimise ``fun(W) = (value, Euclidean gradient)`` from W over a manifold.
+
+    Stops when the tangent gradient is below ``1e-10`` of the value per unit of W ("gradient"), when
+    two iterations together gain less than ``tol`` of the objective ("progress"), when no step along
+    steepest descent lowers it ("line-search"), or after ``max_iter`` iterations.
+    """
+    W = manifold.retract(W)
+    value, euclidean = fun(W)
+    gradient = manifold.project(W, euclidean)
+    direction, slope = -gradient, -_square(gradient)
+    trace, evaluations, step = [value], 1, 0.0
+    reason = "max_iter"
+    for _ in range(max_iter):
+        if -slope <= (1e-10 * max(abs(value), 1e-12) / np.linalg.norm(W)) ** 2:
+            reason = "gradient"
+            break
+        first = step if step else 0.1 * float(np.linalg.norm(W)) / np.sqrt(_square(direction))
+        found, used = _line_search(fun, W, manifold, value, direction, slope, first)
+        evaluations += used
+        if found is None:
+            if slope == -_square(gradient):
+                reason = "line-search"
+                break
+            direction, slope, step = -gradient, -_square(gradient), 0.0
+            continue
+        previous, old_slope = gradient, slope
+        W, value, euclidean, taken = found
+        gradient = manifold.project(W, euclidean)
+        trace.append(value)
+        if _stalled(trace, tol):
+            reason = "progress"
+            break
+        direction, slope = _next_direction(manifold, W, gradient, previous, direction)
+        step = taken * old_slope / slope  # first order: expect the same decrease again
+    return Optimum(W, tuple(trace), reason, evaluations)
+
+
+def _square(G: Array) -> float:
+    return float(np.vdot(G, G))
+
+
+def _stalled(trace: list[float], tol: float) -> bool:
+    """Tell whether the last two iterations together gained less than tol of the objective."""
+    return len(trace) > 2 and trace[-3] - trace[-1] <= tol * max(abs(trace[-3]), 1e-12)
+
+
+def _next_direction(
+    manifold: Manifold, W: Array, gradient: Array, previous: Array, direction: Array
+) -> tuple[Array, float]:
+    """Return the Polak-Ribière+ direction and its slope; steepest descent if it does not descend."""
+    moved = manifold.project(W, previous)
+    beta = max(0.0, float(np.vdot(gradient, gradient - moved)) / max(_square(previous), 1e-300))
+    candidate = beta * manifold.project(W, direction) - gradient
+    slope = float(np.vdot(gradient, candidate))
+    if slope > -1e-3 * np.sqrt(_square(gradient) * _square(candidate)):
+        return -gradient, -_square(gradient)
+    return candidate, slope
+
+
+def _line_search(
+    fun: Objective,
+    W: Array,
+    manifold: Manifold,
+    value: float,
+    direction: Array,
+    slope: float,
+    step: float,
+) -> tuple[tuple[Array, float, Array, float] | None, int]:
+    """Backtrack by safeguarded quadratic interpolation; grow once where the first step is short."""
+    best: tuple[Array, float, Array, float] | None = None
+    for used in range(1, MAX_HALVINGS + 1):
+        candidate = manifold.retract(W + step * direction)
+        new, euclidean = fun(candidate)
+        accepted = np.isfinite(new) and new <= value + ARMIJO * step * slope
+        if best is not None:  # the trial of a longer step: keep the better of the two
+            return ((candidate, new, euclidean, step) if accepted and new < best[1] else best), used
+        curvature = new - value - step * slope
+        fitted = -slope * step**2 / (2 * curvature) if curvature > 0 else np.inf
+        if accepted:
+            if fitted < 2 * step:
+                return (candidate, new, euclidean, step), used
+            best = (candidate, new, euclidean, step)
+            step = min(fitted, 5 * step)
+        else:
+            finite = np.isfinite(fitted) and np.isfinite(new)
+            step = float(np.clip(fitted, 0.1 * step, 0.5 * step)) if finite else 0.1 * step
+    return best, MAX_HALVINGS

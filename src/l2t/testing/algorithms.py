@@ -1,0 +1,276 @@
+"""The contract of a base algorithm, as checks on small random pairs.
+
+Each check takes a factory (the class, or anything that accepts `n_components` and `random_state` and gives
+an `Algorithm`) and raises AssertionError where the contract is broken. They need no test framework;
+with pytest::
+
+    @pytest.mark.parametrize("check", ALGORITHM_CHECKS, ids=lambda check: check.__name__)
+    def test_contract(check):
+        check(MyAlgorithm)
+"""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from l2t.algorithms import Algorithm, LatentFactors
+from l2t.domains import Domain, DomainPair
+from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
+from l2t.numerics import squared_distances
+
+__all__ = ["ALGORITHM_CHECKS", "check_algorithm"]
+
+Array = npt.NDArray[Any]
+Factory = Callable[..., Algorithm]
+
+
+def check_algorithm(factory: Factory, *, skip: Iterable[str] = ()) -> None:
+    """Run every check of the contract; `skip` names those that do not apply, with good reason.
+
+    Parameters
+    ----------
+    factory : callable
+        ``factory(n_components=..., random_state=...)`` gives the algorithm.
+    skip : iterable of str
+        Names of checks, such as ``"check_rotation_of_features"`` for an algorithm that works on
+        non-negative features.
+    """
+    left_out = set(skip)
+    unknown = left_out - {check.__name__ for check in ALGORITHM_CHECKS}
+    if unknown:
+        raise InvalidInputError(f"skip must name checks, got {', '.join(sorted(unknown))}")
+    for check in ALGORITHM_CHECKS:
+        if check.__name__ not in left_out:
+            check(factory)
+
+
+def check_shape_and_diagnostics(factory: Factory) -> None:
+    """W is finite, in the original features, and the fit says how it went."""
+    pair = _pair()
+    factors = _fit(factory, pair)
+    assert isinstance(factors, LatentFactors)
+    assert factors.W.ndim == 2, factors.W.shape
+    assert factors.W.shape[0] == pair.n_features, factors.W.shape
+    assert 1 <= factors.W.shape[1] <= 2 * COMPONENTS, factors.W.shape
+    assert np.isfinite(factors.W).all()
+    assert factors.kind in ("linear", "fitted", "metric"), factors.kind
+    told = factors.diagnostics
+    assert told.stop_reason
+    assert told.n_iter >= 0
+    assert len(told.objective) >= 1
+    assert (told.residual is not None) == (factors.kind == "fitted")
+
+
+def check_objective_never_rises(factory: Factory) -> None:
+    """The objective trace is monotone."""
+    for pair in (_pair(), _pair(m=60)):
+        trace = np.array(_fit(factory, pair).diagnostics.objective)
+        assert np.isfinite(trace).all()
+        assert (np.diff(trace) <= 1e-9 * np.abs(trace[:-1])).all(), trace
+
+
+def check_transform_is_a_product(factory: Factory) -> None:
+    """`transform` is X @ W exactly, for rows that were not there when it was fitted."""
+    factors = _fit(factory, _pair())
+    unseen = np.random.default_rng(5).normal(size=(4, factors.W.shape[0]))
+    np.testing.assert_array_equal(factors.transform(unseen), unseen @ factors.W)
+    _raises(lambda: factors.transform(unseen[:, 1:]), "another number of features")
+
+
+def check_deterministic(factory: Factory) -> None:
+    """The same seed gives the same W, bit for bit, also after pickling."""
+    pair = _pair()
+    first = _fit(factory, pair)
+    again = _fit(factory, _pair())
+    np.testing.assert_array_equal(first.W, again.W)
+    algorithm = pickle.loads(pickle.dumps(factory(n_components=COMPONENTS, random_state=0)))
+    np.testing.assert_array_equal(algorithm.fit(pickle.loads(pickle.dumps(pair))).W, first.W)
+
+
+def check_blind_to_target_labels(factory: Factory) -> None:
+    """Target labels, and the mask that says which are known, never change W."""
+    pair = _pair()
+    seen = _fit(factory, pair).W
+    rows = len(pair.target)
+    others = (
+        Domain(pair.target.X),
+        Domain(pair.target.X, np.arange(rows)),
+        Domain(pair.target.X, ["a"] * rows, labeled=np.arange(rows) % 2 == 0),
+    )
+    for target in others:
+        np.testing.assert_array_equal(_fit(factory, DomainPair(pair.source, target)).W, seen)
+
+
+def check_float32_is_kept(factory: Factory) -> None:
+    """Float32 domains give a float32 W close to the one from float64."""
+    pair = _pair()
+    single = _fit(factory, _map(pair, lambda X: X.astype(np.float32)))
+    assert single.W.dtype == np.float32, single.W.dtype
+    _same_geometry(pair, single.W, _fit(factory, pair).W, 1e-2)
+
+
+def check_rotation_of_features(factory: Factory) -> None:
+    """A rotation of the features changes no distance of X W."""
+    pair = _pair()
+    R = np.linalg.qr(np.random.default_rng(3).normal(size=(pair.n_features,) * 2))[0]
+    turned = _map(pair, lambda X: X @ R)
+    _same_geometry(pair, R @ _fit(factory, turned).W, _fit(factory, pair).W, 1e-5)
+
+
+def check_shift_of_both_domains(factory: Factory) -> None:
+    """Moving both domains by the same vector changes no distance of X W."""
+    pair = _pair()
+    moved = _map(pair, lambda X: X + np.linspace(0, 2, pair.n_features))
+    _same_geometry(pair, _fit(factory, moved).W, _fit(factory, pair).W, 1e-5)
+
+
+def check_order_of_rows(factory: Factory) -> None:
+    """The order of the rows within a domain does not matter."""
+    pair = _pair()
+    rng = np.random.default_rng(4)
+    shuffled = DomainPair(
+        pair.source.take(rng.permutation(len(pair.source))),
+        pair.target.take(rng.permutation(len(pair.target))),
+    )
+    _same_geometry(pair, _fit(factory, shuffled).W, _fit(factory, pair).W, 1e-5)
+
+
+def check_more_features_than_rows(factory: Factory) -> None:
+    """Wide data work, and features that are always zero change nothing."""
+    pair = _pair(ns=15, nt=12, m=40)
+    W = _fit(factory, pair).W
+    assert W.shape[0] == 40
+    padded = _map(pair, lambda X: np.hstack([X, np.zeros((len(X), 30))]))
+    wider = _fit(factory, padded).W
+    assert wider.shape[0] == 70
+    _same_geometry(pair, wider[:40], W, 1e-5)
+    np.testing.assert_allclose(wider[40:], 0.0, atol=1e-8 * np.abs(wider).max())
+
+
+def check_constant_and_duplicate_data(factory: Factory) -> None:
+    """Constant features, duplicate columns, duplicate rows and zero rows are taken as they are."""
+    pair = _pair()
+    X = pair.source.X
+    oddities: tuple[Callable[[Array], Array], ...] = (
+        lambda X: np.hstack([X, np.full((len(X), 2), 7.0)]),
+        lambda X: np.hstack([X, X[:, :3]]),
+        lambda X: np.concatenate([X[:1], X[:1], X[:1], X[3:]]),
+        lambda X: np.concatenate([np.zeros((3, X.shape[1])), X[3:]]),
+    )
+    assert X.shape[0] > 3
+    for odd in oddities:
+        assert np.isfinite(_fit(factory, _map(pair, odd)).W).all()
+
+
+def check_identical_domains(factory: Factory) -> None:
+    """Two equal domains are a pair like any other."""
+    pair = _pair()
+    same = DomainPair(pair.source, Domain(pair.source.X))
+    assert np.isfinite(_fit(factory, same).W).all()
+
+
+def check_scale_of_data(factory: Factory) -> None:
+    """Data a thousand times smaller or larger still give a usable W."""
+    for scale in (1e-3, 1e3):
+        factors = _fit(factory, _map(_pair(), lambda X, scale=scale: X * scale))
+        assert np.isfinite(factors.W).all()
+        assert factors.W.any()
+
+
+def check_far_apart_domains(factory: Factory) -> None:
+    """A target a hundred spreads away and one far outlier do not break the fit."""
+    pair = _pair()
+    target = pair.target.X + 100.0
+    target[0] += 1e4
+    far = DomainPair(pair.source, Domain(target))
+    assert np.isfinite(_fit(factory, far).W).all()
+
+
+def check_too_many_components(factory: Factory) -> None:
+    """More components than the data have dimensions: fewer are given, and a warning says so."""
+    pair = _pair(ns=7, nt=6, m=4)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        W = factory(n_components=50, random_state=0).fit(pair).W
+    assert any(issubclass(warning.category, L2TWarning) for warning in caught), caught
+    assert np.isfinite(W).all()
+    assert 1 <= W.shape[1] < 50, W.shape
+
+
+def check_bad_input(factory: Factory) -> None:
+    """What cannot work is refused with a sentence."""
+    pair = _pair()
+    lonely = DomainPair(pair.source.take([0]), pair.target)
+    _raises(lambda: _fit(factory, lonely), "a source of one row")
+    _raises(lambda: _fit(factory, DomainPair(pair.source, pair.target.take([0]))), "one target row")
+    flat = _map(pair, lambda X: np.ones_like(X))
+    _raises(lambda: _fit(factory, flat), "rows that are all the same")
+    _raises(lambda: _fit(factory, pair.source), "something that is no pair")  # type: ignore[arg-type]
+    for bad in (0, -3, 2.5, "many", None, True):
+        algorithm = factory(n_components=bad, random_state=0)
+        _raises(partial(algorithm.fit, pair), f"n_components={bad!r}")
+
+
+ALGORITHM_CHECKS: tuple[Callable[[Factory], None], ...] = (
+    check_shape_and_diagnostics,
+    check_objective_never_rises,
+    check_transform_is_a_product,
+    check_deterministic,
+    check_blind_to_target_labels,
+    check_float32_is_kept,
+    check_rotation_of_features,
+    check_shift_of_both_domains,
+    check_order_of_rows,
+    check_more_features_than_rows,
+    check_constant_and_duplicate_data,
+    check_identical_domains,
+    check_scale_of_data,
+    check_far_apart_domains,
+    check_too_many_components,
+    check_bad_input,
+)
+
+COMPONENTS = 3
+
+
+def _pair(ns: int = 36, nt: int = 30, m: int = 8) -> DomainPair:
+    """Return two domains of three clusters each, shifted and scaled against each other."""
+    rng = np.random.default_rng(0)
+    spread = 1.5 ** -np.arange(m)
+    ys, yt = np.arange(ns) % 3, np.arange(nt) % 3
+    Xs = rng.normal(size=(3, m))[ys] * 2 + rng.normal(size=(ns, m)) * spread
+    Xt = rng.normal(size=(3, m))[yt] * 2 + rng.normal(size=(nt, m)) * spread * 0.8 + 0.5
+    return DomainPair(Domain(Xs, ys, name="source"), Domain(Xt, yt + 3, name="target"))
+
+
+def _map(pair: DomainPair, change: Callable[..., Array]) -> DomainPair:
+    return DomainPair(
+        *(Domain(change(domain.X), domain.y) for domain in (pair.source, pair.target))
+    )
+
+
+def _fit(factory: Factory, pair: DomainPair) -> LatentFactors:
+    return factory(n_components=COMPONENTS, random_state=0).fit(pair)
+
+
+def _same_geometry(pair: DomainPair, first: Array, second: Array, tol: float) -> None:
+    """Compare the relative distances of all rows under two W; columns and rotations are free."""
+    X = np.concatenate([pair.source.X, pair.target.X]).astype(np.float64)
+    D, E = (squared_distances(X @ np.asarray(W, dtype=np.float64)) for W in (first, second))
+    np.testing.assert_allclose(D / D.mean(), E / E.mean(), rtol=0, atol=tol * 10)
+
+
+def _raises(action: Callable[[], object], what: str) -> None:
+    try:
+        action()
+    except L2TError as error:
+        assert str(error), f"the error for {what} is empty"
+    else:
+        raise AssertionError(f"{what} must raise an L2TError")

@@ -1,0 +1,43 @@
+"""Algorithms by name, and plug-ins."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint, EntryPoints
+
+import pytest
+
+from l2t import algorithms
+from l2t.algorithms import registry
+from l2t.exceptions import InvalidInputError, UnknownAlgorithmError
+
+PAPER = ("tca", "itl", "cmf", "lsdt", "stl", "dip", "sie", "gfk")
+
+
+def test_the_eight_are_there_with_the_defaults_of_the_contract():
+    assert algorithms.names() == PAPER
+    for name in PAPER:
+        algorithm = algorithms.make(name)
+        assert algorithm.name == name
+        assert algorithm.params["n_components"] == 20
+        assert algorithms.make(name.upper(), n_components=3).n_components == 3
+        assert isinstance(algorithm, algorithms.Algorithm)
+
+
+def test_unknown_names_and_parameters_are_told():
+    with pytest.raises(UnknownAlgorithmError, match=r"name must be one of tca, itl, .* got 'pca'"):
+        algorithms.make("pca")
+    with pytest.raises(InvalidInputError, match=r"gfk does not take these parameters: .*colour"):
+        algorithms.make("gfk", colour="red")
+
+
+def test_plugins_come_through_entry_points(monkeypatch):
+    entries = EntryPoints(
+        [
+            EntryPoint("Coral", "l2t.algorithms.gfk:GFK", registry.GROUP),
+            EntryPoint("tca", "no.such:Thing", registry.GROUP),
+        ]
+    )
+    monkeypatch.setattr(registry, "entry_points", lambda group: entries.select(group=group))
+    assert algorithms.names() == (*PAPER, "coral")
+    assert isinstance(algorithms.make("coral", n_components=2), algorithms.GFK)
+    assert isinstance(algorithms.make("tca"), algorithms.TCA), "a built-in cannot be replaced"

@@ -1,0 +1,42 @@
+"""What all tests share: one BLAS thread a process, and where real data may lie."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from l2t import Domain, DomainPair
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_blas_thread():
+    with threadpool_limits(limits=1):
+        yield
+
+
+@pytest.fixture(scope="session")
+def data_directory() -> Path:
+    """The directory of real data sets; tests that want it skip without it."""
+    named = os.environ.get("L2T_DATA")
+    if not named:
+        pytest.skip("L2T_DATA names no directory of real data sets")
+    return Path(named)
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
+def pair() -> DomainPair:
+    """Two small shifted Gaussian domains of three classes each."""
+    rng = np.random.default_rng(1)
+    ys, yt = np.arange(60) % 3, np.arange(45) % 3
+    Xs = rng.normal(size=(3, 10))[ys] * 2 + rng.normal(size=(60, 10))
+    Xt = rng.normal(size=(3, 10))[yt] * 2 + rng.normal(size=(45, 10)) + 0.5
+    return DomainPair(Domain(Xs, ys, name="source"), Domain(Xt, yt + 3, name="target"))

@@ -1,0 +1,89 @@
+"""Every built-in algorithm keeps the contract that a plug-in must keep."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from l2t import algorithms
+from l2t.algorithms import CMF, DIP, GFK, LSDT, TCA, BaseAlgorithm, LatentFactors
+from l2t.exceptions import InvalidInputError
+from l2t.testing import ALGORITHM_CHECKS, check_algorithm
+
+VARIANTS = {
+    **{name: algorithms.registry.BUILT_IN[name] for name in algorithms.names()},
+    "tca-rbf": lambda **params: TCA(kernel="rbf", **params),
+    "lsdt-linear": lambda **params: LSDT(kernel="linear", **params),
+    "dip-polynomial": lambda **params: DIP(kernel="polynomial", **params),
+}
+
+# CMF factors the features themselves: a rotation or a shift changes what it sees.
+EXEMPT = {("cmf", "check_rotation_of_features"), ("cmf", "check_shift_of_both_domains")}
+
+
+@pytest.mark.parametrize("check", ALGORITHM_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("name", VARIANTS)
+def test_contract(name, check):
+    if (name, check.__name__) in EXEMPT:
+        with pytest.raises(AssertionError):
+            check(VARIANTS[name])
+    else:
+        check(VARIANTS[name])
+
+
+def test_check_algorithm_takes_exemptions():
+    check_algorithm(CMF, skip=[check for name, check in EXEMPT if name == "cmf"])
+    with pytest.raises(InvalidInputError, match="skip must name checks, got check_taste"):
+        check_algorithm(GFK, skip=["check_taste"])
+
+
+class Leaky(GFK):
+    """An algorithm that reads target labels: the contract must notice."""
+
+    name = "leaky"
+
+    def _fit(self, pair):
+        factors = super()._fit(pair)
+        W = factors.W * (1 + float(pair.target.y is None))
+        return LatentFactors(W, factors.kind, self.name, factors.diagnostics)
+
+
+class Restless(GFK):
+    """An algorithm whose objective rises."""
+
+    name = "restless"
+
+    def _fit(self, pair):
+        factors = super()._fit(pair)
+        told = algorithms.Diagnostics((1.0, 2.0), 1, "progress")
+        return LatentFactors(factors.W, factors.kind, self.name, told)
+
+
+class Lucky(GFK):
+    """An algorithm that draws from the global random state."""
+
+    name = "lucky"
+
+    def _fit(self, pair):
+        factors = super()._fit(pair)
+        W = factors.W + 1e-9 * np.random.default_rng().normal(size=factors.W.shape)
+        return LatentFactors(W, factors.kind, self.name, factors.diagnostics)
+
+
+@pytest.mark.parametrize(
+    ("broken", "check"),
+    [
+        (Leaky, "check_blind_to_target_labels"),
+        (Restless, "check_objective_never_rises"),
+        (Lucky, "check_deterministic"),
+    ],
+)
+def test_contract_notices(broken, check):
+    (named,) = [each for each in ALGORITHM_CHECKS if each.__name__ == check]
+    with pytest.raises(AssertionError):
+        named(broken)
+
+
+def test_base_algorithm_is_abstract():
+    with pytest.raises(TypeError, match="abstract"):
+        BaseAlgorithm()

@@ -1,0 +1,245 @@
+"""A domain is checked once, never changes, and is known by its content."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import sparse
+
+from l2t import Domain, DomainPair
+from l2t.domains import domain as domain_module
+from l2t.exceptions import InvalidInputError
+
+X = np.arange(6.0).reshape(3, 2)
+
+
+@pytest.mark.parametrize(
+    ("given_dtype", "kept"),
+    [
+        (np.float64, np.float64),
+        (np.float32, np.float32),
+        (np.float16, np.float32),
+        (np.int8, np.float64),
+        (np.uint64, np.float64),
+        (bool, np.float64),
+        (">f8", np.float64),
+        (object, np.float64),
+    ],
+)
+def test_dtypes(given_dtype, kept):
+    domain = Domain(X.astype(given_dtype))
+    assert domain.X.dtype == kept
+    assert domain.X.dtype.isnative
+    np.testing.assert_array_equal(domain.X, X.astype(given_dtype).astype(float))
+
+
+@pytest.mark.parametrize(
+    "form",
+    [X.tolist(), pd.DataFrame(X), sparse.csr_matrix(X), sparse.coo_array(X), np.asfortranarray(X)],
+)
+def test_forms_of_x(form):
+    assert Domain(form) == Domain(X)
+
+
+def test_sparse_data_are_made_dense_only_where_they_fit(monkeypatch):
+    monkeypatch.setattr(domain_module, "MAX_DENSE_BYTES", 100)
+    with pytest.raises(InvalidInputError, match=r"a sparse X is made dense .* reduce its features"):
+        Domain(sparse.csr_matrix((10, 2)))
+
+
+def test_nothing_can_be_changed_afterwards():
+    mine, labels = X.copy(), np.array([1, 2, 3])
+    domain = Domain(mine, labels)
+    before = domain.fingerprint
+    mine[0, 0] = labels[0] = 99
+    assert domain.X[0, 0] == 0
+    assert Domain(domain.X, domain.y).fingerprint == before
+    for array in (domain.X, domain.y):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 7
+    with pytest.raises(AttributeError):
+        domain.X = X
+
+
+def test_a_read_only_view_of_writable_memory_is_copied():
+    mine = X.copy()
+    view = mine.view()
+    view.flags.writeable = False
+    domain = Domain(view)
+    mine[0, 0] = 99
+    assert domain.X[0, 0] == 0
+
+
+def test_an_immutable_array_is_shared():
+    fixed = X.copy()
+    fixed.flags.writeable = False
+    assert np.shares_memory(Domain(fixed).X, fixed)
+
+
+@pytest.mark.parametrize(
+    ("bad", "sentence"),
+    [
+        (
+            np.array([[1.0, np.nan], [np.inf, 2.0]]),
+            r"X must be finite, got nan at row 0, column 1 \(2",
+        ),
+        (np.array([1.0, 2.0]), r"X must be 2-D with at least one row and column, got \(2,\)"),
+        (np.empty((0, 3)), r"got \(0, 3\)"),
+        (np.empty((3, 0)), r"got \(3, 0\)"),
+        ([["a", "b"]], "X must be real numbers, got dtype <U1"),
+        (np.array([[1 + 2j]]), "X must be real numbers"),
+        (np.array([["a", 1.0]], dtype=object), "X must be a table of numbers"),
+        ([[1.0, 2.0], [3.0]], "X must be a table of numbers"),
+        (None, "X must be"),
+    ],
+)
+def test_bad_features_are_refused_in_one_sentence(bad, sentence):
+    with pytest.raises(InvalidInputError, match=sentence) as caught:
+        Domain(bad)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"y": [1, 2]}, r"y must have one entry a row of X \(3\), got shape \(2,\)"),
+        ({"y": np.ones((3, 2))}, r"y must have one entry .* got shape \(3, 2\)"),
+        ({"y": [1, None, 3]}, "y must not be missing .* got None at row 1; mark .* labeled="),
+        ({"y": [1.0, 2.0, np.nan]}, "y must not be missing .* got .*nan.* at row 2"),
+        ({"y": [1, 2, 3], "labeled": [0, 1, 1]}, "labeled must be a boolean mask"),
+        ({"y": [1, 2, 3], "labeled": [True]}, "labeled must be a boolean mask"),
+        ({"labeled": [True, False, False]}, "labeled marks rows as labelled, but y was not given"),
+        ({"groups": [1]}, "groups must have one entry"),
+        ({"y": [1j, 2j, 3j]}, "y must be plain labels, got dtype complex128"),
+    ],
+)
+def test_bad_labels_are_refused_in_one_sentence(options, sentence):
+    with pytest.raises(InvalidInputError, match=sentence):
+        Domain(X, **options)
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        ([2, 1, 2], (1, 2)),
+        (["b", "a", "b"], ("a", "b")),
+        ([True, False, True], (False, True)),
+        ([1.5, 0.5, 1.5], (0.5, 1.5)),
+        (np.array(["x", 1, "x"], dtype=object), (1, "x")),
+        (
+            np.array(["2020-01-02", "2019-01-01", "2020-01-02"], "datetime64[D]"),
+            ("2019-01-01", "2020-01-02"),
+        ),
+        (pd.Series(["b", "a", "b"], index=[7, 8, 9]), ("a", "b")),
+        (pd.Categorical(["b", "a", "b"]), ("a", "b")),
+        (np.array([[2], [1], [2]]), (1, 2)),
+    ],
+)
+def test_labels_of_any_type(labels, classes):
+    domain = Domain(X, labels)
+    assert domain.classes == classes
+    np.testing.assert_array_equal(domain.codes, [1, 0, 1])
+    again = pickle.loads(pickle.dumps(domain))
+    assert again == domain
+    assert again.classes == classes
+
+
+def test_missing_labels_are_fine_where_they_are_not_known():
+    mask = np.array([True, False, True])
+    for labels in ([1.0, np.nan, 2.0], np.array([1, None, 2], dtype=object)):
+        domain = Domain(X, labels, labeled=mask)
+        assert domain.classes == (1, 2)
+        np.testing.assert_array_equal(domain.codes, [0, -1, 1])
+    assert Domain(X).classes == ()
+    np.testing.assert_array_equal(Domain(X).codes, [-1, -1, -1])
+
+
+def test_the_fingerprint_is_fixed_for_all_time():
+    """A stored experience refers to its domains by these digits."""
+    assert Domain(X, ["a", "b", "a"], labeled=[True, True, False]).fingerprint == FINGERPRINT
+
+
+FINGERPRINT = "f5416db78ce4256dc6189f4b3619982f93dadf0f32c135648b2efbba66d31112"
+
+
+def test_the_fingerprint_follows_the_content_alone():
+    plain = Domain(X, [1, 2, 1], name="one")
+    assert plain == Domain(np.asfortranarray(X), np.array([1, 2, 1], dtype=np.int8), name="two")
+    assert hash(plain) == hash(Domain(X, [1, 2, 1]))
+    others = [
+        Domain(X.astype(np.float32), [1, 2, 1]),
+        Domain(X + 1e-12, [1, 2, 1]),
+        Domain(X, [1, 2, 2]),
+        Domain(X, ["1", "2", "1"]),
+        Domain(X),
+        Domain(X, [1, 2, 1], labeled=[True, True, True]),
+        Domain(X, [1, 2, 1], groups=[0, 0, 1]),
+        Domain(X.reshape(2, 3), [1, 2]),
+    ]
+    assert len({each.fingerprint for each in [plain, *others]}) == 1 + len(others)
+    assert plain != "a domain"
+
+
+@given(
+    hnp.arrays(
+        st.sampled_from([np.float32, np.float64]),
+        hnp.array_shapes(min_dims=2, max_dims=2, max_side=6),
+        elements=st.floats(-1e3, 1e3, width=32),
+    ),
+    st.randoms(),
+)
+def test_take_keeps_rows_together(data, random):
+    labels = [random.choice("abc") for _ in data]
+    domain = Domain(
+        data, labels, labeled=np.arange(len(data)) % 2 == 0, groups=np.arange(len(data))
+    )
+    rows = [random.randrange(len(data)) for _ in range(3)]
+    part = domain.take(rows, name="part")
+    np.testing.assert_array_equal(part.X, data[rows])
+    assert part.y.tolist() == [labels[row] for row in rows]
+    np.testing.assert_array_equal(part.groups, rows)
+    assert part.name == "part"
+    mask = np.zeros(len(data), dtype=bool)
+    mask[rows] = True
+    np.testing.assert_array_equal(domain.take(mask).X, data[mask])
+
+
+def test_taking_nothing_is_refused():
+    with pytest.raises(InvalidInputError, match="at least one row"):
+        Domain(X).take([])
+
+
+def test_pairs_are_checked_and_tell_what_they_are():
+    pair = DomainPair(Domain(X, name="a"), Domain(X[:2], name="b"))
+    assert repr(pair) == "DomainPair('a' -> 'b', 3 + 2 rows x 2 features)"
+    with pytest.raises(InvalidInputError, match="the same features, got 2 and 1 columns"):
+        DomainPair(Domain(X), Domain(X[:, :1]))
+    with pytest.raises(InvalidInputError, match="target must be a Domain, got ndarray"):
+        DomainPair(Domain(X), X)
+    with pytest.raises(AttributeError):
+        pair.source = pair.target
+
+
+def test_which_rows_count_as_labelled():
+    mask = np.array([True, False, False])
+    plain, masked, bare = Domain(X, [1, 2, 3]), Domain(X, [1, 2, 3], labeled=mask), Domain(X)
+    assert DomainPair(plain, plain).source_labeled.all()
+    assert not DomainPair(plain, plain).target_labeled.any()
+    np.testing.assert_array_equal(DomainPair(masked, masked).source_labeled, mask)
+    np.testing.assert_array_equal(DomainPair(masked, masked).target_labeled, mask)
+    assert not DomainPair(bare, bare).source_labeled.any()
+
+
+def test_the_span_is_computed_once_and_does_not_travel():
+    pair = DomainPair(Domain(X), Domain(X + 1))
+    assert pair.span is pair.span
+    assert len(pickle.dumps(pair)) == len(pickle.dumps(DomainPair(Domain(X), Domain(X + 1))))
+    again = pickle.loads(pickle.dumps(pair))
+    assert again == pair
+    np.testing.assert_array_equal(again.span.source, pair.span.source)

@@ -1,0 +1,278 @@
+"""csv: what people, spreadsheets, pandas and R write, and errors that know their line."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from l2t.domains import Domain, read_domain, write_domain
+from l2t.exceptions import FileFormatError, InvalidInputError
+
+IRIS = "sepal,petal,species\n5.1,1.4,setosa\n6.3,4.7,versicolor\n"
+TWO = Domain([[5.1, 1.4], [6.3, 4.7]], ["setosa", "versicolor"])
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "data.csv"
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_bytes(text.encode())
+    return path
+
+
+def refused(path: Path, text: str, sentence: str, **named: Any) -> None:
+    write(path, text)
+    with pytest.raises(FileFormatError, match=sentence) as caught:
+        read_domain(path, **named)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ")
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        IRIS,
+        IRIS.rstrip("\n"),
+        IRIS + "\n\n",
+        "\n" + IRIS,
+        IRIS.replace("\n", "\r\n"),
+        IRIS.replace("\n", "\r"),
+        IRIS.replace(",", ";"),
+        IRIS.replace(",", "\t"),
+        "\ufeff" + IRIS,
+        "\ufeff" + IRIS.replace(",", ";").replace("\n", "\r\n"),
+        IRIS.replace("setosa", '"setosa"').replace("5.1", '"5.1"').replace("sepal", '"sepal"'),
+        IRIS.replace(",petal", ", petal").replace("1.4", " 1.4 "),
+        IRIS.replace("5.1", "+51e-1"),
+    ],
+    ids=[
+        *["plain", "no-newline", "blank-lines", "blank-first", "crlf", "cr", "semicolons", "tabs"],
+        *["bom", "spreadsheet", "quotes", "spaces", "exponent"],
+    ],
+)
+def test_the_same_table_in_many_dresses(path: Path, text: str) -> None:
+    assert read_domain(write(path, text), label="species") == TWO
+
+
+def test_cells_with_separators_quotes_and_lines(path: Path) -> None:
+    labels = ['a,b;c\td"e', "two\nlines", "two\r\nlines", "a\rb", " padded ", "ünïcode 猫 🐈"]
+    domain = Domain(np.arange(12.0).reshape(6, 2), labels)
+    assert read_domain(write_domain(domain, path)) == domain
+
+
+def test_without_a_label_column_there_are_no_labels(path: Path) -> None:
+    assert read_domain(write(path, "a,b\n1,2\n3,4\n")) == Domain([[1.0, 2.0], [3.0, 4.0]])
+
+
+def test_a_column_called_label_is_the_label(path: Path) -> None:
+    write(path, "a,label,b\n1,7,2\n3,8,4\n")
+    assert read_domain(path) == Domain([[1.0, 2.0], [3.0, 4.0]], [7, 8])
+    assert read_domain(path, features=["a", "label"]) == Domain([[1.0, 7.0], [3.0, 8.0]])
+
+
+def test_features_by_name_and_in_that_order(path: Path) -> None:
+    write(path, "a,b,c,d\n1,2,3,x\n4,5,6,y\n")
+    assert read_domain(path, features=["c", "a"]) == Domain([[3.0, 1.0], [6.0, 4.0]])
+    assert read_domain(path, features="b", label="d") == Domain([[2.0], [5.0]], ["x", "y"])
+    assert read_domain(path, features=("a", "b", "c")).X.shape == (2, 3)
+
+
+def test_numbers_without_a_header(path: Path) -> None:
+    write(path, "5.1,3.5,0\n4.9,3.0,1\n")
+    assert read_domain(path, label="2") == Domain([[5.1, 3.5], [4.9, 3.0]], [0, 1])
+    write(path, "5.1,3.5,setosa\n4.9,3.0,virginica\n")
+    assert read_domain(path, label="2") == Domain([[5.1, 3.5], [4.9, 3.0]], ["setosa", "virginica"])
+    assert len(read_domain(write(path, "7\n8\n"))) == 2
+    assert len(read_domain(write(path, "0,1\n1,0\n"))) == 2
+    assert len(read_domain(write(path, "0,cat\n1,dog\n"), label="1")) == 2
+
+
+@pytest.mark.parametrize("index", [True, False])
+@pytest.mark.parametrize("columns", [None, ["x", "y"]])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("features", [2, 3])
+def test_what_pandas_writes(
+    path: Path, index: bool, columns: list[str] | None, separator: str, features: int
+) -> None:
+    X = np.random.default_rng(0).normal(size=(4, features))
+    frame = pd.DataFrame(X, columns=columns and [*columns, "z"][:features])
+    frame["label"] = ["a", None, "b", "a"]
+    frame.to_csv(path, index=index, sep=separator)
+    known = [True, False, True, True]
+    assert read_domain(path) == Domain(X, ["a", None, "b", "a"], labeled=known)
+
+
+@pytest.mark.parametrize("index", [True, False])
+def test_what_pandas_writes_of_a_bare_array(path: Path, index: bool) -> None:
+    X = np.random.default_rng(0).normal(size=(4, 3))
+    pd.DataFrame(X).to_csv(path, index=index)
+    assert read_domain(path) == Domain(X)
+
+
+def test_pandas_reads_what_is_written(path: Path) -> None:
+    domain = Domain(
+        [[0.1, 1e300], [1e-300, -0.3]], ["a", "b"], labeled=[True, False], groups=[1, 2]
+    )
+    frame = pd.read_csv(io.StringIO(write_domain(domain, path, label="kind").read_text()))
+    assert list(frame.columns) == ["x0", "x1", "kind", "labeled", "groups"]
+    assert frame[["x0", "x1"]].to_numpy().tolist() == domain.X.tolist()
+    assert frame["kind"].tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (["1", "-2", "+3"], [1, -2, 3]),
+        (["1", "2.5", "1e3"], [1.0, 2.5, 1000.0]),
+        (["True", "FALSE", "true"], [True, False, True]),
+        (["1", "x", "2.5"], ["1", "x", "2.5"]),
+        (["01", "02", "03"], ["01", "02", "03"]),
+        (["1_0", "2", "3"], ["1_0", "2", "3"]),
+        (["12345678901234567890123", "2", "3"], ["12345678901234567890123", "2", "3"]),
+        (["inf", "1", "2"], [np.inf, 1.0, 2.0]),
+        (["0x1F", "1", "2"], ["0x1F", "1", "2"]),
+    ],
+)
+def test_the_type_of_labels(path: Path, cells: list[str], values: list[Any]) -> None:
+    write(path, "x,kind,site\n" + "".join(f"1,{cell},{cell}\n" for cell in cells))
+    domain = read_domain(path, label="kind", groups="site")
+    assert domain == Domain([[1.0]] * 3, values, groups=values)
+
+
+def test_labels_that_look_like_numbers_become_numbers(path: Path) -> None:
+    write_domain(Domain([[1.0], [2.0]], ["0", "1"]), path)
+    assert read_domain(path).classes == (0, 1)
+
+
+def test_blank_labels_are_not_known(path: Path) -> None:
+    write(path, 'x,kind\n1,a\n2,\n3,"  "\n4,b\n')
+    mask = [True, False, False, True]
+    assert read_domain(path, label="kind") == Domain(
+        [[1.0], [2.0], [3.0], [4.0]], ["a", None, None, "b"], labeled=mask
+    )
+    write(path, "x,kind\n1,7\n2,\n3,nan\n4,8.5\n")
+    assert read_domain(path, label="kind").classes == (7.0, 8.5)
+    write(path, "x,kind\n1,\n2,\n")
+    assert read_domain(path, label="kind").classes == ()
+
+
+@pytest.mark.parametrize("pair", ["10", "TF", "tf"])
+def test_a_mask_column(path: Path, pair: str) -> None:
+    yes, no = {"10": ("1", "0"), "TF": ("TRUE", "False"), "tf": (" true", "0.0")}[pair]
+    write(path, f"x,kind,mine\n1,a,{yes}\n2,b,{no}\n3,,{no}\n")
+    domain = read_domain(path, label="kind", labeled="mine")
+    assert domain == Domain([[1.0], [2.0], [3.0]], ["a", "b", None], labeled=[True, False, False])
+
+
+def test_a_mask_or_group_column_must_be_named(path: Path) -> None:
+    domain = Domain([[1.0], [2.0]], ["a", "b"], labeled=[True, False], groups=["u", "v"])
+    write_domain(domain, path)
+    assert read_domain(path, labeled="labeled", groups="groups") == domain
+    assert read_domain(path, features=["x0"]) == Domain([[1.0], [2.0]], ["a", "b"])
+    text = path.read_text()
+    refused(path, text, "column 'labeled' is a feature or not: say labeled='labeled', or choose")
+    refused(path, text, "column 'groups' is a feature or not: say groups=", labeled="labeled")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            "x0,x3\n1,2\n3,abc\n",
+            "column 'x3', line 3: 'abc' is not a number; if these are the labels",
+        ),
+        ("x0,x3\n1,2\n3,1_000\n", "column 'x3', line 3: '1_000' is not a number"),
+        ("x0,x3\n1,2\n\n3,\n", "column 'x3', line 4: a feature is missing$"),
+        ("x0,x3\n1,2\n3,nan\n", "column 'x3', line 3: nan is not a finite number$"),
+        ("x0,x3\n-inf,2\n3,4\n", "column 'x0', line 2: -inf is not a finite number$"),
+        ("x0,x3\n1e999,2\n", "column 'x0', line 2: inf is not a finite number$"),
+        ("x0,x3\n1,2\n3\n", "line 3 has 1 cells, where line 1 has 2$"),
+        ("x0,x3\n1,2\n3,4,5\n", "line 3 has 3 cells, where line 1 has 2$"),
+        ("1,2\n3,4,5\n", "line 2 has 3 cells, where line 1 has 2$"),
+        ("x0,x3\n", "has a header but no rows$"),
+        ("\n\r\n\n", "holds nothing but blank lines$"),
+        ("a,b,a\n1,2,3\n", "has more than one column 'a'$"),
+        ('a,b\n1,"2\n', "line 2: unexpected end of data$"),
+        ('a,b\n1,"2"3\n', "line 2: ',' expected after"),
+        ("1.5 2.5\n3.5 4.5\n", "column '1.5 2.5', line 2: '3.5 4.5' is not a number"),
+        ("1,5;2,5\n3,5;4,5\n", "is not a number"),
+        ("label\na\n", "has no feature columns; its columns are 'label'$"),
+        (",,\n,,\n", "column '0', line 1: a feature is missing$"),
+    ],
+)
+def test_errors_know_their_place(path: Path, text: str, sentence: str) -> None:
+    refused(path, text, sentence)
+
+
+def test_a_line_number_counts_lines_within_cells(path: Path) -> None:
+    text = 'x,kind\n1,"two\nlines"\noops,b\n'
+    refused(path, text, "column 'x', line 4: 'oops' is not a number$", label="kind")
+
+
+def test_errors_of_the_other_columns(path: Path) -> None:
+    text = "x,kind,mine,site\n1,a,1,u\n2,b,maybe,\n"
+    features = {"features": ["x"]}
+    refused(
+        path,
+        text,
+        "'mine', line 3: 'maybe' is not 0, 1, true or false$",
+        labeled="mine",
+        **features,
+    )
+    refused(path, text, "column 'site', line 3: a group is missing$", groups="site", **features)
+    refused(
+        path, text, "has no column 'z'; its columns are 'x', 'kind', 'mine', 'site'$", label="z"
+    )
+    refused(path, text, "has no column 'z'", features=["x", "z"])
+    refused(path, text, "column 'x' cannot be a feature and another part$", label="x", **features)
+    text = "x,kind,mine\n1,,1\n2,b,1\n"
+    refused(path, text, "y must not be missing where a row counts", label="kind", labeled="mine")
+    refused(path, "x,mine\n1,1\n", "labeled marks rows as labelled, but y", labeled="mine")
+
+
+def test_a_list_of_very_many_columns_is_cut(path: Path) -> None:
+    text = ",".join(f"c{i}" for i in range(300)) + "\n" + ",".join("1" * 300) + "\n"
+    refused(path, text, r"'c0', .* 'c11', \.\.\. \(300 in all\)$", label="species")
+
+
+def test_bytes_that_are_no_text(path: Path) -> None:
+    path.write_bytes(b"a,b\n1,2\n\xff\xfe,3\n")
+    with pytest.raises(FileFormatError, match=r"data.csv: line 3 is not UTF-8 text$"):
+        read_domain(path)
+    path.write_bytes("a,b\n1,2\n".encode("utf-16"))
+    with pytest.raises(FileFormatError, match=r"data.csv: line 1 is not UTF-8 text$"):
+        read_domain(path)
+    path.write_bytes(b"a,label\n" + b"1,x\n" * 50_000 + b"1,\xe9\n")
+    with pytest.raises(FileFormatError, match=r"data.csv: line 50002 is not UTF-8 text$"):
+        read_domain(path)
+
+
+def test_an_endless_cell(path: Path) -> None:
+    refused(path, 'a,b\n1,"' + "2\n" * 100_000, r"line \d+: field larger than field limit")
+
+
+def test_more_numbers_than_one_block(path: Path) -> None:
+    domain = Domain(np.random.default_rng(0).normal(size=(30_000, 10)))
+    assert read_domain(write_domain(domain, path)) == domain
+
+
+def test_what_cannot_be_written(path: Path) -> None:
+    for domain, sentence in (
+        (Domain([[1.0]], [" "]), "labels must not be blank in csv files"),
+        (Domain([[1.0]], groups=[""]), "groups must not be blank in csv files"),
+        (Domain([[1.0]], np.array(["\ud800"], dtype=object)), "must be valid Unicode"),
+    ):
+        with pytest.raises(InvalidInputError, match=f"data.csv: .*{sentence}"):
+            write_domain(domain, path)
+    for label in ("x0", "labeled", "groups", "", " a", 3):
+        with pytest.raises(InvalidInputError, match="label must "):
+            write_domain(Domain([[1.0]], [1]), path, label=label)  # type: ignore[arg-type]
+    assert list(path.parent.iterdir()) == []

@@ -1,0 +1,269 @@
+"""npz: arrays by name, and archives that lie."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from l2t.domains import Domain, read_domain, write_domain
+from l2t.domains.files import _parts
+from l2t.exceptions import FileFormatError, InvalidInputError
+
+X = np.arange(6.0).reshape(3, 2)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "a.npz"
+
+
+def npy(array: Any, **options: Any) -> bytes:
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, np.asarray(array), **options)
+    return buffer.getvalue()
+
+
+def archive(path: Path, members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> None:
+    with zipfile.ZipFile(path, "w", method) as file:
+        for name, content in members.items():
+            file.writestr(name, content)
+
+
+def header(text: str, version: tuple[int, int] = (1, 0)) -> bytes:
+    size = struct.pack("<H" if version == (1, 0) else "<I", len(text))
+    return b"\x93NUMPY" + bytes(version) + size + text.encode()
+
+
+def refused(path: Path, sentence: str) -> None:
+    with pytest.raises(FileFormatError, match=sentence) as caught:
+        read_domain(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ")
+    assert "\n" not in message
+
+
+def test_class_indices_become_names(path: Path) -> None:
+    np.savez(path, X=X, y=np.array([1, 0, 1], np.int16), classes=np.array(["cat", "dog"]))
+    domain = read_domain(path)
+    assert domain.y is not None
+    assert domain.y.tolist() == ["dog", "cat", "dog"]
+    assert domain.labeled is None
+
+
+def test_without_classes_y_is_the_label(path: Path) -> None:
+    for y in ([3, 4, 3], ["a", "b", "a"], [0.5, 1.5, 0.5], [True, False, True]):
+        np.savez(path, X=X, y=np.array(y))
+        assert read_domain(path) == Domain(X, y)
+
+
+def test_minus_one_and_nan_are_missing(path: Path) -> None:
+    np.savez(path, X=X, y=np.array([1, -1, 0]), classes=np.array([7, 8]))
+    assert read_domain(path) == Domain(X, [8, None, 7], labeled=[True, False, True])
+    np.savez(path, X=X, y=np.array([1.0, np.nan, 0.0]))
+    assert read_domain(path) == Domain(X, [1.0, None, 0.0], labeled=[True, False, True])
+    np.savez(path, X=X, y=np.array([1, -1, 0]), classes=np.array([7, 8]), labeled=[0, 0, 1])
+    assert read_domain(path) == Domain(X, [8, None, 7], labeled=[False, False, True])
+
+
+def test_arrays_by_other_names(path: Path) -> None:
+    words = np.array(["u", "v", "w"])
+    np.savez(
+        path, Z=X, kind=np.array([0, 1, 0]), classes=words, mine=np.array([1, 0, 1]), shape=words
+    )
+    domain = read_domain(path, features="Z", label="kind", labeled="mine", groups="shape")
+    assert domain == Domain(X, [0, 1, 0], labeled=[True, False, True], groups=["u", "v", "w"])
+    refused(path, "has no array 'X'; its arrays are 'Z', 'kind', 'classes', 'mine', 'shape'$")
+    with pytest.raises(FileFormatError, match="has no array 'nope'; its arrays are 'Z'"):
+        read_domain(path, features="Z", groups="nope")
+
+
+def test_a_list_of_very_many_arrays_is_cut(path: Path) -> None:
+    np.savez(path, **{f"a{i}": X for i in range(50)})
+    refused(path, r"'a0', .* 'a11', \.\.\. \(50 in all\)$")
+
+
+@pytest.mark.parametrize("dtype", ["<f2", ">f4", "<f8", ">f8", "u1", "<i8", "?"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_every_plain_dtype_and_both_orders(path: Path, dtype: str, order: Any) -> None:
+    array = np.array([[0, 1, 1], [1, 0, 1]], dtype=dtype, order=order)
+    np.savez(path, X=array)
+    domain = read_domain(path)
+    assert domain.X.tolist() == array.astype(float).tolist()
+    assert domain.X.dtype == (np.float32 if dtype in ("<f2", ">f4") else np.float64)
+
+
+def test_a_member_of_format_2(path: Path) -> None:
+    archive(path, {"X.npy": npy(X, version=(2, 0)), "readme.txt": b"other things are let be"})
+    assert read_domain(path) == Domain(X)
+
+
+def test_the_array_is_not_copied_again(path: Path) -> None:
+    np.savez(path, X=X)
+    domain = read_domain(path)
+    assert domain.X.base is not None  # a view of the very bytes that were read
+    assert not domain.X.flags.writeable
+
+
+def test_wrong_indices(path: Path) -> None:
+    np.savez(path, X=X, y=np.array([0, 2, 1]), classes=np.array(["a", "b"]))
+    refused(path, "array 'y' must hold positions in 2 classes or -1, got 2 at row 1$")
+    np.savez(path, X=X, y=np.array([0, -2, 1]), classes=np.array(["a", "b"]))
+    refused(path, "got -2 at row 1$")
+    np.savez(path, X=X, y=np.array([0.0, 1.0, 1.0]), classes=np.array(["a", "b"]))
+    refused(path, "'y' must be a row of class indices .* got float64 of shape")
+    np.savez(path, X=X, y=np.array([0, 1, 1]), labeled=np.array([0, 1, 2]))
+    refused(path, "array 'labeled' must be 0, 1, true or false, got")
+    np.savez(path, X=X, y=np.array([0, 1, -1]), classes=np.array(["a", "b"]), labeled=[1, 1, 1])
+    refused(path, "y must not be missing where a row counts as labelled")
+
+
+def test_what_cannot_be_written(path: Path) -> None:
+    for domain, sentence in (
+        (Domain(X, np.array([1, "a", 2], dtype=object)), "labels must be all str, .* int and str$"),
+        (
+            Domain(X, np.array(["a\0", "b", "c"], dtype=object)),
+            "labels must not end with a zero character",
+        ),
+        (Domain(X, [2**70, 1, 2]), "labels must fit into 64 bits"),
+        (Domain(X, groups=np.array([b"a", b"b", b"c"], dtype=object)), "groups .* got bytes$"),
+        (Domain(X, groups=[1.0, np.nan, 2.0]), "groups must not be missing, got None at row 1$"),
+    ):
+        with pytest.raises(InvalidInputError, match=sentence):
+            write_domain(domain, path)
+        assert list(path.parent.iterdir()) == []
+
+
+def test_objects_are_never_unpickled(path: Path) -> None:
+    class Trap:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return Path.touch, (path.with_name("sprung"),)
+
+    np.savez(path, X=X, y=np.array([Trap(), Trap(), Trap()], dtype=object), allow_pickle=True)
+    refused(
+        path, "array 'y' holds Python objects, which are not read because unpickling can run code$"
+    )
+    assert not path.with_name("sprung").exists()
+
+
+def test_an_archive_of_too_many_bytes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.savez_compressed(path, X=np.zeros((1000, 100)))
+    monkeypatch.setattr(_parts, "MAX_BYTES", 2**19)
+    refused(path, r"says it unpacks to 0.000745 GiB, of at most 0.000488 GiB$")
+
+
+def test_bytes_that_become_too_many_as_floats(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.savez_compressed(path, X=np.zeros((1000, 100), np.uint8))
+    monkeypatch.setattr(_parts, "MAX_BYTES", 2**19)
+    refused(path, "says it unpacks to 0.000745 GiB")
+
+
+def test_a_member_that_claims_more_than_its_bytes_can_hold(path: Path) -> None:
+    archive(path, {"X.npy": npy(X)})
+    content = bytearray(path.read_bytes())
+    at = content.index(b"PK\x01\x02") + 24  # the unpacked size in the directory
+    content[at : at + 4] = struct.pack("<I", 2**31)
+    path.write_bytes(content)
+    refused(
+        path, "array 'X' says it has 2147483648 bytes, more than its [0-9]+ packed bytes can hold$"
+    )
+
+
+@pytest.mark.parametrize(
+    "shape", ["(1000000000, 1000)", "(3, 3)", "(3, -2)", "(2**3,)", "(3,)", "3"]
+)
+def test_a_header_that_lies_about_the_shape(path: Path, shape: str) -> None:
+    text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}}}\n"
+    archive(path, {"X.npy": header(text) + X.tobytes()})
+    refused(path, "array 'X' (says it is float64 of shape|has a damaged header)")
+
+
+@pytest.mark.parametrize(
+    ("descr", "sentence"),
+    [
+        ("'|O'", "holds Python objects"),
+        ("[('a', '<f8')]", "must hold plain numbers or text"),
+        ("'<U0'", "must hold plain numbers or text"),
+        ("'|V8'", "must hold plain numbers or text"),
+        ("'nonsense'", "has a damaged header"),
+        ("__import__('os')", "has a damaged header"),
+        ("'<c16'", "X must be real numbers"),
+        ("'<U2'", "X must be real numbers"),
+    ],
+)
+def test_a_header_of_a_wrong_dtype(path: Path, descr: str, sentence: str) -> None:
+    count = {"'<c16'": 3, "'<f8'": 6}.get(descr, 6)
+    text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': ({count},)}}\n"
+    archive(path, {"X.npy": header(text) + X.tobytes()})
+    refused(path, sentence)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "does not begin like an array"),
+        (b"\x93NUMPY\x09\x00", "does not begin like an array of format 1.0 or 2.0"),
+        (header("(" * 9000), "has a damaged header"),
+        (header("{}" + " " * 20_000, (2, 0)), "has a header of 20002 bytes, of at most 10000"),
+        (b"\x93NUMPY\x02\x00\xff\xff\xff\xff", "has a header of 4294967295 bytes"),
+    ],
+)
+def test_damaged_headers(path: Path, content: bytes, sentence: str) -> None:
+    archive(path, {"X.npy": content})
+    refused(path, f"array 'X' {sentence}")
+
+
+def test_two_members_of_one_name(path: Path) -> None:
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("X.npy", npy(X))
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            file.writestr("X.npy", npy(X + 1))
+    refused(path, "has more than one array 'X'$")
+
+
+def test_other_archives(path: Path) -> None:
+    archive(path, {"table.csv": b"a,b\n"})
+    refused(path, r"is a zip archive without arrays \(.npy\)$")
+    archive(path, {"X.npy": npy(X)}, zipfile.ZIP_LZMA)
+    refused(path, "array 'X' is packed by a method other than deflate$")
+    with zipfile.ZipFile(path, "w"):
+        pass
+    refused(path, "is a zip archive without arrays")
+
+
+def test_a_truncated_archive(path: Path) -> None:
+    whole = write_domain(Domain(X, ["a", "b", "c"]), path).read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    refused(path, "is not a whole zip archive: File is not a zip file$")
+
+
+def test_a_changed_byte_is_found_by_the_sum(path: Path) -> None:
+    archive(path, {"X.npy": npy(X)}, zipfile.ZIP_STORED)
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\x01\x02") - 3] ^= 1
+    path.write_bytes(content)
+    refused(path, "array 'X' cannot be unpacked: Bad CRC-32")
+
+
+def test_an_encrypted_member(path: Path) -> None:
+    archive(path, {"X.npy": npy(X)})
+    content = bytearray(path.read_bytes())
+    for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(mark) + offset] |= 1
+    path.write_bytes(content)
+    refused(path, "array 'X' cannot be unpacked: .*encrypted")
+
+
+def test_truths_are_zero_or_one(path: Path) -> None:
+    text = "{'descr': '|b1', 'fortran_order': False, 'shape': (3,)}\n"
+    archive(
+        path, {"X.npy": npy(X), "y.npy": npy([1, 2, 3]), "labeled.npy": header(text) + b"\0\2\xff"}
+    )
+    domain = read_domain(path)
+    assert domain.labeled is not None
+    assert int(domain.labeled.view(np.uint8).sum()) == 2

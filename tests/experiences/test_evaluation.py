@@ -1,0 +1,68 @@
+"""1-NN from few labels: the draws, the counts and the accuracies."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+
+from l2t.exceptions import InvalidInputError
+from l2t.experiences import evaluate
+from l2t.experiences.evaluation import _stratified
+
+
+def test_accuracy_is_that_of_a_nearest_neighbour_classifier(rng):
+    codes = np.arange(90) % 3
+    Z = rng.normal(size=(90, 4)) + codes[:, None]
+    measured = evaluate(Z, codes, label_counts=(6, 30), n_draws=4, random_state=5)
+    for row, count in enumerate((6, 30)):
+        for draw in range(4):
+            seed = np.random.SeedSequence(5, spawn_key=(count, draw))
+            chosen = _stratified(np.random.default_rng(seed), codes, count)
+            test = np.setdiff1d(np.arange(90), chosen)
+            peer = KNeighborsClassifier(1).fit(Z[chosen], codes[chosen])
+            assert measured.scores[row, draw] == pytest.approx(peer.score(Z[test], codes[test]))
+
+
+def test_draws_are_stratified_and_shared_by_all_representations(rng):
+    codes = rng.integers(0, 4, size=100)
+    for count in (4, 10, 31):
+        chosen = _stratified(np.random.default_rng(count), codes, count)
+        assert len(set(chosen)) == count
+        shares = np.bincount(codes[chosen], minlength=4)
+        assert shares.max() - shares.min() <= 1
+    perfect = evaluate(codes[:, None] * 10.0, codes, label_counts=(4,))
+    assert (perfect.scores == 1).all()
+
+
+def test_a_class_too_small_for_its_share_leaves_it_to_the_others():
+    codes = np.array([0] * 50 + [1] * 2)
+    chosen = _stratified(np.random.default_rng(0), codes, 10)
+    assert np.bincount(codes[chosen]).tolist() == [8, 2]
+
+
+def test_counts_that_leave_too_few_rows_are_left_out(rng):
+    codes = np.arange(60) % 3
+    Z = rng.normal(size=(60, 2))
+    assert evaluate(Z, codes).label_counts == (3, 15, 30)
+    with pytest.raises(InvalidInputError, match="must leave at least 30 target rows"):
+        evaluate(Z[:32], codes[:32])
+
+
+def test_rows_without_a_label_are_left_out(rng):
+    codes = np.arange(80) % 2
+    Z = rng.normal(size=(80, 2))
+    hidden = np.concatenate([codes, [-1, -1]])
+    padded = np.concatenate([Z, [[np.nan] * 2] * 2])
+    first = evaluate(Z, codes, label_counts=(4,)).scores
+    np.testing.assert_array_equal(first, evaluate(padded, hidden, label_counts=(4,)).scores)
+
+
+def test_standard_errors(rng):
+    codes = np.arange(80) % 2
+    measured = evaluate(rng.normal(size=(80, 2)), codes, label_counts=(4, 8), n_draws=5)
+    np.testing.assert_allclose(
+        measured.standard_error, measured.scores.std(axis=1, ddof=1) / np.sqrt(5)
+    )
+    single = evaluate(rng.normal(size=(80, 2)), codes, label_counts=(4,), n_draws=1)
+    assert single.standard_error.tolist() == [0.0]

@@ -1,0 +1,32 @@
+"""Every name in an `__all__` exists, and the package changes nothing when it is imported."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+
+import l2t
+
+MODULES = ["l2t", *(module.name for module in pkgutil.walk_packages(l2t.__path__, "l2t."))]
+
+
+def test_all_names_exist_once():
+    for name in MODULES:
+        module = importlib.import_module(name)
+        public = getattr(module, "__all__", [])
+        assert len(set(public)) == len(public), name
+        for each in public:
+            assert hasattr(module, each), f"{name}.{each}"
+
+
+def test_import_changes_nothing_global():
+    code = """
+import numpy, sklearn, warnings
+before = (sklearn.get_config(), numpy.geterr(), numpy.get_printoptions(), list(warnings.filters))
+import l2t
+after = (sklearn.get_config(), numpy.geterr(), numpy.get_printoptions(), list(warnings.filters))
+assert before == after, (before, after)
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
