@@ -151,7 +151,9 @@ def test_other_things_in_the_file(path: Path) -> None:
     save(path, X=np.empty((0, 3)))
     refused(path, "X must be 2-D with at least one row")
     save(path, X=X, labeled=[0, 1, 2], y=[1, 2, 3])
-    refused(path, "array 'labeled' must be 0, 1, true or false, got")
+    refused(path, "array 'labeled' must be 0, 1, true or false, got 2$")
+    save(path, X=X, groups=np.array(["a", "", "b"], dtype=object))
+    refused(path, "array 'groups', row 1: a group is missing$")
 
 
 def lie(path: Path, old: bytes, new: bytes) -> None:

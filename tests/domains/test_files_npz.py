@@ -118,9 +118,14 @@ def test_wrong_indices(path: Path) -> None:
     np.savez(path, X=X, y=np.array([0.0, 1.0, 1.0]), classes=np.array(["a", "b"]))
     refused(path, "'y' must be a row of class indices .* got float64 of shape")
     np.savez(path, X=X, y=np.array([0, 1, 1]), labeled=np.array([0, 1, 2]))
-    refused(path, "array 'labeled' must be 0, 1, true or false, got")
+    refused(path, "array 'labeled' must be 0, 1, true or false, got 2$")
     np.savez(path, X=X, y=np.array([0, 1, -1]), classes=np.array(["a", "b"]), labeled=[1, 1, 1])
     refused(path, "y must not be missing where a row counts as labelled")
+
+
+def test_a_missing_group(path: Path) -> None:
+    np.savez(path, X=X, groups=np.array([1.0, 2.0, np.nan]))
+    refused(path, "array 'groups', row 2: a group is missing$")
 
 
 def test_what_cannot_be_written(path: Path) -> None:

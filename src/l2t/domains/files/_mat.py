@@ -16,6 +16,7 @@ from l2t.domains.files._mat5 import Variable, read_value, variables
 from l2t.domains.files._parts import Names, Parts, listed
 from l2t.domains.files._values import (
     as_mask,
+    complete,
     gather,
     plain,
     storable,
@@ -43,7 +44,7 @@ def read(path: Path, names: Names) -> Parts:
     if mask is not None:
         labeled = as_mask(_vector(found[mask]), f"array {mask!r}")
     if group is not None:
-        groups = whole(_vector(found[group]))
+        groups = whole(complete(_vector(found[group]), f"array {group!r}"))
     if label is not None:
         y, labeled = without_missing(whole(_vector(found[label])), labeled)
     for name, part in ((label, y), (mask, labeled), (group, groups)):

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from l2t.domains.domain import Domain
 from l2t.domains.files._parts import Names, Parts, listed, refuse_large
-from l2t.domains.files._values import as_mask, gather, plain, storable, without_missing
+from l2t.domains.files._values import as_mask, complete, gather, plain, storable, without_missing
 from l2t.exceptions import FileFormatError, InvalidInputError
 
 __all__ = ["read", "write"]
@@ -45,6 +45,8 @@ def read(path: Path, names: Names) -> Parts:
         if y is not None and names.label in (None, "y") and "classes" in members:
             y = _decoded(y, _array(archive, members["classes"]))
     labeled = None if mask is None else as_mask(mask, f"array {names.labeled or 'labeled'!r}")
+    if groups is not None:
+        complete(groups, f"array {names.groups or 'groups'!r}")
     if y is not None:
         y, labeled = without_missing(y, labeled)
     return Parts(X, y, labeled, groups)

@@ -1,7 +1,8 @@
 """Labels and groups between the forms of files and those of a domain.
 
 In files they are columns of text, nulls, codes; in a domain one array. Here is the way there
-(`gather`, `without_missing`, `infer`, `as_mask`, `whole`) and the way back (`plain`, `storable`).
+(`infer`, `gather`, `without_missing`, `complete`, `as_mask`, `whole`) and the way back (`plain`,
+`storable`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from l2t.exceptions import FileFormatError, InvalidInputError
 
 __all__ = [
     "as_mask",
+    "complete",
     "gather",
     "infer",
     "plain",
@@ -88,10 +90,17 @@ def as_mask(values: npt.NDArray[Any], what: str) -> npt.NDArray[np.bool_]:
         return values
     said = [truth(value) for value in values.ravel().tolist()]
     if None in said:
-        raise FileFormatError(
-            f"{what} must be 0, 1, true or false, got {values.ravel()[said.index(None)]!r}"
-        )
+        odd = values.ravel().tolist()[said.index(None)]
+        raise FileFormatError(f"{what} must be 0, 1, true or false, got {odd!r:.80}")
     return np.array(said, dtype=np.bool_).reshape(values.shape)
+
+
+def complete(groups: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
+    """Return groups of which none is missing."""
+    for row, value in enumerate(groups.ravel().tolist()):
+        if _missing(value):
+            raise FileFormatError(f"{what}, row {row}: a group is missing")
+    return groups
 
 
 def whole(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
