@@ -26,7 +26,9 @@ bench: $(VENV)/bench  ## speed as ratios against peers and naive forms, on one t
 	$(BIN)/python -m benchmarks
 
 docs: $(VENV)/ready  ## measure docs/results again (needs L2T_DATA) and draw the README's picture
-	$(BIN)/python -m docs.make
+	$(BIN)/l2t demo --plot docs/images/demo.png
+	$(BIN)/l2t reproduce office-caltech
+	$(MAKE) bench
 
 constraints:  ## write constraints.txt anew from the newest versions
 	$(PYTHON) -m venv --clear $(VENV)

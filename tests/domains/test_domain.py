@@ -29,6 +29,8 @@ X = np.arange(6.0).reshape(3, 2)
         (np.uint64, np.float64),
         (bool, np.float64),
         (">f8", np.float64),
+        (">f4", np.float32),
+        (np.longdouble, np.float64),
         (object, np.float64),
     ],
 )

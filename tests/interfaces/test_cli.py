@@ -20,10 +20,12 @@ def test_version_and_help():
     assert "reproduce" in shown
 
 
-def test_demo_prints_a_table_of_all_eight():
-    result = runner.invoke(app, ["demo", "--pairs", "2"])
+def test_demo_prints_a_table_of_all_eight(tmp_path):
+    picture = tmp_path / "ratios.png"
+    result = runner.invoke(app, ["demo", "--pairs", "2", "--plot", str(picture)])
     assert result.exit_code == 0, result.output
-    for name in ("tca", "itl", "cmf", "lsdt", "stl", "dip", "sie", "gfk", "1 stands for"):
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    for name in ("tca", "itl", "cmf", "lsdt", "stl", "dip", "sie", "gfk", "1 means"):
         assert name in result.stdout
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from l2t.numerics import leading_eigenpairs, principal_axes
+from l2t.numerics import eigen, leading_eigenpairs, leading_eigenpairs_of, principal_axes
 
 
 @pytest.mark.parametrize("k", [1, 5, 11, 12])
@@ -32,3 +32,45 @@ def test_principal_axes_stop_at_the_rank(rng):
     assert principal_axes(low, 5).shape == (7, 2)
     assert principal_axes(low.T, 5).shape[1] == 2
     assert principal_axes(np.ones((4, 3)), 2).shape == (3, 0)
+
+
+@pytest.mark.parametrize("n", [40, 400])
+@pytest.mark.parametrize("decay", [0.0, 0.5, 2.0])
+def test_eigenpairs_of_a_product(rng, n, decay):
+    Q = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    spectrum = (1.0 + np.arange(n)) ** -decay * (1 + 0.1 * rng.uniform(size=n))
+    A = (Q * spectrum) @ Q.T
+    values, vectors = leading_eigenpairs_of(lambda V: A @ V, n, 6)
+    np.testing.assert_allclose(values, np.sort(spectrum)[::-1][:6], rtol=1e-9)
+    np.testing.assert_allclose(A @ vectors, vectors * values, atol=1e-9)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(6), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "spectrum",
+    [
+        np.ones(400),
+        np.repeat([5.0, 3.0, 1.0, 0.0], 100),
+        np.r_[[9.0] * 4, np.linspace(2, 1, 396)],
+        np.r_[[4.0, 4.0], np.zeros(398)],
+    ],
+    ids=["all equal", "four levels", "one of four copies", "low rank"],
+)
+def test_copies_of_an_eigenvalue_are_all_found(rng, spectrum):
+    """Lanczos alone may pass over copies; the answer must not."""
+    Q = np.linalg.qr(rng.normal(size=(400, 400)))[0]
+    A = (Q * spectrum) @ Q.T
+    values, vectors = leading_eigenpairs_of(lambda V: A @ V, 400, 10)
+    np.testing.assert_allclose(values, np.sort(spectrum)[::-1][:10], atol=1e-8)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(10), atol=1e-8)
+
+
+def test_an_answer_that_misses_a_copy_is_not_certified(rng, monkeypatch):
+    """Let Lanczos lie: the certificate must send the problem to LAPACK."""
+    Q = np.linalg.qr(rng.normal(size=(400, 400)))[0]
+    spectrum = np.linspace(2, 1, 400)
+    A = (Q * spectrum) @ Q.T
+    lie = lambda *_, **__: (spectrum[1:5][::-1], Q[:, 1:5][:, ::-1])  # noqa: E731
+    monkeypatch.setattr(eigen, "eigsh", lie)
+    values, _ = leading_eigenpairs_of(lambda V: A @ V, 400, 4)
+    np.testing.assert_allclose(values, spectrum[:4], atol=1e-9)

@@ -17,6 +17,7 @@ With a linear kernel and more rows than features the same problem is solved in t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -25,7 +26,12 @@ import numpy.typing as npt
 
 from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
 from l2t.domains import DomainPair
-from l2t.numerics import leading_eigenpairs, mean_squared_distance, squared_distances
+from l2t.numerics import (
+    jointly_centred,
+    leading_eigenpairs_of,
+    mean_squared_distance,
+    squared_distances,
+)
 
 __all__ = ["TCA"]
 
@@ -71,11 +77,11 @@ class TCA(BaseAlgorithm):
 
     def _fit_rows(self, pair: DomainPair) -> LatentFactors:
         """Solve in rows: one Gram matrix is all that the number of features costs."""
-        X = np.concatenate([pair.source.X, pair.target.X], dtype=np.float64)
-        X -= X.mean(axis=0)
+        X, _ = jointly_centred(pair.source.X, pair.target.X)
         K = X @ X.T
         e = _mean_gap_weights(len(pair.source), len(pair.target))
-        V, values, residual = _kernel_components(K, K @ K, K @ e, self.mu, self.n_components)
+        u = min(self.n_components, len(K) - 1)
+        V, values, residual = _rank_one_eigenproblem(lambda V: K @ (K @ V), K @ e, self.mu, u)
         u = self._clip(_significant(values))
         dtype = np.result_type(pair.source.X, pair.target.X)
         W = np.asarray((X.T @ V[:, :u]).astype(dtype, copy=False))
@@ -89,7 +95,7 @@ class TCA(BaseAlgorithm):
         s = np.linalg.norm(span.joint, axis=0)
         g = span.source.mean(axis=0) - span.target.mean(axis=0)
         # With w = S x the problem reads S⁴ x = lambda (mu I + h h') x, h = S g.
-        x, values, residual = _rank_one_eigenproblem(np.diag(s**4), s * g, self.mu, u)
+        x, values, residual = _rank_one_eigenproblem(lambda V: (s**4 * V.T).T, s * g, self.mu, u)
         parts = {"eigenvalues": values, "eigen_residual": residual.max()}
         W = span.lift(s[:, None] * x)
         return LatentFactors(W, "linear", self.name, _closed_form(values), parts)
@@ -101,8 +107,9 @@ class TCA(BaseAlgorithm):
         K /= -mean_squared_distance(span.joint, span.joint)
         np.exp(K, out=K)
         e = _mean_gap_weights(len(pair.source), len(pair.target))
-        centred = K - K.mean(axis=0)
-        V, values, residual = _kernel_components(K, centred.T @ centred, K @ e, self.mu, u)
+        V, values, residual = _rank_one_eigenproblem(
+            lambda V: K @ _centred(K @ V), K @ e, self.mu, u
+        )
         parts = {"V": V, "eigenvalues": values, "eigen_residual": residual.max()}
         return self._fitted(span, K[len(pair.source) :] @ V, _closed_form(values), parts)
 
@@ -112,31 +119,33 @@ def _mean_gap_weights(ns: int, nt: int) -> Array:
     return np.concatenate([np.full(ns, 1 / ns), np.full(nt, -1 / nt)])
 
 
-def _kernel_components(
-    K: Array, KHK: Array, a: Array, mu: float, u: int
+def _centred(V: Array) -> Array:
+    """Return H V: every column less its mean."""
+    return np.asarray(V - V.mean(axis=0))
+
+
+def _rank_one_eigenproblem(
+    product: Callable[[Array], Array], a: Array, mu: float, u: int
 ) -> tuple[Array, Array, Array]:
-    return _rank_one_eigenproblem(KHK, a, mu, min(u, len(K) - 1))
-
-
-def _rank_one_eigenproblem(A: Array, a: Array, mu: float, u: int) -> tuple[Array, Array, Array]:
     """Solve ``A v = lambda (mu I + a a') v`` for the u largest lambda, with ``v'A v = 1``.
 
-    Returns the vectors, the eigenvalues and the relative residuals.
+    A is given by ``product(V) = A V``. Returns the vectors, the eigenvalues and the relative
+    residuals.
     """
     square = float(a @ a)
     weight = (1.0 - np.sqrt(mu / (mu + square))) / square if square > 0 else 0.0
-    # R A R with R = I - weight a a', expanded so that it costs no matrix product.
-    Aa = A @ a
-    outer = np.outer(a, Aa)
-    M = A - weight * (outer + outer.T) + weight**2 * float(a @ Aa) * np.outer(a, a)
-    values, y = leading_eigenpairs(M / mu, u)
-    values = np.maximum(values, 0.0)
-    v = (y - weight * np.outer(a, a @ y)) / np.sqrt(mu)
-    image = A @ v
+
+    def root(V: Array) -> Array:
+        """Apply ``I - weight a a'``: the inverse root of B but for its scale."""
+        return np.asarray(V - np.multiply.outer(weight * a, a @ V))
+
+    values, y = leading_eigenpairs_of(lambda V: root(product(root(V))), len(a), u)
+    values = np.maximum(values, 0.0) / mu
+    v = root(y) / np.sqrt(mu)
+    image = product(v)
     missed = image - values * (mu * v + np.outer(a, a @ v))
     residual = np.linalg.norm(missed, axis=0) / np.maximum(np.linalg.norm(image, axis=0), 1e-300)
-    safe = np.sqrt(np.maximum(values, 1e-300))
-    return v / safe, values, residual
+    return v / np.sqrt(np.maximum(values, 1e-300)), values, residual
 
 
 def _significant(values: Array) -> int:

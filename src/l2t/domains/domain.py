@@ -168,9 +168,8 @@ def _features(X: Any) -> npt.NDArray[Any]:
         raise InvalidInputError(
             f"X must be 2-D with at least one row and column, got {array.shape}"
         )
-    keep = array.dtype in (np.float32, np.float64)
-    dtype = array.dtype.newbyteorder("=") if keep else _floating(array.dtype)
-    array = np.ascontiguousarray(array, dtype=dtype)
+    single = array.dtype.kind == "f" and array.dtype.itemsize <= 4
+    array = np.ascontiguousarray(array, dtype=np.float32 if single else np.float64)
     finite = np.isfinite(array)
     if not finite.all():
         row, column = (int(i) for i in np.argwhere(~finite)[0])
@@ -179,10 +178,6 @@ def _features(X: Any) -> npt.NDArray[Any]:
             f"({int((~finite).sum())} such values in all)"
         )
     return _frozen(array, original)
-
-
-def _floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    return np.dtype(np.float32 if dtype == np.float16 else np.float64)
 
 
 def _frozen(array: npt.NDArray[Any], original: Any) -> npt.NDArray[Any]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from l2t.numerics.conjugate_gradient import Optimum, minimize_on_manifold
 from l2t.numerics.differences import gradient_error
-from l2t.numerics.eigen import leading_eigenpairs, principal_axes
+from l2t.numerics.eigen import leading_eigenpairs, leading_eigenpairs_of, principal_axes
 from l2t.numerics.fingerprint import fingerprint
 from l2t.numerics.graphs import cosine_graph
 from l2t.numerics.kernels import laplacian_product, mean_squared_distance, squared_distances
 from l2t.numerics.manifolds import Grassmann, Manifold, Sphere
-from l2t.numerics.span import JointSpan
+from l2t.numerics.span import JointSpan, jointly_centred
 from l2t.numerics.sparse_coding import SparseCodes, lasso_objective, sparse_codes
 
 __all__ = [
@@ -22,9 +22,11 @@ __all__ = [
     "cosine_graph",
     "fingerprint",
     "gradient_error",
+    "jointly_centred",
     "laplacian_product",
     "lasso_objective",
     "leading_eigenpairs",
+    "leading_eigenpairs_of",
     "mean_squared_distance",
     "minimize_on_manifold",
     "principal_axes",

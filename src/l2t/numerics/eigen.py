@@ -1,14 +1,27 @@
-"""Eigenvectors of symmetric matrices, largest first, with a fixed sign."""
+"""Eigenvectors of symmetric matrices, largest first, with a fixed sign.
+
+Small problems are solved by LAPACK. A large one given as a product ``V -> A V`` is solved by Lanczos
+(ARPACK) without forming A. Lanczos may pass over a copy of a repeated eigenvalue, so its answer is
+certified: a short Lanczos run on what is left must find nothing larger, or LAPACK has the last word.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import eigh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-__all__ = ["leading_eigenpairs", "principal_axes"]
+__all__ = ["leading_eigenpairs", "leading_eigenpairs_of", "principal_axes"]
 
 Array = npt.NDArray[np.float64]
+
+#: Up to this size LAPACK is as fast.
+DENSE_SIZE = 256
+#: Steps of the run that looks for a larger eigenvalue among what is left.
+CERTIFYING_STEPS = 12
 
 
 def leading_eigenpairs(A: Array, k: int) -> tuple[Array, Array]:
@@ -24,11 +37,65 @@ def leading_eigenpairs(A: Array, k: int) -> tuple[Array, Array]:
     n = A.shape[0]
     # A partial solve pays only while few of the vectors are wanted.
     subset = (n - k, n - 1) if k < n // 2 else None
-    values, vectors = eigh(A, subset_by_index=subset, check_finite=False)
-    values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
+    # A symmetric matrix is its own transpose, and LAPACK wants columns: .T spares a copy.
+    values, vectors = eigh(A.T, subset_by_index=subset, check_finite=False)
+    return values[::-1][:k].copy(), _with_fixed_signs(vectors[:, ::-1][:, :k])
+
+
+def leading_eigenpairs_of(product: Callable[[Array], Array], n: int, k: int) -> tuple[Array, Array]:
+    """Return the k largest eigenpairs of the symmetric n x n matrix A behind ``V -> A V``.
+
+    `product` takes a vector or a matrix of columns. A must be positive semi-definite.
+    """
+    if n > DENSE_SIZE and 8 * k < n:
+        found = _lanczos(product, n, k)
+        if found is not None:
+            return found
+    A = product(np.eye(n))
+    return leading_eigenpairs(0.5 * (A + A.T), k)
+
+
+def _lanczos(product: Callable[[Array], Array], n: int, k: int) -> tuple[Array, Array] | None:
+    """Return the eigenpairs by Lanczos, or None where they cannot be certified."""
+    operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
+    start = np.random.default_rng(0).normal(size=(2, n))
+    try:
+        values, vectors = eigsh(operator, k, v0=start[0])
+    except ArpackError:
+        return None
+    values, vectors = values[::-1].copy(), vectors[:, ::-1]
+    missed = np.linalg.norm(product(vectors) - vectors * values, axis=0).max()
+    left = _largest_ritz_value(
+        lambda v: _without(vectors, product(_without(vectors, v))), start[1], CERTIFYING_STEPS
+    )
+    rounding = 1e-10 * values[0]
+    if missed > rounding or left > values[-1] + rounding:
+        return None
+    return values, _with_fixed_signs(vectors)
+
+
+def _without(Q: Array, v: Array) -> Array:
+    """Return v less its part in the span of the orthonormal Q."""
+    return v - Q @ (Q.T @ v)
+
+
+def _largest_ritz_value(product: Callable[[Array], Array], v: Array, steps: int) -> float:
+    """Return the largest Ritz value of a Krylov space, a lower bound of the largest eigenvalue."""
+    basis, images = np.zeros((len(v), steps)), np.zeros((len(v), steps))
+    for step in range(steps):
+        v = _without(basis, _without(basis, v))
+        norm = float(np.linalg.norm(v))
+        if norm == 0:  # the space is exhausted
+            break
+        basis[:, step] = v / norm
+        v = images[:, step] = product(basis[:, step])
+    return float(np.linalg.eigvalsh(basis.T @ images)[-1])
+
+
+def _with_fixed_signs(vectors: Array) -> Array:
+    """Make the entry of largest modulus of each column positive."""
     peak = np.abs(vectors).argmax(axis=0)
-    signs = np.where(vectors[peak, np.arange(k)] < 0, -1.0, 1.0)
-    return np.ascontiguousarray(values), vectors * signs
+    return vectors * np.where(vectors[peak, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
 
 
 def principal_axes(X: Array, k: int) -> Array:

@@ -21,12 +21,22 @@ import numpy.typing as npt
 from scipy.linalg import eigh, qr
 from scipy.linalg.lapack import get_lapack_funcs
 
-__all__ = ["JointSpan"]
+__all__ = ["JointSpan", "jointly_centred"]
 
 Array = npt.NDArray[np.float64]
 
 #: Singular values below this share of the largest are not inverted (errata section 8).
 PINV_RCOND = 1e-10
+
+
+def jointly_centred(Xs: npt.NDArray[Any], Xt: npt.NDArray[Any]) -> tuple[Array, Array]:
+    """Return source above target in float64 less their joint mean, and that mean."""
+    n = len(Xs) + len(Xt)
+    mean = (Xs.sum(axis=0, dtype=np.float64) + Xt.sum(axis=0, dtype=np.float64)) / n
+    centred = np.empty((n, len(mean)))
+    np.subtract(Xs, mean, out=centred[: len(Xs)])
+    np.subtract(Xt, mean, out=centred[len(Xs) :])
+    return centred, mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +65,7 @@ class JointSpan:
         """Compute the joint span of two domains with the same number of columns."""
         dtype = np.result_type(Xs, Xt)
         ns, n, m = len(Xs), len(Xs) + len(Xt), Xs.shape[1]
-        mean = (Xs.sum(axis=0, dtype=np.float64) + Xt.sum(axis=0, dtype=np.float64)) / n
-        centred = np.concatenate([Xs - mean, Xt - mean])
+        centred, mean = jointly_centred(Xs, Xt)
         reflectors = None
         coordinates = centred
         if m > n:

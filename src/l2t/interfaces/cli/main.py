@@ -44,6 +44,9 @@ def _options(
 def demo(
     pairs: Annotated[int, typer.Option(min=2, help="How many pairs of domains to average.")] = 10,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the pairs.")] = 0,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the ratios to this file (.png, .svg or .pdf).")
+    ] = None,
 ) -> None:
     """Run the eight base algorithms on handwritten digits and show what each is worth.
 
@@ -53,7 +56,7 @@ def demo(
     """
     from l2t.interfaces.cli.demo import run_demo
 
-    run_demo(pairs, seed)
+    run_demo(pairs, seed, plot)
 
 
 @reproduce.command("office-caltech")
