@@ -98,3 +98,11 @@ def test_parameters_are_checked(pair, params):
     (name,) = params
     with pytest.raises(InvalidInputError, match=f"^{name} must be"):
         TCA(**params).fit(pair)
+
+
+def test_data_far_from_the_origin_keep_their_digits(rng):
+    near = wide(rng)
+    far = DomainPair(*(Domain(domain.X + 1e6) for domain in (near.source, near.target)))
+    first, second = (TCA(n_components=5).fit(each) for each in (near, far))
+    np.testing.assert_allclose(second.parts["eigenvalues"], first.parts["eigenvalues"], rtol=1e-7)
+    assert second.parts["eigen_residual"] < 1e-8

@@ -37,6 +37,9 @@ __all__ = ["TCA"]
 
 Array = npt.NDArray[np.float64]
 
+#: Squared distance of the mean from the origin, over the variance, that centring afterwards can bear.
+FAR_OFF = 1e3
+
 
 @dataclass(frozen=True)
 class TCA(BaseAlgorithm):
@@ -77,16 +80,18 @@ class TCA(BaseAlgorithm):
 
     def _fit_rows(self, pair: DomainPair) -> LatentFactors:
         """Solve in rows: one Gram matrix is all that the number of features costs."""
-        X, _ = jointly_centred(pair.source.X, pair.target.X)
-        K = X @ X.T
+        Xs, Xt = (X.astype(np.float64, copy=False) for X in (pair.source.X, pair.target.X))
+        K = _centred_gram(Xs, Xt)
         e = _mean_gap_weights(len(pair.source), len(pair.target))
         u = min(self.n_components, len(K) - 1)
         V, values, residual = _rank_one_eigenproblem(lambda V: K @ (K @ V), K @ e, self.mu, u)
         u = self._clip(_significant(values))
+        V, values, residual = V[:, :u], values[:u], residual[:u]
+        # The columns of V sum to zero, so that the mean need not be taken off X here.
         dtype = np.result_type(pair.source.X, pair.target.X)
-        W = np.asarray((X.T @ V[:, :u]).astype(dtype, copy=False))
-        parts = {"V": V[:, :u], "eigenvalues": values[:u], "eigen_residual": residual[:u].max()}
-        return LatentFactors(W, "linear", self.name, _closed_form(values[:u]), parts)
+        W = (V[: len(Xs)].T @ Xs + V[len(Xs) :].T @ Xt).T.astype(dtype)
+        parts = {"V": V, "eigenvalues": values, "eigen_residual": residual.max()}
+        return LatentFactors(W, "linear", self.name, _closed_form(values), parts)
 
     def _fit_span(self, pair: DomainPair) -> LatentFactors:
         """Solve in the joint span: a problem of r x r, however many rows there are."""
@@ -117,6 +122,26 @@ class TCA(BaseAlgorithm):
 def _mean_gap_weights(ns: int, nt: int) -> Array:
     """Return e: ``e'X`` is the source's mean less the target's."""
     return np.concatenate([np.full(ns, 1 / ns), np.full(nt, -1 / nt)])
+
+
+def _centred_gram(Xs: Array, Xt: Array) -> Array:
+    """Return the Gram matrix of the jointly centred rows, without a centred copy of the rows."""
+    ns, n = len(Xs), len(Xs) + len(Xt)
+    K = np.empty((n, n))
+    np.matmul(Xs, Xs.T, out=K[:ns, :ns])
+    np.matmul(Xt, Xt.T, out=K[ns:, ns:])
+    np.matmul(Xs, Xt.T, out=K[:ns, ns:])
+    K[ns:, :ns] = K[:ns, ns:].T
+    means = K.mean(axis=0)
+    mean = float(means.mean())
+    if mean > FAR_OFF * (float(np.trace(K)) / n - mean):
+        # So far from the origin that the products have lost the digits of the differences.
+        X, _ = jointly_centred(Xs, Xt)
+        return np.asarray(X @ X.T)
+    K -= means
+    K -= means[:, None]
+    K += mean
+    return K
 
 
 def _centred(V: Array) -> Array:

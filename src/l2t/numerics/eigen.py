@@ -21,7 +21,7 @@ Array = npt.NDArray[np.float64]
 #: Up to this size LAPACK is as fast.
 DENSE_SIZE = 256
 #: Steps of the run that looks for a larger eigenvalue among what is left.
-CERTIFYING_STEPS = 12
+CERTIFYING_STEPS = 10
 
 
 def leading_eigenpairs(A: Array, k: int) -> tuple[Array, Array]:
@@ -60,7 +60,7 @@ def _lanczos(product: Callable[[Array], Array], n: int, k: int) -> tuple[Array, 
     operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
     start = np.random.default_rng(0).normal(size=(2, n))
     try:
-        values, vectors = eigsh(operator, k, v0=start[0])
+        values, vectors = eigsh(operator, k, v0=start[0], tol=1e-13)
     except ArpackError:
         return None
     values, vectors = values[::-1].copy(), vectors[:, ::-1]
