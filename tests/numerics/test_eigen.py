@@ -65,8 +65,8 @@ def test_copies_of_an_eigenvalue_are_all_found(rng, spectrum):
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(10), atol=1e-8)
 
 
-def test_an_answer_that_misses_a_copy_is_not_certified(rng, monkeypatch):
-    """Let Lanczos lie: the certificate must send the problem to LAPACK."""
+def test_an_answer_that_misses_a_copy_does_not_stand(rng, monkeypatch):
+    """Let Lanczos lie: the check must send the problem to LAPACK."""
     Q = np.linalg.qr(rng.normal(size=(400, 400)))[0]
     spectrum = np.linspace(2, 1, 400)
     A = (Q * spectrum) @ Q.T

@@ -2,7 +2,7 @@
 
 Small problems are solved by LAPACK. A large one given as a product ``V -> A V`` is solved by Lanczos
 (ARPACK) without forming A. Lanczos may pass over a copy of a repeated eigenvalue, so its answer is
-certified: a short Lanczos run on what is left must find nothing larger, or LAPACK has the last word.
+checked: a second, short run on what is left must find nothing larger, or LAPACK has the last word.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Array = npt.NDArray[np.float64]
 #: Up to this size LAPACK is as fast.
 DENSE_SIZE = 256
 #: Steps of the run that looks for a larger eigenvalue among what is left.
-CERTIFYING_STEPS = 10
+CHECKING_STEPS = 20
 
 
 def leading_eigenpairs(A: Array, k: int) -> tuple[Array, Array]:
@@ -56,7 +56,7 @@ def leading_eigenpairs_of(product: Callable[[Array], Array], n: int, k: int) -> 
 
 
 def _lanczos(product: Callable[[Array], Array], n: int, k: int) -> tuple[Array, Array] | None:
-    """Return the eigenpairs by Lanczos, or None where they cannot be certified."""
+    """Return the eigenpairs by Lanczos, or None where they do not stand the check."""
     operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
     start = np.random.default_rng(0).normal(size=(2, n))
     try:
@@ -66,7 +66,7 @@ def _lanczos(product: Callable[[Array], Array], n: int, k: int) -> tuple[Array, 
     values, vectors = values[::-1].copy(), vectors[:, ::-1]
     missed = np.linalg.norm(product(vectors) - vectors * values, axis=0).max()
     left = _largest_ritz_value(
-        lambda v: _without(vectors, product(_without(vectors, v))), start[1], CERTIFYING_STEPS
+        lambda v: _without(vectors, product(_without(vectors, v))), start[1], CHECKING_STEPS
     )
     rounding = 1e-10 * values[0]
     if missed > rounding or left > values[-1] + rounding:
