@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from l2t import Domain, DomainPair
-from l2t.algorithms import TCA
+from l2t.algorithms import TCA, tca
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import squared_distances
 
@@ -46,7 +46,6 @@ def test_the_span_gives_what_the_rows_give(pair, mu):
     """More rows than features: the r x r problem has the solution of the n x n one."""
     factors = TCA(n_components=4, mu=mu).fit(pair)
     K, H, L, X = matrices(pair)
-    assert "V" not in factors.parts
     assert factors.parts["eigen_residual"] < 1e-8
     values, y = np.linalg.eig(np.linalg.solve(K @ L @ K + mu * np.eye(len(K)), K @ H @ K))
     order = np.argsort(-values.real)[:4]
@@ -106,3 +105,45 @@ def test_data_far_from_the_origin_keep_their_digits(rng):
     first, second = (TCA(n_components=5).fit(each) for each in (near, far))
     np.testing.assert_allclose(second.parts["eigenvalues"], first.parts["eigenvalues"], rtol=1e-7)
     assert second.parts["eigen_residual"] < 1e-8
+
+
+HARD = {
+    "one feature, far apart": lambda rng: (rng.normal(size=(30, 1)), rng.normal(size=(30, 1)) + 50),
+    "far target": lambda rng: (rng.normal(size=(30, 10)), rng.normal(size=(25, 10)) + 1e6),
+    "large data": lambda rng: (1e12 * rng.normal(size=(30, 10)), 1e12 * rng.normal(size=(25, 10))),
+    "falling spectrum": lambda rng: tuple(
+        rng.normal(size=(n, 40)) * 2.0 ** -np.arange(40) for n in (60, 50)
+    ),
+    "wide, falling": lambda rng: tuple(
+        rng.normal(size=(n, 90)) * 1.5 ** -np.arange(90) for n in (40, 40)
+    ),
+    "rank one, wide": lambda rng: tuple(rng.normal(size=(n, 1)) * np.ones(80) for n in (20, 15)),
+    "nearly equal rows": lambda rng: (
+        np.ones((20, 50)) + 1e-9 * rng.normal(size=(20, 50)),
+        rng.normal(size=(20, 50)),
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*n_components=:UserWarning")
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("case", HARD)
+def test_hard_spectra_keep_their_digits(rng, case, kernel):
+    """Fourth powers of singular values would drown the small components; they must not."""
+    Xs, Xt = HARD[case](rng)
+    factors = TCA(kernel=kernel).fit(DomainPair(Domain(Xs), Domain(Xt)))
+    # A kernel matrix has only the digits of its distances left to give.
+    assert factors.parts["eigen_residual"] < (1e-8 if kernel == "linear" else 1e-4)
+    assert np.isfinite(factors.diagnostics.objective).all()
+    if kernel == "linear":
+        X = np.concatenate([Xs, Xt])
+        Z = (X - X.mean(axis=0)) @ factors.W
+        np.testing.assert_allclose(Z.T @ Z, np.eye(Z.shape[1]), atol=1e-5)
+
+
+def test_the_exact_form_agrees_with_the_squared_one(pair, monkeypatch):
+    squared = TCA(n_components=4).fit(pair)
+    monkeypatch.setattr(tca, "RESOLVED", np.inf)
+    exact = TCA(n_components=4).fit(pair)
+    np.testing.assert_allclose(exact.W @ exact.W.T, squared.W @ squared.W.T, rtol=1e-9)
+    np.testing.assert_allclose(exact.parts["eigenvalues"], squared.parts["eigenvalues"])

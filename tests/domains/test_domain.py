@@ -89,8 +89,9 @@ def test_an_immutable_array_is_shared():
     [
         (
             np.array([[1.0, np.nan], [np.inf, 2.0]]),
-            r"X must be finite, got nan at row 0, column 1 \(2",
+            r"X must be finite and at most 1e\+50 .* got nan at row 0, column 1 \(2",
         ),
+        (np.array([[1.0, -1e60]]), r"got -1e\+60 at row 0, column 1 \(1"),
         (np.array([1.0, 2.0]), r"X must be 2-D with at least one row and column, got \(2,\)"),
         (np.empty((0, 3)), r"got \(0, 3\)"),
         (np.empty((3, 0)), r"got \(3, 0\)"),
@@ -113,6 +114,11 @@ def test_bad_features_are_refused_in_one_sentence(bad, sentence):
         ({"y": [1, 2]}, r"y must have one entry a row of X \(3\), got shape \(2,\)"),
         ({"y": np.ones((3, 2))}, r"y must have one entry .* got shape \(3, 2\)"),
         ({"y": [1, None, 3]}, "y must not be missing .* got None at row 1; mark .* labeled="),
+        ({"y": [1, pd.NA, 3]}, "y must not be missing .* at row 1"),
+        (
+            {"y": np.array(["2020", "NaT", "2021"], "datetime64[D]")},
+            "y must not be missing .* row 1",
+        ),
         ({"y": [1.0, 2.0, np.nan]}, "y must not be missing .* got .*nan.* at row 2"),
         ({"y": [1, 2, 3], "labeled": [0, 1, 1]}, "labeled must be a boolean mask"),
         ({"y": [1, 2, 3], "labeled": [True]}, "labeled must be a boolean mask"),

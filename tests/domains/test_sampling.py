@@ -62,7 +62,9 @@ def test_index_out_of_range(photos, sketches):
         ({"n_classes": 9}, "source must have at least n_classes=9 classes, got 8 in 'photos'"),
         ({"n_classes": 5}, "n_classes=5 disjoint by name need at least 9 target classes, got 8"),
         ({"n_classes": 0}, "n_classes must be a whole number of at least 1, got 0"),
-        ({"max_per_class": 0}, "max_per_class must be at least 1, got 0"),
+        ({"max_per_class": 0}, "max_per_class must be a whole number of at least 1, got 0"),
+        ({"max_per_class": 2.5}, "max_per_class must be a whole number"),
+        ({"n_classes": True}, "n_classes must be a whole number"),
         ({"random_state": None}, "random_state must be a whole number"),
     ],
 )

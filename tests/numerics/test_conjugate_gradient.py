@@ -72,3 +72,17 @@ def test_values_that_are_not_finite_are_stepped_back_from(rng):
     found = minimize_on_manifold(objective, np.array([[1.0], [0.3]]), Grassmann(), max_iter=50)
     assert np.isfinite(found.value)
     assert found.value < 0.9
+
+
+def test_a_gradient_that_vanishes_after_a_step_ends_the_search():
+    """A valley with a flat floor, reached by a step that was cut back."""
+
+    def objective(W):
+        angle = np.arctan2(W[1, 0], W[0, 0])
+        slope = np.sign(angle) if abs(angle) > 0.02 else 0.0
+        return max(abs(angle) - 0.02, 0.0), slope * np.array([[-np.sin(angle)], [np.cos(angle)]])
+
+    start = np.array([[np.cos(0.05)], [np.sin(0.05)]])
+    found = minimize_on_manifold(objective, start, Sphere(1.0))
+    assert found.value == 0
+    assert found.stop_reason == "gradient"

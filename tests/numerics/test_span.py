@@ -83,3 +83,29 @@ def test_linear_map_is_the_pseudo_inverse(rng, nt, m):
     missed = np.linalg.norm(centred_x @ W - centred_z) / np.linalg.norm(centred_z)
     assert residual == pytest.approx(missed, abs=1e-12)
     assert (residual < 1e-10) == (nt <= m), "with fewer rows than features the map interpolates"
+
+
+@pytest.mark.parametrize("smallest", [1e-3, 1e-6, 1e-9, 1e-11])
+@pytest.mark.parametrize("shape", [(200, 30), (40, 150)])
+def test_a_weak_direction_counts_once(rng, shape, smallest):
+    """The square of a small singular value drowns among the rounding of the large ones."""
+    n, m = shape
+    X = (rng.normal(size=(n, 6)) * [1, 1, 1, 1, 1, smallest]) @ rng.normal(size=(6, m))
+    span = JointSpan.of(X[: n // 2], X[n // 2 :])
+    assert span.rank == 6
+    gram = span.joint.T @ span.joint
+    norms = np.sqrt(np.diag(gram))
+    np.testing.assert_allclose(gram / np.outer(norms, norms), np.eye(6), atol=1e-3)
+
+
+def test_many_float32_rows_lose_no_rare_feature(rng):
+    X = (rng.normal(size=(20000, 8)) * 50 + 128).astype(np.float32)
+    X[:, 3] = 0
+    X[7, 3] = 1
+    assert JointSpan.of(X[:10000], X[10000:]).rank == 8
+
+
+def test_a_target_of_equal_rows_gives_no_map(rng):
+    Xs, Xt = rng.normal(size=(30, 10)), np.tile(rng.normal(size=(1, 10)), (25, 1))
+    V, _ = JointSpan.of(Xs, Xt).linear_map(rng.normal(size=(25, 3)))
+    assert not V.any()

@@ -80,3 +80,9 @@ def test_zero_atoms_and_running_out_of_steps(rng):
     short = sparse_codes(rng.normal(size=(80, 20)), rng.normal(size=(9, 20)), 1e-3, max_iter=10)
     assert not short.converged
     assert short.violation > 1e-3
+
+
+def test_a_warm_start_on_an_atom_of_zeros(rng):
+    D, T = np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[0.0, 2.0], [3.0, 0.0]])
+    found = sparse_codes(D, T, 0.1, start=np.array([[100.0, 0.0], [1.0, 1.0]]))
+    np.testing.assert_allclose(found.codes, [[0, 0], [0, 2.9]], atol=1e-6)

@@ -77,8 +77,9 @@ class LSDT(BaseAlgorithm):
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         span = pair.span
-        u = self._clip(span.rank)
+        self._clip(span.rank)
         X = span.joint if self.kernel == "linear" else kernel_coordinates(span.joint)
+        u = min(self.n_components, span.rank, X.shape[1])
         X = X / np.sqrt(np.mean(np.sum(X**2, axis=1)))
         P, codes, diagnostics = self._alternate(X, len(pair.source), u)
         parts = {"codes": codes, "P": P, "features": X}

@@ -124,11 +124,11 @@ def _code(atoms: Array, target: Array, alpha: float) -> tuple[Array, float]:
     """Code the target, with alpha halved until half of its rows have a code."""
     reach = np.abs(target @ atoms.T).max(axis=1)
     needed = float(np.median(reach))
-    if needed <= 0:
+    if needed * 2.0**MAX_HALVINGS < alpha:
         raise InvalidInputError(
             "stl needs a target that its source dictionary can see, but at least half of the target "
             "rows are orthogonal to every atom"
         )
-    halvings = int(np.clip(np.ceil(np.log2(alpha / needed) + 1e-9), 0, MAX_HALVINGS))
+    halvings = max(0, int(np.ceil(np.log2(alpha / needed) + 1e-9)))
     alpha /= 2.0**halvings
     return sparse_codes(atoms, target, alpha, max_iter=2000, tol=1e-6).codes, alpha

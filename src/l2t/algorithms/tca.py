@@ -6,13 +6,17 @@ K (n x n) kernel of the jointly centred rows, n = ns + nt; L = e e', e = [1/ns; 
 H = I - 11'/n; V (n x u). The solution is the generalised *symmetric* eigenproblem
 ``K H K v = lambda (K L K + mu I) v``, largest first. ``K L K = a a'`` with ``a = K e`` has rank one, so
 
-``(mu I + a a')^(-1/2) = mu^(-1/2) (I - c a a' / |a|²)``,  ``c = 1 - sqrt(mu / (mu + |a|²))``
+``R = (mu I + a a')^(-1/2) sqrt(mu) = I - (1 - kappa) b b'``,  ``b = a / |a|``,
+``kappa = sqrt(mu / (mu + |a|²))``
 
-turns it into an ordinary symmetric one. ``Z = K V``; for the linear kernel ``W = X'V`` gives exactly
-``X W = K V``, for the RBF kernel W is fitted to the target's Z.
+turns it into the ordinary symmetric ``R K H K R y = mu lambda y``, ``v = R y``. ``Z = K V``; for the linear
+kernel ``W = X'V`` gives exactly ``X W = K V``, for the RBF kernel W is fitted to the target's Z.
 
 With a linear kernel and more rows than features the same problem is solved in the joint span
-(r x r): ``S² w = lambda (mu S^(-2) + g g') w`` for ``w = X'v``, with ``X'X = S²`` and ``g = X'e``.
+(r x r): ``S⁴ x = lambda (mu I + h h') x`` for ``S x = X'v``, with ``X'X = S²`` and ``h = S X'e``.
+
+Fourth powers of singular values cost digits. Where the wanted components are too small beside the
+largest for that, the singular vectors of ``C R`` with ``C'C = K H K`` are taken instead.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import svd
 
 from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
 from l2t.domains import DomainPair
@@ -39,6 +44,8 @@ Array = npt.NDArray[np.float64]
 
 #: Squared distance of the mean from the origin, over the variance, that centring afterwards can bear.
 FAR_OFF = 1e3
+#: An eigenvalue below this share of the norm of the matrix has lost too many digits.
+RESOLVED = 1e-7
 
 
 @dataclass(frozen=True)
@@ -58,8 +65,8 @@ class TCA(BaseAlgorithm):
 
     Notes
     -----
-    Parts: ``V`` (n x u) and ``eigenvalues`` (u,) where the problem was solved in rows,
-    ``eigen_residual`` (1,) always: the largest ``|A v - lambda B v| / |A v|`` of a component.
+    Parts: ``V``, the solutions in rows (n x u) or in the joint span (r x u), ``eigenvalues`` (u,) and
+    ``eigen_residual`` (1,), the largest ``|A v - lambda B v| / |A v|`` of a component.
     """
 
     name: ClassVar[str] = "tca"
@@ -75,35 +82,32 @@ class TCA(BaseAlgorithm):
         if self.kernel == "rbf":
             return self._fit_rbf(pair)
         if pair.n_features > len(pair.source) + len(pair.target):
-            return self._fit_rows(pair)
+            return self._fit_rows(pair) or self._fit_span(pair)
         return self._fit_span(pair)
 
-    def _fit_rows(self, pair: DomainPair) -> LatentFactors:
-        """Solve in rows: one Gram matrix is all that the number of features costs."""
+    def _fit_rows(self, pair: DomainPair) -> LatentFactors | None:
+        """Solve in rows: one Gram matrix is all that the features cost. None where it is too coarse."""
         Xs, Xt = (X.astype(np.float64, copy=False) for X in (pair.source.X, pair.target.X))
         K = _centred_gram(Xs, Xt)
-        e = _mean_gap_weights(len(pair.source), len(pair.target))
-        u = min(self.n_components, len(K) - 1)
-        V, values, residual = _rank_one_eigenproblem(lambda V: K @ (K @ V), K @ e, self.mu, u)
-        u = self._clip(_significant(values))
-        V, values, residual = V[:, :u], values[:u], residual[:u]
+        a = K @ _mean_gap_weights(len(Xs), len(Xt))
+        size = float(np.vdot(K, K))
+        found = _squared_components(lambda V: K @ (K @ V), size, a, self.mu, self.n_components)
+        if found is None:
+            return None
         # The columns of V sum to zero, so that the mean need not be taken off X here.
         dtype = np.result_type(pair.source.X, pair.target.X)
-        W = (V[: len(Xs)].T @ Xs + V[len(Xs) :].T @ Xt).T.astype(dtype)
-        parts = {"V": V, "eigenvalues": values, "eigen_residual": residual.max()}
-        return LatentFactors(W, "linear", self.name, _closed_form(values), parts)
+        W = (found.V[: len(Xs)].T @ Xs + found.V[len(Xs) :].T @ Xt).T.astype(dtype)
+        return LatentFactors(W, "linear", self.name, found.diagnostics, found.parts)
 
     def _fit_span(self, pair: DomainPair) -> LatentFactors:
         """Solve in the joint span: a problem of r x r, however many rows there are."""
         span = pair.span
-        u = self._clip(span.rank)
         s = np.linalg.norm(span.joint, axis=0)
-        g = span.source.mean(axis=0) - span.target.mean(axis=0)
-        # With w = S x the problem reads S⁴ x = lambda (mu I + h h') x, h = S g.
-        x, values, residual = _rank_one_eigenproblem(lambda V: (s**4 * V.T).T, s * g, self.mu, u)
-        parts = {"eigenvalues": values, "eigen_residual": residual.max()}
-        W = span.lift(s[:, None] * x)
-        return LatentFactors(W, "linear", self.name, _closed_form(values), parts)
+        h = s * (span.source.mean(axis=0) - span.target.mean(axis=0))
+        u = self._clip(span.rank)
+        found = _components(np.diag(s**2), h, self.mu, u)
+        W = span.lift(s[:, None] * found.V[:, : self._clip(found.V.shape[1])])
+        return LatentFactors(W, "linear", self.name, found.diagnostics, found.parts)
 
     def _fit_rbf(self, pair: DomainPair) -> LatentFactors:
         span = pair.span
@@ -111,12 +115,87 @@ class TCA(BaseAlgorithm):
         K = squared_distances(span.joint)
         K /= -mean_squared_distance(span.joint, span.joint)
         np.exp(K, out=K)
-        e = _mean_gap_weights(len(pair.source), len(pair.target))
-        V, values, residual = _rank_one_eigenproblem(
-            lambda V: K @ _centred(K @ V), K @ e, self.mu, u
+        a = K @ _mean_gap_weights(len(pair.source), len(pair.target))
+        found = _components(K - K.mean(axis=0), a, self.mu, u)
+        Zt = K[len(pair.source) :] @ found.V
+        return self._fitted(span, Zt, found.diagnostics, found.parts)
+
+
+@dataclass(frozen=True, eq=False)
+class _Components:
+    """Solutions of ``A v = lambda (mu I + a a') v`` with ``v'A v = 1``, largest lambda first."""
+
+    V: Array
+    eigenvalues: Array
+    residual: float
+
+    @property
+    def parts(self) -> dict[str, Array]:
+        return {
+            "V": self.V,
+            "eigenvalues": self.eigenvalues,
+            "eigen_residual": np.array([self.residual]),
+        }
+
+    @property
+    def diagnostics(self) -> Diagnostics:
+        """With ``V'A V = I`` the objective is the sum of the inverse eigenvalues."""
+        return Diagnostics(
+            (float(np.sum(1.0 / np.maximum(self.eigenvalues, 1e-300))),), 0, "closed-form"
         )
-        parts = {"V": V, "eigenvalues": values, "eigen_residual": residual.max()}
-        return self._fitted(span, K[len(pair.source) :] @ V, _closed_form(values), parts)
+
+
+def _components(C: Array, a: Array, mu: float, u: int) -> _Components:
+    """Solve for ``A = C'C``: by its eigenvectors where that is exact enough, else by an SVD."""
+    size = float(np.linalg.norm(C)) ** 2
+    found = _squared_components(lambda V: C.T @ (C @ V), size, a, mu, u)
+    return found or _exact_components(C, a, mu, u)
+
+
+def _squared_components(
+    product: Callable[[Array], Array], size: float, a: Array, mu: float, u: int
+) -> _Components | None:
+    """Solve for A given by ``product(V) = A V``, of norm at most `size`; None where it is too coarse."""
+    length = float(np.linalg.norm(a))
+    b = a / length if length > 0 else a
+    kappa = np.sqrt(mu / (mu + length**2))
+
+    def root(V: Array, power: float = 1.0) -> Array:
+        """Apply R, or another power of it."""
+        return np.asarray(V - np.multiply.outer((1.0 - kappa**power) * b, b @ V))
+
+    values, y = leading_eigenpairs_of(lambda V: root(product(root(V))), len(a), min(u, len(a) - 1))
+    if len(values) < u or not values[-1] > RESOLVED * size:
+        return None
+    V = root(y) / np.sqrt(values)
+    image = product(V)
+    missed = np.linalg.norm(image - np.sqrt(values) * root(y, -1.0), axis=0)
+    residual = float((missed / np.linalg.norm(image, axis=0)).max())
+    return _Components(V, values / mu, residual)
+
+
+def _exact_components(C: Array, a: Array, mu: float, u: int) -> _Components:
+    """Solve by ``C R = P Sigma Q'`` without squaring C.
+
+    ``R = H D H`` with ``D = diag(kappa, 1, ..., 1)`` and the reflection H that takes the first axis to
+    ``±a / |a|``. For ``C H D = P Sigma Q'`` the solutions are ``v = H D q / sigma``.
+    """
+    length = float(np.linalg.norm(a))
+    mirror = np.zeros_like(a)
+    if length > 0:
+        mirror = a / length
+        mirror[0] += 1.0 if mirror[0] >= 0 else -1.0
+        mirror /= np.linalg.norm(mirror)
+    D = np.ones_like(a)
+    D[0] = np.sqrt(mu / (mu + length**2))
+    B = (C - np.outer(C @ mirror, 2.0 * mirror)) * D
+    P, sigma, Qt = svd(B, full_matrices=False, check_finite=False)
+    kept = sigma > len(a) * np.finfo(float).eps * sigma[0]
+    P, sigma, Qt = P[:, kept][:, :u], sigma[kept][:u], Qt[kept][:u]
+    V = D[:, None] * Qt.T / sigma
+    V -= np.outer(2.0 * mirror, mirror @ V)
+    missed = np.linalg.norm(B @ Qt.T - P * sigma, axis=0) / sigma
+    return _Components(V, sigma**2 / mu, float(missed.max(initial=0.0)))
 
 
 def _mean_gap_weights(ns: int, nt: int) -> Array:
@@ -142,42 +221,3 @@ def _centred_gram(Xs: Array, Xt: Array) -> Array:
     K -= means[:, None]
     K += mean
     return K
-
-
-def _centred(V: Array) -> Array:
-    """Return H V: every column less its mean."""
-    return np.asarray(V - V.mean(axis=0))
-
-
-def _rank_one_eigenproblem(
-    product: Callable[[Array], Array], a: Array, mu: float, u: int
-) -> tuple[Array, Array, Array]:
-    """Solve ``A v = lambda (mu I + a a') v`` for the u largest lambda, with ``v'A v = 1``.
-
-    A is given by ``product(V) = A V``. Returns the vectors, the eigenvalues and the relative
-    residuals.
-    """
-    square = float(a @ a)
-    weight = (1.0 - np.sqrt(mu / (mu + square))) / square if square > 0 else 0.0
-
-    def root(V: Array) -> Array:
-        """Apply ``I - weight a a'``: the inverse root of B but for its scale."""
-        return np.asarray(V - np.multiply.outer(weight * a, a @ V))
-
-    values, y = leading_eigenpairs_of(lambda V: root(product(root(V))), len(a), u)
-    values = np.maximum(values, 0.0) / mu
-    v = root(y) / np.sqrt(mu)
-    image = product(v)
-    missed = image - values * (mu * v + np.outer(a, a @ v))
-    residual = np.linalg.norm(missed, axis=0) / np.maximum(np.linalg.norm(image, axis=0), 1e-300)
-    return v / np.sqrt(np.maximum(values, 1e-300)), values, residual
-
-
-def _significant(values: Array) -> int:
-    """Count the eigenvalues that stand above the rounding of the largest."""
-    return int((values > 1e-14 * values.max(initial=0.0)).sum())
-
-
-def _closed_form(values: Array) -> Diagnostics:
-    """With ``V'KHKV = I`` the objective is the sum of the inverse eigenvalues."""
-    return Diagnostics((float(np.sum(1.0 / values)),), 0, "closed-form")

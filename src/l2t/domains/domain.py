@@ -22,6 +22,8 @@ __all__ = ["MAX_DENSE_BYTES", "Domain"]
 
 #: A sparse X that would need more than this when made dense is refused.
 MAX_DENSE_BYTES = 4 * 2**30
+#: The largest feature, in absolute value.
+LARGEST = 1e50
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -170,12 +172,13 @@ def _features(X: Any) -> npt.NDArray[Any]:
         )
     single = array.dtype.kind == "f" and array.dtype.itemsize <= 4
     array = np.ascontiguousarray(array, dtype=np.float32 if single else np.float64)
-    finite = np.isfinite(array)
-    if not finite.all():
-        row, column = (int(i) for i in np.argwhere(~finite)[0])
+    # Products of products of features are needed: their size must stay within float64.
+    good = np.abs(array) <= min(LARGEST, float(np.finfo(array.dtype).max))
+    if not good.all():
+        row, column = (int(i) for i in np.argwhere(~good)[0])
         raise InvalidInputError(
-            f"X must be finite, got {array[row, column]} at row {row}, column {column} "
-            f"({int((~finite).sum())} such values in all)"
+            f"X must be finite and at most {LARGEST:g} in size, got {array[row, column]} at row {row}, "
+            f"column {column} ({int((~good).sum())} such values in all)"
         )
     return _frozen(array, original)
 
@@ -208,7 +211,9 @@ def _column(values: Any, parameter: str, n: int) -> npt.NDArray[Any]:
     if array.dtype.kind not in "iubfUSOM":
         raise InvalidInputError(f"{parameter} must be plain labels, got dtype {array.dtype}")
     if array.dtype.kind not in "iubfO":  # strings and dates: one plain Python type for each
+        missing = np.isnat(array) if array.dtype.kind == "M" else np.zeros(n, dtype=bool)
         array = np.array(array.astype(str), dtype=object)
+        array[missing] = None
     return _frozen(np.ascontiguousarray(array), values)
 
 
@@ -223,7 +228,14 @@ def _mask(values: Any, n: int) -> npt.NDArray[np.bool_]:
 
 
 def _with_missing(values: npt.NDArray[Any]) -> list[tuple[Any, bool]]:
-    return [(value, value is None or value != value) for value in values.tolist()]
+    return [(value, _is_missing(value)) for value in values.tolist()]
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA is neither equal to itself nor different
+        return True
 
 
 def _refuse_missing(y: npt.NDArray[Any], mask: npt.NDArray[np.bool_] | None) -> None:

@@ -25,7 +25,8 @@ class PairSampler(Sequence[DomainPair]):
     Parameters
     ----------
     source, target : Domain
-        Labelled domains with the same features.
+        Domains with labels and the same features. All rows that carry a label are drawn from, whether
+        or not `labeled` marks them: pairs are made for experiments.
     n_pairs : int
         The length of the sequence.
     n_classes : int
@@ -51,14 +52,16 @@ class PairSampler(Sequence[DomainPair]):
     random_state: int = 0
 
     def __post_init__(self) -> None:
-        for parameter, least in (("n_pairs", 0), ("n_classes", 1), ("random_state", 0)):
+        rules = {"n_pairs": 0, "n_classes": 1, "random_state": 0}
+        if self.max_per_class is not None:
+            rules["max_per_class"] = 1
+        for parameter, least in rules.items():
             value = getattr(self, parameter)
-            if not isinstance(value, int | np.integer) or value < least:
+            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+            if not whole or value < least:
                 raise InvalidInputError(
                     f"{parameter} must be a whole number of at least {least}, got {value!r}"
                 )
-        if self.max_per_class is not None and self.max_per_class < 1:
-            raise InvalidInputError(f"max_per_class must be at least 1, got {self.max_per_class!r}")
         for role, domain in (("source", self.source), ("target", self.target)):
             if len(domain.classes) < self.n_classes:
                 raise InvalidInputError(

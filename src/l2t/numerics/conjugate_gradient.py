@@ -63,7 +63,8 @@ def minimize_on_manifold(
 
     Stops when the tangent gradient is below ``1e-10`` of the value per unit of W ("gradient"), when
     two iterations together gain less than ``tol`` of the objective ("progress"), when no step along
-    steepest descent lowers it ("line-search"), or after ``max_iter`` iterations.
+    steepest descent lowers it ("line-search"), or after ``max_iter`` iterations. Objectives are taken
+    to be of the order of 1: what is below 1e-12 is rounding.
     """
     W = manifold.retract(W)
     value, euclidean = fun(W)
@@ -92,7 +93,8 @@ def minimize_on_manifold(
             reason = "progress"
             break
         direction, slope = _next_direction(manifold, W, gradient, previous, direction)
-        step = taken * old_slope / slope  # first order: expect the same decrease again
+        # First order: expect the same decrease again.
+        step = taken * old_slope / slope if slope < 0 else 0.0
     return Optimum(W, tuple(trace), reason, evaluations)
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-__all__ = ["leading_eigenpairs", "leading_eigenpairs_of", "principal_axes"]
+__all__ = ["leading_eigenpairs", "leading_eigenpairs_of", "principal_axes", "rounding"]
 
 Array = npt.NDArray[np.float64]
 
@@ -104,17 +104,23 @@ def principal_axes(X: Array, k: int) -> Array:
     There are k of them, or as many as the rank of the centred rows where that is less. Works with
     whichever of X'X and XX' is smaller.
     """
-    centred = X - X.mean(axis=0)
+    mean = X.mean(axis=0)
+    centred = X - mean
     n, m = centred.shape
-    if not centred.any():
+    k = min(k, n - 1, m)
+    if k < 1:
         return np.empty((m, 0))
     tall = m <= n
-    values, vectors = leading_eigenpairs(
-        centred.T @ centred if tall else centred @ centred.T, min(k, n - 1, m)
-    )
-    rank = int((values > max(n, m) * np.finfo(float).eps * values.max(initial=0.0)).sum())
+    values, vectors = leading_eigenpairs(centred.T @ centred if tall else centred @ centred.T, k)
+    # A square has half of the digits; and rows that are all the same leave the rounding of their mean.
+    noise = rounding(X.shape, float(np.linalg.norm(mean)) * np.sqrt(n))
+    rank = int((values > max(rounding(X.shape, float(values[0])), noise**2)).sum())
     if tall:
         return vectors[:, :rank]
-    # Squaring X costs digits in the small directions: orthonormalise what comes back.
     axes, triangle = np.linalg.qr(centred.T @ vectors[:, :rank])
     return np.asarray(axes * np.sign(np.diag(triangle)))
+
+
+def rounding(shape: tuple[int, ...], size: float) -> float:
+    """Return what rounding may leave of a zero in products of a matrix of this shape and size."""
+    return max(shape) * float(np.finfo(np.float64).eps) * size

@@ -1,8 +1,9 @@
-"""Nearest-neighbour graphs with cosine weights, in time that grows like n log n with the rows.
+"""Nearest-neighbour graphs with cosine weights.
 
-Rows of norm 1 are neighbours by angle exactly when they are neighbours by distance. Brute force would
-compare all n² pairs: instead candidates come from a k-d tree over the leading principal coordinates of
-the unit rows, and the exact cosines of the candidates decide.
+Up to a few thousand rows all pairs are compared, in one matrix product. Beyond that the work would grow
+with the square of the rows: candidates then come from a k-d tree over the leading principal coordinates
+of the unit rows (which are neighbours by angle when they are neighbours by distance), and their exact
+cosines decide. That finds most of the weight of the exact graph, not every edge of it.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from l2t.numerics.eigen import leading_eigenpairs
 __all__ = ["cosine_graph"]
 
 Array = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
 
-#: Rows up to this number are compared exactly; the tree would cost more.
-EXACT_ROWS = 512
+#: Rows up to this number are compared exactly; a tree would not be faster.
+EXACT_ROWS = 2048
 COORDINATES = 10
 CANDIDATES = 4
 BLOCK = 512
@@ -28,8 +30,9 @@ BLOCK = 512
 def cosine_graph(X: Array, n_neighbors: int) -> sparse.csr_array:
     """Return the symmetric graph that joins each row to its nearest ones, weighted by their cosine.
 
-    An edge stands where either row is among the other's nearest; weights are never negative, and
-    zero rows have no edge.
+    An edge stands where either row is among the other's nearest; ties with the last of them are kept,
+    so that the order of the rows does not matter. Weights are never negative, and zero rows have no
+    edge.
 
     >>> cosine_graph(np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 3.0]]), 1).toarray().tolist()
     [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
@@ -41,31 +44,40 @@ def cosine_graph(X: Array, n_neighbors: int) -> sparse.csr_array:
     if k < 1:
         return sparse.csr_array((n, n))
     unit = X[live] / norms[live, None]
-    near, cosines = _neighbors(unit, k)
-    weights = np.maximum(cosines, 0.0).ravel()
-    rows = np.repeat(live, k)
-    graph = sparse.csr_array((weights, (rows, live[near].ravel())), shape=(n, n))
+    rows, columns, cosines = (_all_pairs if len(live) <= EXACT_ROWS else _candidates)(unit, k)
+    graph = sparse.csr_array((cosines, (live[rows], live[columns])), shape=(n, n))
     symmetric = graph.maximum(graph.T)
     symmetric.eliminate_zeros()
     return sparse.csr_array(symmetric)
 
 
-def _neighbors(unit: Array, k: int) -> tuple[npt.NDArray[np.intp], Array]:
-    """Return the k nearest other rows of each unit row, and the cosines."""
-    n = len(unit)
-    if n <= EXACT_ROWS:
-        cosines = unit @ unit.T
-        np.fill_diagonal(cosines, -np.inf)
-        return _best(cosines, np.broadcast_to(np.arange(n), (n, n)), k)
+def _all_pairs(unit: Array, k: int) -> tuple[Indices, Indices, Array]:
+    """Return rows, neighbours and cosines from all pairs."""
+    cosines = unit @ unit.T
+    np.fill_diagonal(cosines, -np.inf)
+    return _nearest(np.arange(len(unit)), np.arange(len(unit)), cosines, k)
+
+
+def _candidates(unit: Array, k: int) -> tuple[Indices, Indices, Array]:
+    """Return rows, neighbours and cosines from the candidates of a tree, block by block."""
     small = unit if unit.shape[1] <= COORDINATES else _project(unit)
-    candidates = KDTree(small).query(small, k=min(CANDIDATES * k + 1, n))[1]
-    near, best = np.empty((n, k), dtype=np.intp), np.empty((n, k))
-    for at in range(0, n, BLOCK):
-        rows = np.arange(at, min(at + BLOCK, n))
-        cosines = np.einsum("ij,ikj->ik", unit[rows], unit[candidates[rows]], optimize=True)
-        cosines[candidates[rows] == rows[:, None]] = -np.inf
-        near[rows], best[rows] = _best(cosines, candidates[rows], k)
-    return near, best
+    near = KDTree(small).query(small, k=min(CANDIDATES * k + 1, len(unit)))[1]
+    found = []
+    for at in range(0, len(unit), BLOCK):
+        rows = np.arange(at, min(at + BLOCK, len(unit)))
+        cosines = np.einsum("ij,ikj->ik", unit[rows], unit[near[rows]], optimize=True)
+        cosines[near[rows] == rows[:, None]] = -np.inf
+        found.append(_nearest(rows, near[rows], cosines, k))
+    return tuple(np.concatenate(part) for part in zip(*found, strict=True))  # type: ignore[return-value]
+
+
+def _nearest(
+    rows: Indices, columns: Indices, cosines: Array, k: int
+) -> tuple[Indices, Indices, Array]:
+    """Return the entries of each row that reach its k-th largest, where they are positive."""
+    least = np.partition(cosines, -k, axis=1)[:, -k, None] - 1e-12
+    at = np.nonzero((cosines >= least) & (cosines > 0))
+    return rows[at[0]], np.broadcast_to(columns, cosines.shape)[at], cosines[at]
 
 
 def _project(unit: Array) -> Array:
@@ -75,10 +87,3 @@ def _project(unit: Array) -> Array:
         return unit @ leading_eigenpairs(unit.T @ unit, COORDINATES)[1]
     values, vectors = leading_eigenpairs(unit @ unit.T, COORDINATES)
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
-
-
-def _best(
-    cosines: Array, indices: npt.NDArray[np.intp], k: int
-) -> tuple[npt.NDArray[np.intp], Array]:
-    order = np.argpartition(-cosines, k - 1, axis=1)[:, :k]
-    return np.take_along_axis(indices, order, axis=1), np.take_along_axis(cosines, order, axis=1)

@@ -6,8 +6,8 @@ the distances of the rows of X, and ``(X - 1c) B V = Y V``: a factor V (r x u) f
 ``W = B V`` in the original features. The coordinates are principal ones (Y'Y is diagonal, falling).
 
 For m > n, B is never formed: ``(X - 1c)' = Q R`` by Householder reflections, and Q is applied to the
-few columns that are wanted. A QR keeps distances to machine precision where a Gram matrix would
-square the condition.
+few columns that are wanted. A QR and an SVD keep distances and rank to machine precision where a Gram
+matrix would square the condition. All of this is done in float64, whatever the type of the data.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import eigh, qr
-from scipy.linalg.lapack import get_lapack_funcs
+from scipy.linalg import qr, svd
+from scipy.linalg.lapack import dormqr
+
+from l2t.numerics.eigen import rounding
 
 __all__ = ["JointSpan", "jointly_centred"]
 
@@ -51,12 +53,15 @@ class JointSpan:
         The joint mean that was taken off.
     dtype : dtype
         The floating type of the data, in which factors are handed back.
+    noise : float
+        A singular value below this is rounding.
     """
 
     source: Array
     target: Array
     mean: Array
     dtype: np.dtype[Any]
+    noise: float
     _rotation: Array
     _reflectors: tuple[npt.NDArray[Any], npt.NDArray[Any]] | None
 
@@ -67,23 +72,20 @@ class JointSpan:
         ns, n, m = len(Xs), len(Xs) + len(Xt), Xs.shape[1]
         centred, mean = jointly_centred(Xs, Xt)
         reflectors = None
-        coordinates = centred
         if m > n:
-            reflectors, R = qr(
-                centred.T.astype(dtype), mode="raw", overwrite_a=True, check_finite=False
-            )
-            coordinates = np.ascontiguousarray(R[:n].T, dtype=np.float64)
-        _, rotation = eigh(coordinates.T @ coordinates, check_finite=False)
-        coordinates = coordinates @ rotation
-        # Rank from the coordinates themselves: the eigenvalues are squares, and lose half the digits.
+            reflectors, R = qr(centred.T, mode="raw", overwrite_a=True, check_finite=False)
+            U, s, rotation = svd(R[:n].T, check_finite=False)
+            coordinates = U * s
+        else:
+            (R,) = qr(centred, mode="r", check_finite=False)
+            _, s, rotation = svd(R[:m], check_finite=False)
+            coordinates = centred @ rotation.T
         # Centring rounds at the size of the mean, so noise is judged against that as well.
-        norms = np.linalg.norm(coordinates, axis=0)
-        size = max(float(norms.max(initial=0.0)), float(np.abs(mean).max()) * np.sqrt(n))
-        floor = max(n, m) * float(np.finfo(dtype).eps) * size
-        order = np.argsort(-norms, kind="stable")[: min(n - 1, m)]
-        kept = order[norms[order] > floor]
-        coordinates, rotation = coordinates[:, kept], rotation[:, kept]
-        return cls(coordinates[:ns], coordinates[ns:], mean, dtype, rotation, reflectors)
+        noise = rounding(centred.shape, max(float(s[0]), float(np.abs(mean).max()) * np.sqrt(n)))
+        rank = min(int((s > noise).sum()), n - 1)
+        coordinates = coordinates[:, :rank]
+        kept = np.ascontiguousarray(rotation[:rank].T)
+        return cls(coordinates[:ns], coordinates[ns:], mean, dtype, noise, kept, reflectors)
 
     @property
     def rank(self) -> int:
@@ -97,24 +99,19 @@ class JointSpan:
 
     def lift(self, V: Array) -> npt.NDArray[Any]:
         """Map a factor V (r x u) of the span to W = B V (m x u) in the original features."""
-        inner = (self._rotation @ V).astype(self.dtype, copy=False)
-        if self._reflectors is None:
-            return inner
-        reflectors, tau = self._reflectors
-        padded = np.zeros((self.mean.size, V.shape[1]), dtype=self.dtype, order="F")
-        padded[: inner.shape[0]] = inner
-        (apply,) = get_lapack_funcs(("ormqr",), (reflectors,))
-        _, work, _ = apply("L", "N", reflectors, tau, padded, -1)
-        W, _, info = apply("L", "N", reflectors, tau, padded, int(work[0]), overwrite_c=True)
-        if info != 0:
-            raise RuntimeError(f"LAPACK ormqr rejected its argument {-info}")
-        return np.ascontiguousarray(W)
+        W = self._rotation @ V
+        if self._reflectors is not None:
+            reflectors, tau = self._reflectors
+            padded = np.zeros((self.mean.size, V.shape[1]), order="F")
+            padded[: len(W)] = W
+            _, work, _ = dormqr("L", "N", reflectors, tau, padded, -1)
+            W, _, _ = dormqr("L", "N", reflectors, tau, padded, int(work[0]), overwrite_c=True)
+        return np.ascontiguousarray(W, dtype=self.dtype)
 
     @cached_property
     def _target_svd(self) -> tuple[Array, Array, Array]:
         U, s, Vt = np.linalg.svd(self.target - self.target.mean(axis=0), full_matrices=False)
-        rcond = max(PINV_RCOND, max(self.target.shape) * float(np.finfo(self.dtype).eps))
-        kept = s > rcond * s.max(initial=0.0)
+        kept = s > max(PINV_RCOND * s.max(initial=0.0), self.noise)
         return U[:, kept], s[kept], Vt[kept]
 
     def linear_map(self, Zt: Array) -> tuple[Array, float]:

@@ -80,6 +80,7 @@ def sparse_codes(
     codes = np.zeros((len(T), len(D))) if start is None else np.array(start, dtype=np.float64)
     barred = np.full(len(T), -1) if forbidden is None else np.asarray(forbidden)
     _clear(codes, barred)
+    codes[:, ~D.any(axis=1)] = 0.0  # an atom of zeros explains nothing
     if len(D) < D.shape[1]:  # only what the atoms can see of a row matters
         Q, R = np.linalg.qr(D.T)
         D, T = R.T, T @ Q

@@ -1,0 +1,32 @@
+"""Transfer between two files of your own: read, fit, write the transformed target.
+
+Here the files are made first, from the embedded digits; put your own in their place. Both need the same
+feature columns. An empty cell in the label column means that the label is not known.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import l2t
+
+
+def main(folder: Path) -> Path:
+    pair = l2t.PairSampler(l2t.domains.digits(), l2t.domains.mnist(), n_pairs=1)[0]
+    l2t.write_domain(pair.source, folder / "source.csv", label="digit")
+    l2t.write_domain(pair.target, folder / "target.csv", label="digit")
+
+    source = l2t.normalize(l2t.read_domain(folder / "source.csv", label="digit"))
+    target = l2t.normalize(l2t.read_domain(folder / "target.csv", label="digit"))
+    factors = l2t.algorithms.make("gfk", n_components=10).fit(l2t.DomainPair(source, target))
+    print(factors)
+
+    transformed = l2t.Domain(factors.transform(target.X), target.y, name="target, transformed")
+    print(transformed)
+    return l2t.write_domain(transformed, folder / "target_z.csv", label="digit")
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        main(Path(folder))
