@@ -118,9 +118,7 @@ def test_what_pandas_writes_of_a_bare_array(path: Path, index: bool) -> None:
 
 
 def test_pandas_reads_what_is_written(path: Path) -> None:
-    domain = Domain(
-        [[0.1, 1e300], [1e-300, -0.3]], ["a", "b"], labeled=[True, False], groups=[1, 2]
-    )
+    domain = Domain([[0.1, 1e30], [1e-300, -0.3]], ["a", "b"], labeled=[True, False], groups=[1, 2])
     frame = pd.read_csv(io.StringIO(write_domain(domain, path, label="kind").read_text()))
     assert list(frame.columns) == ["x0", "x1", "kind", "labeled", "groups"]
     assert frame[["x0", "x1"]].to_numpy().tolist() == domain.X.tolist()

@@ -37,7 +37,8 @@ def domains(
     """Draw a domain with labels of one kind, perhaps with a mask, missing labels and groups."""
     dtype = draw(st.sampled_from([np.float32, np.float64]))
     shape = draw(hnp.array_shapes(min_dims=2, max_dims=2, max_side=5))
-    elements = hnp.from_dtype(np.dtype(dtype), allow_nan=False, allow_infinity=False)
+    most = float(np.finfo(np.float32).max) if dtype == np.float32 else 1e50
+    elements = hnp.from_dtype(np.dtype(dtype), min_value=-most, max_value=most)
     X = draw(hnp.arrays(dtype, shape, elements=elements))
     n = shape[0]
 

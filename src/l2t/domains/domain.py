@@ -176,9 +176,11 @@ def _features(X: Any) -> npt.NDArray[Any]:
     good = np.abs(array) <= min(LARGEST, float(np.finfo(array.dtype).max))
     if not good.all():
         row, column = (int(i) for i in np.argwhere(~good)[0])
+        value = array[row, column]
+        rule = f"at most {LARGEST:g} in size" if np.isfinite(value) else "finite"
         raise InvalidInputError(
-            f"X must be finite and at most {LARGEST:g} in size, got {array[row, column]} at row {row}, "
-            f"column {column} ({int((~good).sum())} such values in all)"
+            f"X must be {rule}, got {value} at row {row}, column {column} "
+            f"({int((~good).sum())} such values in all)"
         )
     return _frozen(array, original)
 
