@@ -34,7 +34,7 @@ def run() -> str:
     ]
     return (
         f"## Sparse codes: {ROWS} rows over {ATOMS} atoms in {DIMENSIONS} dimensions, no row its own\n\n"
-        f"Optimality conditions met to {found.violation:.0e} of alpha after {found.n_iter} steps.\n\n"
+        f"Optimality conditions met to {found.violation:.0e} of alpha.\n\n"
         + table(("", "seconds", "times l2t's", "objective"), rows)
     )
 

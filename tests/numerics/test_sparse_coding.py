@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import Lasso
 
-from l2t.numerics import lasso_objective, sparse_codes
+from l2t.numerics import lasso_objective, sparse_codes, sparse_coding
 
 
 def kkt_breach(D, T, codes, alpha):
@@ -63,11 +63,10 @@ def test_a_large_alpha_gives_no_code_and_its_edge_is_exact(rng):
     assert sparse_codes(D, T, edge * 0.99).codes.any()
 
 
-def test_warm_start_reaches_the_same_codes_sooner(rng):
+def test_a_warm_start_leads_to_the_same_codes(rng):
     D, T = rng.normal(size=(15, 20)), rng.normal(size=(10, 20))
     cold = sparse_codes(D, T, 1.0, max_iter=5000, tol=1e-7)
     warm = sparse_codes(D, T, 1.0, start=cold.codes, max_iter=5000, tol=1e-6)
-    assert warm.n_iter == 0
     np.testing.assert_array_equal(warm.codes, cold.codes)
     other = sparse_codes(D, T, 1.0, start=rng.normal(size=(10, 15)), max_iter=5000, tol=1e-7)
     assert lasso_objective(D, T, other.codes, 1.0) == pytest.approx(
@@ -75,11 +74,30 @@ def test_warm_start_reaches_the_same_codes_sooner(rng):
     )
 
 
-def test_zero_atoms_and_running_out_of_steps(rng):
+def test_zero_atoms(rng):
     assert not sparse_codes(np.zeros((3, 2)), np.ones((4, 2)), 1.0).codes.any()
-    short = sparse_codes(rng.normal(size=(80, 20)), rng.normal(size=(9, 20)), 1e-3, max_iter=10)
+
+
+def test_the_proximal_gradient_takes_over_where_the_search_does_not_finish(rng, monkeypatch):
+    D, T = rng.normal(size=(30, 8)), rng.normal(size=(9, 8))
+    searched = sparse_codes(D, T, 0.5, tol=1e-8)
+    monkeypatch.setattr(sparse_coding, "ROUNDS", 0)
+    stepped = sparse_codes(D, T, 0.5, max_iter=20000, tol=1e-8)
+    assert searched.converged
+    assert stepped.converged
+    np.testing.assert_allclose(stepped.codes, searched.codes, atol=1e-6)
+    short = sparse_codes(D, T, 0.5, max_iter=3, tol=1e-8)
     assert not short.converged
-    assert short.violation > 1e-3
+    assert short.violation > 1e-8
+
+
+def test_copies_of_an_atom_are_no_trouble(rng):
+    D = np.repeat(rng.normal(size=(6, 5)), 3, axis=0)
+    D[::4] *= -1
+    T = rng.normal(size=(20, 5))
+    found = sparse_codes(D, T, 0.3, tol=1e-6)
+    assert found.converged
+    assert kkt_breach(D, T, found.codes, 0.3) <= 2e-6
 
 
 def test_a_warm_start_on_an_atom_of_zeros(rng):

@@ -99,7 +99,7 @@ class LSDT(BaseAlgorithm):
             latent = X @ P
             # ||RP||² + lam |Z| is twice the lasso objective for alpha = lam / 2.
             codes = sparse_codes(
-                latent, latent[ns:], self.lam / 2, start=codes, forbidden=own, max_iter=1000
+                latent, latent[ns:], self.lam / 2, start=codes, forbidden=own
             ).codes
             missed = latent[ns:] - codes @ latent
             kept = total - float(np.sum(latent**2))

@@ -4,7 +4,7 @@
 B (u x m) the dictionary, A (ns x u) its codes. A target row is represented by its own code
 ``a(x) = argmin 1/2 ||x - a B||² + alpha ||a||_1``, and W is fitted to the target's codes.
 
-Alternating: codes by batched FISTA with a warm start; atoms one after the other in closed form
+Alternating: codes by batched feature-sign search with a warm start; atoms one after the other in closed form
 (Mairal, Bach, Ponce, Sapiro 2010), each scaled back to norm 1 together with its codes, which can only
 lower the objective. Rows of both domains are centred by the source's mean, and the work is done in the
 row space of the centred source: what lies outside of it no atom can see.
@@ -63,9 +63,10 @@ class STL(BaseAlgorithm):
         self._require_integer("max_iter", least=1)
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
-        mean = pair.source.X.mean(axis=0, dtype=np.float64)
-        source, target = pair.source.X - mean, pair.target.X - mean
-        axes = principal_axes(source, min(source.shape))
+        span = pair.span
+        mean = span.source.mean(axis=0)
+        source, target = span.source - mean, span.target - mean
+        axes = principal_axes(span.source, min(source.shape))
         u = self._clip(len(source) if axes.size else 0, "the source (its number of rows)")
         rows = source @ axes
         atoms = self._first_atoms(rows, u)
@@ -73,12 +74,12 @@ class STL(BaseAlgorithm):
         atoms, diagnostics = self._learn(rows, atoms, alpha)
         codes, target_alpha = _code(atoms, target @ axes, alpha)
         parts = {
-            "dictionary": atoms @ axes.T,
+            "dictionary": span.lift(axes @ atoms.T).T,
             "codes": codes,
             "alpha": np.array([alpha]),
             "target_alpha": np.array([target_alpha]),
         }
-        return self._fitted(pair.span, codes, diagnostics, parts)
+        return self._fitted(span, codes, diagnostics, parts)
 
     def _first_atoms(self, rows: Array, u: int) -> Array:
         """Return the leading principal directions, then random source rows, of norm 1."""
@@ -95,7 +96,7 @@ class STL(BaseAlgorithm):
         trace = [lasso_objective(atoms, rows, codes, alpha)]
         reason = "max_iter"
         for _ in range(self.max_iter):
-            codes = sparse_codes(atoms, rows, alpha, start=codes, max_iter=50).codes
+            codes = sparse_codes(atoms, rows, alpha, start=codes).codes
             atoms, codes = _update_atoms(rows, atoms, codes)
             trace.append(lasso_objective(atoms, rows, codes, alpha))
             if trace[-2] - trace[-1] <= 1e-4 * trace[-2]:
@@ -131,4 +132,4 @@ def _code(atoms: Array, target: Array, alpha: float) -> tuple[Array, float]:
         )
     halvings = max(0, int(np.ceil(np.log2(alpha / needed) + 1e-9)))
     alpha /= 2.0**halvings
-    return sparse_codes(atoms, target, alpha, max_iter=2000, tol=1e-6).codes, alpha
+    return sparse_codes(atoms, target, alpha, tol=1e-6).codes, alpha

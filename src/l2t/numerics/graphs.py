@@ -22,8 +22,10 @@ Indices = npt.NDArray[np.intp]
 
 #: Rows up to this number are compared exactly; a tree would not be faster.
 EXACT_ROWS = 2048
-COORDINATES = 10
+COORDINATES = 16
 CANDIDATES = 4
+#: How much farther than the nearest a candidate may be: without it a tree in 16 dimensions visits all.
+SLACK = 3.0
 BLOCK = 512
 
 
@@ -61,7 +63,7 @@ def _all_pairs(unit: Array, k: int) -> tuple[Indices, Indices, Array]:
 def _candidates(unit: Array, k: int) -> tuple[Indices, Indices, Array]:
     """Return rows, neighbours and cosines from the candidates of a tree, block by block."""
     small = unit if unit.shape[1] <= COORDINATES else _project(unit)
-    near = KDTree(small).query(small, k=min(CANDIDATES * k + 1, len(unit)))[1]
+    near = KDTree(small).query(small, k=min(CANDIDATES * k + 1, len(unit)), eps=SLACK)[1]
     found = []
     for at in range(0, len(unit), BLOCK):
         rows = np.arange(at, min(at + BLOCK, len(unit)))

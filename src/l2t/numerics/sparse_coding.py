@@ -1,14 +1,16 @@
-"""Sparse codes of many rows at once: the lasso by FISTA, batched over rows and finished exactly.
+"""Sparse codes of many rows at once: the lasso by feature-sign search, batched over rows.
 
 ``min_A  1/2 ||T - A D||_F² + alpha ||A||_1``,  T (n x d) rows to code, D (k x d) atoms as rows,
 A (n x k) codes; optionally one forbidden atom a row (a row must not explain itself).
 
-* The Gram matrix of the atoms (k x k) is never formed: ``(A D - T) D'`` costs two thin products, which
-  is what makes k = 480 atoms in d = 20 dimensions cheap. Momentum restarts when it points uphill
-  (O'Donoghue and Candès 2015).
-* Every few steps each row tries to finish: with its support S and signs s it solves
-  ``D_S D_S' a = D_S t - alpha s``, and is done where that keeps the signs and is optimal. Rows that are
-  done leave the batch.
+* Feature-sign search (Lee, Battle, Raina, Ng 2007), all rows in step: with the signs s of its support S
+  a row solves ``D_S D_S' a = D_S t - alpha s``. Where a sign would change on the way it stops there and
+  that atom leaves; where none does, the atom that breaks optimality most joins. A row is done, exactly,
+  when no atom wants to join.
+* Rows that are not done after that (atoms that depend on each other) go on by accelerated proximal
+  gradient (FISTA), whose momentum restarts when it points uphill (O'Donoghue and Candès 2015).
+
+The Gram matrix of the atoms (k x k) is never formed: ``(T - A D) D'`` is two thin products.
 
 Optimality (KKT), with ``G = (T - A D) D'``: ``G_ij = alpha sign(A_ij)`` where ``A_ij != 0`` and
 ``|G_ij| <= alpha`` elsewhere.
@@ -26,6 +28,9 @@ __all__ = ["SparseCodes", "lasso_objective", "sparse_codes"]
 Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 
+#: Rounds of feature-sign search for each dimension of the rows; a row needs about one an atom.
+ROUNDS = 6
+#: Steps of FISTA between two looks at optimality.
 CHECK_EVERY = 25
 
 
@@ -38,7 +43,6 @@ class SparseCodes:
 
     codes: Array
     violation: float
-    n_iter: int
     converged: bool
 
 
@@ -69,8 +73,10 @@ def sparse_codes(
         A warm start.
     forbidden : int array of shape (n,), optional
         Row i never uses atom ``forbidden[i]``.
-    max_iter, tol : int, float
-        Stop after so many steps, or when the optimality conditions hold to ``tol * alpha``.
+    max_iter : int
+        Steps of the proximal gradient for rows that the search does not finish.
+    tol : float
+        How far the optimality conditions may be broken, as a share of alpha.
 
     Examples
     --------
@@ -84,59 +90,39 @@ def sparse_codes(
     if len(D) < D.shape[1]:  # only what the atoms can see of a row matters
         Q, R = np.linalg.qr(D.T)
         D, T = R.T, T @ Q
-    lipschitz = float(np.linalg.eigvalsh(D.T @ D)[-1])
-    if lipschitz <= np.finfo(float).tiny:  # every atom is zero
-        return SparseCodes(np.zeros_like(codes), 0.0, 0, True)
+    open_rows = np.flatnonzero(_violation(D, T, codes, alpha, barred) > tol)
+    codes[open_rows] = _feature_sign(D, T[open_rows], codes[open_rows], alpha, barred[open_rows])
     violation = _violation(D, T, codes, alpha, barred)
     open_rows = np.flatnonzero(violation > tol)
-    batch = _Batch(codes[open_rows])
-    used = 0
-    while open_rows.size and used < max_iter:
-        rows, own = T[open_rows], barred[open_rows]
-        batch.step(D, rows, own, alpha, lipschitz, CHECK_EVERY)
-        used += CHECK_EVERY
-        exact = _finish(D, rows, batch.codes, alpha)
-        breach, exact_breach = (_violation(D, rows, A, alpha, own) for A in (batch.codes, exact))
-        better = exact_breach < breach
-        codes[open_rows] = np.where(better[:, None], exact, batch.codes)
-        violation[open_rows] = np.minimum(breach, exact_breach)
-        still = violation[open_rows] > tol
-        open_rows = open_rows[still]
-        batch.keep(still)
+    if open_rows.size:
+        codes[open_rows] = _fista(
+            D, T[open_rows], codes[open_rows], alpha, barred[open_rows], max_iter, tol
+        )
+        violation = _violation(D, T, codes, alpha, barred)
     worst = float(violation.max(initial=0.0))
-    return SparseCodes(codes, worst, used, worst <= tol)
+    return SparseCodes(codes, worst, worst <= tol)
 
 
-class _Batch:
-    """The state of FISTA for the rows that are not done yet."""
-
-    def __init__(self, codes: Array) -> None:
-        self.codes, self.point, self.momentum = codes, codes.copy(), 1.0
-
-    def keep(self, rows: npt.NDArray[np.bool_]) -> None:
-        self.codes, self.point = self.codes[rows], self.point[rows]
-
-    def step(
-        self, D: Array, T: Array, barred: Indices, alpha: float, lipschitz: float, times: int
-    ) -> None:
-        """Take so many accelerated proximal steps."""
-        back, threshold = D.T / lipschitz, alpha / lipschitz
-        clipped = np.empty_like(self.codes)
-        A, point, momentum = self.codes, self.point, self.momentum
-        for _ in range(times):
-            new = point - (point @ D - T) @ back
-            np.clip(new, -threshold, threshold, out=clipped)
-            new -= clipped
-            _clear(new, barred)
-            moved = new - A
-            point -= new
-            if np.vdot(point, moved) > 0:
-                momentum = 1.0
-            following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
-            np.multiply(moved, (momentum - 1.0) / following, out=point)
-            point += new
-            A, momentum = new, following
-        self.codes, self.point, self.momentum = A, point, momentum
+def _fista(
+    D: Array, T: Array, A: Array, alpha: float, barred: Indices, max_iter: int, tol: float
+) -> Array:
+    """Return codes after accelerated proximal steps, until they are optimal or steps run out."""
+    lipschitz = float(np.linalg.eigvalsh(D.T @ D)[-1])
+    back, threshold = D.T / lipschitz, alpha / lipschitz
+    point, momentum = A.copy(), 1.0
+    for step in range(max_iter):
+        new = point - (point @ D - T) @ back
+        new -= np.clip(new, -threshold, threshold)
+        _clear(new, barred)
+        moved = new - A
+        if np.vdot(point - new, moved) > 0:
+            momentum = 1.0
+        following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
+        point = new + ((momentum - 1.0) / following) * moved
+        A, momentum = new, following
+        if step % CHECK_EVERY == 0 and _violation(D, T, A, alpha, barred).max() <= tol:
+            break
+    return A
 
 
 def _clear(A: Array, barred: Indices) -> None:
@@ -145,27 +131,56 @@ def _clear(A: Array, barred: Indices) -> None:
     A[rows, barred[rows]] = 0.0
 
 
-def _finish(D: Array, T: Array, A: Array, alpha: float) -> Array:
-    """Return, row by row, the exact solution on the support of A; A itself where signs change."""
-    sizes = np.count_nonzero(A, axis=1)
-    rows = np.flatnonzero((sizes > 0) & (sizes <= D.shape[1]))
-    if not rows.size:
-        return A
+def _feature_sign(D: Array, T: Array, A: Array, alpha: float, barred: Indices) -> Array:
+    """Return codes after feature-sign search from A, each row by itself, all rows in step."""
+    # A support larger than the space it explains cannot be solved for: such a start is left.
+    A = np.where((np.count_nonzero(A, axis=1) <= D.shape[1])[:, None], A, 0.0)
+    signs = np.sign(A)
+    active = np.arange(len(A))
+    for _ in range(ROUNDS * (D.shape[1] + 1)):
+        settled = _solve_supports(D, T, A, signs, active, alpha)
+        G = (T[active] - A[active] @ D) @ D.T
+        outside = np.where(signs[active] == 0, np.abs(G), 0.0)
+        _clear(outside, barred[active])
+        worst = outside.argmax(axis=1)
+        joins = outside[np.arange(len(active)), worst] > alpha * (1 + 1e-9)
+        # Only a row that kept all of its signs lets an atom join, and without one it is done.
+        at = np.flatnonzero(settled & joins)
+        signs[active[at], worst[at]] = np.sign(G[at, worst[at]])
+        active = active[~settled | joins]
+        if not active.size:
+            break
+    return A
+
+
+def _solve_supports(
+    D: Array, T: Array, A: Array, signs: Array, rows: Indices, alpha: float
+) -> npt.NDArray[np.bool_]:
+    """Move A to the solution on the support of each row, or to where its first sign changes.
+
+    Returns which of the rows kept all of their signs.
+    """
     # Supports side by side, padded with atoms that are masked to zero.
-    width = int(sizes[rows].max())
-    support = np.argsort(A[rows] == 0, axis=1, kind="stable")[:, :width]
-    signs = np.sign(np.take_along_axis(A[rows], support, axis=1))
-    atoms = D[support] * (signs != 0)[:, :, None]
+    width = max(1, int(np.count_nonzero(signs[rows], axis=1).max(initial=0)))
+    support = np.argsort(signs[rows] == 0, axis=1, kind="stable")[:, :width]
+    wanted = np.take_along_axis(signs[rows], support, axis=1)
+    atoms = D[support] * (wanted != 0)[:, :, None]
     gram = atoms @ atoms.transpose(0, 2, 1)
     diagonal = np.einsum("nii->ni", gram)
     # A ridge far below the tolerance keeps atoms that depend on each other solvable.
-    diagonal += (signs == 0) + 1e-13 * diagonal.max(axis=1, keepdims=True)
-    image = (atoms @ T[rows, :, None])[:, :, 0] - alpha * signs
+    diagonal += (wanted == 0) + 1e-12 * diagonal.max(axis=1, keepdims=True)
+    image = (atoms @ T[rows, :, None])[:, :, 0] - alpha * wanted
     solved = np.linalg.solve(gram, image[:, :, None])[:, :, 0]
-    kept = (np.sign(solved) == signs).all(axis=1)
-    exact = A.copy()
-    exact[rows[kept, None], support[kept]] = solved[kept]
-    return exact
+    current = np.take_along_axis(A[rows], support, axis=1)
+    crossing = (wanted != 0) & (solved * wanted <= 0)
+    reach = np.where(crossing, current / np.where(crossing, current - solved, 1.0), 1.0)
+    step = reach.min(axis=1, keepdims=True)
+    moved = current + step * (solved - current)
+    leaves = crossing & (reach <= step)
+    moved[leaves] = wanted[leaves] = 0.0
+    A[rows[:, None], support] = moved
+    signs[rows[:, None], support] = wanted
+    return np.asarray(~leaves.any(axis=1))
 
 
 def _violation(D: Array, T: Array, A: Array, alpha: float, barred: Indices) -> Array:
