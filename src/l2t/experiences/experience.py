@@ -1,0 +1,160 @@
+"""Runs and experiences: what happened when an algorithm was tried on a pair.
+
+A *run* is one algorithm with its parameters and seed on one pair; it gives one W, or a reason why not. An
+*experience* is a run at one number of labels: what accuracy was without and with W, and their ratio.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from l2t.domains import DomainPair
+from l2t.exceptions import InvalidInputError
+from l2t.statistics import PairStatistics
+
+__all__ = ["Experience", "Run", "Score", "Status", "run_key"]
+
+Status = Literal["done", "failed"]
+
+
+@dataclass(frozen=True)
+class Score:
+    """The accuracies of a run at one number of labels.
+
+    Attributes
+    ----------
+    n_labels : int
+        How many target rows were labelled.
+    accuracy_before, accuracy_after : float
+        Mean accuracy on the same test rows without and with W.
+    standard_error_before, standard_error_after : float
+        Their standard errors over the draws.
+    improvement_ratio : float
+        ``l = after / before``, finite and positive (`improvement_ratio`).
+    """
+
+    n_labels: int
+    accuracy_before: float
+    standard_error_before: float
+    accuracy_after: float
+    standard_error_after: float
+    improvement_ratio: float
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One algorithm on one pair, with all that is needed to explain or repeat it.
+
+    Attributes
+    ----------
+    pair : DomainPair
+        Both domains, whole.
+    algorithm, params, random_state : str, mapping, int
+        What was run; `params` holds plain JSON values.
+    protocol : mapping
+        How it was measured (label counts, draws, classifier, kernel bank ...); plain JSON values.
+    status, reason : {"done", "failed"}, str
+        A failed run has a reason, no W, no statistics and no scores.
+    W : array of shape (m, u) or None
+        The latent factor matrix.
+    statistics : PairStatistics or None
+        d, Q and tau of the pair under W.
+    scores : tuple of Score
+        One for each number of labels.
+    duration : float
+        Seconds of work.
+    version, host, created_at : str, str, datetime
+        Which package, where and when (UTC).
+    """
+
+    pair: DomainPair
+    algorithm: str
+    params: Mapping[str, Any]
+    random_state: int
+    protocol: Mapping[str, Any]
+    status: Status
+    reason: str = ""
+    W: npt.NDArray[Any] | None = None
+    statistics: PairStatistics | None = None
+    scores: tuple[Score, ...] = ()
+    duration: float = 0.0
+    version: str = ""
+    host: str = ""
+    created_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    def __post_init__(self) -> None:
+        failed = self.status == "failed"
+        if failed != bool(self.reason) or failed != (self.W is None):
+            raise InvalidInputError(
+                "a failed run must have a reason and no W, and a done run a W and no reason, "
+                f"got status={self.status!r}, reason={self.reason!r}, W {_told(self.W)}"
+            )
+
+    @cached_property
+    def key(self) -> str:
+        """The content of the work as sha256: the same work has the same key on every machine."""
+        return run_key(self.pair, self.algorithm, self.params, self.random_state, self.protocol)
+
+
+@dataclass(frozen=True, eq=False)
+class Experience:
+    """A run at one number of labels, as a store gives it back.
+
+    A failed run is one experience without scores (`n_labels` None, accuracies and ratio NaN).
+    """
+
+    run_key: str
+    source: str
+    target: str
+    source_name: str
+    target_name: str
+    algorithm: str
+    params: Mapping[str, Any]
+    random_state: int
+    protocol: Mapping[str, Any]
+    status: Status
+    reason: str
+    n_labels: int | None
+    accuracy_before: float
+    standard_error_before: float
+    accuracy_after: float
+    standard_error_after: float
+    improvement_ratio: float
+    statistics: PairStatistics | None
+    duration: float
+    version: str
+    host: str
+    created_at: datetime
+
+
+def run_key(
+    pair: DomainPair,
+    algorithm: str,
+    params: Mapping[str, Any],
+    random_state: int,
+    protocol: Mapping[str, Any],
+) -> str:
+    """Return the sha256 of what determines a run: fingerprints, algorithm, parameters, seed, protocol."""
+    content = {
+        "source": pair.source.fingerprint,
+        "target": pair.target.fingerprint,
+        "algorithm": algorithm,
+        "params": dict(params),
+        "random_state": random_state,
+        "protocol": dict(protocol),
+    }
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _told(W: npt.NDArray[Any] | None) -> str:
+    return "None" if W is None else f"of shape {np.shape(W)}"

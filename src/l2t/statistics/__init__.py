@@ -1,0 +1,8 @@
+"""Pair statistics: what the reflection function sees of a pair and a W."""
+
+from __future__ import annotations
+
+from l2t.statistics.bank import KernelBank
+from l2t.statistics.pair_statistics import PairStatistics
+
+__all__ = ["KernelBank", "PairStatistics"]

@@ -1,0 +1,51 @@
+"""The kernel bank: RBF kernels whose bandwidths follow the data.
+
+``K_k(a, b) = exp(-||a - b||² / delta_k)``,  ``delta_k = 2^(p_k) eta``,  eta the mean squared distance between
+the domains (the paper calls it the median trick; erratum E10).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from l2t.exceptions import InvalidInputError
+
+__all__ = ["KernelBank"]
+
+
+@dataclass(frozen=True)
+class KernelBank:
+    """Exponents ``first, first + step ... last`` of the bandwidths ``2^p eta``.
+
+    Examples
+    --------
+    >>> len(KernelBank())
+    33
+    >>> KernelBank(-1, 1, 0.5).exponents.tolist()
+    [-1.0, -0.5, 0.0, 0.5, 1.0]
+    """
+
+    first: float = -8.0
+    last: float = 8.0
+    step: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name in ("first", "last", "step"):
+            object.__setattr__(self, name, float(getattr(self, name)))
+        span = (self.last - self.first) / self.step if self.step > 0 else -1.0
+        if not (span >= 0 and abs(span - round(span)) < 1e-9):
+            raise InvalidInputError(
+                "first, last and step must give a rising range that ends at last, "
+                f"got {self.first:g}, {self.last:g}, {self.step:g}"
+            )
+
+    def __len__(self) -> int:
+        return round((self.last - self.first) / self.step) + 1
+
+    @property
+    def exponents(self) -> npt.NDArray[np.float64]:
+        """The exponents p_k, rising."""
+        return np.asarray(self.first + self.step * np.arange(len(self)), dtype=np.float64)
