@@ -2,7 +2,7 @@
 
 ::
 
-    Domain, DomainPair --algorithms--> LatentFactors (W) --evaluation--> accuracies
+    Domain, DomainPair --algorithms--> LatentFactors (W) --evaluation--> Experience
 
 The mathematics follows Wei, Zhang and Yang, *Learning to Transfer* (2017).
 """
@@ -17,30 +17,46 @@ from l2t._version import __version__
 if TYPE_CHECKING:
     from l2t import algorithms, domains, exceptions, testing
     from l2t.domains import Domain, DomainPair, PairSampler, normalize, read_domain, write_domain
+    from l2t.statistics import KernelBank, PairStatistics, pair_statistics
 
 __all__ = [
     "Domain",
     "DomainPair",
+    "KernelBank",
     "PairSampler",
+    "PairStatistics",
     "__version__",
     "algorithms",
     "domains",
     "exceptions",
     "normalize",
+    "pair_statistics",
     "read_domain",
     "testing",
     "write_domain",
 ]
 
 _MODULES = ("algorithms", "domains", "exceptions", "testing")
+_HOMES = {
+    "l2t.domains": (
+        "Domain",
+        "DomainPair",
+        "PairSampler",
+        "normalize",
+        "read_domain",
+        "write_domain",
+    ),
+    "l2t.statistics": ("KernelBank", "PairStatistics", "pair_statistics"),
+}
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that `l2t --help` need not wait for numpy."""
     if name in _MODULES:
         return import_module(f"l2t.{name}")
-    if name in __all__:
-        return getattr(import_module("l2t.domains"), name)
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
     raise AttributeError(f"module 'l2t' has no attribute {name!r}")
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import get_scorer
 from sklearn.neighbors import KNeighborsClassifier
 
 from l2t.exceptions import InvalidInputError
-from l2t.experiences import evaluate
+from l2t.experiences import evaluate, improvement_ratio
 from l2t.experiences.evaluation import _stratified
 
 
@@ -44,7 +47,10 @@ def test_a_class_too_small_for_its_share_leaves_it_to_the_others():
 def test_counts_that_leave_too_few_rows_are_left_out(rng):
     codes = np.arange(60) % 3
     Z = rng.normal(size=(60, 2))
-    assert evaluate(Z, codes).label_counts == (3, 15, 30)
+    measured = evaluate(Z, codes)
+    assert measured.label_counts == (3, 15, 30)
+    assert measured.left_out == (45, 60, 75, 90, 105, 120)
+    assert measured.n_rows == 60
     with pytest.raises(InvalidInputError, match="must leave at least 30 target rows"):
         evaluate(Z[:32], codes[:32])
 
@@ -66,3 +72,30 @@ def test_standard_errors(rng):
     )
     single = evaluate(rng.normal(size=(80, 2)), codes, label_counts=(4,), n_draws=1)
     assert single.standard_error.tolist() == [0.0]
+
+
+def test_any_classifier_and_any_scorer(rng):
+    codes = np.arange(90) % 3
+    Z = rng.normal(size=(90, 4)) + codes[:, None]
+    options = {"label_counts": (9, 30), "n_draws": 3}
+    slow = evaluate(Z, codes, classifier=KNeighborsClassifier(1), **options)
+    np.testing.assert_allclose(slow.scores, evaluate(Z, codes, **options).scores)
+    linear = evaluate(Z, codes, classifier=LogisticRegression(), **options)
+    assert linear.mean[1] > 0.5
+    balanced = evaluate(
+        Z,
+        codes,
+        classifier=DummyClassifier(strategy="constant", constant=1),
+        scorer=get_scorer("balanced_accuracy"),
+        **options,
+    )
+    np.testing.assert_allclose(balanced.scores, 1 / 3)
+    with pytest.raises(InvalidInputError, match="a scorer needs a classifier"):
+        evaluate(Z, codes, scorer=get_scorer("accuracy"), **options)
+
+
+def test_the_ratio_is_always_finite_and_positive():
+    assert improvement_ratio(0.4, 0.6, 100) == pytest.approx(1.5)
+    assert improvement_ratio(0.0, 0.0, 100) == 1.0
+    assert improvement_ratio(0.0, 0.1, 100) == pytest.approx(20.0)
+    assert improvement_ratio(0.1, 0.0, 100) == pytest.approx(0.05)

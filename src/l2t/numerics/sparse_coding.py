@@ -80,7 +80,7 @@ def sparse_codes(
 
     Examples
     --------
-    >>> sparse_codes(np.eye(2), np.array([[3.0, 0.5]]), 1.0).codes.tolist()
+    >>> sparse_codes(np.eye(2), np.array([[3.0, 0.5]]), 1.0).codes.round(9).tolist()
     [[2.0, 0.0]]
     """
     codes = np.zeros((len(T), len(D))) if start is None else np.array(start, dtype=np.float64)

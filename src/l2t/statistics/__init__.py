@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from l2t.statistics.bank import KernelBank
-from l2t.statistics.pair_statistics import PairStatistics
+from l2t.statistics.pair_statistics import PairStatistics, pair_statistics
 
-__all__ = ["KernelBank", "PairStatistics"]
+__all__ = ["KernelBank", "PairStatistics", "pair_statistics"]

@@ -6,6 +6,7 @@ the domains (the paper calls it the median trick; erratum E10).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,8 @@ import numpy.typing as npt
 from l2t.exceptions import InvalidInputError
 
 __all__ = ["KernelBank"]
+
+Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,27 @@ class KernelBank:
     def __len__(self) -> int:
         return round((self.last - self.first) / self.step) + 1
 
+    def evaluate(self, D: Array, eta: float) -> Iterator[tuple[int, Array]]:
+        """Yield (k, ``exp(-D / (2^(p_k) eta))``) from the widest kernel to the narrowest.
+
+        Arrays are reused: take what is needed of one before asking for the next. Where a whole number
+        of kernels makes an octave, ``K_{p-1} = K_p²``: the kernels of the widest octave are
+        exponentials, all others are squares.
+        """
+        octave = max(1, round(1.0 / self.step))
+        if abs(octave * self.step - 1.0) > 1e-12:
+            octave = len(self)  # no kernel is the square of another
+        widest: dict[int, Array] = {}
+        for k in reversed(range(len(self))):
+            values = widest.get(k % octave)
+            if values is None:
+                values = np.exp(D * (-(2.0 ** -self.exponents[k]) / eta))
+                widest[k % octave] = values
+            else:
+                np.multiply(values, values, out=values)
+            yield k, values
+
     @property
-    def exponents(self) -> npt.NDArray[np.float64]:
+    def exponents(self) -> Array:
         """The exponents p_k, rising."""
         return np.asarray(self.first + self.step * np.arange(len(self)), dtype=np.float64)

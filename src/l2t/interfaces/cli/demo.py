@@ -14,7 +14,7 @@ from l2t import algorithms
 from l2t.domains import PairSampler, digits, mnist, normalize
 from l2t.experiments import BaseRatios, measure_base_ratios
 from l2t.experiments.figures import draw_base_ratios
-from l2t.interfaces.cli.progress import progress_bar
+from l2t.progress import progress_bar
 
 __all__ = ["run_demo"]
 

@@ -11,7 +11,7 @@ from l2t._version import __version__
 from l2t.algorithms import names
 from l2t.experiments import measure_office_caltech
 from l2t.experiments.office_caltech import TASKS
-from l2t.interfaces.cli.progress import progress_bar
+from l2t.progress import progress_bar
 
 __all__ = ["write_office_caltech"]
 

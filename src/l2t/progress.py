@@ -6,21 +6,42 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
 
 __all__ = ["progress_bar"]
 
 
+class _Rate(ProgressColumn):
+    """How many a second."""
+
+    def render(self, task: Task) -> Text:
+        """Return the rate, once there is one."""
+        return Text(f"{task.speed:.1f}/s" if task.speed else "")
+
+
 @contextmanager
-def progress_bar(total: int, first: str) -> Iterator[Callable[[str], None]]:
+def progress_bar(
+    total: int | None, first: str, *, shown: bool = True
+) -> Iterator[Callable[[str], None]]:
     """Give a function that advances the bar by one and shows what was done last."""
     columns = (
         TextColumn("{task.description:<24}"),
         BarColumn(),
         MofNCompleteColumn(),
+        _Rate(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not shown) as progress:
         task = progress.add_task(first, total=total)
 
         def advance(done: str) -> None:

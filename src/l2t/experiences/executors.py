@@ -1,0 +1,122 @@
+"""Where work is done: here, in local processes, or on a Dask cluster.
+
+An executor applies a function to tasks and yields results as they finish, in any order, with only a few tasks
+under way at a time. Workers keep nothing: a task that is lost with its worker is simply done again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+from l2t.exceptions import InvalidInputError, L2TError, MissingExtraError
+
+__all__ = ["Dask", "Executor", "Processes", "Serial", "choose_executor"]
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+#: Times that Dask may lose the worker of a task before the task is given up.
+RETRIES = 5
+CONNECT_TIMEOUT = "10s"
+
+
+class Executor(Protocol):
+    """Something that applies a function to tasks."""
+
+    def map(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
+        """Yield the results as they finish, in any order."""
+        ...
+
+
+def choose_executor(n_jobs: int, cluster: Any) -> Executor:
+    """Return the executor for the arguments of `collect`."""
+    if cluster is not None:
+        return Dask(cluster)
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0 or n_jobs < -1:
+        raise InvalidInputError(
+            f"n_jobs must be a number of processes, or -1 for all cores, got {n_jobs!r}"
+        )
+    return Serial() if n_jobs == 1 else Processes(n_jobs)
+
+
+def _on_one_thread(function: Callable[[Task], Result], task: Task) -> Result:
+    """Call the function with BLAS kept to one thread: the same bits everywhere, and no crowding."""
+    with threadpool_limits(limits=1):
+        return function(task)
+
+
+@dataclass(frozen=True)
+class Serial:
+    """One task after the other, in this process."""
+
+    def map(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
+        """Yield the results in order."""
+        for task in tasks:
+            yield _on_one_thread(function, task)
+
+
+@dataclass(frozen=True)
+class Processes:
+    """Local processes (joblib)."""
+
+    n_jobs: int
+
+    def map(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
+        """Yield the results as they finish."""
+        parallel = Parallel(
+            n_jobs=self.n_jobs,
+            return_as="generator_unordered",
+            pre_dispatch="2 * n_jobs",
+            batch_size=1,
+        )
+        yield from parallel(delayed(_on_one_thread)(function, task) for task in tasks)
+
+
+@dataclass(frozen=True)
+class Dask:
+    """A Dask cluster, by the address of its scheduler or by a client."""
+
+    cluster: Any
+
+    def map(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
+        """Yield the results as they finish; tasks of a lost worker are done again by another."""
+        try:
+            from distributed import Client, as_completed
+        except ImportError:
+            raise MissingExtraError("a Dask cluster", "dask") from None
+        own = isinstance(self.cluster, str)
+        client = _connect(Client, self.cluster) if own else self.cluster
+        try:
+            waiting = iter(tasks)
+            ahead = 2 * max(1, sum(client.nthreads().values()))
+            futures = as_completed()
+            for task in _first(waiting, ahead):
+                futures.add(_submit(client, function, task))
+            for future in futures:
+                yield future.result()
+                future.release()
+                for task in _first(waiting, 1):
+                    futures.add(_submit(client, function, task))
+        finally:
+            if own:
+                client.close()
+
+
+def _connect(client: Callable[..., Any], address: str) -> Any:
+    try:
+        return client(address, timeout=CONNECT_TIMEOUT)
+    except (OSError, ValueError) as error:
+        raise L2TError(f"no Dask scheduler answers at {address}: {error}") from None
+
+
+def _submit(client: Any, function: Callable[[Task], Result], task: Task) -> Any:
+    return client.submit(_on_one_thread, function, task, pure=False, retries=RETRIES)
+
+
+def _first(tasks: Iterator[Task], n: int) -> list[Task]:
+    return [task for _, task in zip(range(n), tasks, strict=False)]

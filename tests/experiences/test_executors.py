@@ -1,0 +1,72 @@
+"""Executors: the same results wherever the work is done."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from threadpoolctl import threadpool_info
+
+from l2t.exceptions import InvalidInputError, L2TError
+from l2t.experiences.executors import Dask, Processes, Serial, choose_executor
+
+
+def square(task):
+    return task**2
+
+
+def blas_threads(_):
+    import numpy as np
+
+    np.ones((2, 2)) @ np.ones((2, 2))
+    return max(info["num_threads"] for info in threadpool_info())
+
+
+def fail(task):
+    raise ValueError(f"task {task}")
+
+
+@pytest.mark.parametrize("executor", [Serial(), Processes(2)], ids=["serial", "processes"])
+def test_all_results_come_back(executor):
+    assert sorted(executor.map(square, iter(range(20)))) == [n**2 for n in range(20)]
+    assert list(executor.map(square, [])) == []
+    assert set(executor.map(blas_threads, range(3))) == {1}
+    with pytest.raises(ValueError, match="task 7"):
+        list(executor.map(fail, [7]))
+
+
+def test_processes_are_other_processes():
+    assert os.getpid() not in set(Processes(2).map(lambda _: os.getpid(), range(4)))
+
+
+def test_tasks_are_taken_as_they_are_needed():
+    """Thousands of pairs must not be made before the first is done."""
+    taken = []
+
+    def tasks():
+        for n in range(100):
+            taken.append(n)
+            yield n
+
+    results = Processes(2).map(square, tasks())
+    next(results)
+    assert len(taken) < 20
+    list(results)
+    assert len(taken) == 100
+
+
+def test_choosing():
+    assert choose_executor(1, None) == Serial()
+    assert choose_executor(-1, None) == Processes(-1)
+    assert choose_executor(1, "tcp://127.0.0.1:1") == Dask("tcp://127.0.0.1:1")
+    for bad in (0, -2, 1.5, "two", True):
+        with pytest.raises(InvalidInputError, match="n_jobs must be a number of processes"):
+            choose_executor(bad, None)
+
+
+def test_a_scheduler_that_does_not_answer_is_told(monkeypatch):
+    from l2t.experiences import executors
+
+    monkeypatch.setattr(executors, "CONNECT_TIMEOUT", "1s")
+    with pytest.raises(L2TError, match=r"no Dask scheduler answers at tcp://127.0.0.1:9"):
+        list(Dask("tcp://127.0.0.1:9").map(square, [1]))
