@@ -113,13 +113,10 @@ def test_bad_features_are_refused_in_one_sentence(bad, sentence):
     [
         ({"y": [1, 2]}, r"y must have one entry a row of X \(3\), got shape \(2,\)"),
         ({"y": np.ones((3, 2))}, r"y must have one entry .* got shape \(3, 2\)"),
-        ({"y": [1, None, 3]}, "y must not be missing .* got None at row 1; mark .* labeled="),
-        ({"y": [1, pd.NA, 3]}, "y must not be missing .* at row 1"),
-        (
-            {"y": np.array(["2020", "NaT", "2021"], "datetime64[D]")},
-            "y must not be missing .* row 1",
-        ),
-        ({"y": [1.0, 2.0, np.nan]}, "y must not be missing .* got .*nan.* at row 2"),
+        ({"y": [1, None, 3], "labeled": [True] * 3}, "y must not be missing .* got None at row 1"),
+        ({"y": [1, pd.NA, 3], "labeled": [True] * 3}, "y must not be missing .* at row 1"),
+        ({"y": [1.0, 2.0, np.nan], "labeled": [True] * 3}, "y must not be missing .* at row 2"),
+        ({"feature_names": ["one"]}, "feature_names must name the 2 columns of X, got 1"),
         ({"y": [1, 2, 3], "labeled": [0, 1, 1]}, "labeled must be a boolean mask"),
         ({"y": [1, 2, 3], "labeled": [True]}, "labeled must be a boolean mask"),
         ({"labeled": [True, False, False]}, "labeled marks rows as labelled, but y was not given"),
@@ -158,12 +155,15 @@ def test_labels_of_any_type(labels, classes):
     assert again.classes == classes
 
 
-def test_missing_labels_are_fine_where_they_are_not_known():
+def test_missing_labels_are_labels_that_are_not_known():
     mask = np.array([True, False, True])
-    for labels in ([1.0, np.nan, 2.0], np.array([1, None, 2], dtype=object)):
+    dates = np.array(["2020", "NaT", "2021"], "datetime64[Y]")
+    for labels in ([1.0, np.nan, 2.0], [1, None, 2], [1, pd.NA, 2], dates):
         domain = Domain(X, labels, labeled=mask)
-        assert domain.classes == (1, 2)
+        assert len(domain.classes) == 2
         np.testing.assert_array_equal(domain.codes, [0, -1, 1])
+        np.testing.assert_array_equal(Domain(X, labels).labeled, mask)
+        assert Domain(X, labels) == domain
     assert Domain(X).classes == ()
     np.testing.assert_array_equal(Domain(X).codes, [-1, -1, -1])
 
@@ -251,3 +251,24 @@ def test_the_span_is_computed_once_and_does_not_travel():
     again = pickle.loads(pickle.dumps(pair))
     assert again == pair
     np.testing.assert_array_equal(again.span.source, pair.span.source)
+
+
+def test_names_of_features_must_agree_where_both_have_them():
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    named, turned = Domain(frame), Domain(frame[["b", "a"]])
+    assert named.feature_names == ("a", "b")
+    assert named.take([0, 1]).feature_names == ("a", "b")
+    assert Domain(pd.DataFrame(X)).feature_names is None
+    assert named == Domain(X), "names are not content"
+    with pytest.raises(InvalidInputError, match="got column 'a' where the other has 'b'"):
+        DomainPair(named, turned)
+    assert DomainPair(named, Domain(X)).n_features == 2
+
+
+def test_other_features_for_the_same_rows():
+    domain = Domain(X, [1, None, 2], groups=[0, 0, 1], name="d")
+    moved = domain.with_features(X[:, :1] * 2)
+    assert moved.X.shape == (3, 1)
+    np.testing.assert_array_equal(moved.labeled, domain.labeled)
+    np.testing.assert_array_equal(moved.groups, domain.groups)
+    assert moved.name == "d"

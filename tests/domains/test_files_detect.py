@@ -177,3 +177,18 @@ def test_parameters_are_checked(tmp_path: Path) -> None:
     for ending in ("npz", "mat", "svm"):
         with pytest.raises(InvalidInputError, match=f"a.{ending}: label .* got 'kind'"):
             write_domain(DOMAIN, tmp_path / f"a.{ending}", label="kind")
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"\x93NUMPY\x01\x00v\x00{'descr'", "is a single npy array"),
+        (b"\x80\x04\x95\x00\x00", "is a pickle, which could run code and is not read"),
+        (b"\x1f\x8b\x08\x00", "is compressed by gzip: unpack it first"),
+    ],
+)
+def test_formats_that_are_not_read_are_named(tmp_path: Path, content: bytes, sentence: str) -> None:
+    path = tmp_path / "data.csv"
+    path.write_bytes(content)
+    with pytest.raises(FileFormatError, match=sentence):
+        read_domain(path)

@@ -120,7 +120,7 @@ def test_wrong_indices(path: Path) -> None:
     np.savez(path, X=X, y=np.array([0, 1, 1]), labeled=np.array([0, 1, 2]))
     refused(path, "array 'labeled' must be 0, 1, true or false, got 2$")
     np.savez(path, X=X, y=np.array([0, 1, -1]), classes=np.array(["a", "b"]), labeled=[1, 1, 1])
-    refused(path, "y must not be missing where a row counts as labelled")
+    refused(path, "y must not be missing where labeled is True")
 
 
 def test_a_missing_group(path: Path) -> None:

@@ -73,6 +73,20 @@ def test_impossible_settings_are_refused(photos, sketches, options, sentence):
         PairSampler(photos, sketches, 5, **options)
 
 
+def test_names_are_compared_as_they_read(photos):
+    numbers = Domain(photos.X, photos.codes)
+    texts = Domain(photos.X, photos.codes.astype(str))
+    for pair in PairSampler(numbers, texts, 20):
+        assert not {str(name) for name in pair.source.classes} & set(pair.target.classes)
+
+
+def test_features_must_match(photos):
+    with pytest.raises(InvalidInputError, match="the same features, got 4 and 3 columns"):
+        PairSampler(photos, Domain(photos.X[:, :3], photos.y), 2)
+    with pytest.raises(InvalidInputError, match="source must be a Domain, got ndarray"):
+        PairSampler(photos.X, photos, 2)
+
+
 def test_one_domain_with_itself(photos):
     """Shared names: what the source takes, the target cannot."""
     for pair in PairSampler(photos, photos, 30, n_classes=4):

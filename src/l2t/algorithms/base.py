@@ -4,7 +4,7 @@ An algorithm sees a pair of domains, never a target label, and gives *latent fac
 W (m x u') in the original features. How W came about is its kind:
 
 * ``"linear"``: the algorithm itself looks for W;
-* ``"fitted"``: it embeds the target as Z, and ``W = pinv(Xt) Z`` (errata section 8);
+* ``"fitted"``: it embeds the target as Z, and ``W = pinv(Xt) Z`` (docs/errata.md, section 8);
 * ``"metric"``: it gives a metric G, and ``W W' = G``.
 
 Distances after the transfer are those of ``X W``, so W matters only through ``W W'``.
@@ -13,6 +13,7 @@ Distances after the transfer are those of ``X W``, so W matters only through ``W
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -21,8 +22,9 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
-from l2t.domains import DomainPair
+from l2t.domains import Domain, DomainPair
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.numerics import JointSpan, Optimum
 
@@ -89,17 +91,25 @@ class LatentFactors:
     diagnostics: Diagnostics
     parts: Mapping[str, Array] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self.W.flags.writeable = False
+
     def __repr__(self) -> str:
         m, u = self.W.shape
         why = self.diagnostics.stop_reason
         return f"LatentFactors({self.algorithm}, {self.kind}, W {m} x {u}, stopped: {why})"
 
-    def transform(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
-        """Return ``X @ W`` for rows of either domain, seen before or not."""
-        rows = np.asarray(X)
-        if rows.ndim != 2 or rows.shape[1] != self.W.shape[0]:
+    def transform(self, X: Any) -> npt.NDArray[Any]:
+        """Return ``X @ W`` for rows of either domain, seen before or not.
+
+        X is an array, a DataFrame, a sparse matrix or a Domain with the features of the pair.
+        """
+        rows = X.X if isinstance(X, Domain) else X
+        rows = rows if sparse.issparse(rows) else np.asarray(rows)
+        if rows.ndim != 2 or rows.shape[1] != self.W.shape[0] or rows.dtype.kind not in "fiub":
             raise InvalidInputError(
-                f"X must be 2-D with the {self.W.shape[0]} features of the pair, got {rows.shape}"
+                f"X must be a table of numbers with the {self.W.shape[0]} features of the pair, "
+                f"got shape {rows.shape} and dtype {rows.dtype}"
             )
         return np.asarray(rows @ self.W)
 
@@ -156,8 +166,7 @@ class BaseAlgorithm(ABC):
     def _fit(self, pair: DomainPair) -> LatentFactors:
         """Do the work; the pair and the hyper-parameters are checked."""
 
-    @abstractmethod
-    def _check(self) -> None:
+    def _check(self) -> None:  # noqa: B027 - an algorithm may have nothing to check
         """Raise InvalidInputError for a hyper-parameter that breaks its rule."""
 
     def _require_integer(self, parameter: str, *, least: int) -> None:
@@ -197,13 +206,21 @@ class BaseAlgorithm(ABC):
                 f"{self.name}: n_components={self.n_components} is more than the rank of {what}; "
                 f"{rank} are used",
                 L2TWarning,
-                stacklevel=4,
+                stacklevel=_depth(),
             )
         return min(self.n_components, rank)
 
-    def _linear(self, span: JointSpan, V: Array, diagnostics: Diagnostics) -> LatentFactors:
-        """Pack a factor V that was found in the joint span."""
-        return LatentFactors(span.lift(V), "linear", self.name, diagnostics)
+    def _linear(
+        self,
+        span: JointSpan,
+        V: Array,
+        diagnostics: Diagnostics,
+        parts: Mapping[str, Array] | None = None,
+    ) -> LatentFactors:
+        """Pack a factor V that was found in the joint span, or in its leading coordinates."""
+        padded = np.zeros((span.rank, V.shape[1]))
+        padded[: len(V)] = V
+        return LatentFactors(span.lift(padded), "linear", self.name, diagnostics, parts or {})
 
     def _fitted(
         self,
@@ -216,6 +233,14 @@ class BaseAlgorithm(ABC):
         V, residual = span.linear_map(Zt)
         measured = dataclasses.replace(diagnostics, residual=residual)
         return LatentFactors(span.lift(V), "fitted", self.name, measured, {**parts, "Zt": Zt})
+
+
+def _depth() -> int:
+    """Return how many frames up the code is that called into this package."""
+    frame, depth = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("l2t."):
+        frame, depth = frame.f_back, depth + 1
+    return depth
 
 
 def _blame(W: npt.NDArray[Any]) -> str:

@@ -26,6 +26,7 @@ from l2t.numerics import (
     Grassmann,
     JointSpan,
     laplacian_product,
+    mean_gap_weights,
     mean_squared_distance,
     minimize_on_manifold,
     squared_distances,
@@ -75,8 +76,7 @@ class DIP(BaseAlgorithm):
         found = minimize_on_manifold(
             mmd(source, target), np.eye(q, u), Grassmann(), max_iter=self.max_iter
         )
-        V = np.concatenate([found.W, np.zeros((span.rank - q, u))])
-        return self._linear(span, V, Diagnostics.of_search(found))
+        return self._linear(span, found.W, Diagnostics.of_search(found))
 
 
 def leading_variance(span: JointSpan, share: float, *, least: int) -> int:
@@ -89,7 +89,7 @@ def leading_variance(span: JointSpan, share: float, *, least: int) -> int:
 
 def rbf_mmd(source: Array, target: Array) -> Objective:
     """Return W -> (squared MMD, gradient) for the RBF kernel with a fixed bandwidth."""
-    X, weights = _stacked(source, target)
+    X, weights = np.concatenate([source, target]), mean_gap_weights(len(source), len(target))
     sigma = mean_squared_distance(source, source) or mean_squared_distance(X, X)
 
     def objective(W: Array) -> tuple[float, Array]:
@@ -106,7 +106,7 @@ def rbf_mmd(source: Array, target: Array) -> Objective:
 
 def polynomial_mmd(source: Array, target: Array) -> Objective:
     """Return W -> (squared MMD, gradient) for ``(x W W' x' + 1)²``."""
-    X, weights = _stacked(source, target)
+    X, weights = np.concatenate([source, target]), mean_gap_weights(len(source), len(target))
 
     def objective(W: Array) -> tuple[float, Array]:
         Z = X @ W
@@ -115,10 +115,3 @@ def polynomial_mmd(source: Array, target: Array) -> Objective:
         return float(np.vdot(C, root)), 4.0 * (X.T @ (C @ Z))
 
     return objective
-
-
-def _stacked(source: Array, target: Array) -> tuple[Array, Array]:
-    weights = np.concatenate(
-        [np.full(len(source), 1 / len(source)), np.full(len(target), -1 / len(target))]
-    )
-    return np.concatenate([source, target]), weights

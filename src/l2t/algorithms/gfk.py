@@ -51,15 +51,12 @@ class GFK(BaseAlgorithm):
 
     name: ClassVar[str] = "gfk"
 
-    def _check(self) -> None:
-        pass
-
     def _fit(self, pair: DomainPair) -> LatentFactors:
         span = pair.span
         source, target = (principal_axes(X, self.n_components) for X in (span.source, span.target))
         d = self._clip(min(source.shape[1], target.shape[1]), "the smaller of the centred domains")
         F, angles = geodesic_flow(source[:, :d], target[:, :d])
-        # The flow ends where it should when the angles are the whole story: report their size.
+        # Nothing is minimised; the squared geodesic distance of the subspaces says how far they are.
         diagnostics = Diagnostics((float(np.sum(angles**2)),), 0, "closed-form")
         return LatentFactors(span.lift(F), "metric", self.name, diagnostics, {"angles": angles})
 

@@ -24,12 +24,7 @@ from scipy.linalg import eigh
 
 from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
 from l2t.domains import DomainPair
-from l2t.numerics import (
-    leading_eigenpairs,
-    mean_squared_distance,
-    sparse_codes,
-    squared_distances,
-)
+from l2t.numerics import leading_eigenpairs, rbf_kernel, sparse_codes
 
 __all__ = ["LSDT", "kernel_coordinates"]
 
@@ -118,9 +113,7 @@ class LSDT(BaseAlgorithm):
 
 def kernel_coordinates(X: Array) -> Array:
     """Return the principal coordinates of the centred RBF kernel of the rows, largest first."""
-    K = squared_distances(X)
-    K /= -mean_squared_distance(X, X)
-    np.exp(K, out=K)
+    K = rbf_kernel(X)
     K -= K.mean(axis=0)
     K -= K.mean(axis=1, keepdims=True)
     values, vectors = eigh(K, check_finite=False)

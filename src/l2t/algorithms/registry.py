@@ -11,6 +11,7 @@ where ``Coral(**params)`` gives an object with `fit(pair) -> LatentFactors`; it 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
@@ -64,10 +65,14 @@ def make(name: str, **params: Any) -> Algorithm:
         raise UnknownAlgorithmError(
             f"name must be one of {', '.join((*BUILT_IN, *sorted(plugins)))}, got {name!r}"
         )
-    try:
-        return factory(**params)
-    except TypeError as error:
-        raise InvalidInputError(f"{key} does not take these parameters: {error}") from None
+    accepted = inspect.signature(factory).parameters
+    open_ended = any(each.kind is each.VAR_KEYWORD for each in accepted.values())
+    unknown = [name for name in params if name not in accepted]
+    if unknown and not open_ended:
+        raise InvalidInputError(
+            f"{key} takes the parameters {', '.join(accepted)}, got {', '.join(unknown)}"
+        )
+    return factory(**params)
 
 
 def _plugins() -> dict[str, EntryPoint]:

@@ -88,10 +88,8 @@ class SIE(BaseAlgorithm):
         found = minimize_on_manifold(
             hellinger(source, target, h), W, Grassmann(), max_iter=self.max_iter
         )
-        V = np.concatenate([found.W, np.zeros((span.rank - q, u))])
         parts = {"bandwidth": np.array([h])}
-        W = span.lift(V)
-        return LatentFactors(W, "linear", self.name, Diagnostics.of_search(found), parts)
+        return self._linear(span, found.W, Diagnostics.of_search(found), parts)
 
 
 def _annealing(source: Array, target: Array, h: float, W: Array) -> list[float]:

@@ -34,8 +34,8 @@ from l2t.domains import DomainPair
 from l2t.numerics import (
     jointly_centred,
     leading_eigenpairs_of,
-    mean_squared_distance,
-    squared_distances,
+    mean_gap_weights,
+    rbf_kernel,
 )
 
 __all__ = ["TCA"]
@@ -89,7 +89,7 @@ class TCA(BaseAlgorithm):
         """Solve in rows: one Gram matrix is all that the features cost. None where it is too coarse."""
         Xs, Xt = (X.astype(np.float64, copy=False) for X in (pair.source.X, pair.target.X))
         K = _centred_gram(Xs, Xt)
-        a = K @ _mean_gap_weights(len(Xs), len(Xt))
+        a = K @ mean_gap_weights(len(Xs), len(Xt))
         size = float(np.vdot(K, K))
         found = _squared_components(lambda V: K @ (K @ V), size, a, self.mu, self.n_components)
         if found is None:
@@ -106,16 +106,14 @@ class TCA(BaseAlgorithm):
         h = s * (span.source.mean(axis=0) - span.target.mean(axis=0))
         u = self._clip(span.rank)
         found = _components(np.diag(s**2), h, self.mu, u)
-        W = span.lift(s[:, None] * found.V[:, : self._clip(found.V.shape[1])])
+        W = span.lift(s[:, None] * found.V)
         return LatentFactors(W, "linear", self.name, found.diagnostics, found.parts)
 
     def _fit_rbf(self, pair: DomainPair) -> LatentFactors:
         span = pair.span
         u = self._clip(span.rank)
-        K = squared_distances(span.joint)
-        K /= -mean_squared_distance(span.joint, span.joint)
-        np.exp(K, out=K)
-        a = K @ _mean_gap_weights(len(pair.source), len(pair.target))
+        K = rbf_kernel(span.joint)
+        a = K @ mean_gap_weights(len(pair.source), len(pair.target))
         found = _components(K - K.mean(axis=0), a, self.mu, u)
         Zt = K[len(pair.source) :] @ found.V
         return self._fitted(span, Zt, found.diagnostics, found.parts)
@@ -196,11 +194,6 @@ def _exact_components(C: Array, a: Array, mu: float, u: int) -> _Components:
     V -= np.outer(2.0 * mirror, mirror @ V)
     missed = np.linalg.norm(B @ Qt.T - P * sigma, axis=0) / sigma
     return _Components(V, sigma**2 / mu, float(missed.max(initial=0.0)))
-
-
-def _mean_gap_weights(ns: int, nt: int) -> Array:
-    """Return e: ``e'X`` is the source's mean less the target's."""
-    return np.concatenate([np.full(ns, 1 / ns), np.full(nt, -1 / nt)])
 
 
 def _centred_gram(Xs: Array, Xt: Array) -> Array:

@@ -7,6 +7,7 @@ its fingerprint stands for its content wherever the domain travels.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,7 +19,7 @@ from scipy import sparse
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import fingerprint
 
-__all__ = ["MAX_DENSE_BYTES", "Domain"]
+__all__ = ["MAX_DENSE_BYTES", "Domain", "is_missing"]
 
 #: A sparse X that would need more than this when made dense is refused.
 MAX_DENSE_BYTES = 4 * 2**30
@@ -35,15 +36,18 @@ class Domain:
     X : array-like, DataFrame or sparse matrix of shape (n, m)
         Finite numbers. float32 and float64 are kept, float16 becomes float32, anything else float64.
     y : array-like of shape (n,), optional
-        Labels of any type that can be compared. A missing label (None or NaN) is allowed where
-        `labeled` is False.
+        Labels of any type. A missing label is None or NaN; any other value, -1 as well, is a class.
     labeled : bool array-like of shape (n,), optional
-        Which labels the user really has. Without it every row of a *source* counts as labelled and
-        no row of a *target* does: its y is then for evaluation alone.
+        Which labels the user really has; by default, where some of y are missing, those that are not.
+        Where y is whole and no mask is given, every row of a *source* counts as labelled and no row
+        of a *target* does: its y is then for evaluation alone.
     groups : array-like of shape (n,), optional
         Rows of one group belong together when rows are split.
     name : str
         For people; not part of the content.
+    feature_names : sequence of str, optional
+        Names of the columns, by default those of a DataFrame; not part of the content, but two domains
+        that both have names must have the same ones to be a pair.
 
     Examples
     --------
@@ -59,6 +63,7 @@ class Domain:
     labeled: npt.NDArray[np.bool_] | None
     groups: npt.NDArray[Any] | None
     name: str
+    feature_names: tuple[str, ...] | None
 
     def __init__(
         self,
@@ -68,6 +73,7 @@ class Domain:
         labeled: Any = None,
         groups: Any = None,
         name: str = "domain",
+        feature_names: Sequence[str] | None = None,
     ) -> None:
         features = _features(X)
         n = len(features)
@@ -76,13 +82,14 @@ class Domain:
         if mask is not None and labels is None and mask.any():
             raise InvalidInputError("labeled marks rows as labelled, but y was not given")
         if labels is not None:
-            _refuse_missing(labels, mask)
+            mask = _known(labels, mask)
         put = object.__setattr__
         put(self, "X", features)
         put(self, "y", labels)
         put(self, "labeled", mask)
         put(self, "groups", None if groups is None else _column(groups, "groups", n))
         put(self, "name", str(name))
+        put(self, "feature_names", _feature_names(X, feature_names, features.shape[1]))
 
     def __len__(self) -> int:
         return len(self.X)
@@ -133,6 +140,16 @@ class Domain:
             digest.update(f"|{tag}:{'' if labels is None else _label_digest(labels)}".encode())
         return digest.hexdigest()
 
+    def with_features(self, X: Any, *, name: str | None = None) -> Domain:
+        """Return the domain with other features for the same rows, such as ``transform(X)``."""
+        return Domain(
+            X,
+            self.y,
+            labeled=self.labeled,
+            groups=self.groups,
+            name=self.name if name is None else name,
+        )
+
     def take(self, rows: npt.ArrayLike, *, name: str | None = None) -> Domain:
         """Return the domain of some rows, by index or by boolean mask."""
         at = np.asarray(rows)
@@ -144,6 +161,7 @@ class Domain:
             labeled=None if self.labeled is None else self.labeled[at],
             groups=None if self.groups is None else self.groups[at],
             name=self.name if name is None else name,
+            feature_names=self.feature_names,
         )
 
 
@@ -230,24 +248,38 @@ def _mask(values: Any, n: int) -> npt.NDArray[np.bool_]:
 
 
 def _with_missing(values: npt.NDArray[Any]) -> list[tuple[Any, bool]]:
-    return [(value, _is_missing(value)) for value in values.tolist()]
+    return [(value, is_missing(value)) for value in values.tolist()]
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Tell whether a label is None, NaN or another value that is not equal to itself."""
     try:
         return value is None or bool(value != value)
     except TypeError:  # pandas.NA is neither equal to itself nor different
         return True
 
 
-def _refuse_missing(y: npt.NDArray[Any], mask: npt.NDArray[np.bool_] | None) -> None:
-    needed = np.ones(len(y), dtype=bool) if mask is None else mask
-    gone = np.array([missing for _, missing in _with_missing(y)], dtype=bool) & needed
-    if gone.any():
+def _known(y: npt.NDArray[Any], mask: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.bool_] | None:
+    """Return the mask of known labels: the one given, or that of missing labels, if there are any."""
+    gone = np.array([missing for _, missing in _with_missing(y)], dtype=bool)
+    if mask is None:
+        return _frozen(~gone, None) if gone.any() else None
+    if (gone & mask).any():
         raise InvalidInputError(
-            f"y must not be missing where a row counts as labelled, got {y[gone][0]!r} at row "
-            f"{int(gone.argmax())}; mark the rows whose label you have with labeled="
+            f"y must not be missing where labeled is True, got {y[gone & mask][0]!r} at row "
+            f"{int((gone & mask).argmax())}"
         )
+    return mask
+
+
+def _feature_names(X: Any, names: Sequence[str] | None, m: int) -> tuple[str, ...] | None:
+    if names is None:
+        columns = list(getattr(X, "columns", []))
+        return tuple(columns) if columns and all(isinstance(c, str) for c in columns) else None
+    given = tuple(str(name) for name in names)
+    if len(given) != m:
+        raise InvalidInputError(f"feature_names must name the {m} columns of X, got {len(given)}")
+    return given
 
 
 def _sorted(values: set[Any]) -> tuple[Any, ...]:

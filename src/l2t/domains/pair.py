@@ -40,11 +40,20 @@ class DomainPair:
                 "source and target must have the same features, "
                 f"got {self.source.n_features} and {self.target.n_features} columns"
             )
+        ours, theirs = self.source.feature_names, self.target.feature_names
+        if ours is not None and theirs is not None and ours != theirs:
+            first, second = next((a, b) for a, b in zip(ours, theirs, strict=True) if a != b)
+            raise InvalidInputError(
+                "source and target must have the same features in the same order, got column "
+                f"{first!r} where the other has {second!r}"
+            )
 
     def __repr__(self) -> str:
         names = f"{self.source.name!r} -> {self.target.name!r}"
         sizes = f"{len(self.source)} + {len(self.target)} rows x {self.n_features} features"
-        return f"DomainPair({names}, {sizes})"
+        known = int(self.target_labeled.sum())
+        labels = f", {known} target labels known" if known else ""
+        return f"DomainPair({names}, {sizes}{labels})"
 
     def __getstate__(self) -> dict[str, Any]:
         return {"source": self.source, "target": self.target}  # the span is cheap to compute anew

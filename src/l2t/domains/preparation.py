@@ -30,26 +30,29 @@ def normalize(domain: Domain, how: str = "rows") -> Domain:
     >>> normalize(Domain([[3.0, 4.0], [0.0, 0.0]])).X.tolist()
     [[0.6, 0.8], [0.0, 0.0]]
     """
+    if not isinstance(domain, Domain):
+        raise InvalidInputError(f"domain must be a Domain, got {type(domain).__name__}")
     if how == "none":
         return domain
     if how == "rows":
         scaled = domain.X / _nonzero(np.linalg.norm(domain.X, axis=1, keepdims=True))
     elif how == "zscore":
         if len(domain) < 2:
-            raise InvalidInputError(f"normalize='zscore' needs two rows or more, got {len(domain)}")
+            raise InvalidInputError(f"how='zscore' needs two rows or more, got {len(domain)}")
         centred = domain.X - domain.X.mean(axis=0)
         spread = domain.X.std(axis=0, ddof=1)
         # Rounding leaves a constant column with a spread of its last digit: call it constant.
         noise = np.finfo(domain.X.dtype).eps * np.abs(domain.X).max(axis=0) * len(domain)
         scaled = np.where(spread > noise, centred, 0.0) / _nonzero(spread)
     else:
-        raise InvalidInputError(f"normalize must be 'rows', 'zscore' or 'none', got {how!r}")
+        raise InvalidInputError(f"how must be 'rows', 'zscore' or 'none', got {how!r}")
     return Domain(
         scaled.astype(domain.X.dtype),
         domain.y,
         labeled=domain.labeled,
         groups=domain.groups,
         name=domain.name,
+        feature_names=domain.feature_names,
     )
 
 

@@ -63,19 +63,23 @@ class PairSampler(Sequence[DomainPair]):
                     f"{parameter} must be a whole number of at least {least}, got {value!r}"
                 )
         for role, domain in (("source", self.source), ("target", self.target)):
+            if not isinstance(domain, Domain):
+                raise InvalidInputError(f"{role} must be a Domain, got {type(domain).__name__}")
             if len(domain.classes) < self.n_classes:
                 raise InvalidInputError(
                     f"{role} must have at least n_classes={self.n_classes} classes, "
                     f"got {len(domain.classes)} in {domain.name!r}"
                 )
         # Whatever k source classes are drawn, they may take away at most k names from the target.
-        shared = len(set(self.source.classes) & set(self.target.classes))
+        source, target = ({str(name) for name in d.classes} for d in (self.source, self.target))
+        shared = len(source & target)
         taken = min(shared, self.n_classes)
         if len(self.target.classes) - taken < self.n_classes:
             raise InvalidInputError(
                 f"n_classes={self.n_classes} disjoint by name need at least "
                 f"{self.n_classes + taken} target classes, got {len(self.target.classes)}"
             )
+        DomainPair(self.source, self.target)  # refuses features that do not match
 
     def __len__(self) -> int:
         return self.n_pairs
@@ -93,7 +97,9 @@ class PairSampler(Sequence[DomainPair]):
             raise IndexError(f"pair {index} of {len(self)}")
         rng = np.random.default_rng(np.random.SeedSequence(self.random_state, spawn_key=(at,)))
         drawn = _draw_classes(rng, self.source.classes, self.n_classes)
-        others = [name for name in self.target.classes if name not in set(drawn)]
+        # By name, not by type: a csv file makes the number 3 of what a parquet file calls "3".
+        taken = {str(name) for name in drawn}
+        others = [name for name in self.target.classes if str(name) not in taken]
         return DomainPair(
             self._restrict(rng, self.source, drawn),
             self._restrict(rng, self.target, _draw_classes(rng, others, self.n_classes)),

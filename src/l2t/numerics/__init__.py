@@ -7,7 +7,13 @@ from l2t.numerics.differences import gradient_error
 from l2t.numerics.eigen import leading_eigenpairs, leading_eigenpairs_of, principal_axes
 from l2t.numerics.fingerprint import fingerprint
 from l2t.numerics.graphs import cosine_graph
-from l2t.numerics.kernels import laplacian_product, mean_squared_distance, squared_distances
+from l2t.numerics.kernels import (
+    laplacian_product,
+    mean_gap_weights,
+    mean_squared_distance,
+    rbf_kernel,
+    squared_distances,
+)
 from l2t.numerics.manifolds import Grassmann, Manifold, Sphere
 from l2t.numerics.span import JointSpan, jointly_centred
 from l2t.numerics.sparse_coding import SparseCodes, lasso_objective, sparse_codes
@@ -27,9 +33,11 @@ __all__ = [
     "lasso_objective",
     "leading_eigenpairs",
     "leading_eigenpairs_of",
+    "mean_gap_weights",
     "mean_squared_distance",
     "minimize_on_manifold",
     "principal_axes",
+    "rbf_kernel",
     "sparse_codes",
     "squared_distances",
 ]

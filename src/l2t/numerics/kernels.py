@@ -10,7 +10,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["laplacian_product", "mean_squared_distance", "squared_distances"]
+__all__ = [
+    "laplacian_product",
+    "mean_gap_weights",
+    "mean_squared_distance",
+    "rbf_kernel",
+    "squared_distances",
+]
 
 Array = npt.NDArray[np.float64]
 
@@ -39,6 +45,22 @@ def mean_squared_distance(A: Array, B: Array) -> float:
     """
     gap = A.mean(axis=0) - B.mean(axis=0)
     return float(A.var(axis=0).sum() + B.var(axis=0).sum() + gap @ gap)
+
+
+def rbf_kernel(X: Array) -> Array:
+    """Return ``exp(-D / s)`` of all rows, s their mean squared distance."""
+    K = squared_distances(X)
+    K /= -mean_squared_distance(X, X)
+    return np.asarray(np.exp(K, out=K))
+
+
+def mean_gap_weights(ns: int, nt: int) -> Array:
+    """Return e (ns + nt): ``e'X`` is the mean of the first rows less that of the others.
+
+    >>> mean_gap_weights(2, 1).tolist()
+    [0.5, 0.5, -1.0]
+    """
+    return np.concatenate([np.full(ns, 1 / ns), np.full(nt, -1 / nt)])
 
 
 def laplacian_product(C: Array, X: Array, Z: Array) -> Array:

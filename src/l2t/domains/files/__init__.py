@@ -112,6 +112,7 @@ def read_domain(
             labeled=parts.labeled,
             groups=parts.groups,
             name=source.stem if name is None else name,
+            feature_names=parts.feature_names,
         )
 
 
@@ -144,9 +145,10 @@ def write_domain(
 
     Notes
     -----
-    npz and parquet keep everything but the name of the domain. csv columns are ``x0`` ... and the
-    label, then ``labeled`` and ``groups`` where the domain has them. svmlight holds features and
-    numeric labels alone; a domain with more is refused rather than cut down.
+    npz and parquet keep everything but the name of the domain. csv and parquet columns are the
+    feature names (or ``x0`` ...) and the label, then ``labeled`` and ``groups`` where the domain has
+    them. svmlight holds features and numeric labels alone; a domain with more is refused rather than
+    cut down.
     """
     if not isinstance(domain, Domain):
         raise InvalidInputError(f"domain must be a Domain, got {type(domain).__name__}")

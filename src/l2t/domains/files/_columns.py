@@ -65,12 +65,16 @@ class Columns:
 
 
 def feature_names(domain: Domain, label: str) -> list[str]:
-    """Return x0, x1, ..., and refuse a label column that would be called like another column."""
+    """Return the names of the features, or x0, x1, ..., and refuse a label called like another column."""
     if not isinstance(label, str) or not label or label != label.strip():
         raise InvalidInputError(f"label must be a name for a column, got {label!r}")
-    if label in (_MASK, _GROUPS) or re.fullmatch("x[0-9]+", label):
+    given = domain.feature_names or ()
+    plain = all(name and name == name.strip() and name not in (_MASK, _GROUPS) for name in given)
+    if not given or not plain or len(set(given)) < len(given):
+        given = tuple(f"x{column}" for column in range(domain.n_features))
+    if label in (_MASK, _GROUPS, *given) or re.fullmatch("x[0-9]+", label):
         raise InvalidInputError(f"label must not be the name of another column, got {label!r}")
-    return [f"x{column}" for column in range(domain.n_features)]
+    return list(given)
 
 
 def _refuse_unnamed(at: Collection[str], others: Collection[str | None]) -> None:

@@ -33,6 +33,9 @@ _BLOCK = 2**18  # numbers held as Python objects at a time
 _SAMPLE = 20  # records that must agree on their width for a delimiter to be the right one
 
 
+_CHOOSE = "; choose the columns that are features with features="
+
+
 class _Record(NamedTuple):
     line: int
     cells: list[str]
@@ -68,7 +71,8 @@ def _read(records: Iterator[_Record], names: Names) -> Parts:
     if columns.label is not None:
         cells = [cell if cell.strip() else None for cell in others[columns.label]]
         y, labeled = without_missing(gather(infer(cells)), labeled)
-    return Parts(X, y, labeled, groups)
+    named = tuple(table[at] for at in columns.features) if header else None
+    return Parts(X, y, labeled, groups, named)
 
 
 def _collect(
@@ -199,7 +203,7 @@ def _not_a_number(
     if not cells[at].strip():
         return FileFormatError(f"{where}: a feature is missing")
     hint = f"; if these are the labels, say label={table[at]!r}" if columns.label is None else ""
-    return FileFormatError(f"{where}: {cells[at]!r:.80} is not a number{hint}")
+    return FileFormatError(f"{where}: {cells[at]!r:.80} is not a number{hint or _CHOOSE}")
 
 
 def _is_number(cell: str) -> bool:

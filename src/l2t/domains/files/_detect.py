@@ -28,6 +28,12 @@ _ENDINGS = {
     ".svm": "svmlight",
 }
 _HEAD = 64 * 1024
+_FOREIGN = {
+    b"\x93NUMPY": "a single npy array, which has no place for labels: save it with np.savez",
+    b"\x80\x04\x95": "a pickle, which could run code and is not read",
+    b"\x80\x05\x95": "a pickle, which could run code and is not read",
+    b"\x1f\x8b": "compressed by gzip: unpack it first",
+}
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _NUMBER = rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _SVMLIGHT_LINE = re.compile(rb"\s*%b\s+(?:qid:\d+\s+)?\d+:%b(?:\s|$)" % (_NUMBER, _NUMBER))
@@ -68,6 +74,9 @@ def _binary(head: bytes) -> str | None:
         )
     if head.startswith(b"MATLAB 5.0 MAT-file"):
         return "mat"
+    for magic, what in _FOREIGN.items():
+        if head.startswith(magic):
+            raise FileFormatError(f"is {what}; the formats that are read: {', '.join(FORMATS)}")
     return None
 
 

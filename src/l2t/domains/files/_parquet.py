@@ -40,7 +40,8 @@ def read(path: Path, names: Names) -> Parts:
     if columns.label is not None:
         found = gather(_values(table, schema.names[columns.label]))
         y, labeled = without_missing(found, labeled)
-    return Parts(X, y, labeled, groups)
+    named = tuple(schema.names[at] for at in columns.features)
+    return Parts(X, y, labeled, groups, named)
 
 
 def write(domain: Domain, handle: BinaryIO, label: str) -> None:
@@ -105,7 +106,10 @@ def _numbers(column: Any, name: str) -> npt.NDArray[Any]:
         column = column.cast(pa.float64())
     is_number = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
     if not any(test(column.type) for test in is_number):
-        raise FileFormatError(f"column {name!r} holds {column.type}, not numbers")
+        raise FileFormatError(
+            f"column {name!r} holds {column.type}, not numbers; if these are the labels, say "
+            f"label={name!r}, or choose the columns that are features with features="
+        )
     if column.null_count:
         row = column.is_null().to_pylist().index(True)
         raise FileFormatError(f"column {name!r}, row {row}: a feature is missing")

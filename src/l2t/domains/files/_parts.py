@@ -74,6 +74,7 @@ class Parts:
     y: npt.NDArray[Any] | None = None
     labeled: npt.NDArray[np.bool_] | None = None
     groups: npt.NDArray[Any] | None = None
+    feature_names: tuple[str, ...] | None = None
 
 
 def refuse_large(size: int) -> None:

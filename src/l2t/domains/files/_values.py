@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from l2t.domains.domain import is_missing
 from l2t.exceptions import FileFormatError, InvalidInputError
 
 __all__ = [
@@ -60,7 +61,7 @@ def without_missing(
     if y.ndim != 1 or y.dtype.kind not in "fO":
         return y, labeled
     values = y.tolist()
-    missing = np.array([_missing(value) for value in values], dtype=np.bool_)
+    missing = np.array([is_missing(value) for value in values], dtype=np.bool_)
     if not missing.any():
         return y, labeled
     known = [None if gone else value for value, gone in zip(values, missing, strict=True)]
@@ -98,7 +99,7 @@ def as_mask(values: npt.NDArray[Any], what: str) -> npt.NDArray[np.bool_]:
 def complete(groups: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
     """Return groups of which none is missing."""
     for row, value in enumerate(groups.ravel().tolist()):
-        if _missing(value):
+        if is_missing(value):
             raise FileFormatError(f"{what}, row {row}: a group is missing")
     return groups
 
@@ -116,7 +117,7 @@ def whole(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def plain(values: npt.NDArray[Any], what: str, *, optional: bool = False) -> list[Any]:
     """Return labels or groups as str, int, float or bool, all of one type; None where missing."""
     items = [value.item() if isinstance(value, np.generic) else value for value in values.tolist()]
-    items = [None if _missing(value) else value for value in items]
+    items = [None if is_missing(value) else value for value in items]
     if not optional and None in items:
         raise InvalidInputError(f"{what} must not be missing, got None at row {items.index(None)}")
     types = {type(value) for value in items if value is not None}
@@ -144,7 +145,3 @@ def storable(values: Sequence[Any], what: str) -> npt.NDArray[Any]:
     except OverflowError:
         large = max(values, key=abs)
         raise InvalidInputError(f"{what} must fit into 64 bits, got {large}") from None
-
-
-def _missing(value: Any) -> bool:
-    return value is None or bool(value != value)

@@ -1,0 +1,44 @@
+"""What all algorithms share: transforming, frozen results, warnings."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from l2t import Domain, DomainPair
+from l2t.algorithms import GFK, TCA
+from l2t.exceptions import InvalidInputError
+
+
+def test_transform_takes_what_a_domain_takes(pair):
+    factors = GFK(n_components=3).fit(pair)
+    X = pair.target.X
+    expected = X @ factors.W
+    for rows in (X, X.tolist(), pd.DataFrame(X), sparse.csr_array(X), pair.target):
+        np.testing.assert_allclose(factors.transform(rows), expected)
+    for bad in (X[0], X[:, :2], [["a"] * 10], np.full((2, 10), None)):
+        with pytest.raises(InvalidInputError, match="X must be a table of numbers with the 10"):
+            factors.transform(bad)
+
+
+def test_factors_are_frozen(pair):
+    factors = GFK(n_components=3).fit(pair)
+    with pytest.raises(ValueError, match="read-only"):
+        factors.W[0, 0] = 1
+    assert repr(factors) == "LatentFactors(gfk, metric, W 10 x 6, stopped: closed-form)"
+
+
+def test_the_warning_points_to_the_caller_and_comes_once(rng):
+    narrow = DomainPair(Domain(rng.normal(size=(20, 3))), Domain(rng.normal(size=(20, 3))))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        TCA().fit(narrow)
+    (warning,) = caught
+    assert warning.filename == __file__
+    assert str(warning.message) == (
+        "tca: n_components=20 is more than the rank of the joint data; 3 are used"
+    )
