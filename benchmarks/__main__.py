@@ -13,7 +13,17 @@ import platform  # noqa: E402
 import sys  # noqa: E402
 from pathlib import Path  # noqa: E402
 
-SECTIONS = ("tca", "eight", "features", "sparse_codes", "graph", "conjugate_gradient", "startup")
+SECTIONS = (
+    "tca",
+    "eight",
+    "features",
+    "sparse_codes",
+    "graph",
+    "conjugate_gradient",
+    "collection",
+    "store",
+    "startup",
+)
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "benchmarks.md"
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from l2t import Domain, DomainPair, PairSampler, normalize, read_domain
 
-__all__ = ["feature_pair", "photo_sketch_pair"]
+__all__ = ["feature_pair", "photo_sketch_pair", "photo_sketch_pairs"]
 
 
 def feature_pair(ns: int, nt: int, m: int, *, decay: float = 0.5, seed: int = 0) -> DomainPair:
@@ -23,11 +23,28 @@ def feature_pair(ns: int, nt: int, m: int, *, decay: float = 0.5, seed: int = 0)
 
 def photo_sketch_pair() -> tuple[DomainPair, str]:
     """Return a pair of 240 + 240 rows and 1280 features, and what it is."""
-    folder = Path(os.environ.get("L2T_DATA", "")) / "photo-sketch"
-    if not os.environ.get("L2T_DATA") or not folder.exists():
+    drawn = _photo_sketch(1000)
+    if drawn is None:
         return feature_pair(240, 240, 1280), "a made pair with a falling spectrum"
-    photo, sketch = (normalize(read_domain(folder / f"{name}.npz")) for name in ("photo", "sketch"))
-    for pair in PairSampler(photo, sketch, 1000):
+    for pair in drawn:
         if len(pair.source) == len(pair.target) == 240:
             return pair, f"photo-sketch, {pair.source.name} -> {pair.target.name}"
     raise RuntimeError("no pair of 240 + 240 rows among the first thousand")
+
+
+def photo_sketch_pairs(n: int) -> tuple[list[DomainPair], str]:
+    """Return n pairs of up to 240 + 240 rows and 1280 features, and what they are."""
+    drawn = _photo_sketch(n)
+    if drawn is None:
+        made = [feature_pair(240, 240, 1280, seed=seed) for seed in range(n)]
+        return made, "made pairs with a falling spectrum"
+    return list(drawn), "photo-sketch"
+
+
+def _photo_sketch(n: int) -> PairSampler | None:
+    """Return pairs of photo-sketch, or None where `L2T_DATA` does not name it."""
+    folder = Path(os.environ.get("L2T_DATA", "")) / "photo-sketch"
+    if not os.environ.get("L2T_DATA") or not folder.exists():
+        return None
+    photo, sketch = (normalize(read_domain(folder / f"{name}.npz")) for name in ("photo", "sketch"))
+    return PairSampler(photo, sketch, n)

@@ -9,20 +9,24 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import numpy as np
+
 import l2t
 
 
 def main(folder: Path) -> Path:
     pair = l2t.PairSampler(l2t.domains.digits(), l2t.domains.mnist(), n_pairs=1)[0]
     l2t.write_domain(pair.source, folder / "source.csv", label="digit")
-    l2t.write_domain(pair.target, folder / "target.csv", label="digit")
+    known = np.arange(len(pair.target)) % 10 == 0  # few target labels are known
+    labels = np.where(known, pair.target.y, None)
+    l2t.write_domain(l2t.Domain(pair.target.X, labels), folder / "target.csv", label="digit")
 
     source = l2t.normalize(l2t.read_domain(folder / "source.csv", label="digit"))
-    target = l2t.normalize(l2t.read_domain(folder / "target.csv", label="digit"))
+    target = l2t.normalize(l2t.read_domain(folder / "target.csv", label="digit", labeled="labeled"))
     factors = l2t.algorithms.make("gfk", n_components=10).fit(l2t.DomainPair(source, target))
     print(factors)
 
-    transformed = l2t.Domain(factors.transform(target.X), target.y, name="target, transformed")
+    transformed = target.with_features(factors.transform(target), name="target, transformed")
     print(transformed)
     return l2t.write_domain(transformed, folder / "target_z.csv", label="digit")
 

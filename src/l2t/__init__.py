@@ -15,28 +15,34 @@ from typing import TYPE_CHECKING, Any
 from l2t._version import __version__
 
 if TYPE_CHECKING:
-    from l2t import algorithms, domains, exceptions, testing
+    from l2t import algorithms, domains, exceptions, experiences, testing
     from l2t.domains import Domain, DomainPair, PairSampler, normalize, read_domain, write_domain
+    from l2t.experiences import ExperienceStore, collect, evaluate, open_store
     from l2t.statistics import KernelBank, PairStatistics, pair_statistics
 
 __all__ = [
     "Domain",
     "DomainPair",
+    "ExperienceStore",
     "KernelBank",
     "PairSampler",
     "PairStatistics",
     "__version__",
     "algorithms",
+    "collect",
     "domains",
+    "evaluate",
     "exceptions",
+    "experiences",
     "normalize",
+    "open_store",
     "pair_statistics",
     "read_domain",
     "testing",
     "write_domain",
 ]
 
-_MODULES = ("algorithms", "domains", "exceptions", "testing")
+_MODULES = ("algorithms", "domains", "exceptions", "experiences", "testing")
 _HOMES = {
     "l2t.domains": (
         "Domain",
@@ -46,6 +52,7 @@ _HOMES = {
         "read_domain",
         "write_domain",
     ),
+    "l2t.experiences": ("ExperienceStore", "collect", "evaluate", "open_store"),
     "l2t.statistics": ("KernelBank", "PairStatistics", "pair_statistics"),
 }
 

@@ -41,7 +41,8 @@ def progress_bar(
         TimeRemainingColumn(),
     )
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not shown) as progress:
+    hidden = not (shown and console.is_terminal)
+    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
         task = progress.add_task(first, total=total)
 
         def advance(done: str) -> None:

@@ -148,7 +148,11 @@ def test_labels_are_not_read(rng):
         (np.ones((5, 2)), {}, r"W must be finite with one row a feature \(6\), got shape \(5, 2\)"),
         (np.full((6, 2), np.nan), {}, "W must be finite"),
         (np.zeros((6, 2)), {}, "W must not send all rows of both domains to one point"),
-        (np.ones((6, 2)), {"n_neighbors": 0}, "n_neighbors must be at least 1, got 0"),
+        (
+            np.ones((6, 2)),
+            {"n_neighbors": 0},
+            "n_neighbors must be a whole number of at least 1, got 0",
+        ),
     ],
 )
 def test_bad_input(rng, W, options, sentence):

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from l2t.experiences.collection import Collection, collect
 from l2t.experiences.evaluation import LABEL_COUNTS, Accuracies, evaluate, improvement_ratio
 from l2t.experiences.experience import Experience, Run, Score
+from l2t.experiences.store import ExperienceStore, open_store, upgrade_store
 
 __all__ = [
     "LABEL_COUNTS",
     "Accuracies",
+    "Collection",
     "Experience",
+    "ExperienceStore",
     "Run",
     "Score",
+    "collect",
     "evaluate",
     "improvement_ratio",
+    "open_store",
+    "upgrade_store",
 ]

@@ -82,7 +82,7 @@ def improvement_ratio(before: float, after: float, n_test: int) -> float:
 
 def evaluate(
     Z: npt.ArrayLike,
-    codes: Codes,
+    codes: npt.ArrayLike,
     *,
     label_counts: Sequence[int] = LABEL_COUNTS,
     n_draws: int = 10,
@@ -117,8 +117,16 @@ def evaluate(
     >>> measured.label_counts, measured.left_out, measured.mean.tolist()
     ((3, 15), (45,), [1.0, 1.0])
     """
+    rows, codes = np.asarray(Z, dtype=np.float64), np.asarray(codes)
+    if rows.ndim != 2 or codes.shape != (len(rows),) or codes.dtype.kind not in "iu":
+        raise InvalidInputError(
+            "Z must be 2-D with one whole number in codes for each row, got shapes "
+            f"{rows.shape} and {codes.shape} and codes of dtype {codes.dtype}"
+        )
     known = np.flatnonzero(codes >= 0)
-    codes = codes[known]
+    rows, codes = rows[known], codes[known]
+    if not np.isfinite(rows).all():
+        raise InvalidInputError("Z must be finite where a row carries a label")
     counts = tuple(int(count) for count in label_counts)
     fitting = tuple(count for count in counts if len(codes) - count >= MIN_TEST_ROWS)
     if not fitting:
@@ -130,7 +138,6 @@ def evaluate(
         raise InvalidInputError(
             f"label_counts and n_draws must be at least 1, got {counts} and {n_draws}"
         )
-    rows = np.asarray(Z, dtype=np.float64)[known]
     score = (
         _nearest_neighbour(rows, codes)
         if classifier is None and scorer is None

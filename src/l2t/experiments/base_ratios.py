@@ -13,7 +13,7 @@ import numpy.typing as npt
 from l2t import algorithms
 from l2t.domains import DomainPair
 from l2t.exceptions import L2TWarning
-from l2t.experiences import evaluate
+from l2t.experiences import evaluate, improvement_ratio
 
 __all__ = ["BaseRatios", "measure_base_ratios"]
 
@@ -103,7 +103,14 @@ def measure_base_ratios(
                 label_counts=counts,
                 random_state=random_state,
             )
-            ratios[at].append(after.mean / before.mean)
+            ratios[at].append(
+                np.array(
+                    [
+                        improvement_ratio(b, a, before.n_rows - count)
+                        for count, b, a in zip(counts, before.mean, after.mean, strict=True)
+                    ]
+                )
+            )
             if progress is not None:
                 progress(name)
     return BaseRatios(chosen, counts, np.array(ratios), np.array(original), seconds / len(original))

@@ -5,10 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from l2t.exceptions import MissingExtraError
+from l2t.exceptions import InvalidInputError, MissingExtraError
 from l2t.experiments.base_ratios import BaseRatios
 
-__all__ = ["draw_base_ratios"]
+__all__ = ["check_figure_path", "draw_base_ratios"]
+
+FORMATS = (".png", ".svg", ".pdf")
+
+
+def check_figure_path(path: Path) -> None:
+    """Refuse a path that no figure can be written to, before anything is measured."""
+    if path.suffix.lower() not in FORMATS:
+        raise InvalidInputError(f"a figure must end in {', '.join(FORMATS)}, got {path.name!r}")
+    if not path.parent.is_dir():
+        raise InvalidInputError(f"the folder of a figure must exist, got {str(path.parent)!r}")
 
 
 def draw_base_ratios(measured: BaseRatios, path: Path, title: str) -> None:

@@ -68,7 +68,7 @@ def load_office_caltech(directory: Path) -> dict[str, Domain]:
     for letter, name in DOMAINS.items():
         raw = read_domain(directory / f"{name}.npz")
         shares = raw.X / raw.X.sum(axis=1, keepdims=True)
-        prepared[letter] = normalize(Domain(shares, raw.y, name=name), "zscore")
+        prepared[letter] = normalize(raw.with_features(shares, name=name), "zscore")
     return prepared
 
 

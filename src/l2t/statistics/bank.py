@@ -37,7 +37,10 @@ class KernelBank:
 
     def __post_init__(self) -> None:
         for name in ("first", "last", "step"):
-            object.__setattr__(self, name, float(getattr(self, name)))
+            value = getattr(self, name)
+            if not isinstance(value, int | float | np.number) or not np.isfinite(value):
+                raise InvalidInputError(f"{name} must be a finite number, got {value!r}")
+            object.__setattr__(self, name, float(value))
         span = (self.last - self.first) / self.step if self.step > 0 else -1.0
         if not (span >= 0 and abs(span - round(span)) < 1e-9):
             raise InvalidInputError(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from l2t.algorithms import LatentFactors
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import mean_squared_distance, squared_distances
@@ -48,6 +49,9 @@ class PairStatistics:
     kernels: KernelBank
     n_neighbors: int
 
+    def __repr__(self) -> str:
+        return f"PairStatistics({len(self.kernels)} kernels, {self.n_neighbors} neighbours)"
+
     def __post_init__(self) -> None:
         K = len(self.kernels)
         shapes = {"d": (K,), "Q": (K, K), "tau": (K,)}
@@ -59,7 +63,7 @@ class PairStatistics:
 
 def pair_statistics(
     pair: DomainPair,
-    W: npt.ArrayLike,
+    W: npt.ArrayLike | LatentFactors,
     *,
     kernels: KernelBank | None = None,
     n_neighbors: int = 5,
@@ -71,7 +75,7 @@ def pair_statistics(
     ----------
     pair : DomainPair
         The domains; the target needs two rows or more.
-    W : array-like of shape (m, u)
+    W : array-like of shape (m, u), or LatentFactors
         The latent factor matrix.
     kernels : KernelBank, optional
         The bank, by default 33 bandwidths.
@@ -88,8 +92,16 @@ def pair_statistics(
     (33,)
     """
     bank = KernelBank() if kernels is None else kernels
-    if n_neighbors < 1:
-        raise InvalidInputError(f"n_neighbors must be at least 1, got {n_neighbors!r}")
+    if not isinstance(pair, DomainPair):
+        raise InvalidInputError(f"pair must be a DomainPair, got {type(pair).__name__}")
+    if not isinstance(bank, KernelBank):
+        raise InvalidInputError(f"kernels must be a KernelBank, got {type(bank).__name__}")
+    for name, value, least in (("n_neighbors", n_neighbors, 1), ("random_state", random_state, 0)):
+        if value is not None and (not isinstance(value, int | np.integer) or value < least):
+            raise InvalidInputError(
+                f"{name} must be a whole number of at least {least}, got {value!r}"
+            )
+    W = W.W if isinstance(W, LatentFactors) else W
     if len(pair.target) < 2:
         raise InvalidInputError(f"target must have at least 2 rows, got {len(pair.target)}")
     Xs, Xt = (X.astype(np.float64, copy=False) for X in (pair.source.X, pair.target.X))

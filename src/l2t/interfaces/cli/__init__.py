@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from l2t.interfaces.cli.main import app
+from l2t.interfaces.cli.commands import app, main
 
-__all__ = ["app"]
+__all__ = ["app", "main"]

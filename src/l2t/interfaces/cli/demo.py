@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from l2t import algorithms
 from l2t.domains import PairSampler, digits, mnist, normalize
 from l2t.experiments import BaseRatios, measure_base_ratios
-from l2t.experiments.figures import draw_base_ratios
+from l2t.experiments.figures import check_figure_path, draw_base_ratios
 from l2t.progress import progress_bar
 
 __all__ = ["run_demo"]
@@ -21,6 +21,8 @@ __all__ = ["run_demo"]
 
 def run_demo(n_pairs: int, seed: int, plot: Path | None) -> None:
     """Measure, and print a table to standard output."""
+    if plot is not None:
+        check_figure_path(plot)
     start = time.perf_counter()
     with progress_bar(n_pairs * len(algorithms.names()), "loading digits and MNIST") as advance:
         source, target = normalize(digits()), normalize(mnist())

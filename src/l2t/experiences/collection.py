@@ -1,0 +1,283 @@
+"""Collection: run algorithms on pairs, measure what each W is worth, and keep every run.
+
+The unit of work is the run (pair, algorithm, parameters, seed, protocol), known by its content: what is
+in the store already is not done again, so that a collection which was stopped at any moment goes on where it
+was. A run that fails is kept with its reason, and never stops the others. Runs of one pair travel together:
+they share its span and its accuracy without transfer.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from l2t import algorithms as registry
+from l2t._version import __version__
+from l2t.algorithms import Algorithm
+from l2t.domains import DomainPair
+from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
+from l2t.experiences.evaluation import LABEL_COUNTS, Accuracies, evaluate, improvement_ratio
+from l2t.experiences.executors import choose_executor
+from l2t.experiences.experience import Run, Score, run_key
+from l2t.experiences.store import ExperienceStore
+from l2t.progress import progress_bar
+from l2t.statistics import KernelBank, pair_statistics
+
+__all__ = ["Collection", "collect"]
+
+
+@dataclass(frozen=True)
+class Collection:
+    """How a collection went.
+
+    Attributes
+    ----------
+    done, failed : int
+        Runs that were added now, by how they ended.
+    already_there : int
+        Runs that the store had before.
+    seconds : float
+        Time it took.
+    """
+
+    done: int
+    failed: int
+    already_there: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class _Protocol:
+    """How runs are measured; every field is part of a run's key."""
+
+    label_counts: tuple[int, ...]
+    n_draws: int
+    kernels: KernelBank
+    n_neighbors: int
+    classifier: Any
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the protocol as plain values."""
+        return {
+            "label_counts": list(self.label_counts),
+            "n_draws": self.n_draws,
+            "kernels": [self.kernels.first, self.kernels.last, self.kernels.step],
+            "n_neighbors": self.n_neighbors,
+            "classifier": "1-nn" if self.classifier is None else repr(self.classifier),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """The runs of one pair that are still to be done."""
+
+    pair: DomainPair
+    algorithms: tuple[Algorithm, ...]
+    random_state: int
+    protocol: _Protocol
+
+
+def collect(
+    pairs: Sequence[DomainPair] | Iterable[DomainPair],
+    store: ExperienceStore,
+    *,
+    algorithms: str | Sequence[str | Algorithm] = "all",
+    one_per_pair: bool = False,
+    n_components: int = 20,
+    label_counts: Sequence[int] = LABEL_COUNTS,
+    n_draws: int = 10,
+    kernels: KernelBank | None = None,
+    n_neighbors: int = 5,
+    classifier: Any = None,
+    n_jobs: int = 1,
+    cluster: Any = None,
+    random_state: int = 0,
+    progress: bool = True,
+) -> Collection:
+    """Run algorithms on pairs and add every run to a store.
+
+    Parameters
+    ----------
+    pairs : sequence or iterable of DomainPair
+        Pairs whose targets carry labels for scoring, such as a `PairSampler`.
+    store : ExperienceStore
+        Where runs are kept; what is there already is not done again.
+    algorithms : "all", or a sequence of names or algorithms
+        What to run.
+    one_per_pair : bool
+        Run one random algorithm a pair, as the paper does, instead of all of them.
+    n_components : int
+        For algorithms given by name.
+    label_counts, n_draws, classifier
+        How a W is scored (`evaluate`).
+    kernels, n_neighbors
+        The pair statistics that are kept with a run (`pair_statistics`).
+    n_jobs : int
+        Local processes, -1 for all cores; BLAS is kept to one thread in each.
+    cluster : str or dask.distributed.Client, optional
+        A Dask cluster to work on instead, such as ``"tcp://scheduler:8786"``.
+    random_state : int
+        The seed of algorithms, draws, pairings, and of the choice of `one_per_pair`.
+    progress : bool
+        Whether to show a progress bar on standard error.
+    """
+    chosen = _algorithms(algorithms, n_components, random_state)
+    protocol = _Protocol(
+        tuple(int(count) for count in label_counts),
+        n_draws,
+        KernelBank() if kernels is None else kernels,
+        n_neighbors,
+        classifier,
+    )
+    executor = choose_executor(n_jobs, cluster)
+    start = time.perf_counter()
+    counts = {"done": 0, "failed": 0, "already there": 0}
+    each = 1 if one_per_pair else len(chosen)
+    total = len(pairs) * each if isinstance(pairs, Sequence) else None
+    with progress_bar(total, "collecting", shown=progress) as advance:
+
+        def tasks() -> Iterator[_Task]:
+            for index, pair in enumerate(pairs):
+                wanted = _one_of(chosen, index, random_state) if one_per_pair else chosen
+                missing = _missing(store, pair, wanted, random_state, protocol)
+                for _ in range(len(wanted) - len(missing)):
+                    counts["already there"] += 1
+                    advance("already there")
+                if missing:
+                    yield _Task(pair, missing, random_state, protocol)
+
+        for runs in executor.map(_perform, tasks()):
+            for run in runs:
+                counts[run.status if store.add(run) else "already there"] += 1
+                advance(run.algorithm)
+    seconds = time.perf_counter() - start
+    return Collection(counts["done"], counts["failed"], counts["already there"], seconds)
+
+
+def _algorithms(
+    wanted: str | Sequence[str | Algorithm], n_components: int, random_state: int
+) -> tuple[Algorithm, ...]:
+    names: Sequence[str | Algorithm] = registry.names() if wanted == "all" else wanted
+    if isinstance(names, str):
+        names = [names]
+    if not names:
+        raise InvalidInputError("algorithms must name at least one algorithm, got none")
+    return tuple(
+        registry.make(each, n_components=n_components, random_state=random_state)
+        if isinstance(each, str)
+        else each
+        for each in names
+    )
+
+
+def _one_of(chosen: tuple[Algorithm, ...], index: int, random_state: int) -> tuple[Algorithm, ...]:
+    """Return one random algorithm, which depends on the seed and the place of the pair alone."""
+    rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=(index,)))
+    return (chosen[int(rng.integers(len(chosen)))],)
+
+
+def _missing(
+    store: ExperienceStore,
+    pair: DomainPair,
+    wanted: tuple[Algorithm, ...],
+    random_state: int,
+    protocol: _Protocol,
+) -> tuple[Algorithm, ...]:
+    told = protocol.as_json()
+    keys = {run_key(pair, each.name, _params(each), random_state, told): each for each in wanted}
+    there = store.keys(keys)
+    return tuple(each for key, each in keys.items() if key not in there)
+
+
+def _params(algorithm: Algorithm) -> Mapping[str, Any]:
+    """Return the parameters of an algorithm; one from a plug-in may keep them to itself."""
+    return dict(getattr(algorithm, "params", {}))
+
+
+def _perform(task: _Task) -> list[Run]:
+    """Do the runs of one pair."""
+    try:
+        before: Accuracies | L2TError = evaluate(
+            task.pair.target.X,
+            task.pair.target.codes,
+            label_counts=task.protocol.label_counts,
+            n_draws=task.protocol.n_draws,
+            classifier=task.protocol.classifier,
+            random_state=task.random_state,
+        )
+    except L2TError as error:
+        before = error
+    return [_run(task, algorithm, before) for algorithm in task.algorithms]
+
+
+def _run(task: _Task, algorithm: Algorithm, before: Accuracies | L2TError) -> Run:
+    """Do one run; whatever goes wrong becomes its reason."""
+    start = time.perf_counter()
+    found: dict[str, Any]
+    try:
+        if isinstance(before, L2TError):
+            raise before
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", L2TWarning)  # a clipped W shows in its shape
+            found = _measured(task, algorithm, before)
+    except Exception as error:
+        kind = "" if isinstance(error, L2TError) else f"{type(error).__name__}: "
+        reason = " ".join(f"{kind}{error}".split()) or type(error).__name__
+        found = {"status": "failed", "reason": reason}
+    return Run(
+        pair=task.pair,
+        algorithm=algorithm.name,
+        params=_params(algorithm),
+        random_state=task.random_state,
+        protocol=task.protocol.as_json(),
+        duration=time.perf_counter() - start,
+        version=__version__,
+        host=socket.gethostname(),
+        **found,
+    )
+
+
+def _measured(task: _Task, algorithm: Algorithm, before: Accuracies) -> dict[str, Any]:
+    """Fit, compute the statistics, and score every label count."""
+    target = task.pair.target
+    W = algorithm.fit(task.pair).W
+    statistics = pair_statistics(
+        task.pair,
+        W,
+        kernels=task.protocol.kernels,
+        n_neighbors=task.protocol.n_neighbors,
+        random_state=task.random_state,
+    )
+    after = evaluate(
+        target.X @ W,
+        target.codes,
+        label_counts=before.label_counts,
+        n_draws=task.protocol.n_draws,
+        classifier=task.protocol.classifier,
+        random_state=task.random_state,
+    )
+    columns = (
+        before.label_counts,
+        before.mean,
+        before.standard_error,
+        after.mean,
+        after.standard_error,
+    )
+    scores = tuple(
+        Score(
+            count,
+            float(b),
+            float(b_error),
+            float(a),
+            float(a_error),
+            improvement_ratio(float(b), float(a), before.n_rows - count),
+        )
+        for count, b, b_error, a, a_error in zip(*columns, strict=True)
+    )
+    return {"status": "done", "W": W, "statistics": statistics, "scores": scores}

@@ -1,0 +1,96 @@
+"""Where a store is: one URL, or the path of a file."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from l2t.exceptions import InvalidInputError
+
+__all__ = ["Address"]
+
+_ENDINGS = (".db", ".sqlite", ".sqlite3")
+_FORMS = (
+    "a store is sqlite:///path, postgresql://user@host/database, memory://, "
+    f"or the path of a file that ends in {', '.join(_ENDINGS)}"
+)
+
+
+@dataclass(frozen=True)
+class Address:
+    """The place of a store, in full.
+
+    Attributes
+    ----------
+    kind : {"sqlite", "postgresql", "memory"}
+        Which database.
+    url : str
+        What opens the same store from any directory; it may hold a password.
+    shown : str
+        What messages call the store: without a password.
+    path : Path or None
+        The file of an SQLite store.
+    """
+
+    kind: Literal["sqlite", "postgresql", "memory"]
+    url: str
+    shown: str
+    path: Path | None = None
+
+    @classmethod
+    def of(cls, url: str | os.PathLike[str]) -> Address:
+        """Read a URL.
+
+        >>> Address.of("memory://").kind
+        'memory'
+        >>> Address.of("postgresql://me:secret@host/l2t").shown
+        'postgresql://me:***@host/l2t'
+        """
+        if isinstance(url, os.PathLike):
+            return cls._file(Path(url))
+        if not isinstance(url, str):
+            raise InvalidInputError(f"url must be a str or a path, got {type(url).__name__}")
+        scheme, found, rest = url.partition("://")
+        if not found:
+            if not url.endswith(_ENDINGS):
+                raise InvalidInputError(f"{_FORMS}; got {url!r:.200}")
+            return cls._file(Path(url))
+        if scheme == "memory" and not rest:
+            return cls("memory", url, url)
+        if scheme == "sqlite" and len(rest) > 1 and rest.startswith("/"):
+            if rest == "/:memory:":
+                raise InvalidInputError("a store in memory is memory://, got sqlite:///:memory:")
+            return cls._file(Path(rest[1:]))
+        if scheme in ("postgresql", "postgres", "postgresql+psycopg"):
+            return cls._server(f"postgresql://{rest}")
+        raise InvalidInputError(f"{_FORMS}; got {_without_password(url)!r:.200}")
+
+    @classmethod
+    def _file(cls, path: Path) -> Address:
+        whole = Path(os.path.realpath(path.expanduser()))
+        return cls("sqlite", f"sqlite:///{whole}", f"sqlite:///{path}", whole)
+
+    @classmethod
+    def _server(cls, url: str) -> Address:
+        try:
+            shown = make_url(url).render_as_string(hide_password=True)
+        except (ArgumentError, ValueError):
+            raise InvalidInputError(f"{_FORMS}; got {_without_password(url)!r:.200}") from None
+        return cls("postgresql", url, shown)
+
+    @property
+    def engine_url(self) -> URL:
+        """The URL that SQLAlchemy takes."""
+        if self.kind == "postgresql":
+            return make_url(self.url).set(drivername="postgresql+psycopg")
+        return URL.create("sqlite+pysqlite", database=str(self.path) if self.path else None)
+
+
+def _without_password(url: str) -> str:
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://...@{rest.rpartition('@')[2]}" if "@" in rest else url

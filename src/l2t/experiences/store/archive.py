@@ -1,0 +1,237 @@
+"""A store as one portable file: a zip of JSON lines, and of arrays as npy by their hashes.
+
+``manifest.json`` says what the file is; ``runs.jsonl`` has a run with its scores a line, ``domains.jsonl``
+a domain a line, ``arrays/<hash>.npy`` the arrays. Everything that is read proves itself: arrays, domains
+and runs by their hashes. An archive that claims more than its bytes can hold is refused before it is
+unpacked.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sqlalchemy import BigInteger, Connection, Table, select
+
+from l2t.domains.files._disk import replacing
+from l2t.domains.files._npz import _array as read_array
+from l2t.exceptions import FileFormatError, L2TError
+from l2t.experiences.store.arrays import decode
+from l2t.experiences.store.contents import batches, present, put_domain, put_run
+from l2t.experiences.store.database import Database
+from l2t.experiences.store.errors import StoreError
+from l2t.experiences.store.records import Record, domain_of, verify_run
+from l2t.experiences.store.schema import arrays, domains, runs, scores
+from l2t.numerics import fingerprint
+
+__all__ = ["export", "merge"]
+
+Array = npt.NDArray[Any]
+
+_MANIFEST = {"format": "l2t experiences", "version": 1}
+_NAMES = re.compile(r"manifest\.json|runs\.jsonl|domains\.jsonl|arrays/[0-9a-f]{64}\.npy")
+_DEFLATE_RATIO = 1032  # no deflated byte unpacks to more
+_LONGEST_LINE = 2**28
+_BATCH = 500
+
+
+def export(database: Database, path: Path) -> Path:
+    """Write everything, as it is at one moment."""
+    try:
+        with (
+            database.reading() as connection,
+            replacing(path) as handle,
+            zipfile.ZipFile(handle, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        ):
+            _write(archive, "manifest.json", [_MANIFEST])
+            _write(archive, "domains.jsonl", _domain_lines(connection))
+            _write(archive, "runs.jsonl", _run_lines(connection))
+            for hash in (
+                connection.execute(select(arrays.c.hash).order_by(arrays.c.hash)).scalars().all()
+            ):
+                row = connection.execute(select(arrays).where(arrays.c.hash == hash)).one()
+                with archive.open(_member(f"arrays/{hash}.npy"), "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, decode(row), allow_pickle=False)
+    except FileFormatError as error:
+        raise StoreError(f"{path}: {error}") from None
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written: {error.strerror or error}") from error
+    return path
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name)  # of a fixed date: the same store gives the same bytes
+    info.compress_type = zipfile.ZIP_DEFLATED
+    return info
+
+
+def _write(archive: zipfile.ZipFile, name: str, lines: Any) -> None:
+    with archive.open(_member(name), "w", force_zip64=True) as member:
+        for line in lines:
+            member.write(json.dumps(line, sort_keys=True).encode() + b"\n")
+
+
+def _domain_lines(connection: Connection) -> Iterator[dict[str, Any]]:
+    for row in connection.execute(select(domains).order_by(domains.c.fingerprint)):
+        yield dict(row._mapping)
+
+
+def _run_lines(connection: Connection) -> Iterator[dict[str, Any]]:
+    for batch in batches(connection.execute(select(runs.c.key)).scalars().all()):
+        found = connection.execute(
+            select(runs).where(runs.c.key.in_(batch)).order_by(runs.c.key)
+        ).all()
+        lines = {row.id: {**row._mapping, "scores": []} for row in found}
+        query = (
+            select(scores).where(scores.c.run.in_(lines)).order_by(scores.c.run, scores.c.n_labels)
+        )
+        for score in connection.execute(query):
+            lines[score.run]["scores"].append(_without(score._mapping, "run"))
+        yield from (_without(line, "id") for line in lines.values())
+
+
+def _without(row: Any, name: str) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key != name}
+
+
+def merge(database: Database, path: Path) -> int:
+    """Add the runs that are new, in one transaction."""
+    with database.writing() as connection, _reading(path) as archive:
+        (manifest,) = _lines(archive, "manifest.json")
+        if manifest != _MANIFEST:
+            raise FileFormatError(f"is not an export that this code reads: {manifest!r:.80}")
+        described = {
+            line["fingerprint"]: line
+            for line in (_row(line, domains) for line in _lines(archive, "domains.jsonl"))
+        }
+
+        @lru_cache(maxsize=2)  # W and statistics are verified, and then stored
+        def array(hash: str) -> Array:
+            return _array(archive, hash)
+
+        added = 0
+        lines = _lines(archive, "runs.jsonl")
+        while batch := list(islice(lines, _BATCH)):
+            known = present(connection, runs.c.key, [str(line.get("key")) for line in batch])
+            for line in batch:
+                scored = [
+                    _row(score, scores, but="run") for score in line.pop("scores", None) or ()
+                ]
+                row = _row(line, runs, but="id")
+                if row["key"] not in known:
+                    for side in (row["source"], row["target"]):
+                        _put_domain(connection, archive, described, side)
+                    verify_run(
+                        SimpleNamespace(**row), [SimpleNamespace(**each) for each in scored], array
+                    )
+                    parts = {
+                        row[name]: array(row[name]) for name in ("W", "statistics") if row[name]
+                    }
+                    added += put_run(connection, Record(row, parts, tuple(scored)), {})
+        return added
+
+
+def _put_domain(
+    connection: Connection,
+    archive: zipfile.ZipFile,
+    described: dict[str, dict[str, Any]],
+    side: str,
+) -> None:
+    if present(connection, domains.c.fingerprint, [side]):
+        return
+    if side not in described:
+        raise FileFormatError(f"has a run on domain {side!r:.14}, which is missing")
+    row = described[side]
+    parts: dict[str, Array] = {}
+
+    def array(hash: str) -> Array:
+        parts[hash] = _array(archive, hash)
+        return parts[hash]
+
+    domain_of(SimpleNamespace(**row), "", array)
+    put_domain(connection, Record(row, parts), {})
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open an archive whose directory can be true; what is wrong with it is said in one sentence."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = [info.filename for info in archive.infolist()]
+            odd = [name for name in names if not _NAMES.fullmatch(name)]
+            if odd or len(set(names)) < len(names):
+                raise FileFormatError(
+                    f"is not an export of experiences: it holds {(odd or names)[0]!r:.80}"
+                )
+            for info in archive.infolist():
+                if info.file_size > info.compress_size * _DEFLATE_RATIO:
+                    raise FileFormatError(
+                        f"{info.filename} says it is larger than its bytes can hold"
+                    )
+            yield archive
+    except L2TError as error:
+        raise FileFormatError(f"{path}: {error}") from None
+    except OSError as error:
+        raise FileFormatError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise FileFormatError(f"{path}: is not a whole zip archive: {error}") from None
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        said = str(error).splitlines() or [""]
+        raise FileFormatError(f"{path}: is not an export of experiences: {said[0]:.200}") from None
+
+
+def _lines(archive: zipfile.ZipFile, name: str) -> Iterator[dict[str, Any]]:
+    if name not in archive.namelist():
+        raise FileFormatError(f"is not an export of experiences: it has no {name}")
+    with archive.open(name) as member:
+        while line := member.readline(_LONGEST_LINE):
+            content = json.loads(line)
+            if not isinstance(content, dict):
+                raise FileFormatError(f"{name} must have an object a line, got {content!r:.40}")
+            yield content
+
+
+def _array(archive: zipfile.ZipFile, hash: str) -> Array:
+    try:
+        info = archive.getinfo(f"arrays/{hash}.npy")
+    except KeyError:
+        raise FileFormatError(f"array {hash!r:.14} is missing") from None
+    array = read_array(archive, info)
+    if array.dtype.kind not in "biuf" or fingerprint(array) != hash:
+        raise FileFormatError(f"array {hash:.12} is not what it was: its hash is another")
+    return array
+
+
+def _row(line: Any, table: Table, but: str = "") -> dict[str, Any]:
+    """Return a line that fits a table: these columns, of these types."""
+    columns = {column.name: column for column in table.columns if column.name != but}
+    if not isinstance(line, dict) or line.keys() != columns.keys():
+        raise FileFormatError(f"has a line for {table.name} with other columns: {line!r:.80}")
+    for name, column in columns.items():
+        value = line[name]
+        if value is None and column.nullable:
+            continue
+        kinds: Any = column.type.python_type
+        if kinds is float:
+            kinds = float | int
+        good = isinstance(value, kinds) and not isinstance(value, bool)
+        if good and isinstance(value, int):
+            good = abs(value) < (2**63 if isinstance(column.type, BigInteger) else 2**31)
+        if good and isinstance(value, str):
+            good = "\0" not in value and len(value) <= (
+                getattr(column.type, "length", None) or len(value)
+            )
+        if not good:
+            raise FileFormatError(f"{name} of {table.name} cannot be {value!r:.80}")
+    return line

@@ -1,0 +1,109 @@
+"""The tables: arrays by their content, domains made of arrays, runs on two domains, scores of runs.
+
+The migrations make these tables; a test holds both descriptions against each other. All names begin
+with ``l2t_``, so that a PostgreSQL database can be shared with other programs.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+)
+
+__all__ = ["VERSION_TABLE", "arrays", "domains", "metadata", "runs", "scores"]
+
+VERSION_TABLE = "l2t_version"
+
+metadata = MetaData()
+_HASH = String(64)
+
+#: Every array once: `hash` is its `fingerprint`, so that the content proves itself.
+arrays = Table(
+    "l2t_arrays",
+    metadata,
+    Column("hash", _HASH, primary_key=True),
+    Column("dtype", String(16), nullable=False),
+    Column("shape", Text, nullable=False),
+    Column("codec", String(16), nullable=False),
+    Column("data", LargeBinary, nullable=False),
+)
+
+
+def _array(name: str, *, nullable: bool = True) -> Column[str]:
+    # Indexed, for a deleted array is looked for in every column that may refer to it.
+    return Column(name, _HASH, ForeignKey("l2t_arrays.hash"), nullable=nullable, index=True)
+
+
+#: The content of a domain; its name is the business of each run.
+domains = Table(
+    "l2t_domains",
+    metadata,
+    Column("fingerprint", _HASH, primary_key=True),
+    Column("n_rows", Integer, nullable=False),
+    Column("n_features", Integer, nullable=False),
+    _array("X", nullable=False),
+    _array("y"),
+    Column("y_values", Text),
+    _array("labeled"),
+    _array("groups"),
+    Column("groups_values", Text),
+)
+
+
+def _domain(name: str) -> Column[str]:
+    return Column(name, _HASH, ForeignKey("l2t_domains.fingerprint"), nullable=False, index=True)
+
+
+#: One row a run. `statistics` is one array with the rows d, tau and Q; times are microseconds (UTC).
+runs = Table(
+    "l2t_runs",
+    metadata,
+    Column("id", Integer, primary_key=True),  # joins by number are several times as fast as by key
+    Column("key", _HASH, nullable=False, unique=True),
+    Column("created_at", BigInteger, nullable=False),
+    Column("status", String(16), nullable=False),
+    Column("algorithm", Text, nullable=False),
+    _domain("source"),
+    _domain("target"),
+    Column("source_name", Text, nullable=False),
+    Column("target_name", Text, nullable=False),
+    Column("random_state", Text, nullable=False),  # a seed may have more than 64 bits
+    Column("params", Text, nullable=False),
+    Column("protocol", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    _array("W"),
+    _array("statistics"),
+    Column("bank_first", Double),
+    Column("bank_last", Double),
+    Column("bank_step", Double),
+    Column("n_neighbors", Integer),
+    Column("duration", Double, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("host", Text, nullable=False),
+)
+# A page in order of time is read off this index without sorting, and without the wide rows.
+Index("ix_l2t_runs_time", runs.c.created_at, runs.c.key, runs.c.status, runs.c.algorithm)
+
+#: One row for each number of labels of a run.
+scores = Table(
+    "l2t_scores",
+    metadata,
+    Column("run", Integer, ForeignKey("l2t_runs.id", ondelete="CASCADE"), primary_key=True),
+    Column("n_labels", Integer, primary_key=True, autoincrement=False),
+    Column("accuracy_before", Double, nullable=False),
+    Column("standard_error_before", Double, nullable=False),
+    Column("accuracy_after", Double, nullable=False),
+    Column("standard_error_after", Double, nullable=False),
+    Column("improvement_ratio", Double, nullable=False),
+    sqlite_with_rowid=False,
+)

@@ -1,0 +1,376 @@
+"""The store of experiences: what was tried, kept once and for all.
+
+Three databases, one behaviour: an SQLite file (the default, for one machine and any number of processes), a
+PostgreSQL server (for many machines) and memory (for trying things out).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy.typing as npt
+from sqlalchemy import Connection, func, select
+
+from l2t.domains import DomainPair
+from l2t.exceptions import InvalidInputError
+from l2t.experiences.experience import Experience, Run, Score
+from l2t.experiences.store.address import Address
+from l2t.experiences.store.archive import export, merge
+from l2t.experiences.store.arrays import decode, encode
+from l2t.experiences.store.checking import problems
+from l2t.experiences.store.contents import batches, present, put_domain, put_run, remove_runs
+from l2t.experiences.store.database import Database
+from l2t.experiences.store.errors import StoreCorruptError, StoreError, UnknownRunError
+from l2t.experiences.store.filters import ALL_TIMES, JOINED, ORDERS, Filters, conditions, page
+from l2t.experiences.store.records import (
+    domain_of,
+    domain_record,
+    experiences_of,
+    run_of,
+    run_record,
+    statistics_of,
+)
+from l2t.experiences.store.schema import arrays, domains, runs, scores
+from l2t.experiences.store.versions import prepare, upgrade
+from l2t.statistics import PairStatistics
+
+__all__ = ["ExperienceStore", "open_store", "upgrade_store"]
+
+_CHUNK = 1000  # experiences that are read at a time
+
+
+def open_store(
+    url: str | os.PathLike[str] = "sqlite:///experiences.db", *, create: bool = True
+) -> ExperienceStore:
+    """Open a store of experiences, and make it where there is none.
+
+    Parameters
+    ----------
+    url : str or path
+        ``sqlite:///path`` or the path of a file (``.db``, ``.sqlite``); ``postgresql://user@host/database``;
+        ``memory://`` for a store that ends with this object.
+    create : bool
+        Whether a store that does not exist is made.
+
+    Raises
+    ------
+    StoreError
+        It cannot be opened; `StoreVersionError` if it is older or newer than this code,
+        `StoreCorruptError` if it is damaged.
+
+    Examples
+    --------
+    >>> with open_store("memory://") as store:
+    ...     store.count()
+    0
+    """
+    return ExperienceStore(url, create=create)
+
+
+def upgrade_store(url: str | os.PathLike[str]) -> None:
+    """Bring a store that an older version of the package wrote to the form of this one."""
+    database = Database(Address.of(url))
+    try:
+        upgrade(database)
+    finally:
+        database.close()
+
+
+class ExperienceStore:
+    """Runs with their domains, W, statistics and scores; made by `open_store`.
+
+    A store can be used from many threads and processes at once; it travels to another process as its
+    URL. Each method is one transaction.
+    """
+
+    def __init__(self, url: str | os.PathLike[str], *, create: bool = True) -> None:
+        self._database = Database(Address.of(url))
+        try:
+            self._version = prepare(self._database, create=create)
+        except BaseException:
+            self._database.close()
+            raise
+
+    @property
+    def url(self) -> str:
+        """What opens the same store again, from any directory; it may hold a password."""
+        return self._database.address.url
+
+    @property
+    def version(self) -> str:
+        """The version of the store's tables."""
+        return self._version
+
+    def add(self, run: Run) -> bool:
+        """Keep a run with all that belongs to it.
+
+        Returns
+        -------
+        bool
+            False where the store already has a run of that key: nothing is changed then.
+        """
+        record = run_record(run)
+        key = record.row["key"]
+        sides = {side.fingerprint: side for side in (run.pair.source, run.pair.target)}
+        with self._database.reading() as connection:
+            if present(connection, runs.c.key, [key]):
+                return False
+            known = present(connection, domains.c.fingerprint, sides)
+        new = {each: domain_record(sides[each]) for each in sides.keys() - known}
+        # Compressed here, for while we write nobody else can.
+        packed = {
+            hash: encode(hash, array)
+            for each in (record, *new.values())
+            for hash, array in each.arrays.items()
+        }
+        try:
+            with self._database.writing() as connection:
+                known = present(connection, domains.c.fingerprint, sides)
+                for each in sorted(sides.keys() - known):
+                    put_domain(connection, new.get(each) or domain_record(sides[each]), packed)
+                if not put_run(connection, record, packed):
+                    raise _Present  # so that arrays of the losing writer do not stay
+        except _Present:
+            return False
+        return True
+
+    def keys(self, keys: Iterable[str] | None = None) -> set[str]:
+        """Return the keys of all runs, or those among `keys` that are there."""
+        with self._database.reading() as connection:
+            if keys is None:
+                return set(connection.execute(select(runs.c.key)).scalars())
+            return present(connection, runs.c.key, keys)
+
+    def experiences(
+        self,
+        *,
+        limit: int | None = None,
+        offset: int = 0,
+        order: str = "created_at",
+        descending: bool = False,
+        statistics: bool = True,
+        **filters: Unpack[Filters],
+    ) -> Iterator[Experience]:
+        """Go through experiences, done and failed ones, a chunk at a time.
+
+        Parameters
+        ----------
+        limit, offset : int
+            How many, and how many to leave out before.
+        order : {"created_at", "algorithm", "duration", "improvement_ratio", "n_labels"}
+            In order of time, runs of the same moment follow by key, the same on every machine; in other
+            orders ties are in order of arrival. Within a run by number of labels.
+        descending : bool
+            The whole order reversed.
+        statistics : bool
+            Whether d, Q and tau are read; without them a page takes a fraction of the time.
+        **filters
+            See `Filters`.
+        """
+        where = conditions(**filters)
+        if order not in ORDERS:
+            raise InvalidInputError(f"order must be one of {', '.join(ORDERS)}, got {order!r:.80}")
+        for name, value in (("limit", limit), ("offset", offset)):
+            if value is not None and (not isinstance(value, int) or value < 0):
+                raise InvalidInputError(f"{name} must be a whole number from 0, got {value!r}")
+        return self._stream(where, order, descending, limit, offset, statistics)
+
+    def count(self, **filters: Unpack[Filters]) -> int:
+        """Return how many experiences there are; see `Filters`."""
+        where = conditions(**filters)
+        query = select(func.count()).select_from(JOINED).where(ALL_TIMES, *where)
+        with self._database.reading() as connection:
+            return int(connection.execute(query).scalar_one())
+
+    def run(self, key: str) -> Run:
+        """Return a run whole, with both domains and W."""
+        with self._database.reading() as connection:
+            row = self._row(connection, key)
+            found = connection.execute(select(scores).where(scores.c.run == row.id))
+            scored = tuple(Score(*each[1:]) for each in found.all())
+
+            def array(hash: str) -> npt.NDArray[Any]:
+                return _array(connection, hash, row.key)
+
+            sides = []
+            for fingerprint, name in ((row.source, row.source_name), (row.target, row.target_name)):
+                query = select(domains).where(domains.c.fingerprint == fingerprint)
+                sides.append(domain_of(connection.execute(query).one(), name, array))
+            ordered = tuple(sorted(scored, key=lambda score: score.n_labels))
+            return run_of(row, ordered, DomainPair(*sides), array)
+
+    def W(self, key: str) -> npt.NDArray[Any]:
+        """Return the W of a run that was done."""
+        with self._database.reading() as connection:
+            row = self._row(connection, key)
+            if row.W is None:
+                raise StoreError(f"run {key:.12} failed and has no W: {row.reason:.200}")
+            return _array(connection, row.W, key)
+
+    def delete(self, **filters: Unpack[Filters]) -> int:
+        """Delete the runs of the experiences that match, with all that nothing else refers to.
+
+        A run is deleted whole, also where only one of its numbers of labels matches. At least one filter
+        is needed.
+
+        Returns
+        -------
+        int
+            How many runs were deleted.
+        """
+        where = conditions(**filters)
+        if not where:
+            raise InvalidInputError(
+                "delete needs at least one filter; to delete everything, delete the store itself"
+            )
+        query = select(runs.c.key).select_from(JOINED).where(*where).distinct()
+        with self._database.writing(alone=True) as connection:
+            keys = connection.execute(query).scalars().all()
+            remove_runs(connection, keys)
+        return len(keys)
+
+    def export(self, path: str | os.PathLike[str]) -> Path:
+        """Write all runs into one portable file (a zip of JSON lines and npy), whole or not at all."""
+        return export(self._database, Path(path))
+
+    def merge(self, path: str | os.PathLike[str]) -> int:
+        """Take over the runs of an exported file that are not there yet, all or none of them.
+
+        Returns
+        -------
+        int
+            How many runs were new.
+
+        Raises
+        ------
+        FileFormatError
+            The file is damaged or not an export; the store is unchanged.
+        """
+        return merge(self._database, Path(path))
+
+    def check(self) -> list[str]:
+        """Hash every array again and read every row.
+
+        Returns
+        -------
+        list of str
+            A sentence for each thing that is wrong; empty when the store is sound.
+        """
+        found: list[str] = []
+        try:
+            with self._database.reading() as connection:
+                found.extend(problems(connection))
+        except StoreCorruptError as error:  # so damaged that reading ends here
+            found.append(str(error))
+        return found
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._database.close()
+
+    def __enter__(self) -> ExperienceStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"ExperienceStore({self._database.address.shown!r})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._database.address.kind == "memory":
+            raise StoreError(
+                "a store in memory cannot be sent to another process; use an SQLite file, such as "
+                "sqlite:///experiences.db"
+            )
+        return {"url": self.url, "version": self._version}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._database = Database(Address.of(state["url"]))
+        self._version = state["version"]
+
+    def _stream(
+        self,
+        where: list[Any],
+        order: str,
+        descending: bool,
+        limit: int | None,
+        offset: int,
+        with_statistics: bool,
+    ) -> Iterator[Experience]:
+        after = None
+        left = limit
+        while left is None or left > 0:
+            size = _CHUNK if left is None else min(left, _CHUNK)
+            query = page(
+                where, order, descending=descending, after=after, limit=size, offset=offset
+            )
+            # A short transaction a chunk: who reads slowly holds nobody up.
+            with self._database.reading() as connection:
+                places = connection.execute(query).all()
+                found = _experiences(connection, places, with_statistics)
+            yield from found
+            if len(places) < size:
+                return
+            after, offset = tuple(places[-1][2:]), 0
+            left = None if left is None else left - size
+
+    def _row(self, connection: Connection, key: str) -> Any:
+        row = connection.execute(select(runs).where(runs.c.key == key)).one_or_none()
+        if row is None:
+            raise UnknownRunError(f"no run has the key {key!r:.80}")
+        return row
+
+
+class _Present(Exception):
+    """The run is already there; the transaction is rolled back."""
+
+
+def _experiences(
+    connection: Connection, places: Sequence[Any], with_statistics: bool
+) -> list[Experience]:
+    """Return experiences in the order of their places; what belongs to a run is read once."""
+    rows: list[Any] = []
+    scored: dict[int, list[Any]] = {}
+    for batch in batches(place[0] for place in places):
+        rows += connection.execute(select(runs).where(runs.c.id.in_(batch))).all()
+        for score in connection.execute(select(scores).where(scores.c.run.in_(batch))):
+            scored.setdefault(score.run, []).append(score)
+    computed = _statistics(connection, rows) if with_statistics else {}
+    found = {
+        row.id: experiences_of(row, scored.get(row.id, ()), computed.get(row.id)) for row in rows
+    }
+    return [found[number][count] for number, count, *_ in places]
+
+
+def _statistics(connection: Connection, rows: Sequence[Any]) -> dict[int, PairStatistics]:
+    wanted: dict[str, list[Any]] = {}
+    for row in rows:
+        if row.statistics is not None:
+            wanted.setdefault(row.statistics, []).append(row)
+    computed: dict[int, PairStatistics] = {}
+    for batch in batches(wanted):
+        for packed in connection.execute(select(arrays).where(arrays.c.hash.in_(batch))):
+            stacked = _decoded(packed, wanted[packed.hash][0].key)
+            for row in wanted[packed.hash]:
+                computed[row.id] = statistics_of(row, stacked)
+    return computed
+
+
+def _array(connection: Connection, hash: str, key: str) -> npt.NDArray[Any]:
+    row = connection.execute(select(arrays).where(arrays.c.hash == hash)).one_or_none()
+    if row is None:
+        raise StoreCorruptError(f"array {hash:.12} of run {key:.12} is missing")
+    return _decoded(row, key)
+
+
+def _decoded(row: Any, key: str) -> npt.NDArray[Any]:
+    try:
+        return decode(row)
+    except StoreCorruptError as error:
+        raise StoreCorruptError(
+            f"run {key:.12}: {error}; all other runs are readable, and delete(key=...) removes this one"
+        ) from None

@@ -1,0 +1,246 @@
+"""Collection: exactly once, resumable, and the same wherever it runs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+
+import l2t
+from l2t import Domain, DomainPair, KernelBank, PairSampler
+from l2t.algorithms import GFK
+from l2t.exceptions import InvalidInputError
+from l2t.experiences import evaluate
+
+NAMES = ("tca", "itl", "gfk")
+QUICK = {"algorithms": NAMES, "n_components": 3, "n_draws": 3, "progress": False}
+
+
+def make_pairs(n=3, seed=0):
+    rng = np.random.default_rng(seed)
+    source = Domain(
+        rng.normal(size=(120, 6)) + np.repeat(np.arange(4), 30)[:, None], list("abcd") * 30
+    )
+    target = Domain(rng.normal(size=(160, 6)), list("wxyz") * 40)
+    return PairSampler(source, target, n, n_classes=2, max_per_class=30)
+
+
+def content(store):
+    """Everything that must be the same whoever did the work: all but durations, times and hosts."""
+    records = {}
+    for each in store.experiences():
+        W = None if each.status == "failed" else store.W(each.run_key).tobytes()
+        numbers = (
+            [
+                value.tobytes()
+                for value in (each.statistics.d, each.statistics.Q, each.statistics.tau)
+            ]
+            if each.statistics
+            else None
+        )
+        records[each.run_key, each.n_labels] = (
+            each.source,
+            each.target,
+            each.source_name,
+            each.target_name,
+            each.algorithm,
+            dict(each.params),
+            each.random_state,
+            dict(each.protocol),
+            each.status,
+            each.reason,
+            repr(each.accuracy_before),
+            repr(each.accuracy_after),
+            repr(each.improvement_ratio),
+            repr(each.standard_error_before),
+            repr(each.standard_error_after),
+            each.version,
+            W,
+            numbers,
+        )
+    return records
+
+
+@pytest.fixture
+def memory():
+    with l2t.open_store("memory://") as store:
+        yield store
+
+
+@pytest.fixture(scope="module")
+def serial_content():
+    with l2t.open_store("memory://") as store:
+        l2t.collect(make_pairs(), store, **QUICK)
+        return content(store)
+
+
+def test_an_experience_is_what_was_measured(memory):
+    pairs = make_pairs(1)
+    told = l2t.collect(pairs, memory, **QUICK)
+    assert (told.done, told.failed, told.already_there) == (3, 0, 0)
+    pair = pairs[0]
+    found = {(each.algorithm, each.n_labels): each for each in memory.experiences()}
+    assert {count for _, count in found} == {3, 15, 30}, "45 of 60 rows would leave too few"
+    gfk = GFK(n_components=3, random_state=0).fit(pair)
+    codes = pair.target.codes
+    before = evaluate(pair.target.X, codes, n_draws=3)
+    after = evaluate(pair.target.X @ gfk.W, codes, n_draws=3)
+    each = found["gfk", 15]
+    assert each.accuracy_before == before.mean[1]
+    assert each.standard_error_after == after.standard_error[1]
+    assert each.improvement_ratio == pytest.approx(after.mean[1] / before.mean[1])
+    assert each.source == pair.source.fingerprint
+    assert each.version == l2t.__version__
+    np.testing.assert_array_equal(memory.W(each.run_key), gfk.W)
+    stats = l2t.pair_statistics(pair, gfk.W)
+    np.testing.assert_array_equal(each.statistics.Q, stats.Q)
+    again = memory.run(each.run_key)
+    assert again.pair == pair
+    assert again.key == each.run_key
+
+
+def test_nothing_is_done_twice(memory):
+    l2t.collect(make_pairs(2), memory, **QUICK)
+    told = l2t.collect(make_pairs(3), memory, **QUICK)
+    assert (told.done, told.already_there) == (3, 6)
+    other = l2t.collect(make_pairs(1), memory, **{**QUICK, "n_draws": 4})
+    assert other.done == 3, "another protocol is other work"
+
+
+def test_two_processes_give_the_same_records(memory, serial_content):
+    l2t.collect(make_pairs(), memory, n_jobs=2, **QUICK)
+    assert content(memory) == serial_content
+
+
+def test_one_random_algorithm_a_pair(memory):
+    l2t.collect(make_pairs(12), memory, one_per_pair=True, **QUICK)
+    runs = {each.run_key: each.algorithm for each in memory.experiences()}
+    assert len(runs) == 12
+    assert set(runs.values()) == set(NAMES)
+    with l2t.open_store("memory://") as again:
+        l2t.collect(make_pairs(12), again, one_per_pair=True, **QUICK)
+        assert content(again) == content(memory)
+
+
+@dataclass(frozen=True)
+class Broken:
+    """An algorithm with a bug."""
+
+    name: ClassVar[str] = "broken"
+
+    def fit(self, pair):
+        raise ZeroDivisionError("an unlucky\nnumber")
+
+
+def test_a_failed_run_is_an_experience_and_stops_nothing(memory):
+    pair = make_pairs(1)[0]
+    unlabelled = DomainPair(Domain(pair.source.X), pair.target)
+    small = DomainPair(pair.source, pair.target.take(np.arange(20)))
+    options = {**QUICK, "algorithms": ["itl", Broken(), GFK(n_components=3)]}
+    told = l2t.collect([unlabelled, small], memory, **options)
+    assert (told.done, told.failed) == (1, 5)
+    reasons = {
+        (each.algorithm, each.target): each.reason for each in memory.experiences(status="failed")
+    }
+    assert reasons["itl", pair.target.fingerprint] == "itl needs labels in the source, got none"
+    assert reasons["broken", pair.target.fingerprint] == "ZeroDivisionError: an unlucky number"
+    assert reasons["gfk", small.target.fingerprint].startswith(
+        "label_counts must leave at least 30"
+    )
+    assert all(np.isfinite(each.improvement_ratio) for each in memory.experiences(status="done"))
+    again = l2t.collect([unlabelled, small], memory, **options)
+    assert again.already_there == 6
+
+
+def test_other_classifiers_and_banks(memory):
+    bank = KernelBank(-2, 2, 1)
+    options = {**QUICK, "classifier": KNeighborsClassifier(3), "kernels": bank, "n_neighbors": 3}
+    l2t.collect(make_pairs(1), memory, **options)
+    each = next(iter(memory.experiences(algorithm="gfk", n_labels=30)))
+    assert each.protocol["classifier"] == "KNeighborsClassifier(n_neighbors=3)"
+    assert each.statistics.kernels == bank
+    assert each.statistics.n_neighbors == 3
+
+
+def test_bad_arguments(memory):
+    with pytest.raises(InvalidInputError, match="algorithms must name at least one"):
+        l2t.collect(make_pairs(1), memory, algorithms=[])
+    with pytest.raises(LookupError, match="got 'pca'"):
+        l2t.collect(make_pairs(1), memory, algorithms=["pca"])
+
+
+CHILD = """
+import sys
+sys.path.insert(0, {folder!r})
+from test_collection import QUICK, make_pairs
+import l2t
+with l2t.open_store(sys.argv[1]) as store:
+    print("go", flush=True)
+    l2t.collect(make_pairs(), store, **QUICK)
+"""
+
+
+def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path, serial_content):
+    """Twenty kills at random moments: a sound store each time, and the same records in the end."""
+    rng = np.random.default_rng(0)
+    path = tmp_path / "killed.db"
+    script = CHILD.format(folder=str(Path(__file__).parent))
+    for _ in range(20):
+        child = subprocess.Popen(
+            [sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, text=True
+        )
+        assert child.stdout.readline() == "go\n"
+        time.sleep(rng.uniform(0, 0.25))
+        child.send_signal(signal.SIGKILL)
+        child.communicate()
+        with l2t.open_store(path) as store:
+            assert store.check() == []
+            found = content(store)
+        assert found.items() <= serial_content.items()
+    with l2t.open_store(path) as store:
+        l2t.collect(make_pairs(), store, **QUICK)
+        assert content(store) == serial_content
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::UserWarning")
+def test_a_dask_cluster_that_loses_a_worker_gives_the_same_records(memory, serial_content):
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            host="127.0.0.1",
+            silence_logs="CRITICAL",
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        pids = list(client.run(os.getpid).values())
+        assert len(set(pids)) == 2
+        killed = []
+
+        class Watched:
+            """The store, with a worker killed when the first run has arrived."""
+
+            keys = memory.keys
+
+            def add(self, run):
+                if not killed:
+                    os.kill(pids[0], signal.SIGKILL)
+                    killed.append(pids[0])
+                return memory.add(run)
+
+        l2t.collect(make_pairs(), Watched(), cluster=cluster.scheduler_address, **QUICK)
+    assert killed
+    assert content(memory) == serial_content
