@@ -60,7 +60,7 @@ def random_run(number: int = 0, *, n_domains: int = 3, rows: int = 12, **changes
     **changes
         Other values for fields of the `Run`.
     """
-    rng = np.random.default_rng(number)
+    rng = np.random.default_rng([number, 1])
     which = number % n_domains
     content = np.random.default_rng(which)
     sides = [
@@ -98,10 +98,9 @@ def assert_same_run(found: Run, run: Run) -> None:
     """Assert that two runs are the same in every field."""
     assert found.key == run.key
     assert found.pair == run.pair
-    assert (found.pair.source.name, found.pair.target.name) == (
-        run.pair.source.name,
-        run.pair.target.name,
-    )
+    for side in ("source", "target"):
+        ours, theirs = getattr(found.pair, side), getattr(run.pair, side)
+        assert (ours.name, ours.feature_names) == (theirs.name, theirs.feature_names), side
     assert (found.W is None) == (run.W is None)
     if found.W is not None and run.W is not None:
         assert found.W.dtype == run.W.dtype, found.W.dtype

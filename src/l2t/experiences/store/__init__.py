@@ -9,6 +9,7 @@ from l2t.experiences.store.errors import (
     UnknownRunError,
 )
 from l2t.experiences.store.filters import Filters
+from l2t.experiences.store.rescue import rescue_store
 from l2t.experiences.store.store import ExperienceStore, open_store, upgrade_store
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "StoreVersionError",
     "UnknownRunError",
     "open_store",
+    "rescue_store",
     "upgrade_store",
 ]

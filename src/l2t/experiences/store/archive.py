@@ -28,7 +28,7 @@ from l2t.domains.files._disk import replacing
 from l2t.domains.files._npz import _array as read_array
 from l2t.exceptions import FileFormatError, L2TError
 from l2t.experiences.store.arrays import decode
-from l2t.experiences.store.contents import batches, present, put_domain, put_run
+from l2t.experiences.store.contents import ARRAYS_OF_RUNS, batches, present, put_domain, put_run
 from l2t.experiences.store.database import Database
 from l2t.experiences.store.errors import StoreError
 from l2t.experiences.store.records import Record, domain_of, verify_run
@@ -135,9 +135,8 @@ def merge(database: Database, path: Path) -> int:
                     verify_run(
                         SimpleNamespace(**row), [SimpleNamespace(**each) for each in scored], array
                     )
-                    parts = {
-                        row[name]: array(row[name]) for name in ("W", "statistics") if row[name]
-                    }
+                    names = [column.name for column in ARRAYS_OF_RUNS if row[column.name]]
+                    parts = {row[name]: array(row[name]) for name in names}
                     added += put_run(connection, Record(row, parts, tuple(scored)), {})
         return added
 
@@ -159,7 +158,7 @@ def _put_domain(
         parts[hash] = _array(archive, hash)
         return parts[hash]
 
-    domain_of(SimpleNamespace(**row), "", array)
+    domain_of(SimpleNamespace(**row), array)
     put_domain(connection, Record(row, parts), {})
 
 

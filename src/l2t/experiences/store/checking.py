@@ -64,7 +64,7 @@ def _domains(connection: Connection, shapes: dict[str, tuple[int, ...]]) -> Iter
         parts = {getattr(row, column.name) for column in ARRAYS_OF_DOMAINS} - {None}
         if parts <= shapes.keys():  # a damaged array has been told of
             try:
-                domain_of(row, "", array)
+                domain_of(row, array)
             except StoreCorruptError as error:
                 yield str(error)
 
@@ -79,7 +79,8 @@ def _runs(connection: Connection, shapes: dict[str, tuple[int, ...]]) -> Iterato
         for score in connection.execute(select(scores).where(scores.c.run.in_(batch))):
             scored.setdefault(score.run, []).append(score)
         for row in connection.execute(select(runs).where(runs.c.id.in_(batch))):
-            if {row.W, row.statistics} - {None} <= shapes.keys():
+            parts = {getattr(row, column.name) for column in ARRAYS_OF_RUNS} - {None}
+            if parts <= shapes.keys():
                 try:
                     verify_run(row, scored.get(row.id, ()), shaped)
                 except StoreCorruptError as error:
@@ -97,6 +98,6 @@ def _users(connection: Connection, hash: str) -> str:
         )
     )
     keys = connection.execute(query).scalars().all()
-    shown = ", ".join(f"{key:.12}" for key in keys[:_SHOWN])
+    shown = ", ".join(keys[:_SHOWN])
     more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
     return f"it belongs to run {shown}{more}" if keys else "it belongs to no run"

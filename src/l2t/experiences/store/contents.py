@@ -36,7 +36,7 @@ __all__ = [
 
 T = TypeVar("T", int, str)
 _BATCH = 500
-ARRAYS_OF_RUNS = (runs.c.W, runs.c.statistics)
+ARRAYS_OF_RUNS = (runs.c.W, runs.c.statistics, runs.c.source_features, runs.c.target_features)
 ARRAYS_OF_DOMAINS = (domains.c.X, domains.c.y, domains.c.labeled, domains.c.groups)
 
 

@@ -23,8 +23,8 @@ _SQLITE: tuple[tuple[str, type[StoreError], str], ...] = (
     (
         "SQLITE_CORRUPT",
         StoreCorruptError,
-        "is damaged: parts of the file are missing or overwritten; restore it from a copy, or merge an "
-        "export into a new store",
+        "is damaged: parts of the file are missing or overwritten; restore it from a copy, or take what "
+        "can be read into a new store with `l2t store rescue`",
     ),
     (
         "SQLITE_FULL",

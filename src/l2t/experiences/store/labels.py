@@ -68,7 +68,11 @@ def _identity(value: Any) -> tuple[str, str]:
 
 def _tagged(value: Any, what: str) -> tuple[str, str]:
     tagged = _tag(value)
-    if tagged is None or _identity(_value(*tagged)) != _identity(value):
+    try:
+        kept = tagged is not None and _identity(_value(*tagged)) == _identity(value)
+    except (ValueError, TypeError):
+        kept = False
+    if tagged is None or not kept:
         raise InvalidInputError(
             f"{what} must be text, numbers, truths or bytes in a store, got {value!r:.80} of type "
             f"{type(value).__name__}; turn them into text first"

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any, get_args
 
 import numpy as np
@@ -38,6 +39,13 @@ __all__ = [
 Array = npt.NDArray[Any]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _STATUS = get_args(Status)
+# By name, so that a column that a later version adds breaks no seal.
+_SEALED = (
+    *("key", "created_at", "status", "algorithm", "source", "target", "source_name", "target_name"),
+    *("source_features", "target_features", "random_state", "params", "protocol", "reason", "W"),
+    *("statistics", "bank_first", "bank_last", "bank_step", "n_neighbors", "duration", "version"),
+    "host",
+)
 _SCORE = tuple(field.name for field in fields(Score))
 _NO_SCORE: dict[str, Any] = dict.fromkeys(_SCORE[1:], math.nan)
 
@@ -54,36 +62,42 @@ class Record:
 def domain_record(domain: Domain) -> Record:
     """Return the row of a domain; its name is not part of it."""
     found: dict[str, Array] = {}
-
-    def hashed(array: Array | None) -> str | None:
-        if array is None:
-            return None
-        hash = fingerprint(array)
-        found[hash] = array
-        return hash
-
     y, y_values = _labels(domain.y, "labels")
     groups, groups_values = _labels(domain.groups, "groups")
     row = {
         "fingerprint": domain.fingerprint,
         "n_rows": len(domain),
         "n_features": domain.n_features,
-        "X": hashed(domain.X),
-        "y": hashed(y),
+        "X": _hashed(domain.X, found),
+        "y": _hashed(y, found),
         "y_values": y_values,
-        "labeled": hashed(domain.labeled),
-        "groups": hashed(groups),
+        "labeled": _hashed(domain.labeled, found),
+        "groups": _hashed(groups, found),
         "groups_values": groups_values,
     }
     return Record(row, found)
+
+
+def _hashed(array: Array | None, found: dict[str, Array]) -> str | None:
+    """Note an array among those found, and return its hash."""
+    if array is None:
+        return None
+    hash = fingerprint(array)
+    found[hash] = array
+    return hash
 
 
 def _labels(values: Array | None, what: str) -> tuple[Array | None, str | None]:
     return (None, None) if values is None else encode_labels(values, what)
 
 
-def domain_of(row: Any, name: str, array: Callable[[str], Array]) -> Domain:
-    """Return the domain of a row whose content is that of its fingerprint."""
+def domain_of(
+    row: Any, array: Callable[[str], Array], name: str = "", features: str | None = None
+) -> Domain:
+    """Return the domain of a row whose content is that of its fingerprint.
+
+    `name` and `features`, the array with the names of the columns, are those of a run.
+    """
     where = f"domain {row.fingerprint:.12}"
     try:
         domain = Domain(
@@ -94,8 +108,9 @@ def domain_of(row: Any, name: str, array: Callable[[str], Array]) -> Domain:
             if row.groups is None
             else decode_labels(array(row.groups), row.groups_values),
             name=name,
+            feature_names=None if features is None else json.loads(array(features).tobytes()),
         )
-    except L2TError as error:
+    except (L2TError, ValueError, TypeError) as error:
         raise StoreCorruptError(f"{where} cannot be read: {error}") from None
     if domain.fingerprint != row.fingerprint or domain.X.shape != (row.n_rows, row.n_features):
         raise StoreCorruptError(f"{where} is not what it was: its content has another fingerprint")
@@ -127,17 +142,20 @@ def run_record(run: Run) -> Record:
         "host": _text(run.host),
     }
     if run.W is not None:
-        W = plain_array(run.W, "W")
-        row["W"] = fingerprint(W)
-        found[row["W"]] = W
+        row["W"] = _hashed(plain_array(run.W, "W"), found)
+    for side, domain in (("source", run.pair.source), ("target", run.pair.target)):
+        names = domain.feature_names
+        packed = None if names is None else np.frombuffer(json.dumps(names).encode(), np.uint8)
+        row[f"{side}_features"] = _hashed(packed, found)
     if run.statistics is not None:
         stats = run.statistics
         stacked = plain_array(np.vstack([stats.d, stats.tau, stats.Q]), "statistics")
-        row["statistics"] = fingerprint(stacked)
-        found[row["statistics"]] = stacked
+        row["statistics"] = _hashed(stacked, found)
         row["bank_first"], row["bank_last"], row["bank_step"] = astuple(stats.kernels)
         row["n_neighbors"] = int(stats.n_neighbors)
-    return Record(row, found, tuple(_score_row(score) for score in _distinct(run.scores)))
+    scored = tuple(_score_row(score) for score in _distinct(run.scores))
+    row["seal"] = _seal(SimpleNamespace(**row), [SimpleNamespace(**each) for each in scored])
+    return Record(row, found, scored)
 
 
 def _score_row(score: Score) -> dict[str, Any]:
@@ -145,15 +163,14 @@ def _score_row(score: Score) -> dict[str, Any]:
     return row | {name: _finite(getattr(score, name), name) for name in _SCORE[1:]}
 
 
-def run_of(
-    row: Any, scores: tuple[Score, ...], pair: DomainPair, array: Callable[[str], Array]
-) -> Run:
+def run_of(row: Any, scores: Sequence[Any], pair: DomainPair, array: Callable[[str], Array]) -> Run:
     """Return a run whole."""
+    _unbroken(row, scores)
     return Run(
         pair=pair,
         W=None if row.W is None else array(row.W),
         statistics=None if row.statistics is None else statistics_of(row, array(row.statistics)),
-        scores=scores,
+        scores=tuple(Score(*(getattr(score, name) for name in _SCORE)) for score in scores),
         **_common(row),
     )
 
@@ -162,6 +179,7 @@ def experiences_of(
     row: Any, scores: Sequence[Any], statistics: PairStatistics | None
 ) -> dict[int | None, Experience]:
     """Return a run at each number of labels, and without one where it has no scores."""
+    _unbroken(row, scores)
     common = _common(row) | {
         "run_key": row.key,
         "source": row.source,
@@ -202,6 +220,23 @@ def statistics_of(row: Any, stacked: Array) -> PairStatistics:
         ) from None
 
 
+def _seal(row: Any, scores: Sequence[Any]) -> str:
+    """Return the sha256 of a run's row and scores: what the key does not tell cannot change unnoticed."""
+    content = [
+        [getattr(row, name) for name in _SEALED],
+        sorted([getattr(score, name) for name in _SCORE] for score in scores),
+    ]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+def _unbroken(row: Any, scores: Sequence[Any]) -> None:
+    if _seal(row, scores) != row.seal:
+        raise StoreCorruptError(
+            f"run {row.key} is not what it was: its row or its scores have changed; all other runs "
+            "are readable, and delete(key=...) removes this one"
+        )
+
+
 def content_key(row: Any) -> str:
     """Return the key that follows from a row's content: `run_key`, without the domains."""
     content = {name: getattr(row, name) for name in ("source", "target", "algorithm")}
@@ -224,6 +259,7 @@ def verify_run(row: Any, scores: Sequence[Any], array: Callable[[str], Array]) -
             raise ValueError("its W is no matrix")
         if row.statistics is not None:
             statistics_of(row, array(row.statistics))
+        _unbroken(row, scores)
         for score in scores:
             _finite(sum(getattr(score, name) for name in _NO_SCORE), "a score")
     except (ValueError, TypeError, L2TError) as error:

@@ -44,7 +44,7 @@ def _array(name: str, *, nullable: bool = True) -> Column[str]:
     return Column(name, _HASH, ForeignKey("l2t_arrays.hash"), nullable=nullable, index=True)
 
 
-#: The content of a domain; its name is the business of each run.
+#: The content of a domain; its name and those of its features are the business of each run.
 domains = Table(
     "l2t_domains",
     metadata,
@@ -77,6 +77,8 @@ runs = Table(
     _domain("target"),
     Column("source_name", Text, nullable=False),
     Column("target_name", Text, nullable=False),
+    _array("source_features"),  # the names of the columns, as bytes of JSON
+    _array("target_features"),
     Column("random_state", Text, nullable=False),  # a seed may have more than 64 bits
     Column("params", Text, nullable=False),
     Column("protocol", Text, nullable=False),
@@ -90,6 +92,9 @@ runs = Table(
     Column("duration", Double, nullable=False),
     Column("version", Text, nullable=False),
     Column("host", Text, nullable=False),
+    Column(
+        "seal", _HASH, nullable=False
+    ),  # the sha256 of all the rest of the row and of its scores
 )
 # A page in order of time is read off this index without sorting, and without the wide rows.
 Index("ix_l2t_runs_time", runs.c.created_at, runs.c.key, runs.c.status, runs.c.algorithm)

@@ -7,35 +7,27 @@ PostgreSQL server (for many machines) and memory (for trying things out).
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Unpack
 
 import numpy.typing as npt
-from sqlalchemy import Connection, func, select
+from sqlalchemy import func, select
 
-from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
-from l2t.experiences.experience import Experience, Run, Score
+from l2t.experiences.experience import Experience, Run
 from l2t.experiences.store.address import Address
 from l2t.experiences.store.archive import export, merge
-from l2t.experiences.store.arrays import decode, encode
+from l2t.experiences.store.arrays import encode
 from l2t.experiences.store.checking import problems
-from l2t.experiences.store.contents import batches, present, put_domain, put_run, remove_runs
+from l2t.experiences.store.contents import present, put_domain, put_run, remove_runs
 from l2t.experiences.store.database import Database
-from l2t.experiences.store.errors import StoreCorruptError, StoreError, UnknownRunError
+from l2t.experiences.store.errors import StoreCorruptError, StoreError
 from l2t.experiences.store.filters import ALL_TIMES, JOINED, ORDERS, Filters, conditions, page
-from l2t.experiences.store.records import (
-    domain_of,
-    domain_record,
-    experiences_of,
-    run_of,
-    run_record,
-    statistics_of,
-)
-from l2t.experiences.store.schema import arrays, domains, runs, scores
+from l2t.experiences.store.reading import array_of, experiences_at, run_row, whole_run
+from l2t.experiences.store.records import domain_record, run_record
+from l2t.experiences.store.schema import domains, runs
 from l2t.experiences.store.versions import prepare, upgrade
-from l2t.statistics import PairStatistics
 
 __all__ = ["ExperienceStore", "open_store", "upgrade_store"]
 
@@ -188,27 +180,15 @@ class ExperienceStore:
     def run(self, key: str) -> Run:
         """Return a run whole, with both domains and W."""
         with self._database.reading() as connection:
-            row = self._row(connection, key)
-            found = connection.execute(select(scores).where(scores.c.run == row.id))
-            scored = tuple(Score(*each[1:]) for each in found.all())
-
-            def array(hash: str) -> npt.NDArray[Any]:
-                return _array(connection, hash, row.key)
-
-            sides = []
-            for fingerprint, name in ((row.source, row.source_name), (row.target, row.target_name)):
-                query = select(domains).where(domains.c.fingerprint == fingerprint)
-                sides.append(domain_of(connection.execute(query).one(), name, array))
-            ordered = tuple(sorted(scored, key=lambda score: score.n_labels))
-            return run_of(row, ordered, DomainPair(*sides), array)
+            return whole_run(connection, key)
 
     def W(self, key: str) -> npt.NDArray[Any]:
         """Return the W of a run that was done."""
         with self._database.reading() as connection:
-            row = self._row(connection, key)
+            row = run_row(connection, key)
             if row.W is None:
                 raise StoreError(f"run {key:.12} failed and has no W: {row.reason:.200}")
-            return _array(connection, row.W, key)
+            return array_of(connection, row.W, key)
 
     def delete(self, **filters: Unpack[Filters]) -> int:
         """Delete the runs of the experiences that match, with all that nothing else refers to.
@@ -311,66 +291,13 @@ class ExperienceStore:
             # A short transaction a chunk: who reads slowly holds nobody up.
             with self._database.reading() as connection:
                 places = connection.execute(query).all()
-                found = _experiences(connection, places, with_statistics)
+                found = experiences_at(connection, places, with_statistics)
             yield from found
             if len(places) < size:
                 return
             after, offset = tuple(places[-1][2:]), 0
             left = None if left is None else left - size
 
-    def _row(self, connection: Connection, key: str) -> Any:
-        row = connection.execute(select(runs).where(runs.c.key == key)).one_or_none()
-        if row is None:
-            raise UnknownRunError(f"no run has the key {key!r:.80}")
-        return row
-
 
 class _Present(Exception):
     """The run is already there; the transaction is rolled back."""
-
-
-def _experiences(
-    connection: Connection, places: Sequence[Any], with_statistics: bool
-) -> list[Experience]:
-    """Return experiences in the order of their places; what belongs to a run is read once."""
-    rows: list[Any] = []
-    scored: dict[int, list[Any]] = {}
-    for batch in batches(place[0] for place in places):
-        rows += connection.execute(select(runs).where(runs.c.id.in_(batch))).all()
-        for score in connection.execute(select(scores).where(scores.c.run.in_(batch))):
-            scored.setdefault(score.run, []).append(score)
-    computed = _statistics(connection, rows) if with_statistics else {}
-    found = {
-        row.id: experiences_of(row, scored.get(row.id, ()), computed.get(row.id)) for row in rows
-    }
-    return [found[number][count] for number, count, *_ in places]
-
-
-def _statistics(connection: Connection, rows: Sequence[Any]) -> dict[int, PairStatistics]:
-    wanted: dict[str, list[Any]] = {}
-    for row in rows:
-        if row.statistics is not None:
-            wanted.setdefault(row.statistics, []).append(row)
-    computed: dict[int, PairStatistics] = {}
-    for batch in batches(wanted):
-        for packed in connection.execute(select(arrays).where(arrays.c.hash.in_(batch))):
-            stacked = _decoded(packed, wanted[packed.hash][0].key)
-            for row in wanted[packed.hash]:
-                computed[row.id] = statistics_of(row, stacked)
-    return computed
-
-
-def _array(connection: Connection, hash: str, key: str) -> npt.NDArray[Any]:
-    row = connection.execute(select(arrays).where(arrays.c.hash == hash)).one_or_none()
-    if row is None:
-        raise StoreCorruptError(f"array {hash:.12} of run {key:.12} is missing")
-    return _decoded(row, key)
-
-
-def _decoded(row: Any, key: str) -> npt.NDArray[Any]:
-    try:
-        return decode(row)
-    except StoreCorruptError as error:
-        raise StoreCorruptError(
-            f"run {key:.12}: {error}; all other runs are readable, and delete(key=...) removes this one"
-        ) from None

@@ -44,6 +44,8 @@ def upgrade() -> None:
         _domain("target"),
         sa.Column("source_name", sa.Text, nullable=False),
         sa.Column("target_name", sa.Text, nullable=False),
+        _array("source_features"),
+        _array("target_features"),
         sa.Column("random_state", sa.Text, nullable=False),
         sa.Column("params", sa.Text, nullable=False),
         sa.Column("protocol", sa.Text, nullable=False),
@@ -57,6 +59,7 @@ def upgrade() -> None:
         sa.Column("duration", sa.Double, nullable=False),
         sa.Column("version", sa.Text, nullable=False),
         sa.Column("host", sa.Text, nullable=False),
+        sa.Column("seal", sa.String(64), nullable=False),
     )
     op.create_index("ix_l2t_runs_time", "l2t_runs", ["created_at", "key", "status", "algorithm"])
     op.create_table(

@@ -1,0 +1,376 @@
+"""Damage gives one sentence, and what was sound stays readable."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from l2t.exceptions import InvalidInputError, MissingExtraError
+from l2t.experiences.store import (
+    StoreCorruptError,
+    StoreError,
+    StoreVersionError,
+    database,
+    open_store,
+    rescue_store,
+    upgrade_store,
+)
+from l2t.experiences.store.arrays import decode, encode
+from l2t.numerics import fingerprint
+from l2t.testing.stores import assert_same_run, random_run
+
+RUNS = [random_run(number) for number in range(3)]
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A store of three runs."""
+    with open_store(tmp_path / "store.db") as store:
+        for run in RUNS:
+            store.add(run)
+    return tmp_path / "store.db"
+
+
+def sentence(action, kind=StoreError) -> str:
+    with pytest.raises(kind) as caught:
+        action()
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def change(path: Path, *statements: str) -> None:
+    connection = sqlite3.connect(path)
+    for statement in statements:
+        connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+def flip(path: Path, array: np.ndarray) -> None:
+    content = encode("", array)["data"]
+    raw = path.read_bytes()
+    assert content in raw
+    half = len(content) // 2
+    changed = content[:half] + bytes([content[half] ^ 1]) + content[half + 1 :]
+    path.write_bytes(raw.replace(content, changed))  # SQLite may have left older copies around
+
+
+def test_a_flipped_byte_in_a_W(path):
+    flip(path, RUNS[1].W)
+    with open_store(path) as store:
+        for read in (store.W, store.run):
+            said = sentence(lambda read=read: read(RUNS[1].key), StoreCorruptError)
+            assert fingerprint(RUNS[1].W)[:12] in said
+            assert RUNS[1].key[:12] in said
+            assert said.startswith("sqlite:///")
+        assert len(list(store.experiences())) == 6
+        for run in (RUNS[0], RUNS[2]):
+            assert_same_run(store.run(run.key), run)
+        (said,) = store.check()
+        assert RUNS[1].key[:12] in said
+        with pytest.raises(StoreCorruptError):
+            store.export(path.with_name("export.zip"))
+        assert not path.with_name("export.zip").exists()
+        store.delete(key=RUNS[1].key)
+        assert store.check() == []
+        assert store.add(RUNS[1])
+        assert_same_run(store.run(RUNS[1].key), RUNS[1])
+
+
+def test_a_flipped_byte_in_statistics(path):
+    stats = RUNS[1].statistics
+    flip(path, np.vstack([stats.d, stats.tau, stats.Q]))
+    with open_store(path) as store:
+        said = sentence(lambda: list(store.experiences()), StoreCorruptError)
+        assert RUNS[1].key[:12] in said
+        others = list(store.experiences(key=[RUNS[0].key, RUNS[2].key]))
+        assert len(others) == 4
+        assert len(list(store.experiences(statistics=False))) == 6
+        assert store.run(RUNS[2].key).statistics is not None
+
+
+def test_a_flipped_byte_in_a_domain(path):
+    flip(path, RUNS[1].pair.source.X)
+    with open_store(path) as store:
+        said = sentence(lambda: store.run(RUNS[1].key), StoreCorruptError)
+        assert RUNS[1].key[:12] in said
+        assert len(list(store.experiences())) == 6
+        np.testing.assert_array_equal(store.W(RUNS[1].key), RUNS[1].W)
+        (said,) = store.check()
+        assert RUNS[1].key[:12] in said
+
+
+def test_opening_and_listing_read_no_arrays(path):
+    change(path, "UPDATE l2t_arrays SET data = x'00'")
+    with open_store(path) as store:
+        assert store.count() == len(list(store.experiences(statistics=False))) == 6
+
+
+@pytest.mark.parametrize(
+    ("statement", "word"),
+    [
+        ("UPDATE l2t_runs SET params = '{}' WHERE random_state = '1'", "another key"),
+        ("UPDATE l2t_runs SET duration = 7 WHERE random_state = '1'", "have changed"),
+        ("UPDATE l2t_scores SET accuracy_after = 0.25 WHERE run = 2", "have changed"),
+        ("DELETE FROM l2t_scores WHERE run = 2 AND n_labels = 3", "have changed"),
+        ("UPDATE l2t_runs SET params = '{' WHERE random_state = '1'", "damaged"),
+        ("UPDATE l2t_runs SET status = 'odd' WHERE random_state = '1'", "status is 'odd'"),
+        ("UPDATE l2t_runs SET bank_step = 3 WHERE random_state = '1'", "statistics"),
+        ("UPDATE l2t_domains SET y_values = '[]' WHERE n_rows = 12", "labels cannot be read"),
+        ("UPDATE l2t_domains SET y_values = replace(y_values, '2', '9')", "another fingerprint"),
+        ("UPDATE l2t_arrays SET codec = 'odd'", "codec 'odd' is unknown"),
+        ("UPDATE l2t_arrays SET dtype = '|O'", "impossible"),
+        ("UPDATE l2t_arrays SET shape = '[1000000000, 1000000]'", "bytes"),
+        ("DELETE FROM l2t_runs WHERE random_state = '1'", "belongs to n"),
+        ("DELETE FROM l2t_arrays WHERE shape = '[4, 2]'", "refers to one of l2t_arrays"),
+    ],
+)
+def test_check_tells_what_is_wrong(path, statement, word):
+    change(path, statement)
+    with open_store(path) as store:
+        found = store.check()
+        assert any(word in said for said in found), found
+        assert not any("\n" in said for said in found)
+
+
+@pytest.mark.parametrize("dtype", ["?", "u1", "i4", "f4", "f8", ">f8"])
+@pytest.mark.parametrize("shape", [(), (0, 3), (7,), (50, 3), (2, 3, 4)])
+def test_arrays_come_back(dtype, shape):
+    array = np.asarray(np.random.default_rng(0).normal(size=shape) * 9).astype(dtype)
+    row = encode(fingerprint(array), array)
+    found = decode(SimpleNamespace(**row))
+    assert (found.shape, found.dtype) == (shape, array.dtype.newbyteorder("="))
+    np.testing.assert_array_equal(found, array)
+    assert not found.flags.writeable
+
+
+def test_bytes_that_would_unpack_to_more_are_not_unpacked():
+    row = encode("0" * 64, np.zeros((1000, 1000)))
+    with pytest.raises(StoreCorruptError, match="and not 8 as its shape says"):
+        decode(SimpleNamespace(**row | {"shape": "[1]"}))
+
+
+@pytest.mark.parametrize("part", [0.02, 0.3, 0.5, 0.9])
+def test_a_truncated_file(path, part):
+    size = path.stat().st_size
+    os.truncate(path, int(size * part))
+
+    def use() -> None:
+        with open_store(path) as store:
+            assert store.check() == []
+
+    said = sentence(use, StoreCorruptError)
+    assert str(path) in said
+
+
+def test_what_is_left_of_a_truncated_file_can_be_rescued(tmp_path):
+    path = tmp_path / "store.db"
+    runs = [random_run(number, n_domains=20) for number in range(60)]
+    with open_store(path) as store:
+        for run in runs:
+            store.add(run)
+    os.truncate(path, int(path.stat().st_size * 0.7))
+    content = path.read_bytes()
+    with open_store(tmp_path / "new.db") as new:
+        taken = rescue_store(path, new)
+        assert 20 < taken < 60
+        assert new.check() == []
+        kept = new.keys()
+        for run in runs:
+            if run.key in kept:
+                assert_same_run(new.run(run.key), run)
+        assert rescue_store(path, new) == 0
+    assert path.read_bytes() == content
+    with pytest.raises(StoreError, match="there is no store at"):
+        rescue_store(tmp_path / "nothing.db", store)
+    with pytest.raises(InvalidInputError, match="only SQLite stores"):
+        rescue_store("memory://", store)
+
+
+def test_a_page_that_was_overwritten(path):
+    with path.open("r+b") as file:
+        file.seek(4096 * 3)
+        file.write(os.urandom(4096 * 4))
+
+    def use() -> list[str]:
+        with open_store(path) as store:
+            return store.check()
+
+    try:
+        found = use()
+    except StoreCorruptError as error:
+        found = [str(error)]
+    assert found
+
+
+def test_files_that_are_no_store(tmp_path):
+    text = tmp_path / "text.db"
+    text.write_text("Dear diary, " * 200)
+    assert "not an SQLite database" in sentence(lambda: open_store(text), StoreCorruptError)
+    assert text.read_text().startswith("Dear diary")
+
+    other = tmp_path / "other.db"
+    change(other, "CREATE TABLE visits (url TEXT)")
+    assert "something else: it has the tables visits" in sentence(lambda: open_store(other))
+
+    assert "is a directory" in sentence(lambda: open_store(tmp_path))
+    assert "directory does not exist" in sentence(lambda: open_store(tmp_path / "no" / "a.db"))
+    for use in (
+        lambda: open_store(tmp_path / "a.db", create=False),
+        lambda: upgrade_store(tmp_path / "a.db"),
+    ):
+        assert "there is no store at" in sentence(use)
+    assert not (tmp_path / "a.db").exists()
+
+
+def test_an_empty_file_becomes_a_store(tmp_path):
+    (tmp_path / "a.db").touch()
+    with open_store(tmp_path / "a.db") as store:
+        assert store.check() == []
+
+
+@pytest.mark.parametrize("table", ["l2t_scores", "l2t_arrays"])
+def test_a_missing_table(path, table):
+    change(path, "PRAGMA foreign_keys = OFF", f"DROP TABLE {table}")
+    assert f"not whole: {table} missing" in sentence(lambda: open_store(path), StoreCorruptError)
+
+
+def test_a_table_that_vanishes(path):
+    with open_store(path) as store:
+        change(path, "DROP TABLE l2t_scores")
+        assert "l2t_scores" in sentence(store.count, StoreCorruptError)
+
+
+@pytest.mark.parametrize("future", ["0002", "9999", "beta"])
+def test_a_store_of_the_future(path, future):
+    change(path, f"UPDATE l2t_version SET version_num = '{future}'")
+    for use in (open_store, upgrade_store):
+        said = sentence(lambda use=use: use(path), StoreVersionError)
+        assert f"is of version {future}" in said
+        assert "pip install --upgrade l2t" in said
+    change(path, "UPDATE l2t_version SET version_num = '0001'")
+    with open_store(path) as store:
+        assert store.check() == []
+
+
+def test_a_store_without_version(path):
+    change(path, "DELETE FROM l2t_version")
+    assert "version number missing" in sentence(lambda: open_store(path), StoreCorruptError)
+
+
+def test_a_full_disk(path, writers):
+    said = writers("full", f"sqlite:///{path}")
+    assert "limit on the size of files" in said or "disk is full" in said
+    assert "\n" not in said
+    with open_store(path) as store:
+        assert store.check() == []
+        for run in RUNS:
+            assert_same_run(store.run(run.key), run)
+        assert store.add(random_run(50))
+
+
+def test_a_database_that_may_not_grow(path, monkeypatch):
+    prepare = database._prepare
+
+    def small(connection, record):
+        prepare(connection, record)
+        connection.execute("PRAGMA max_page_count = 1").close()
+
+    monkeypatch.setattr(database, "_prepare", small)
+    with open_store(path) as store:
+        large = random_run(9, W=np.random.default_rng(0).normal(size=(4, 50_000)))
+        assert "the disk is full" in sentence(lambda: store.add(large))
+        assert store.keys() == {run.key for run in RUNS}
+        assert store.check() == []
+
+
+def test_a_file_that_is_read_only(writers):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "store.db"
+        with open_store(path) as store:
+            for run in RUNS:
+                store.add(run)
+        path.chmod(0o444)
+        Path(folder).chmod(0o555)
+        said = writers("readonly", f"sqlite:///{path}")
+        assert "read-only" in said
+        Path(folder).chmod(0o755)
+
+
+def test_another_process_holds_the_store(path, monkeypatch):
+    monkeypatch.setattr(database, "_PATIENCE", 0.05)
+    holder = sqlite3.connect(path, isolation_level=None)
+    with open_store(path) as store:
+        holder.execute("BEGIN IMMEDIATE")
+        assert "held by another process" in sentence(lambda: store.add(random_run(7)))
+        assert store.count() == 6  # reading goes on
+        holder.execute("ROLLBACK")
+        assert store.add(random_run(7))
+    holder.close()
+
+
+def test_an_unreachable_server():
+    for url in (
+        "postgresql://me:secret@127.0.0.1:1/l2t",
+        "postgresql://me:secret@/l2t?host=/nowhere",
+    ):
+        said = sentence(lambda url=url: open_store(url))
+        assert "cannot be reached" in said
+        assert "secret" not in said
+
+
+def test_a_wrong_password(postgres_server):
+    rules = postgres_server.pgdata / "pg_hba.conf"
+    before = rules.read_text()
+    rules.write_text(f"local all guest scram-sha-256\n{before}")
+    postgres_server.psql("CREATE ROLE guest LOGIN PASSWORD 'right'; SELECT pg_reload_conf();")
+    try:
+        url = postgres_server.get_uri().replace("postgres:@", "guest:wrong@")
+        said = sentence(lambda: open_store(url))
+        assert "password authentication failed" in said
+        assert "wrong" not in said
+        assert "does not exist" in sentence(
+            lambda: open_store(postgres_server.get_uri(database="nothing"))
+        )
+    finally:
+        rules.write_text(before)
+        postgres_server.psql("SELECT pg_reload_conf();")
+
+
+def test_a_server_where_a_table_is_missing(postgres, postgres_server):
+    url = postgres()
+    with open_store(url) as store:
+        schema = url.rpartition("%3D")[2]
+        postgres_server.psql(f"DROP TABLE {schema}.l2t_scores;")
+        assert "l2t_scores" in sentence(store.count, StoreCorruptError)
+
+
+def test_without_psycopg(monkeypatch):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'l2t\[postgres\]'"):
+        open_store("postgresql://localhost/l2t")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "mysql://me:secret@host/x",
+        "experiences",
+        "sqlite://",
+        "sqlite:///",
+        "sqlite:///:memory:",
+        "memory://x",
+        3,
+    ],
+)
+def test_addresses_that_are_none(url):
+    with pytest.raises(InvalidInputError) as caught:
+        open_store(url)
+    assert "secret" not in str(caught.value)

@@ -1,0 +1,125 @@
+"""Tables are made and upgraded by the same migrations, and nothing is lost on the way."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import inspect, text
+
+from l2t.experiences.store import StoreVersionError, open_store, upgrade_store, versions
+from l2t.experiences.store.schema import VERSION_TABLE, metadata
+from l2t.testing.stores import assert_same_run, random_run
+
+SECOND = """
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+
+def upgrade():
+    op.add_column("l2t_runs", sa.Column("note", sa.Text, nullable=False, server_default="none yet"))
+    {more}
+"""
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request, tmp_path):
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/store.db"
+    return request.getfixturevalue("postgres")()
+
+
+@pytest.fixture
+def next_version(tmp_path, monkeypatch):
+    """Make the code one migration newer, which may fail half-way."""
+
+    def use(more: str = "") -> None:
+        folder = tmp_path / "migrations"
+        shutil.copytree(versions.MIGRATIONS, folder, dirs_exist_ok=True)
+        (folder / "versions" / "r0002_note.py").write_text(SECOND.format(more=more))
+        monkeypatch.setattr(versions, "MIGRATIONS", folder)
+
+    return use
+
+
+def test_migrations_make_the_schema(url):
+    with open_store(url) as store, store._database.reading() as connection:
+        context = MigrationContext.configure(
+            connection,
+            opts={
+                "version_table": VERSION_TABLE,
+                "compare_type": True,
+            },
+        )
+        assert compare_metadata(context, metadata) == []
+        assert store.version == versions.newest() == "0001"
+
+
+def test_an_older_store_is_upgraded(url, next_version):
+    runs = [random_run(number, status="failed" if number == 1 else "done") for number in range(4)]
+    with open_store(url) as store:
+        for run in runs:
+            store.add(run)
+    next_version()
+    with pytest.raises(
+        StoreVersionError, match=r"0001 and this code needs 0002: run `l2t store upgrade"
+    ):
+        open_store(url)
+    upgrade_store(url)
+    upgrade_store(url)
+    with open_store(url) as store:
+        assert store.version == "0002"
+        assert store.check() == []
+        for run in runs:
+            assert_same_run(store.run(run.key), run)
+        with store._database.reading() as connection:
+            notes = connection.execute(text("SELECT note FROM l2t_runs")).scalars().all()
+        assert notes == ["none yet"] * 4
+
+
+def test_an_upgrade_that_fails_changes_nothing(url, next_version, monkeypatch):
+    with open_store(url) as store:
+        store.add(random_run(0))
+    before = versions.MIGRATIONS
+    next_version("raise RuntimeError('no power')")
+    with pytest.raises(RuntimeError, match="no power"):
+        upgrade_store(url)
+    monkeypatch.setattr(versions, "MIGRATIONS", before)
+    with open_store(url) as store:
+        assert store.check() == []
+        with store._database.reading() as connection:
+            columns = {column["name"] for column in inspect(connection).get_columns("l2t_runs")}
+        assert "note" not in columns
+
+
+def test_a_new_store_is_made_by_all_migrations(tmp_path, next_version):
+    next_version()
+    with open_store(tmp_path / "a.db") as store:
+        assert store.version == "0002"
+
+
+def test_opening_a_store_that_exists_needs_no_migrations(tmp_path):
+    path = tmp_path / "a.db"
+    open_store(path).close()
+    code = f"""
+import sys
+from l2t.experiences.store import open_store
+with open_store({str(path)!r}) as store:
+    assert store.count() == 0
+assert not any(name.startswith("alembic") for name in sys.modules)
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_migrations_are_packaged():
+    files = sorted(
+        path.name for path in (Path(versions.__file__).parent / "migrations").rglob("*.py")
+    )
+    assert files == ["r0001_first.py"]

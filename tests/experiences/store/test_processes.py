@@ -1,0 +1,35 @@
+"""Many processes at once, and processes that die: nothing is lost, nothing is broken."""
+
+from __future__ import annotations
+
+import pytest
+
+from l2t.experiences.store import open_store
+
+DISTINCT = 8 * (24 - 8) + 8
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request, tmp_path):
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/store.db"
+    return request.getfixturevalue("postgres")()
+
+
+def test_eight_processes_write_at_once(url, writers):
+    assert writers("eight", url) == str(DISTINCT)
+    with open_store(url) as store:
+        assert len(store.keys()) == DISTINCT
+        assert store.count() == 2 * DISTINCT
+        assert store.check() == []
+
+
+def test_a_store_on_both_sides_of_a_fork(url, writers):
+    assert writers("forked", url) == str(1 + 3 * 9)
+    with open_store(url) as store:
+        assert store.check() == []
+
+
+def test_twenty_kills_leave_a_sound_store(tmp_path, writers):
+    kept = int(writers("killed", f"sqlite:///{tmp_path}/store.db"))
+    assert kept > 10
