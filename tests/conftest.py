@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import tempfile
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -40,3 +43,29 @@ def pair() -> DomainPair:
     Xs = rng.normal(size=(3, 10))[ys] * 2 + rng.normal(size=(60, 10))
     Xt = rng.normal(size=(3, 10))[yt] * 2 + rng.normal(size=(45, 10)) + 0.5
     return DomainPair(Domain(Xs, ys, name="source"), Domain(Xt, yt + 3, name="target"))
+
+
+@pytest.fixture(scope="session")
+def postgres_server():
+    """A real PostgreSQL server."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of platformdirs, about a directory that nobody set
+        import pgserver
+
+    folder = tempfile.mkdtemp(prefix="l2t-postgres-")  # sockets need a short path
+    server = pgserver.get_server(folder, cleanup_mode="delete")
+    yield server
+    server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def postgres(postgres_server):
+    """A function that gives the URL of a new, empty schema."""
+    numbers = itertools.count()
+
+    def schema() -> str:
+        name = f"store{next(numbers)}"
+        postgres_server.psql(f"CREATE SCHEMA {name};")
+        return f"{postgres_server.get_uri()}&options=-csearch_path%3D{name}"
+
+    return schema

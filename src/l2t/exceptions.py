@@ -7,7 +7,11 @@
         ├── InvalidInputError       (ValueError)   a parameter breaks its rule
         ├── FileFormatError         (ValueError)   a file is not what it should be
         ├── UnknownAlgorithmError   (LookupError)  no algorithm has that name
-        └── MissingExtraError       (ImportError)  an optional dependency is absent
+        ├── MissingExtraError       (ImportError)  an optional dependency is absent
+        └── StoreError              a store cannot be opened, read or written
+            ├── StoreVersionError   it is older or newer than this code
+            ├── StoreCorruptError   something in it is damaged
+            └── UnknownRunError     (LookupError)  no run has that key
 
     UserWarning
     └── L2TWarning                  something was adjusted, and the result says so
@@ -23,7 +27,11 @@ __all__ = [
     "L2TError",
     "L2TWarning",
     "MissingExtraError",
+    "StoreCorruptError",
+    "StoreError",
+    "StoreVersionError",
     "UnknownAlgorithmError",
+    "UnknownRunError",
 ]
 
 
@@ -48,6 +56,22 @@ class MissingExtraError(L2TError, ImportError):
 
     def __init__(self, need: str, extra: str) -> None:
         super().__init__(f"{need} needs an optional package: pip install 'l2t[{extra}]'")
+
+
+class StoreError(L2TError):
+    """A store cannot be opened, read or written."""
+
+
+class StoreVersionError(StoreError):
+    """A store is older or newer than this code."""
+
+
+class StoreCorruptError(StoreError):
+    """Something in a store, or in a file that should become part of it, is damaged."""
+
+
+class UnknownRunError(StoreError, LookupError):
+    """No run has that key."""
 
 
 class L2TWarning(UserWarning):

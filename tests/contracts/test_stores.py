@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import tempfile
-import warnings
 from pathlib import Path
 
 import pytest
@@ -12,26 +10,6 @@ import pytest
 from l2t.exceptions import InvalidInputError
 from l2t.experiences.store import ExperienceStore, open_store
 from l2t.testing.stores import STORE_CHECKS, check_store
-
-
-@pytest.fixture(scope="module")
-def postgres():
-    """A real server; each call gives the URL of a new, empty schema."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of platformdirs, about a directory that nobody set
-        import pgserver
-
-    folder = tempfile.mkdtemp(prefix="l2t-postgres-")  # sockets need a short path
-    server = pgserver.get_server(folder, cleanup_mode="delete")
-    numbers = itertools.count()
-
-    def schema() -> str:
-        name = f"check{next(numbers)}"
-        server.psql(f"CREATE SCHEMA {name};")
-        return f"{server.get_uri()}&options=-csearch_path%3D{name}"
-
-    yield schema
-    server.cleanup()
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgresql"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from l2t.experiences.collection import Collection, collect
 from l2t.experiences.evaluation import LABEL_COUNTS, Accuracies, evaluate, improvement_ratio
 from l2t.experiences.experience import Experience, Run, Score
-from l2t.experiences.store import ExperienceStore, open_store, upgrade_store
+from l2t.experiences.store import ExperienceStore, open_store, rescue_store, upgrade_store
 
 __all__ = [
     "LABEL_COUNTS",
@@ -19,5 +19,6 @@ __all__ = [
     "evaluate",
     "improvement_ratio",
     "open_store",
+    "rescue_store",
     "upgrade_store",
 ]

@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 
 from l2t.domains import Domain, DomainPair
-from l2t.exceptions import InvalidInputError, L2TError
+from l2t.exceptions import InvalidInputError, L2TError, StoreError, UnknownRunError
 from l2t.experiences.experience import Experience, Run, Score
-from l2t.experiences.store import ExperienceStore, StoreError, UnknownRunError
+from l2t.experiences.store import ExperienceStore
 from l2t.statistics import KernelBank, PairStatistics
 
 __all__ = ["STORE_CHECKS", "assert_same_run", "check_store", "random_run"]

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from l2t.exceptions import FileFormatError
-from l2t.experiences.store import StoreError, open_store
+from l2t.exceptions import FileFormatError, StoreError
+from l2t.experiences.store import open_store
 from l2t.testing.stores import random_run
 
 RUNS = [random_run(number, status="failed" if number == 2 else "done") for number in range(4)]

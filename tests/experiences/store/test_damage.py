@@ -12,16 +12,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from l2t.exceptions import InvalidInputError, MissingExtraError
-from l2t.experiences.store import (
+from l2t.exceptions import (
+    InvalidInputError,
+    MissingExtraError,
     StoreCorruptError,
     StoreError,
     StoreVersionError,
-    database,
-    open_store,
-    rescue_store,
-    upgrade_store,
 )
+from l2t.experiences.store import database, open_store, rescue_store, upgrade_store
 from l2t.experiences.store.arrays import decode, encode
 from l2t.numerics import fingerprint
 from l2t.testing.stores import assert_same_run, random_run

@@ -12,7 +12,8 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import inspect, text
 
-from l2t.experiences.store import StoreVersionError, open_store, upgrade_store, versions
+from l2t.exceptions import StoreVersionError
+from l2t.experiences.store import open_store, upgrade_store, versions
 from l2t.experiences.store.schema import VERSION_TABLE, metadata
 from l2t.testing.stores import assert_same_run, random_run
 

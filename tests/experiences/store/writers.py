@@ -17,7 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from l2t.experiences.store import StoreError, open_store
+from l2t.exceptions import StoreError
+from l2t.experiences.store import open_store
 from l2t.testing.stores import random_run
 
 FORK = multiprocessing.get_context("fork")

@@ -22,7 +22,7 @@ from l2t.domains.files._parts import Names, Parts, listed, refuse_large
 from l2t.domains.files._values import as_mask, complete, gather, plain, storable, without_missing
 from l2t.exceptions import FileFormatError, InvalidInputError
 
-__all__ = ["read", "write"]
+__all__ = ["read", "read_member", "write"]
 
 _DEFLATE_RATIO = 1032  # no deflated byte unpacks to more
 _MAX_HEADER = 10_000  # numpy's own bound: a longer header is an attack on its parser
@@ -43,7 +43,7 @@ def read(path: Path, names: Names) -> Parts:
         groups = _named(archive, members, names.groups, "groups")
         y = _named(archive, members, names.label, "y")
         if y is not None and names.label in (None, "y") and "classes" in members:
-            y = _decoded(y, _array(archive, members["classes"]))
+            y = _decoded(y, read_member(archive, members["classes"]))
     labeled = None if mask is None else as_mask(mask, f"array {names.labeled or 'labeled'!r}")
     if groups is not None:
         complete(groups, f"array {names.groups or 'groups'!r}")
@@ -104,13 +104,13 @@ def _named(
 ) -> npt.NDArray[Any] | None:
     wanted = default if name is None else name
     if wanted in members:
-        return _array(archive, members[wanted])
+        return read_member(archive, members[wanted])
     if name is None and not must:
         return None
     raise FileFormatError(f"has no array {wanted!r}; its arrays are {listed(list(members))}")
 
 
-def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> npt.NDArray[Any]:
+def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> npt.NDArray[Any]:
     """Read one array whose header agrees with the size of its member."""
     what = f"array {info.filename.removesuffix('.npy')!r:.80}"
     try:

@@ -2,24 +2,8 @@
 
 from __future__ import annotations
 
-from l2t.experiences.store.errors import (
-    StoreCorruptError,
-    StoreError,
-    StoreVersionError,
-    UnknownRunError,
-)
 from l2t.experiences.store.filters import Filters
 from l2t.experiences.store.rescue import rescue_store
 from l2t.experiences.store.store import ExperienceStore, open_store, upgrade_store
 
-__all__ = [
-    "ExperienceStore",
-    "Filters",
-    "StoreCorruptError",
-    "StoreError",
-    "StoreVersionError",
-    "UnknownRunError",
-    "open_store",
-    "rescue_store",
-    "upgrade_store",
-]
+__all__ = ["ExperienceStore", "Filters", "open_store", "rescue_store", "upgrade_store"]

@@ -25,12 +25,11 @@ import numpy.typing as npt
 from sqlalchemy import BigInteger, Connection, Table, select
 
 from l2t.domains.files._disk import replacing
-from l2t.domains.files._npz import _array as read_array
-from l2t.exceptions import FileFormatError, L2TError
+from l2t.domains.files._npz import read_member as read_array
+from l2t.exceptions import FileFormatError, L2TError, StoreError
 from l2t.experiences.store.arrays import decode
 from l2t.experiences.store.contents import ARRAYS_OF_RUNS, batches, present, put_domain, put_run
 from l2t.experiences.store.database import Database
-from l2t.experiences.store.errors import StoreError
 from l2t.experiences.store.records import Record, domain_of, verify_run
 from l2t.experiences.store.schema import arrays, domains, runs, scores
 from l2t.numerics import fingerprint

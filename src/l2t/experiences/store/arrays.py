@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from l2t.exceptions import InvalidInputError
-from l2t.experiences.store.errors import StoreCorruptError
+from l2t.exceptions import InvalidInputError, StoreCorruptError
 from l2t.numerics import fingerprint
 
 __all__ = ["decode", "encode", "plain_array"]

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection, or_, select, text
 
+from l2t.exceptions import StoreCorruptError
 from l2t.experiences.store.arrays import decode
 from l2t.experiences.store.contents import (
     ARRAYS_OF_DOMAINS,
@@ -18,7 +19,6 @@ from l2t.experiences.store.contents import (
     unreferenced_arrays,
     unreferenced_domains,
 )
-from l2t.experiences.store.errors import StoreCorruptError
 from l2t.experiences.store.records import domain_of, verify_run
 from l2t.experiences.store.schema import arrays, domains, runs, scores
 

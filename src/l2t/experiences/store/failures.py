@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
+from l2t.exceptions import StoreCorruptError, StoreError
 from l2t.experiences.store.address import Address
-from l2t.experiences.store.errors import StoreCorruptError, StoreError
 
 __all__ = ["told"]
 

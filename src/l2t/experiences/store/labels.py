@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from l2t.exceptions import InvalidInputError
-from l2t.experiences.store.errors import StoreCorruptError
+from l2t.exceptions import InvalidInputError, StoreCorruptError
 
 __all__ = ["decode_labels", "encode_labels"]
 

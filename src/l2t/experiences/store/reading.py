@@ -9,10 +9,10 @@ import numpy.typing as npt
 from sqlalchemy import Connection, select
 
 from l2t.domains import DomainPair
+from l2t.exceptions import StoreCorruptError, UnknownRunError
 from l2t.experiences.experience import Experience, Run
 from l2t.experiences.store.arrays import decode
 from l2t.experiences.store.contents import batches
-from l2t.experiences.store.errors import StoreCorruptError, UnknownRunError
 from l2t.experiences.store.records import domain_of, experiences_of, run_of, statistics_of
 from l2t.experiences.store.schema import arrays, domains, runs, scores
 from l2t.statistics import PairStatistics

@@ -15,10 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from l2t.domains import Domain, DomainPair
-from l2t.exceptions import InvalidInputError, L2TError
+from l2t.exceptions import InvalidInputError, L2TError, StoreCorruptError
 from l2t.experiences.experience import Experience, Run, Score, Status
 from l2t.experiences.store.arrays import plain_array
-from l2t.experiences.store.errors import StoreCorruptError
 from l2t.experiences.store.labels import decode_labels, encode_labels
 from l2t.numerics import fingerprint
 from l2t.statistics import KernelBank, PairStatistics

@@ -19,9 +19,8 @@ from typing import Any
 from sqlalchemy import Connection, Table, insert
 from sqlalchemy.exc import IntegrityError
 
-from l2t.exceptions import InvalidInputError
+from l2t.exceptions import InvalidInputError, StoreCorruptError, StoreError
 from l2t.experiences.store.address import Address
-from l2t.experiences.store.errors import StoreCorruptError, StoreError
 from l2t.experiences.store.schema import arrays, domains, runs, scores
 from l2t.experiences.store.store import ExperienceStore
 

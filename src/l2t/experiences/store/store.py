@@ -14,7 +14,7 @@ from typing import Any, Unpack
 import numpy.typing as npt
 from sqlalchemy import func, select
 
-from l2t.exceptions import InvalidInputError
+from l2t.exceptions import InvalidInputError, StoreCorruptError, StoreError
 from l2t.experiences.experience import Experience, Run
 from l2t.experiences.store.address import Address
 from l2t.experiences.store.archive import export, merge
@@ -22,7 +22,6 @@ from l2t.experiences.store.arrays import encode
 from l2t.experiences.store.checking import problems
 from l2t.experiences.store.contents import present, put_domain, put_run, remove_runs
 from l2t.experiences.store.database import Database
-from l2t.experiences.store.errors import StoreCorruptError, StoreError
 from l2t.experiences.store.filters import ALL_TIMES, JOINED, ORDERS, Filters, conditions, page
 from l2t.experiences.store.reading import array_of, experiences_at, run_row, whole_run
 from l2t.experiences.store.records import domain_record, run_record

@@ -13,9 +13,9 @@ from typing import Any
 
 from sqlalchemy import Connection, inspect, text
 
+from l2t.exceptions import StoreCorruptError, StoreError, StoreVersionError
 from l2t.experiences.store.address import Address
 from l2t.experiences.store.database import Database
-from l2t.experiences.store.errors import StoreCorruptError, StoreError, StoreVersionError
 from l2t.experiences.store.schema import VERSION_TABLE, metadata
 
 __all__ = ["newest", "prepare", "upgrade"]

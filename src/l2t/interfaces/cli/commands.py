@@ -156,6 +156,18 @@ def store_upgrade(url: StoreUrl) -> None:
     typer.echo("up to date")
 
 
+@store.command("rescue")
+def store_rescue(
+    url: StoreUrl,
+    into: Annotated[str, typer.Argument(help="The store that takes over what is whole.")],
+) -> None:
+    """Take every run that can still be read out of a damaged SQLite store, which is left as it is."""
+    from l2t.experiences import open_store, rescue_store
+
+    with open_store(into) as opened:
+        typer.echo(f"{rescue_store(url, opened)} runs taken over")
+
+
 @store.command("export")
 def store_export(url: StoreUrl, file: Path) -> None:
     """Write everything in a store to one portable file."""
