@@ -2,8 +2,9 @@
 
 No pickle anywhere: an array is its dtype, its shape and its little-endian bytes in C order, which is
 what `fingerprint` hashes. Before they are compressed, bytes of the same place in their numbers are put
-together: the exponents of floats are alike, their last digits are noise. That takes three quarters of the
-time and 0.89 instead of 0.96 of the space for normal float64, 0.17 instead of 0.21 for digits.
+together: the exponents of floats are alike, their last digits are noise. There is nothing to match in noise
+but runs of zeros, so zlib is told to look for runs alone: 0.59 of the space for pooled CNN features in float32
+(0.67 with matching, which takes half as long again), 0.90 for normal float64, 0.15 for digits.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ def encode(hash: str, array: Array) -> dict[str, Any]:
     """Return the row of an array."""
     portable = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
     raw = portable.tobytes()
-    data = zlib.compress(_by_place(raw, portable.dtype.itemsize), _LEVEL)
+    packer = zlib.compressobj(_LEVEL, strategy=zlib.Z_RLE)
+    data = packer.compress(_by_place(raw, portable.dtype.itemsize)) + packer.flush()
     codec = "shuffle-zlib"
     if len(data) >= len(raw):
         data, codec = raw, "raw"
@@ -76,9 +78,8 @@ def _decoded(row: Any) -> Array:
         raise ValueError(f"its dtype {row.dtype!r:.40} or shape {row.shape!r:.80} is impossible")
     size = math.prod(shape) * dtype.itemsize
     raw = row.data
-    if (
-        row.codec == "shuffle-zlib"
-    ):  # never more than the shape says, whatever the bytes would unpack to
+    if row.codec == "shuffle-zlib":
+        # Never more than the shape says, whatever the bytes would unpack to.
         raw = zlib.decompressobj().decompress(raw, size + 1)
     elif row.codec != "raw":
         raise ValueError(f"its codec {row.codec!r:.40} is unknown")
