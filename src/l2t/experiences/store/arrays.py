@@ -3,8 +3,8 @@
 No pickle anywhere: an array is its dtype, its shape and its little-endian bytes in C order, which is
 what `fingerprint` hashes. Before they are compressed, bytes of the same place in their numbers are put
 together: the exponents of floats are alike, their last digits are noise. There is nothing to match in noise
-but runs of zeros, so zlib is told to look for runs alone: 0.59 of the space for pooled CNN features in float32
-(0.67 with matching, which takes half as long again), 0.90 for normal float64, 0.15 for digits.
+but runs of zeros, so zlib is told to look for runs alone: 0.59 of the space for pooled CNN features in
+float32 (0.67 with matching, which takes half as long again), 0.90 for normal float64, 0.15 for digits.
 """
 
 from __future__ import annotations
