@@ -158,9 +158,14 @@ def test_labels_of_any_type(labels, classes):
 def test_missing_labels_are_labels_that_are_not_known():
     mask = np.array([True, False, True])
     dates = np.array(["2020", "NaT", "2021"], "datetime64[Y]")
-    for labels in ([1.0, np.nan, 2.0], [1, None, 2], [1, pd.NA, 2], dates):
+    for labels, classes in (
+        ([1.0, np.nan, 2.0], (1.0, 2.0)),
+        ([1, None, 2], (1, 2)),
+        ([1, pd.NA, 2], (1, 2)),
+        (dates, ("2020", "2021")),
+    ):
         domain = Domain(X, labels, labeled=mask)
-        assert len(domain.classes) == 2
+        assert domain.classes == classes
         np.testing.assert_array_equal(domain.codes, [0, -1, 1])
         np.testing.assert_array_equal(Domain(X, labels).labeled, mask)
         assert Domain(X, labels) == domain

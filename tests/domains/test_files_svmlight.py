@@ -77,3 +77,13 @@ def test_what_would_be_lost_is_refused(path: Path, given: dict[str, Any], senten
     with pytest.raises(InvalidInputError, match=f"a.svm: .*{sentence}"):
         write_domain(Domain(X, **given), path)
     assert list(path.parent.iterdir()) == []
+
+
+def test_a_label_that_is_nan_is_not_known(tmp_path: Path) -> None:
+    path = tmp_path / "data.svmlight"
+    path.write_text("nan 1:1\n2 1:3\n")
+    domain = read_domain(path)
+    assert domain.classes == (2,)
+    assert domain.codes.tolist() == [-1, 0]
+    assert domain.labeled is not None
+    assert domain.labeled.tolist() == [False, True]

@@ -133,7 +133,7 @@ def collect(
     )
 
 
-@store.command("check")
+@store.command("check", short_help="Read and hash everything again.")
 def store_check(url: StoreUrl) -> None:
     """Read and hash everything in a store again; exit code 1 if anything is wrong."""
     from l2t.experiences import open_store
@@ -156,7 +156,7 @@ def store_upgrade(url: StoreUrl) -> None:
     typer.echo("up to date")
 
 
-@store.command("rescue")
+@store.command("rescue", short_help="Take what is whole out of a damaged SQLite store.")
 def store_rescue(
     url: StoreUrl,
     into: Annotated[str, typer.Argument(help="The store that takes over what is whole.")],
@@ -178,7 +178,7 @@ def store_export(url: StoreUrl, file: Path) -> None:
     typer.echo(f"written to {file}")
 
 
-@store.command("import")
+@store.command("import", short_help="Add the runs of an exported file.")
 def store_import(url: StoreUrl, file: Path) -> None:
     """Add the runs of an exported file to a store; what is there already stays as it is."""
     from l2t.experiences import open_store
