@@ -231,15 +231,15 @@ def test_a_dask_cluster_that_loses_a_worker_gives_the_same_records(memory, seria
         killed = []
 
         class Watched:
-            """The store, with a worker killed when the first run has arrived."""
+            """The store, with a worker killed when the first runs have arrived."""
 
             keys = memory.keys
 
-            def add(self, run):
+            def add_packed(self, packed):
                 if not killed:
                     os.kill(pids[0], signal.SIGKILL)
                     killed.append(pids[0])
-                return memory.add(run)
+                return memory.add_packed(packed)
 
         l2t.collect(make_pairs(), Watched(), cluster=cluster.scheduler_address, **QUICK)
     assert killed

@@ -25,7 +25,7 @@ from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
 from l2t.experiences.evaluation import LABEL_COUNTS, Accuracies, evaluate, improvement_ratio
 from l2t.experiences.executors import choose_executor
 from l2t.experiences.experience import Run, Score, run_key
-from l2t.experiences.store import ExperienceStore
+from l2t.experiences.store import ExperienceStore, Packed, pack
 from l2t.progress import progress_bar
 from l2t.statistics import KernelBank, pair_statistics
 
@@ -152,10 +152,11 @@ def collect(
                 if missing:
                     yield _Task(pair, missing, random_state, protocol)
 
-        for runs in executor.map(_perform, tasks()):
-            for run in runs:
-                counts[run.status if store.add(run) else "already there"] += 1
-                advance(run.algorithm)
+        for packed in executor.map(_perform, tasks()):
+            new = store.add_packed(packed)
+            for key, row in packed.runs.items():
+                counts[row["status"] if key in new else "already there"] += 1
+                advance(row["algorithm"])
     seconds = time.perf_counter() - start
     return Collection(counts["done"], counts["failed"], counts["already there"], seconds)
 
@@ -200,8 +201,8 @@ def _params(algorithm: Algorithm) -> Mapping[str, Any]:
     return dict(getattr(algorithm, "params", {}))
 
 
-def _perform(task: _Task) -> list[Run]:
-    """Do the runs of one pair."""
+def _perform(task: _Task) -> Packed:
+    """Do the runs of one pair, and make them ready for the store here, where others need not wait for it."""
     try:
         before: Accuracies | L2TError = evaluate(
             task.pair.target.X,
@@ -213,7 +214,7 @@ def _perform(task: _Task) -> list[Run]:
         )
     except L2TError as error:
         before = error
-    return [_run(task, algorithm, before) for algorithm in task.algorithms]
+    return pack([_run(task, algorithm, before) for algorithm in task.algorithms])
 
 
 def _run(task: _Task, algorithm: Algorithm, before: Accuracies | L2TError) -> Run:

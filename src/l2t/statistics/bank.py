@@ -65,7 +65,8 @@ class KernelBank:
         for k in reversed(range(len(self))):
             values = widest.get(k % octave)
             if values is None:
-                values = np.exp(D * (-(2.0 ** -self.exponents[k]) / eta))
+                values = D * (-(2.0 ** -self.exponents[k]) / eta)
+                np.exp(values, out=values)
                 widest[k % octave] = values
             else:
                 np.multiply(values, values, out=values)

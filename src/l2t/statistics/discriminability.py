@@ -4,18 +4,20 @@
 
 over target rows, ``K_jj' = exp(-||x_j - x_j'||² / delta_k)`` in the *original* features with
 ``delta_k = 2^(p_k) eta_0``, eta_0 the mean squared distance between the domains there, and H = K on pairs
-that are mutually among their r nearest (errata E11, E28 to E30). The weights do not depend on W. Narrow
-kernels underflow: the exponent of the nearest pair is factored out of numerator and denominator, and the
-sums are taken by their logarithms.
+that are mutually among their r nearest (errata E11, E28 to E30). The weights do not depend on W.
+
+Narrow kernels underflow: the exponent of a block's nearest pair is factored out of its two sums, and
+blocks are added by their logarithms. Then one of the two sums is at least the size of that pair, and the
+other may only underflow where the ratio is out of bounds anyway.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logsumexp
 
 from l2t.statistics.bank import KernelBank
+from l2t.statistics.blocks import upper_blocks
 
 __all__ = ["discriminability", "mutual_neighbors"]
 
@@ -23,23 +25,44 @@ Array = npt.NDArray[np.float64]
 
 #: Where all mutual neighbours coincide, or all pairs are neighbours, the ratio ends here.
 BOUND = 1e12
+#: A squared distance below this share of the squared norms is rounding: the rows coincide.
+ROUNDING = 1e-14
+#: Neighbours are equally near where their squared distances agree to this share.
+TIE = 1e-9
 
 
 def discriminability(
-    D: Array, DW: Array, eta: float, kernels: KernelBank, n_neighbors: int
+    X: Array, Z: Array, eta: float, kernels: KernelBank, n_neighbors: int
 ) -> Array:
-    """Return tau (K,) from squared distances of target rows in X (D) and in X W (DW)."""
-    upper = np.triu_indices(len(D), 1)
-    near = mutual_neighbors(D, n_neighbors)[upper]
-    exponents = (D[upper].min(initial=np.inf) - D[upper]) / eta
-    with np.errstate(divide="ignore"):
-        sizes = np.log(DW[upper])
-    inside, outside = (
-        _log_sums(exponents[pairs], sizes[pairs], kernels) for pairs in (near, ~near)
-    )
+    """Return tau (K,) of target rows X (n x m) and Z = X W (n x u), both near zero.
+
+    The distances in X are the one n x n array: as products of long rows they are not made twice.
+    """
+    D = X @ X.T  # numpy computes one half of it
+    x_norms, z_norms = D.diagonal().copy(), np.einsum("ij,ij->i", Z, Z)
+    for rows, _, _ in upper_blocks(len(D)):
+        _to_distances(D[rows], x_norms[rows], x_norms)
+    near = mutual_neighbors(D, n_neighbors)
+    log_sums = np.full((2, len(kernels)), -np.inf)  # of neighbours, of all other pairs
+    for rows, columns, upper in upper_blocks(len(D)):
+        sizes = Z[rows] @ Z[columns].T
+        _to_distances(sizes, z_norms[rows], z_norms[columns])
+        counted = np.flatnonzero(upper & (sizes > 0))
+        if not counted.size:
+            continue
+        sizes, distances = sizes.ravel()[counted], D[rows, columns].ravel()[counted]
+        inside = near[rows, columns].ravel()[counted]
+        nearest = distances.min()
+        weights = np.stack([sizes * inside, sizes * ~inside])
+        sums = np.empty_like(log_sums)
+        for k, values in kernels.evaluate(distances - nearest, eta):
+            sums[:, k] = weights @ values
+        with np.errstate(divide="ignore"):
+            block = np.log(sums) - nearest / eta * 2.0**-kernels.exponents
+        log_sums = np.logaddexp(log_sums, block)
     bound = np.log(BOUND)
     with np.errstate(invalid="ignore"):
-        ratio = np.where(np.isneginf(outside), -bound, outside - inside)
+        ratio = np.where(np.isneginf(log_sums[1]), -bound, log_sums[1] - log_sums[0])
     return np.asarray(np.exp(np.clip(ratio, -bound, bound)))
 
 
@@ -47,15 +70,19 @@ def mutual_neighbors(D: Array, n_neighbors: int) -> npt.NDArray[np.bool_]:
     """Return which pairs are among each other's nearest; ties with the last neighbour count."""
     n = len(D)
     r = min(n_neighbors, max(1, (n - 1) // 2))
-    others = D.copy()
-    np.fill_diagonal(others, np.inf)
-    reach = np.partition(others, r - 1, axis=1)[:, r - 1, None]
-    near = others <= reach
-    return np.asarray(near & near.T)
+    near = np.empty((n, n), dtype=np.bool_)
+    for rows, _, _ in upper_blocks(n):
+        # The row itself is the first of the r + 1.
+        reach = np.partition(D[rows], r, axis=1)[:, r, None]
+        near[rows] = D[rows] <= reach * (1.0 + TIE)
+    np.fill_diagonal(near, False)
+    near &= near.T
+    return near
 
 
-def _log_sums(exponents: Array, sizes: Array, kernels: KernelBank) -> Array:
-    """Return ``log Σ exp(exponent / 2^p) size`` for each kernel; -inf for an empty sum."""
-    if not exponents.size:
-        return np.full(len(kernels), -np.inf)
-    return np.array([logsumexp(exponents * 2.0**-p + sizes) for p in kernels.exponents])
+def _to_distances(products: Array, a: Array, b: Array) -> None:
+    """Turn products of rows with squared norms a and b into squared distances; rounding is zero."""
+    norms = a[:, None] + b
+    products *= -2.0
+    products += norms
+    products[products <= ROUNDING * norms] = 0.0

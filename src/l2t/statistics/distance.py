@@ -11,38 +11,46 @@ import numpy.typing as npt
 
 from l2t.numerics import squared_distances
 from l2t.statistics.bank import KernelBank
+from l2t.statistics.blocks import upper_blocks
 
-__all__ = ["kernel_sums", "mmd"]
+__all__ = ["mmd"]
 
 Array = npt.NDArray[np.float64]
 
-#: Rows at a time: the blocks stay in the cache, and memory does not grow with the square of the rows.
-BLOCK = 128
 
+def mmd(
+    Zs: Array,
+    Zt: Array,
+    paired: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]],
+    sums: Array,
+    eta: float,
+    kernels: KernelBank,
+) -> Array:
+    """Return d (K,), given the kernel sums (K, 4) over the paired rows (`mmd_covariance`).
 
-def mmd(Zs: Array, Zt: Array, eta: float, kernels: KernelBank) -> Array:
-    """Return d (K,) for the bandwidths ``2^p eta``."""
+    What is left to do are the rows of the larger domain that have no partner.
+    """
+    i, j = paired
+    ss, st, ts, tt = sums.T
+    more_s, more_st = _sums_of_rest(np.delete(Zs, i, axis=0), Zs[i], Zt[j], eta, kernels)
+    more_t, more_ts = _sums_of_rest(np.delete(Zt, j, axis=0), Zt[j], Zs[i], eta, kernels)
     ns, nt = len(Zs), len(Zt)
-    within = (
-        kernel_sums(Zs, None, eta, kernels) / ns**2 + kernel_sums(Zt, None, eta, kernels) / nt**2
-    )
+    d = (ss + more_s) / ns**2 + (tt + more_t) / nt**2
+    d -= (st + ts + 2.0 * (more_st + more_ts)) / (ns * nt)
     # Rounding may leave a hair below zero where the domains are the same.
-    return np.maximum(within - 2.0 * kernel_sums(Zs, Zt, eta, kernels) / (ns * nt), 0.0)
+    return np.asarray(np.maximum(d, 0.0))
 
 
-def kernel_sums(A: Array, B: Array | None, eta: float, kernels: KernelBank) -> Array:
-    """Return the sum of each kernel over all pairs of rows; of A with itself where B is None."""
-    sums = np.zeros(len(kernels))
-    for at in range(0, len(A), BLOCK):
-        rows = A[at : at + BLOCK]
-        if B is not None:
-            for k, values in kernels.evaluate(squared_distances(rows, B), eta):
-                sums[k] += values.sum()
-            continue
-        # Half of the pairs suffice: the block with itself, and twice the block with what follows.
-        for k, values in kernels.evaluate(squared_distances(rows), eta):
-            sums[k] += values.sum()
-        if at + BLOCK < len(A):
-            for k, values in kernels.evaluate(squared_distances(rows, A[at + BLOCK :]), eta):
-                sums[k] += 2.0 * values.sum()
+def _sums_of_rest(rest: Array, own: Array, other: Array, eta: float, kernels: KernelBank) -> Array:
+    """Return the sums (2, K) that rows without a partner add: in their own domain, and across."""
+    Z = np.concatenate([rest, own, other])
+    of_other = np.arange(len(Z)) >= len(rest) + len(own)
+    sums = np.zeros((2, len(kernels)))
+    sums[0] = len(rest)  # each row with itself
+    for rows, columns, upper in upper_blocks(len(rest), len(own) + len(other)):
+        across = upper & of_other[columns]
+        weights = np.stack([2.0 * (upper & ~across), across]).reshape(2, -1)
+        D = squared_distances(Z[rows], Z[columns])
+        for k, values in kernels.evaluate(D.ravel(), eta):
+            sums[:, k] += weights @ values
     return sums

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from l2t.algorithms import LatentFactors
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
-from l2t.numerics import mean_squared_distance, squared_distances
+from l2t.numerics import mean_squared_distance
 from l2t.statistics.bank import KernelBank
 from l2t.statistics.discriminability import discriminability
 from l2t.statistics.distance import mmd
@@ -60,6 +60,18 @@ class PairStatistics:
                 got = getattr(self, name).shape
                 raise InvalidInputError(f"{name} must have shape {shape}, got {got}")
 
+    def restrict(self, kernels: KernelBank) -> PairStatistics:
+        """Return the statistics for some of the kernels, named by their own bank."""
+        gaps = np.abs(kernels.exponents[:, None] - self.kernels.exponents)
+        if gaps.min(axis=1).max() > 1e-9:
+            raise InvalidInputError(
+                f"kernels must be among those of the statistics, {self.kernels}, got {kernels}"
+            )
+        kept = gaps.argmin(axis=1)
+        return PairStatistics(
+            self.d[kept], self.Q[np.ix_(kept, kept)], self.tau[kept], kernels, self.n_neighbors
+        )
+
 
 def pair_statistics(
     pair: DomainPair,
@@ -68,6 +80,7 @@ def pair_statistics(
     kernels: KernelBank | None = None,
     n_neighbors: int = 5,
     random_state: int | None = 0,
+    q_mode: str = "full",
 ) -> PairStatistics:
     """Compute d, Q and tau of a pair under W; no label is read.
 
@@ -83,6 +96,9 @@ def pair_statistics(
         Neighbours r of tau; at most half of the other target rows are used.
     random_state : int or None
         The seed that pairs source and target rows for Q; None pairs them in the given order.
+    q_mode : "full" or "diag"
+        "diag" leaves the covariances out of Q, so that ``beta'Q beta`` is the sum that the paper prints
+        (erratum E2).
 
     Examples
     --------
@@ -101,31 +117,36 @@ def pair_statistics(
             raise InvalidInputError(
                 f"{name} must be a whole number of at least {least}, got {value!r}"
             )
-    W = W.W if isinstance(W, LatentFactors) else W
+    if q_mode not in ("full", "diag"):
+        raise InvalidInputError(f"q_mode must be 'full' or 'diag', got {q_mode!r}")
     if len(pair.target) < 2:
         raise InvalidInputError(f"target must have at least 2 rows, got {len(pair.target)}")
-    Xs, Xt = (X.astype(np.float64, copy=False) for X in (pair.source.X, pair.target.X))
-    Zs, Zt = _project(Xs, Xt, np.asarray(W, dtype=np.float64))
+    W = np.asarray(W.W if isinstance(W, LatentFactors) else W, dtype=np.float64)
+    if W.ndim != 2 or W.shape[0] != pair.n_features or not np.isfinite(W).all():
+        raise InvalidInputError(
+            f"W must be finite with one row a feature ({pair.n_features}), got shape {W.shape}"
+        )
+    Xs, Xt = _centred(pair)
+    Zs, Zt = Xs @ W, Xt @ W
     eta, eta_0 = mean_squared_distance(Zs, Zt), mean_squared_distance(Xs, Xt)
     if not eta > 0:
         raise InvalidInputError("W must not send all rows of both domains to one point")
-    i, j = paired_rows(len(Zs), len(Zt), random_state)
-    tau = discriminability(squared_distances(Xt), squared_distances(Zt), eta_0, bank, n_neighbors)
+    paired = i, j = paired_rows(len(Zs), len(Zt), random_state)
+    Q, sums = mmd_covariance(Zs[i], Zt[j], eta, bank)
     return PairStatistics(
-        mmd(Zs, Zt, eta, bank),
-        mmd_covariance(Zs[i], Zt[j], eta, bank),
-        tau,
+        mmd(Zs, Zt, paired, sums, eta, bank),
+        Q if q_mode == "full" else np.diag(np.diag(Q)),
+        discriminability(Xt, Zt, eta_0, bank, n_neighbors),
         bank,
         n_neighbors,
     )
 
 
-def _project(Xs: Array, Xt: Array, W: Array) -> tuple[Array, Array]:
-    """Return both domains under W, moved by their joint mean: far from zero distances lose digits."""
-    if W.ndim != 2 or W.shape[0] != Xs.shape[1] or not np.isfinite(W).all():
-        raise InvalidInputError(
-            f"W must be finite with one row a feature ({Xs.shape[1]}), got shape {W.shape}"
-        )
-    Zs, Zt = Xs @ W, Xt @ W
-    centre = 0.5 * (Zs.mean(axis=0) + Zt.mean(axis=0))
-    return Zs - centre, Zt - centre
+def _centred(pair: DomainPair) -> tuple[Array, Array]:
+    """Return both domains in float64 near zero, as distances lose digits elsewhere.
+
+    The centre is the median of a few target rows: an outlier does not move it as it moves the mean.
+    """
+    Xs, Xt = pair.source.X, pair.target.X
+    centre = np.median(Xt[:: 1 + len(Xt) // 16], axis=0).astype(np.float64)
+    return Xs - centre, Xt - centre

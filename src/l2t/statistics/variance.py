@@ -4,21 +4,25 @@
 ``Q[k1, k2] = Σ_{i,i'} (h_k1 - mean h_k1)(h_k2 - mean h_k2) / (n² - 1)``
 
 for n source rows paired with n target rows (the full matrix and the symmetric h: errata E1 to E4).
+The sums of the four kernels over the same pairs are what d is made of; they come along.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 
-from l2t.numerics import squared_distances
 from l2t.statistics.bank import KernelBank
+from l2t.statistics.blocks import PAIRS, upper_blocks
 
 __all__ = ["mmd_covariance", "paired_rows"]
 
 Array = npt.NDArray[np.float64]
 
-BLOCK = 32
+#: The signs of K(s, s'), K(s, t'), K(t, s'), K(t, t') in h.
+SIGNS = np.array([1.0, -1.0, -1.0, 1.0])
 
 
 def paired_rows(
@@ -32,34 +36,35 @@ def paired_rows(
     return rng.permutation(ns)[:n], rng.permutation(nt)[:n]
 
 
-def mmd_covariance(S: Array, T: Array, eta: float, kernels: KernelBank) -> Array:
-    """Return Q (K, K) for paired rows S and T (n x u)."""
+def mmd_covariance(S: Array, T: Array, eta: float, kernels: KernelBank) -> tuple[Array, Array]:
+    """Return Q (K, K) for paired rows S and T (n x u), and the kernel sums (K, 4) over all pairs.
+
+    The sums are those of K(s, s'), K(s, t'), K(t, s') and K(t, t').
+    """
     n, K = len(S), len(kernels)
-    products, sums = np.zeros((K, K)), np.zeros(K)
-    for at in range(0, n, BLOCK):
-        # h is symmetric: the block with itself, and the block with what follows counted twice.
-        own, after = slice(at, min(at + BLOCK, n)), slice(min(at + BLOCK, n), n)
-        for columns, times in ((own, 1.0), (after, 2.0)):
-            h = _terms(S, T, own, columns, eta, kernels)
-            products += times * (h @ h.T)
-            sums += times * h.sum(axis=1)
-    means = sums / n**2
-    covariance = (products - n**2 * np.outer(means, means)) / max(n**2 - 1, 1)
-    return np.asarray(0.5 * (covariance + covariance.T))
+    products, sums = np.zeros((K, K)), np.zeros((K, 4))
+    # Fresh memory for h in every block would cost as much as what is done in it.
+    buffer = np.empty(K * max(n, PAIRS))
+    for D, times in _four_distances(S, T):
+        size = D.shape[1]
+        h, counts = buffer[: K * size].reshape(K, size), np.full(size, times)
+        for k, values in kernels.evaluate(D, eta):
+            np.dot(SIGNS, values, out=h[k])
+            sums[k] += values @ counts
+        products += times * (h @ h.T)
+    means = sums @ SIGNS / n**2
+    return (products - n**2 * np.outer(means, means)) / max(n**2 - 1, 1), sums
 
 
-def _terms(
-    S: Array, T: Array, rows: slice, columns: slice, eta: float, kernels: KernelBank
-) -> Array:
-    """Return h (K, pairs) for a block of pairs."""
-    quarters = (
-        squared_distances(S[rows], S[columns]),
-        squared_distances(T[rows], T[columns]),
-        squared_distances(S[rows], T[columns]),
-        squared_distances(T[rows], S[columns]),
-    )
-    size = quarters[0].size
-    h = np.empty((len(kernels), size))
-    for k, values in kernels.evaluate(np.stack(quarters).reshape(4, size), eta):
-        h[k] = values[0] + values[1] - values[2] - values[3]
-    return h
+def _four_distances(S: Array, T: Array) -> Iterator[tuple[Array, float]]:
+    """Yield the squared distances (4, pairs) in h, and how often they count: h is symmetric."""
+    Z = np.stack([S, T])
+    norms = np.einsum("eij,eij->ei", Z, Z)
+    gap = np.einsum("ij,ij->i", S - T, S - T)
+    yield np.stack([np.zeros_like(gap), gap, gap, np.zeros_like(gap)]), 1.0
+    for rows, columns, upper in upper_blocks(len(S)):
+        D = Z[:, None, rows] @ (-2.0 * Z[None, :, columns]).swapaxes(2, 3)
+        D += norms[:, None, rows, None]
+        D += norms[None, :, None, columns]
+        np.maximum(D, 0.0, out=D)
+        yield D.reshape(4, -1).take(np.flatnonzero(upper), axis=1), 2.0

@@ -7,7 +7,6 @@ import sqlite3
 import sys
 import tempfile
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,7 +19,7 @@ from l2t.exceptions import (
     StoreVersionError,
 )
 from l2t.experiences.store import database, open_store, rescue_store, upgrade_store
-from l2t.experiences.store.arrays import decode, encode
+from l2t.experiences.store.arrays import encode
 from l2t.numerics import fingerprint
 from l2t.testing.stores import assert_same_run, random_run
 
@@ -138,23 +137,6 @@ def test_check_tells_what_is_wrong(path, statement, word):
         assert not any("\n" in said for said in found)
 
 
-@pytest.mark.parametrize("dtype", ["?", "u1", "i4", "f4", "f8", ">f8"])
-@pytest.mark.parametrize("shape", [(), (0, 3), (7,), (50, 3), (2, 3, 4)])
-def test_arrays_come_back(dtype, shape):
-    array = np.asarray(np.random.default_rng(0).normal(size=shape) * 9).astype(dtype)
-    row = encode(fingerprint(array), array)
-    found = decode(SimpleNamespace(**row))
-    assert (found.shape, found.dtype) == (shape, array.dtype.newbyteorder("="))
-    np.testing.assert_array_equal(found, array)
-    assert not found.flags.writeable
-
-
-def test_bytes_that_would_unpack_to_more_are_not_unpacked():
-    row = encode("0" * 64, np.zeros((1000, 1000)))
-    with pytest.raises(StoreCorruptError, match="and not 8 as its shape says"):
-        decode(SimpleNamespace(**row | {"shape": "[1]"}))
-
-
 @pytest.mark.parametrize("part", [0.02, 0.3, 0.5, 0.9])
 def test_a_truncated_file(path, part):
     size = path.stat().st_size
@@ -170,7 +152,7 @@ def test_a_truncated_file(path, part):
 
 def test_what_is_left_of_a_truncated_file_can_be_rescued(tmp_path):
     path = tmp_path / "store.db"
-    runs = [random_run(number, n_domains=20) for number in range(60)]
+    runs = [random_run(number, n_domains=20) for number in range(120)]
     with open_store(path) as store:
         for run in runs:
             store.add(run)
@@ -178,7 +160,7 @@ def test_what_is_left_of_a_truncated_file_can_be_rescued(tmp_path):
     content = path.read_bytes()
     with open_store(tmp_path / "new.db") as new:
         taken = rescue_store(path, new)
-        assert 20 < taken < 60
+        assert 20 < taken < 120
         assert new.check() == []
         kept = new.keys()
         for run in runs:

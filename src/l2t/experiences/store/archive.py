@@ -14,7 +14,6 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,10 +26,11 @@ from sqlalchemy import BigInteger, Connection, Table, select
 from l2t.domains.files._disk import replacing
 from l2t.domains.files._npz import read_member as read_array
 from l2t.exceptions import FileFormatError, L2TError, StoreError
-from l2t.experiences.store.arrays import decode
-from l2t.experiences.store.contents import ARRAYS_OF_RUNS, batches, present, put_domain, put_run
+from l2t.experiences.store.arrays import decode, encode
+from l2t.experiences.store.contents import ARRAYS_OF_RUNS, batches, present, put
 from l2t.experiences.store.database import Database
-from l2t.experiences.store.records import Record, domain_of, verify_run
+from l2t.experiences.store.packing import Packed
+from l2t.experiences.store.records import domain_of, verify_run
 from l2t.experiences.store.schema import arrays, domains, runs, scores
 from l2t.numerics import fingerprint
 
@@ -106,7 +106,7 @@ def _without(row: Any, name: str) -> dict[str, Any]:
 
 def merge(database: Database, path: Path) -> int:
     """Add the runs that are new, in one transaction."""
-    with database.writing() as connection, _reading(path) as archive:
+    with database.writing(alone=True) as connection, _reading(path) as archive:
         (manifest,) = _lines(archive, "manifest.json")
         if manifest != _MANIFEST:
             raise FileFormatError(f"is not an export that this code reads: {manifest!r:.80}")
@@ -114,11 +114,6 @@ def merge(database: Database, path: Path) -> int:
             line["fingerprint"]: line
             for line in (_row(line, domains) for line in _lines(archive, "domains.jsonl"))
         }
-
-        @lru_cache(maxsize=2)  # W and statistics are verified, and then stored
-        def array(hash: str) -> Array:
-            return _array(archive, hash)
-
         added = 0
         lines = _lines(archive, "runs.jsonl")
         while batch := list(islice(lines, _BATCH)):
@@ -129,36 +124,41 @@ def merge(database: Database, path: Path) -> int:
                 ]
                 row = _row(line, runs, but="id")
                 if row["key"] not in known:
-                    for side in (row["source"], row["target"]):
-                        _put_domain(connection, archive, described, side)
-                    verify_run(
-                        SimpleNamespace(**row), [SimpleNamespace(**each) for each in scored], array
-                    )
-                    names = [column.name for column in ARRAYS_OF_RUNS if row[column.name]]
-                    parts = {row[name]: array(row[name]) for name in names}
-                    added += put_run(connection, Record(row, parts, tuple(scored)), {})
+                    sides = {row["source"], row["target"]}
+                    sides -= present(connection, domains.c.fingerprint, sides)
+                    needed = {side: _described(described, side) for side in sorted(sides)}
+                    added += len(put(connection, _packed(archive, row, scored, needed)))
         return added
 
 
-def _put_domain(
-    connection: Connection,
-    archive: zipfile.ZipFile,
-    described: dict[str, dict[str, Any]],
-    side: str,
-) -> None:
-    if present(connection, domains.c.fingerprint, [side]):
-        return
+def _described(described: dict[str, dict[str, Any]], side: str) -> dict[str, Any]:
     if side not in described:
         raise FileFormatError(f"has a run on domain {side!r:.14}, which is missing")
-    row = described[side]
+    return described[side]
+
+
+def _packed(
+    archive: zipfile.ZipFile,
+    row: dict[str, Any],
+    scored: list[dict[str, Any]],
+    needed: dict[str, dict[str, Any]],
+) -> Packed:
+    """Return a run with the domains that it needs, when all of them are what their hashes say."""
     parts: dict[str, Array] = {}
 
     def array(hash: str) -> Array:
-        parts[hash] = _array(archive, hash)
+        if hash not in parts:
+            parts[hash] = _array(archive, hash)
         return parts[hash]
 
-    domain_of(SimpleNamespace(**row), array)
-    put_domain(connection, Record(row, parts), {})
+    for each in needed.values():
+        domain_of(SimpleNamespace(**each), array)
+    verify_run(SimpleNamespace(**row), [SimpleNamespace(**each) for each in scored], array)
+    for column in ARRAYS_OF_RUNS:
+        if row[column.name]:
+            array(row[column.name])
+    packed = {hash: encode(hash, each) for hash, each in parts.items()}
+    return Packed({row["key"]: row}, {row["key"]: scored}, needed, packed)
 
 
 @contextmanager

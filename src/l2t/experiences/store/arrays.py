@@ -1,10 +1,14 @@
 """Arrays as compressed bytes that their own hash can prove.
 
 No pickle anywhere: an array is its dtype, its shape and its little-endian bytes in C order, which is
-what `fingerprint` hashes. Before they are compressed, bytes of the same place in their numbers are put
-together: the exponents of floats are alike, their last digits are noise. There is nothing to match in noise
-but runs of zeros, so zlib is told to look for runs alone: 0.59 of the space for pooled CNN features in
-float32 (0.67 with matching, which takes half as long again), 0.90 for normal float64, 0.15 for digits.
+what `fingerprint` hashes. Many features are zero, the exponents of floats are alike, and their last digits
+are noise. So the codec ``nonzero-deflate`` keeps a bit for each number, which tells whether it is zero, and
+of the others all first bytes, then all second ones and so on. Together they are one deflate stream: zlib
+looks for runs alone, for there is nothing to match in noise, and places of noise alone stay as they are.
+Pooled CNN features in float32, half of them zero, take 0.41 of the space (0.53 as one zlib stream, in five
+times the time), a W of theirs 0.85, normal float64 0.88, handwritten digits 0.05.
+
+Older stores have arrays of the codec ``shuffle-zlib``: all bytes in order of their places, as a zlib stream.
 """
 
 from __future__ import annotations
@@ -12,6 +16,8 @@ from __future__ import annotations
 import json
 import math
 import zlib
+from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -25,7 +31,12 @@ __all__ = ["decode", "encode", "plain_array"]
 Array = npt.NDArray[Any]
 
 _LARGEST = 2**30 - 2**20  # what both SQLite and PostgreSQL take as one value
-_LEVEL = 1  # noise is most of the mantissa: higher levels take longer and gain nothing
+_LEVEL = 1  # higher levels look longer for what is not there
+_NO_HEADER = (
+    -15
+)  # a deflate stream without the header and the checksum of zlib: the hash proves more
+_SAMPLE = 4096  # bytes that show whether a place is noise
+_NOISE = 7.6  # bits a byte; at best a twentieth could be gained
 
 
 def plain_array(array: Any, what: str) -> Array:
@@ -39,12 +50,9 @@ def plain_array(array: Any, what: str) -> Array:
 def encode(hash: str, array: Array) -> dict[str, Any]:
     """Return the row of an array."""
     portable = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-    raw = portable.tobytes()
-    packer = zlib.compressobj(_LEVEL, strategy=zlib.Z_RLE)
-    data = packer.compress(_by_place(raw, portable.dtype.itemsize)) + packer.flush()
-    codec = "shuffle-zlib"
-    if len(data) >= len(raw):
-        data, codec = raw, "raw"
+    codec, data = "nonzero-deflate", _deflated(_parts(portable))
+    if len(data) >= portable.nbytes:
+        codec, data = "raw", portable.tobytes()
     if len(data) > _LARGEST:
         raise InvalidInputError(
             f"an array in a store may have at most {_LARGEST} bytes, got shape {array.shape} and "
@@ -63,7 +71,7 @@ def decode(row: Any) -> Array:
     """Return the array of a row, read-only; whatever is wrong with it is a StoreCorruptError."""
     try:
         array = _decoded(row)
-    except (ValueError, TypeError, zlib.error, MemoryError) as error:
+    except (ValueError, TypeError, OverflowError, zlib.error, MemoryError) as error:
         raise StoreCorruptError(f"array {row.hash:.12} cannot be read: {error}") from None
     if fingerprint(array) != row.hash:
         raise StoreCorruptError(f"array {row.hash:.12} is not what it was: its hash is another")
@@ -76,20 +84,71 @@ def _decoded(row: Any) -> Array:
     shape = tuple(json.loads(row.shape))
     if dtype.kind not in "biuf" or not all(type(n) is int and n >= 0 for n in shape):
         raise ValueError(f"its dtype {row.dtype!r:.40} or shape {row.shape!r:.80} is impossible")
-    size = math.prod(shape) * dtype.itemsize
-    raw = row.data
-    if row.codec == "shuffle-zlib":
-        # Never more than the shape says, whatever the bytes would unpack to.
-        raw = zlib.decompressobj().decompress(raw, size + 1)
-    elif row.codec != "raw":
+    n, width = math.prod(shape), dtype.itemsize
+    # Never more than the shape says, whatever the bytes would unpack to.
+    if row.codec == "nonzero-deflate":
+        most = _marks(n) + n * width
+        raw = zlib.decompressobj(_NO_HEADER).decompress(row.data, most + 1)
+        items = _joined(raw, n, width)
+    elif row.codec == "shuffle-zlib":
+        items = _numbers(zlib.decompressobj().decompress(row.data, n * width + 1), n, width)
+    elif row.codec == "raw":
+        items = np.frombuffer(_of_size(row.data, n * width), np.uint8)
+    else:
         raise ValueError(f"its codec {row.codec!r:.40} is unknown")
+    array: Array = items.view(dtype).reshape(shape)
+    return array.astype(dtype.newbyteorder("="))
+
+
+def _parts(array: Array) -> list[Array]:
+    """Return which numbers are not zero, a bit for each, and the bytes of those by their places."""
+    width = array.dtype.itemsize
+    items = array.reshape(-1).view(f"<u{width}")
+    marks = items != 0
+    places = items[marks].view(np.uint8).reshape(-1, width).T
+    return [np.packbits(marks), *np.ascontiguousarray(places)]
+
+
+def _joined(raw: bytes, n: int, width: int) -> Array:
+    """Return n numbers, as unsigned ones, from the bytes of their parts."""
+    marks = _of_size(raw[: _marks(n)], _marks(n))
+    nonzero = np.unpackbits(np.frombuffer(marks, np.uint8), count=n).view(np.bool_)
+    items = np.zeros(n, dtype=f"<u{width}")
+    items[nonzero] = _numbers(raw[len(marks) :], int(nonzero.sum()), width)
+    return items
+
+
+def _numbers(raw: bytes, n: int, width: int) -> Array:
+    """Return n numbers, as unsigned ones, from bytes in order of their places."""
+    places = np.frombuffer(_of_size(raw, n * width), np.uint8).reshape(width, n)
+    return np.ascontiguousarray(places.T).reshape(-1).view(f"<u{width}")
+
+
+def _marks(n: int) -> int:
+    return -(-n // 8)
+
+
+def _of_size(raw: bytes, size: int) -> bytes:
     if len(raw) != size:
-        raise ValueError(f"it has {len(raw)} bytes or more, and not {size} as its shape says")
-    if row.codec == "shuffle-zlib":
-        raw = _by_place(raw, size // dtype.itemsize)
-    return np.frombuffer(raw, dtype=dtype).reshape(shape).astype(dtype.newbyteorder("="))
+        raise ValueError(f"it has {len(raw)} bytes or more where its shape says {size}")
+    return raw
 
 
-def _by_place(raw: bytes, width: int) -> bytes:
-    """Return first bytes first, then second ones and so on; with the number of items it goes back."""
-    return np.frombuffer(raw, np.uint8).reshape(-1, width or 1).T.tobytes()
+def _deflated(parts: Sequence[Array]) -> bytes:
+    """Return parts as one deflate stream; a full flush ends on a byte, where another packer goes on."""
+    found = []
+    for noise, alike in groupby(parts, _is_noise):
+        packer = zlib.compressobj(0 if noise else _LEVEL, wbits=_NO_HEADER, strategy=zlib.Z_RLE)
+        found += [packer.compress(part.data) for part in alike]
+        found.append(packer.flush(zlib.Z_FULL_FLUSH))
+    return b"".join(found) + zlib.compressobj(wbits=_NO_HEADER).flush()
+
+
+def _is_noise(part: Array) -> bool:
+    """Tell by the entropy of a sample whether there is nothing to gain."""
+    start = (len(part) - _SAMPLE) // 2
+    if start < 0:
+        return False
+    counts = np.bincount(part[start : start + _SAMPLE], minlength=1)
+    shares = counts[counts > 0] / _SAMPLE
+    return bool(-(shares @ np.log2(shares)) > _NOISE)

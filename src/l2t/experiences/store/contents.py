@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeVar
 
 from sqlalchemy import (
     Column,
     ColumnElement,
     Connection,
+    Select,
     Table,
     and_,
+    bindparam,
     delete,
-    insert,
     literal,
     select,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
-from l2t.experiences.store.arrays import encode
-from l2t.experiences.store.records import Record
+from l2t.experiences.store.packing import Packed
 from l2t.experiences.store.schema import arrays, domains, runs, scores
 
 __all__ = [
     "ARRAYS_OF_DOMAINS",
     "ARRAYS_OF_RUNS",
+    "Overtaken",
     "batches",
     "present",
-    "put_domain",
-    "put_run",
+    "put",
     "remove_runs",
     "unreferenced_arrays",
     "unreferenced_domains",
@@ -51,46 +52,73 @@ def present(connection: Connection, column: Column[Any], values: Iterable[str]) 
     """Return those values that a column already has."""
     found: set[str] = set()
     for batch in batches(values):
-        found.update(connection.execute(select(column).where(column.in_(batch))).scalars())
+        found.update(connection.execute(_among(column), {"values": batch}).scalars())
     return found
 
 
-def put_domain(connection: Connection, record: Record, packed: dict[str, dict[str, Any]]) -> None:
-    """Put a domain with its arrays; `packed` has rows of arrays that are already compressed."""
-    _put_arrays(connection, record, packed)
-    _put(connection, domains, record.row)
+class Overtaken(Exception):
+    """Another writer put in the same run at the same moment; nothing of the transaction may stay."""
 
 
-def put_run(connection: Connection, record: Record, packed: dict[str, dict[str, Any]]) -> bool:
-    """Put a run with its arrays and scores; False where it was already there."""
-    _put_arrays(connection, record, packed)
-    if not _put(connection, runs, record.row):
-        return False
-    if record.scores:
-        number = connection.execute(
-            select(runs.c.id).where(runs.c.key == record.row["key"])
-        ).scalar_one()
-        connection.execute(insert(scores), [{"run": number, **score} for score in record.scores])
-    return True
+def put(connection: Connection, packed: Packed) -> set[str]:
+    """Put in those runs that are not there yet, with what they need, and return their keys.
+
+    Raises
+    ------
+    Overtaken
+        Another writer was putting in one of them at the same moment, which PostgreSQL allows.
+    """
+    new = packed.runs.keys() - present(connection, runs.c.key, packed.runs)
+    run_rows = [packed.runs[key] for key in sorted(new)]
+    sides = {row[name] for row in run_rows for name in ("source", "target")}
+    sides -= present(connection, domains.c.fingerprint, sides)
+    domain_rows = [packed.domains[side] for side in sorted(sides)]
+    hashes = _hashes(run_rows, ARRAYS_OF_RUNS) | _hashes(domain_rows, ARRAYS_OF_DOMAINS)
+    hashes -= present(connection, arrays.c.hash, hashes)
+    # Sorted, as in `batches`.
+    _insert(connection, arrays, [packed.arrays[hash] for hash in sorted(hashes)])
+    _insert(connection, domains, domain_rows)
+    if _insert(connection, runs, run_rows) < len(new):
+        raise Overtaken
+    scored: list[dict[str, Any]] = []
+    for batch in batches(new):
+        for key, number in connection.execute(_NUMBERS, {"keys": batch}):
+            scored += ({"run": number, **score} for score in packed.scores[key])
+    _insert(connection, scores, scored)
+    return new
 
 
-def _put_arrays(connection: Connection, record: Record, packed: dict[str, dict[str, Any]]) -> None:
-    known = present(connection, arrays.c.hash, record.arrays)
-    for hash in sorted(record.arrays.keys() - known):
-        row = packed.get(hash) or encode(hash, record.arrays[hash])
-        _put(connection, arrays, row)
+def _hashes(rows: Iterable[Mapping[str, Any]], columns: Iterable[Column[Any]]) -> set[str]:
+    return {row[column.name] for row in rows for column in columns} - {None}
 
 
-def _put(connection: Connection, table: Table, row: dict[str, Any]) -> bool:
-    """Insert a row unless there is one with the same key, also one that comes at the same moment."""
-    dialect: Callable[[Table], Any] = (
-        postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+def _insert(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> int:
+    """Insert rows unless there are such with the same keys, and return how many were inserted."""
+    if not rows:
+        return 0
+    # Without the option SQLAlchemy does not keep the number of rows for inserts.
+    result = connection.execute(
+        _into(table, connection.dialect.name), rows, execution_options={"preserve_rowcount": True}
     )
-    # Inline, so that no id is asked for: with RETURNING the number of rows would not be known, and
-    # without the option SQLAlchemy does not keep it for inserts.
-    query = dialect(table).values(row).on_conflict_do_nothing().inline()
-    result = connection.execute(query, execution_options={"preserve_rowcount": True})
-    return bool(result.rowcount == 1)
+    return int(result.rowcount)
+
+
+# Statements are made once: SQLAlchemy takes longer to build one than SQLite to answer it.
+
+
+@cache
+def _among(column: Column[Any]) -> Select[Any]:
+    return select(column).where(column.in_(bindparam("values", expanding=True)))
+
+
+@cache
+def _into(table: Table, dialect: str) -> Any:
+    insert = postgresql.insert if dialect == "postgresql" else sqlite.insert
+    # Inline, so that no id is asked for: with RETURNING the number of rows would not be known.
+    return insert(table).on_conflict_do_nothing().inline()
+
+
+_NUMBERS = select(runs.c.key, runs.c.id).where(runs.c.key.in_(bindparam("keys", expanding=True)))
 
 
 def remove_runs(connection: Connection, keys: Collection[str]) -> None:

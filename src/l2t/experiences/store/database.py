@@ -1,7 +1,7 @@
 """The database behind a store: connections, transactions, and errors in one sentence.
 
 SQLite runs in WAL mode, so that readers never wait for a writer, with `synchronous` FULL: what `add` said
-is stored survives the loss of power, at the price of one fsync a run. A write begins with BEGIN IMMEDIATE:
+is stored survives the loss of power, at the price of one fsync a call. A write begins with BEGIN IMMEDIATE:
 it waits for its turn before it reads anything, and cannot find out at its end that it came too late, which is
 what makes "database is locked" of many writers. PostgreSQL writers hold a shared advisory lock and those
 that delete an exclusive one, so that no array vanishes between being found and being referred to.

@@ -18,14 +18,13 @@ from l2t.exceptions import InvalidInputError, StoreCorruptError, StoreError
 from l2t.experiences.experience import Experience, Run
 from l2t.experiences.store.address import Address
 from l2t.experiences.store.archive import export, merge
-from l2t.experiences.store.arrays import encode
 from l2t.experiences.store.checking import problems
-from l2t.experiences.store.contents import present, put_domain, put_run, remove_runs
+from l2t.experiences.store.contents import Overtaken, present, put, remove_runs
 from l2t.experiences.store.database import Database
 from l2t.experiences.store.filters import ALL_TIMES, JOINED, ORDERS, Filters, conditions, page
+from l2t.experiences.store.packing import Packed, pack
 from l2t.experiences.store.reading import array_of, experiences_at, run_row, whole_run
-from l2t.experiences.store.records import domain_record, run_record
-from l2t.experiences.store.schema import domains, runs
+from l2t.experiences.store.schema import runs
 from l2t.experiences.store.versions import prepare, upgrade
 
 __all__ = ["ExperienceStore", "open_store", "upgrade_store"]
@@ -42,7 +41,8 @@ def open_store(
     ----------
     url : str or path
         ``sqlite:///path`` or the path of a file (``.db``, ``.sqlite``); ``postgresql://user@host/database``;
-        ``memory://`` for a store that ends with this object.
+        ``memory://`` for a store that ends with this object. An SQLite file must be on a local disk, for
+        its WAL mode does not work on a network file system; use PostgreSQL there.
     create : bool
         Whether a store that does not exist is made.
 
@@ -103,30 +103,22 @@ class ExperienceStore:
         bool
             False where the store already has a run of that key: nothing is changed then.
         """
-        record = run_record(run)
-        key = record.row["key"]
-        sides = {side.fingerprint: side for side in (run.pair.source, run.pair.target)}
-        with self._database.reading() as connection:
-            if present(connection, runs.c.key, [key]):
-                return False
-            known = present(connection, domains.c.fingerprint, sides)
-        new = {each: domain_record(sides[each]) for each in sides.keys() - known}
-        # Compressed here, for while we write nobody else can.
-        packed = {
-            hash: encode(hash, array)
-            for each in (record, *new.values())
-            for hash, array in each.arrays.items()
-        }
-        try:
-            with self._database.writing() as connection:
-                known = present(connection, domains.c.fingerprint, sides)
-                for each in sorted(sides.keys() - known):
-                    put_domain(connection, new.get(each) or domain_record(sides[each]), packed)
-                if not put_run(connection, record, packed):
-                    raise _Present  # so that arrays of the losing writer do not stay
-        except _Present:
-            return False
-        return True
+        return bool(self.add_packed(pack([run])))
+
+    def add_packed(self, packed: Packed) -> set[str]:
+        """Keep runs that `pack` made ready, all of them or, when something fails, none.
+
+        Returns
+        -------
+        set of str
+            The keys of those that were new; of the others nothing is changed.
+        """
+        while True:
+            try:
+                with self._database.writing() as connection:
+                    return put(connection, packed)
+            except Overtaken:
+                continue  # what the other has put in is found now
 
     def keys(self, keys: Iterable[str] | None = None) -> set[str]:
         """Return the keys of all runs, or those among `keys` that are there."""
@@ -296,7 +288,3 @@ class ExperienceStore:
                 return
             after, offset = tuple(places[-1][2:]), 0
             left = None if left is None else left - size
-
-
-class _Present(Exception):
-    """The run is already there; the transaction is rolled back."""
