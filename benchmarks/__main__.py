@@ -20,8 +20,11 @@ SECTIONS = (
     "sparse_codes",
     "graph",
     "conjugate_gradient",
+    "objective",
+    "statistics",
     "collection",
     "store",
+    "learning",
     "startup",
 )
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "benchmarks.md"

@@ -2,7 +2,8 @@
 
 ::
 
-    Domain, DomainPair --algorithms--> LatentFactors (W) --evaluation--> Experience
+    Domain, DomainPair --algorithms--> LatentFactors (W) --evaluation--> Experience --store-->
+      --learning--> ReflectionFunction --inference--> Inference (W*, predicted ratio)
 
 The mathematics follows Wei, Zhang and Yang, *Learning to Transfer* (2017).
 """
@@ -15,18 +16,22 @@ from typing import TYPE_CHECKING, Any
 from l2t._version import __version__
 
 if TYPE_CHECKING:
-    from l2t import algorithms, domains, exceptions, experiences, testing
+    from l2t import algorithms, domains, exceptions, experiences, inference, reflection, testing
     from l2t.domains import Domain, DomainPair, PairSampler, normalize, read_domain, write_domain
     from l2t.experiences import ExperienceStore, collect, evaluate, open_store
+    from l2t.inference import Inference, infer, rank_sources
+    from l2t.reflection import ReflectionFunction, learn, load_reflection
     from l2t.statistics import KernelBank, PairStatistics, pair_statistics
 
 __all__ = [
     "Domain",
     "DomainPair",
     "ExperienceStore",
+    "Inference",
     "KernelBank",
     "PairSampler",
     "PairStatistics",
+    "ReflectionFunction",
     "__version__",
     "algorithms",
     "collect",
@@ -34,15 +39,29 @@ __all__ = [
     "evaluate",
     "exceptions",
     "experiences",
+    "infer",
+    "inference",
+    "learn",
+    "load_reflection",
     "normalize",
     "open_store",
     "pair_statistics",
+    "rank_sources",
     "read_domain",
+    "reflection",
     "testing",
     "write_domain",
 ]
 
-_MODULES = ("algorithms", "domains", "exceptions", "experiences", "testing")
+_MODULES = (
+    "algorithms",
+    "domains",
+    "exceptions",
+    "experiences",
+    "inference",
+    "reflection",
+    "testing",
+)
 _HOMES = {
     "l2t.domains": (
         "Domain",
@@ -53,6 +72,8 @@ _HOMES = {
         "write_domain",
     ),
     "l2t.experiences": ("ExperienceStore", "collect", "evaluate", "open_store"),
+    "l2t.inference": ("Inference", "infer", "rank_sources"),
+    "l2t.reflection": ("ReflectionFunction", "learn", "load_reflection"),
     "l2t.statistics": ("KernelBank", "PairStatistics", "pair_statistics"),
 }
 

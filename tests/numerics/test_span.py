@@ -36,6 +36,10 @@ def test_distances_are_kept_and_w_maps_back(ns, nt, m, seed, offset, dtype):
     W = span.lift(V)
     assert W.shape == (m, 3)
     assert W.dtype == dtype
+    assert span.lift(V, np.float64).dtype == np.float64
+    np.testing.assert_allclose(span.lower(span.lift(V, np.float64)), V, atol=1e-12)
+    A = rng.normal(size=(m, 2))
+    np.testing.assert_allclose(span.lower(A).T @ V, A.T @ span.lift(V, np.float64), atol=1e-11)
     scale = np.abs(span.joint @ V).max()
     np.testing.assert_allclose((X - span.mean) @ W, span.joint @ V, atol=10 * tol * scale)
 

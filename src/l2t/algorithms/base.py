@@ -22,9 +22,9 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
-from l2t.domains import Domain, DomainPair
+from l2t.domains import DomainPair
+from l2t.domains.domain import feature_rows
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.numerics import JointSpan, Optimum
 
@@ -104,13 +104,7 @@ class LatentFactors:
 
         X is an array, a DataFrame, a sparse matrix or a Domain with the features of the pair.
         """
-        rows = X.X if isinstance(X, Domain) else X
-        rows = rows if sparse.issparse(rows) else np.asarray(rows)
-        if rows.ndim != 2 or rows.shape[1] != self.W.shape[0] or rows.dtype.kind not in "fiub":
-            raise InvalidInputError(
-                f"X must be a table of numbers with the {self.W.shape[0]} features of the pair, "
-                f"got shape {rows.shape} and dtype {rows.dtype}"
-            )
+        rows = feature_rows(X, len(self.W))
         return np.asarray(rows @ self.W)
 
 

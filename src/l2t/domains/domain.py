@@ -19,7 +19,7 @@ from scipy import sparse
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import fingerprint
 
-__all__ = ["MAX_DENSE_BYTES", "Domain", "is_missing"]
+__all__ = ["MAX_DENSE_BYTES", "Domain", "feature_rows", "is_missing"]
 
 #: A sparse X that would need more than this when made dense is refused.
 MAX_DENSE_BYTES = 4 * 2**30
@@ -249,6 +249,21 @@ def _mask(values: Any, n: int) -> npt.NDArray[np.bool_]:
 
 def _with_missing(values: npt.NDArray[Any]) -> list[tuple[Any, bool]]:
     return [(value, is_missing(value)) for value in values.tolist()]
+
+
+def feature_rows(X: Any, n_features: int) -> Any:
+    """Return rows to be transformed as an array or a sparse matrix, or refuse them.
+
+    X is an array, a DataFrame, a sparse matrix or a Domain.
+    """
+    rows = X.X if isinstance(X, Domain) else X
+    rows = rows if sparse.issparse(rows) else np.asarray(rows)
+    if rows.ndim != 2 or rows.shape[1] != n_features or rows.dtype.kind not in "fiub":
+        raise InvalidInputError(
+            f"X must be a table of numbers with the {n_features} features of the pair, "
+            f"got shape {rows.shape} and dtype {rows.dtype}"
+        )
+    return rows
 
 
 def is_missing(value: Any) -> bool:

@@ -21,7 +21,7 @@ from sklearn.base import clone
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import squared_distances
 
-__all__ = ["LABEL_COUNTS", "Accuracies", "evaluate", "improvement_ratio"]
+__all__ = ["LABEL_COUNTS", "Accuracies", "evaluate", "improvement_ratio", "labeled_draws"]
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
@@ -145,12 +145,18 @@ def evaluate(
     )
     scores = np.empty((len(fitting), n_draws))
     for row, count in enumerate(fitting):
-        for draw in range(n_draws):
-            seed = np.random.SeedSequence(random_state, spawn_key=(count, draw))
-            chosen = _stratified(np.random.default_rng(seed), codes, count)
+        for draw, chosen in enumerate(labeled_draws(codes, count, n_draws, random_state)):
             scores[row, draw] = score(chosen, np.delete(np.arange(len(codes)), chosen))
     left_out = tuple(count for count in counts if count not in fitting)
     return Accuracies(fitting, scores, len(codes), left_out)
+
+
+def labeled_draws(
+    codes: Codes, count: int, n_draws: int = 10, random_state: int = 0
+) -> list[Codes]:
+    """Return the rows that are labelled in each draw of `evaluate`, where every row has a class."""
+    seeds = (np.random.SeedSequence(random_state, spawn_key=(count, i)) for i in range(n_draws))
+    return [_stratified(np.random.default_rng(seed), codes, count) for seed in seeds]
 
 
 def _nearest_neighbour(Z: Array, codes: Codes) -> Callable[[Codes, Codes], float]:

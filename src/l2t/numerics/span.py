@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -97,16 +97,28 @@ class JointSpan:
         """Source above target, (ns + nt) x r."""
         return np.concatenate([self.source, self.target])
 
-    def lift(self, V: Array) -> npt.NDArray[Any]:
-        """Map a factor V (r x u) of the span to W = B V (m x u) in the original features."""
+    def lift(self, V: Array, dtype: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
+        """Map a factor V (r x u) of the span to W = B V (m x u), in the type of the data if not told."""
         W = self._rotation @ V
         if self._reflectors is not None:
-            reflectors, tau = self._reflectors
             padded = np.zeros((self.mean.size, V.shape[1]), order="F")
             padded[: len(W)] = W
-            _, work, _ = dormqr("L", "N", reflectors, tau, padded, -1)
-            W, _, _ = dormqr("L", "N", reflectors, tau, padded, int(work[0]), overwrite_c=True)
-        return np.ascontiguousarray(W, dtype=self.dtype)
+            W = self._reflect(padded, "N")
+        return np.ascontiguousarray(W, dtype=self.dtype if dtype is None else dtype)
+
+    def lower(self, W: Array) -> Array:
+        """Map W (m x u) to V = B'W (r x u): what the rows of both domains see of it, in float64."""
+        W = np.array(W, dtype=np.float64, order="F")
+        if self._reflectors is not None:
+            W = self._reflect(W, "T")[: len(self._rotation)]
+        return np.asarray(self._rotation.T @ W)
+
+    def _reflect(self, W: Array, transposed: str) -> Array:
+        """Return Q W ("N") or Q'W ("T") in the memory of W, which is in Fortran order."""
+        reflectors, tau = cast(tuple[Array, Array], self._reflectors)
+        _, work, _ = dormqr("L", transposed, reflectors, tau, W, -1)
+        product, _, _ = dormqr("L", transposed, reflectors, tau, W, int(work[0]), overwrite_c=True)
+        return np.asarray(product)
 
     @cached_property
     def _target_svd(self) -> tuple[Array, Array, Array]:

@@ -1,0 +1,207 @@
+"""Learning the reflection function: time and memory over the number of experiences."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.timing import best_of, table
+from l2t import KernelBank, PairStatistics
+from l2t.algorithms import names
+from l2t.experiences import LABEL_COUNTS, Experience
+from l2t.reflection import learn
+from l2t.reflection.lesson import SAMPLE
+from l2t.reflection.table import IN_MEMORY
+
+SIZES = (1_000, 10_000, 100_000)
+BATCH = 100
+GOAL_SECONDS = 120
+GROWTH = Path(__file__).parents[1] / "docs" / "results" / "images" / "learning-growth.png"
+
+_RUN = Experience(
+    run_key="",
+    source="",
+    target="",
+    source_name="photos",
+    target_name="sketches",
+    algorithm="",
+    params={},
+    random_state=0,
+    protocol={},
+    status="done",
+    reason="",
+    n_labels=None,
+    accuracy_before=0.5,
+    standard_error_before=0.01,
+    accuracy_after=0.5,
+    standard_error_after=0.01,
+    improvement_ratio=1.0,
+    statistics=None,
+    duration=0.1,
+    version="",
+    host="",
+    created_at=datetime(2026, 1, 1, tzinfo=UTC),
+)
+
+
+def run() -> str:
+    measured = {size: _alone(size) for size in SIZES}
+    rows = [
+        (
+            f"{size:,}",
+            f"{told['seconds']:.1f}",
+            f"{told['peak']:.0f}",
+            f"{told['peak'] - told['before']:.0f}",
+            f"{1e3 * told['refined']:.0f}",
+        )
+        for size, told in measured.items()
+    ]
+    seconds = [told["seconds"] for told in measured.values()]
+    exponent = np.polyfit(np.log(SIZES), np.log(seconds), 1)[0]
+    last = np.log(seconds[-1] / seconds[-2]) / np.log(SIZES[-1] / SIZES[-2])
+    drawn = "![growth](images/learning-growth.png)\n\n" if _draw(measured) else ""
+    return (
+        "## Learning the reflection function\n\n"
+        f"Made statistics of {len(KernelBank())} kernels, {len(LABEL_COUNTS)} label counts a run, eight "
+        "runs a pair; `learn` as it is by default, which chooses of eight settings on held-out pairs and "
+        "tries eight starts. Experiences are made while they are read, and the time of making them is "
+        f"left out. {SIZES[-1]:,} experiences take **{seconds[-1]:.0f} s** (the goal is {GOAL_SECONDS}); "
+        f"time grows with the power **{exponent:.2f}** of their number, {last:.2f} at the end: settings and "
+        f"starts are compared on {SAMPLE:,} runs at most. Statistics beyond {IN_MEMORY / 2**20:.0f} MiB are "
+        f"kept on disk. `partial_fit` learns {BATCH} more without the old ones.\n\n{drawn}"
+        + table(
+            (
+                "experiences",
+                "learn, s",
+                "peak of the process, MiB",
+                "of which learning, MiB",
+                f"{BATCH} more, ms",
+            ),
+            rows,
+        )
+    )
+
+
+def experiences(n: int, seed: int = 0) -> Iterator[Experience]:
+    """Make n experiences one by one: smooth d and Q, tau > 0, ratios from a known function plus noise."""
+    return islice(_endless(seed), n)
+
+
+def _endless(seed: int) -> Iterator[Experience]:
+    rng = np.random.default_rng(seed)
+    bank, algorithms = KernelBank(), names()
+    x = bank.exponents / 8
+    beta = 0.02 * np.exp(-((x - 0.2) ** 2) / 0.1)
+    number = 0
+    while True:
+        pair, algorithm = divmod(number, len(algorithms))
+        shape = np.exp(-((x - rng.uniform(-1, 1)) ** 2) / 0.3)
+        d = rng.uniform(0, 0.5) * shape + rng.uniform(0, 0.01, len(x))
+        A = rng.uniform(0.1, 0.5) * (shape[:, None] + 0.2 * rng.normal(size=(len(x), 4)))
+        tau = np.exp(rng.normal(2, 0.7) + x) * rng.uniform(0.9, 1.1, len(x))
+        statistics = PairStatistics(d, A @ A.T, tau, bank, 5)
+        inverse = beta @ d + 2 * np.sum((beta @ A) ** 2) + 0.4 / (beta @ tau) + 0.7
+        of_run = replace(
+            _RUN,
+            run_key=f"{seed}/{number}",
+            source=f"{seed}/{pair}",
+            target=f"{seed}/{pair}",
+            algorithm=algorithms[algorithm],
+            statistics=statistics,
+        )
+        for count in LABEL_COUNTS:
+            level = 1 + (1 / inverse - 1) * (3 / count) ** 0.3
+            ratio = float(level * np.exp(0.03 * rng.normal()))
+            yield replace(of_run, n_labels=count, improvement_ratio=ratio)
+        number += 1
+
+
+def _alone(size: int) -> dict[str, float]:
+    """Return what learning takes in a process of its own."""
+    command = [sys.executable, "-c", f"from benchmarks.learning import measure; measure({size})"]
+    said = subprocess.run(
+        command, cwd=Path(__file__).parents[1], check=True, capture_output=True, text=True
+    )
+    found: dict[str, float] = json.loads(said.stdout)
+    return found
+
+
+def measure(size: int) -> None:
+    """Print what learning from so many experiences takes."""
+    source = _Timed(experiences(size))
+    learn(experiences(500), gamma=1e-3, huber=0.1, n_starts=1)  # what is loaded once
+    before = _peak()
+    start = time.perf_counter()
+    function = learn(source)
+    seconds = time.perf_counter() - start - source.seconds
+    peak = _peak()
+    more = list(experiences(BATCH, seed=1))
+    refined = best_of(lambda: function.partial_fit(more), 5)[0]
+    print(json.dumps({"seconds": seconds, "before": before, "peak": peak, "refined": refined}))
+
+
+class _Timed:
+    """An iterator that counts the seconds spent in it."""
+
+    def __init__(self, source: Iterator[Experience]) -> None:
+        self.seconds = 0.0
+        self._source = source
+
+    def __iter__(self) -> _Timed:
+        return self
+
+    def __next__(self) -> Experience:
+        start = time.perf_counter()
+        try:
+            return next(self._source)
+        finally:
+            self.seconds += time.perf_counter() - start
+
+
+def _peak() -> float:
+    """Return the most memory the process had so far, in MiB.
+
+    Not `ru_maxrss`: Linux starts that of a child at what its parent had.
+    """
+    status = Path("/proc/self/status").read_text().split("VmHWM:")[1]
+    return int(status.split()[0]) / 1024
+
+
+def _draw(measured: dict[int, dict[str, float]]) -> bool:
+    """Draw time and memory over the number of experiences; False without matplotlib."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        return False
+    sizes = list(measured)
+    figure = Figure(figsize=(8.0, 3.2), layout="constrained")
+    times, memory = figure.subplots(1, 2)
+    learned = [told["seconds"] for told in measured.values()]
+    times.loglog(sizes, learned, "o-", color="C0", label="learn")
+    refined = [told["refined"] for told in measured.values()]
+    times.loglog(sizes, refined, "o-", color="C1", label=f"partial_fit of {BATCH}")
+    linear = [learned[0] * n / sizes[0] for n in sizes]
+    times.loglog(sizes, linear, ":", color="0.6", label="linear")
+    peaks = [told["peak"] for told in measured.values()]
+    memory.semilogx(sizes, peaks, "o-", color="C0", label="peak of the process")
+    memory.axhline(measured[sizes[0]]["before"], ls=":", color="0.6", label="before learning")
+    memory.set_ylim(0, 1.3 * max(peaks))
+    for axes, what in ((times, "seconds"), (memory, "MiB")):
+        axes.set(xlabel="experiences", ylabel=what)
+        axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+        axes.minorticks_off()
+        axes.grid(alpha=0.3)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(frameon=False)
+    GROWTH.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(GROWTH, dpi=150)
+    return True

@@ -1,0 +1,111 @@
+"""The kernels of a bank one above the other, and their sums with weights beta.
+
+``K_k(x) = exp(-rate_k x)``,  ``rate_k = 2^(-p_k)``,  x a squared distance as a share of eta.
+
+Where a whole number of kernels makes an octave, a kernel is the square of the one an octave wider, so that
+only the widest octave is made of exponentials. Their arguments are mostly far below 1; then a few terms of
+the power series are exact to the last digit, and faster. With the kernels (and the powers of x) as rows, a
+sum over them is a product with a vector.
+"""
+
+from __future__ import annotations
+
+from math import factorial
+
+import numpy as np
+import numpy.typing as npt
+
+from l2t.statistics import KernelBank
+
+__all__ = ["STORED", "KernelStack"]
+
+Array = npt.NDArray[np.float64]
+
+#: Distances at a time: few enough for the cache, and enough work for each call of numpy.
+CHUNK = 8192
+#: Bytes that may be kept to be used again; what takes more is computed again.
+STORED = 2**29
+#: The most terms of the series of an exponential: more would be slower than the exponential.
+TERMS = 9
+
+
+class KernelStack:
+    """The kernels from the widest to the narrowest that has a weight in beta (K,).
+
+    Attributes
+    ----------
+    beta, rates : array of shape (k,)
+        Weights and inverse bandwidths, the widest kernel first.
+    """
+
+    def __init__(self, kernels: KernelBank, beta: Array) -> None:
+        weighted = np.flatnonzero(beta)
+        used = slice(weighted[0], weighted[-1] + 1)
+        self.beta = beta[used][::-1].copy()
+        self.rates = 2.0 ** -kernels.exponents[used][::-1]
+        octave = max(1, round(1.0 / kernels.step))
+        doubles = abs(octave * kernels.step - 1.0) < 1e-12
+        self._octave = min(octave, len(self)) if doubles else len(self)
+
+    def __len__(self) -> int:
+        return len(self.beta)
+
+    def __call__(self, x: Array) -> Array:
+        """Return the kernels (k, p) of distances x (p,)."""
+        return _Memory(self.rates, self._octave, x.size, np.inf).fill(x)
+
+    def sums(self, x: Array, *, apart: bool) -> tuple[Array, Array]:
+        """Return ``Σ beta K`` and ``Σ beta rate K``, as (1, *shape of x) or each kernel apart (k, ...)."""
+        flat, shape = x.reshape(-1), (len(self) if apart else 1, *x.shape)
+        weights = np.stack([self.beta, self.beta * self.rates])
+        found = np.empty((2, shape[0], flat.size))
+        largest, memory = float(flat.max(initial=0.0)), None
+        for at in range(0, flat.size, CHUNK):
+            part = flat[at : at + CHUNK]
+            if memory is None or len(part) < CHUNK:
+                memory = _Memory(self.rates, self._octave, len(part), largest)
+            K, into = memory.fill(part), found[..., at : at + CHUNK]
+            if apart:
+                np.multiply(weights[:, :, None], K, out=into)
+            else:
+                for row, sums in zip(weights, into, strict=True):
+                    np.dot(row, K, out=sums[0])
+        return found[0].reshape(shape), found[1].reshape(shape)
+
+
+class _Memory:
+    """The kernels of so many distances, none above the largest; filled again and again."""
+
+    def __init__(self, rates: Array, octave: int, size: int, largest: float) -> None:
+        self._rates = -rates[:octave]
+        self._K = np.empty((len(rates), size))
+        narrower = [self._K[k : k + octave] for k in range(octave, len(rates), octave)]
+        self._squares = [
+            (self._K[octave * at :][: len(rows)], rows) for at, rows in enumerate(narrower)
+        ]
+        terms = _terms(float(rates[octave - 1]) * largest)
+        factorials = [float(factorial(j)) for j in range(terms)]
+        self._coefficients = self._rates[:, None] ** np.arange(terms) / factorials
+        self._powers = np.ones((terms, size))
+
+    def fill(self, x: Array) -> Array:
+        """Return the kernels (k, size) of x; the next call writes over them."""
+        widest = self._K[: len(self._rates)]
+        if len(self._powers):
+            for lower, power in zip(self._powers[:-1], self._powers[1:], strict=True):
+                np.multiply(lower, x, out=power)
+            for row, kernel in zip(self._coefficients, widest, strict=True):
+                np.dot(row, self._powers, out=kernel)
+        else:
+            np.exp(np.multiply.outer(self._rates, x, out=widest), out=widest)
+        for wider, narrower in self._squares:
+            np.square(wider, out=narrower)
+        return self._K
+
+
+def _terms(largest: float) -> int:
+    """Return how many terms of the series of exp are exact up to an argument, 0 for too many."""
+    for terms in range(2, TERMS + 1):
+        if largest**terms / factorial(terms) < 2.0**-54:
+            return terms
+    return 0

@@ -1,0 +1,156 @@
+"""For a new pair: the W that the reflection function expects most of, and whether to use it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from l2t.domains import Domain, DomainPair
+from l2t.exceptions import InvalidInputError
+from l2t.inference.objective import Objective
+from l2t.inference.result import Candidate, Inference
+from l2t.inference.starts import CHEAP_STARTS, Starts, gauge, starting_points
+from l2t.inference.verdict import decide, triple_vote
+from l2t.numerics import minimize_on_manifold
+from l2t.reflection import ReflectionFunction, load_reflection
+from l2t.reflection.plan import Constraint, Plan
+from l2t.statistics import pair_statistics
+
+__all__ = ["infer"]
+
+#: The reflection function that is used when none is given.
+DEFAULT = "default"
+
+
+def infer(
+    pair: DomainPair,
+    reflection: ReflectionFunction | str | None = None,
+    n_components: int | None = None,
+    n_labels: int | None = None,
+    *,
+    constraint: Constraint | None = None,
+    n_iter: int | None = None,
+    plan: Plan | None = None,
+    starts: Starts = CHEAP_STARTS,
+    max_rows: int = 1000,
+    random_state: int = 0,
+) -> Inference:
+    """Find what to transfer for a pair.
+
+    Parameters
+    ----------
+    pair : DomainPair
+        The domains. Target rows that are marked as labelled vote on the verdict; W never sees a label of
+        the target.
+    reflection : ReflectionFunction or str, optional
+        A function, the name of one that ships with the package, or the path of a file; by default the
+        one that ships.
+    n_components : int, optional
+        Columns of W at most; by default what the function's plan says.
+    n_labels : int, optional
+        How many labelled target rows there are or will be; follows from the marked rows if there are any.
+    constraint : {"soft", "grassmann", "sphere"}, optional
+        Where W is searched (`Plan`); by default what the function's plan says.
+    n_iter : int, optional
+        Steps of the search; by default what the plan says.
+    plan : Plan, optional
+        All of that together, instead of the function's own plan for the number of labels.
+    starts : "all", sequence of names or algorithms, or mapping from names to W
+        Starts beside PCA (and the spectrum, for "soft").
+    max_rows : int
+        Larger domains are searched on so many random rows; W itself fits all rows.
+    random_state : int
+        The seed of the pairing in Q, of base algorithms and of the rows.
+
+    Examples
+    --------
+    >>> from l2t.domains import PairSampler, digits, mnist, normalize
+    >>> pair = PairSampler(normalize(digits()), normalize(mnist()), 1)[0]
+    >>> found = infer(pair, n_labels=3)
+    >>> found.verdict, found.transform(pair.target).shape[0] == len(pair.target)
+    ('transfer', True)
+    """
+    if not isinstance(pair, DomainPair):
+        raise InvalidInputError(f"pair must be a DomainPair, got {type(pair).__name__}")
+    if not isinstance(reflection, ReflectionFunction):
+        reflection = load_reflection(DEFAULT if reflection is None else reflection)
+    n_labels = _label_count(pair, n_labels)
+    plan = _plan(plan or reflection.plan(n_labels), constraint, n_components, n_iter)
+    part = _part(pair, max_rows, random_state)
+    objective = Objective(part, reflection, random_state)
+    factors, failed = starting_points(part, plan, reflection.n_neighbors, starts, random_state)
+    values = {name: objective.in_span(V)[0] for name, V in factors.items()}
+    best = min(values, key=values.__getitem__)  # the first of equals
+    found = minimize_on_manifold(
+        objective.in_span, factors[best], gauge(plan, factors[best]), max_iter=plan.n_iter, tol=0.0
+    )
+    W = part.span.lift(found.W)
+    statistics = pair_statistics(
+        part,
+        part.span.lift(found.W, np.float64),
+        kernels=reflection.kernels,
+        n_neighbors=reflection.n_neighbors,
+        random_state=random_state,
+    )
+    predicted = reflection.predict(statistics, n_labels)
+    vote = triple_vote(pair, W)
+    verdict, reason = decide(reflection.rule, predicted, vote)
+    candidates = [
+        Candidate(name, reflection.ratio(value + reflection.b, n_labels))
+        for name, value in values.items()
+    ]
+    candidates += [Candidate(name, None, reason) for name, reason in failed.items()]
+    return Inference(
+        W=W,
+        predicted=predicted,
+        interval=reflection.interval(statistics, n_labels) if reflection.calibration else None,
+        verdict=verdict,
+        reason=reason,
+        start=best,
+        candidates=tuple(candidates),
+        history=tuple(value + reflection.b for value in found.trace),
+        stop_reason=found.stop_reason,
+        plan=plan,
+        vote=vote,
+        explanation=reflection.explain(statistics, n_labels),
+        n_labels=n_labels,
+    )
+
+
+def _label_count(pair: DomainPair, n_labels: int | None) -> int | None:
+    marked = int(pair.target_labeled.sum())
+    if not marked:
+        return n_labels
+    if n_labels not in (None, marked):
+        raise InvalidInputError(
+            f"n_labels must be the number of labelled target rows ({marked}) or be left out, "
+            f"got {n_labels!r}"
+        )
+    return marked
+
+
+def _plan(
+    plan: Plan, constraint: Constraint | None, n_components: int | None, n_iter: int | None
+) -> Plan:
+    if constraint not in (None, plan.constraint):
+        plan = Plan.of(constraint)
+    if n_components is not None:
+        plan = replace(plan, n_components=n_components)
+    return plan if n_iter is None else replace(plan, n_iter=n_iter)
+
+
+def _part(pair: DomainPair, max_rows: int, random_state: int) -> DomainPair:
+    """Return the pair with at most max_rows random rows a domain."""
+    if not isinstance(max_rows, int | np.integer) or max_rows < 2:
+        raise InvalidInputError(f"max_rows must be a whole number of at least 2, got {max_rows!r}")
+    if max(len(pair.source), len(pair.target)) <= max_rows:
+        return pair
+    rng = np.random.default_rng(random_state)
+
+    def some(domain: Domain) -> Domain:
+        if len(domain) <= max_rows:
+            return domain
+        return domain.take(np.sort(rng.permutation(len(domain))[:max_rows]))
+
+    return DomainPair(some(pair.source), some(pair.target))

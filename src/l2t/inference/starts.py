@@ -1,0 +1,103 @@
+"""Where the search for W begins: PCA, the spectrum, base algorithms, and what the user gives."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from l2t import algorithms as registry
+from l2t.algorithms import Algorithm
+from l2t.domains import DomainPair
+from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
+from l2t.inference.spectrum import Spectrum
+from l2t.numerics import Grassmann, Manifold, Sphere
+from l2t.reflection.plan import Plan
+
+__all__ = ["CHEAP_STARTS", "Starts", "gauge", "starting_points"]
+
+Array = npt.NDArray[np.float64]
+Starts = str | Sequence[str | Algorithm] | Mapping[str, npt.ArrayLike]
+
+#: Base algorithms that take less time than the search itself.
+CHEAP_STARTS = ("tca", "gfk")
+#: Components of PCA and of base algorithms where the plan names none.
+N_COMPONENTS = 20
+
+
+def starting_points(
+    pair: DomainPair, plan: Plan, n_neighbors: int, wanted: Starts, random_state: int
+) -> tuple[dict[str, Array], dict[str, str]]:
+    """Return factors V (r x u) in the pair's span by name, in the plan's gauge.
+
+    Returns
+    -------
+    factors, failed : dict, dict
+        What can be started from, and why the others cannot.
+    """
+    span = pair.span
+    if span.rank == 0:
+        raise InvalidInputError("pair must have rows that differ, got all rows alike")
+    u = min(plan.n_components or N_COMPONENTS, span.rank)
+    found: dict[str, Array] = {}
+    if plan.constraint == "soft" and (spectrum := Spectrum(span, n_neighbors)):
+        found["spectrum"] = spectrum.factor(plan.power)
+    found["pca"] = np.eye(span.rank, u)
+    failed: dict[str, str] = {}
+    if isinstance(wanted, Mapping):
+        for name, W in wanted.items():
+            found[name] = span.lower(_given(name, W, pair.n_features))
+    else:
+        for algorithm in _algorithms(wanted, u, random_state):
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", L2TWarning)  # fewer components are fine here
+                    found[algorithm.name] = span.lower(algorithm.fit(pair).W)
+            except L2TError as error:
+                failed[algorithm.name] = str(error)
+    factors = {}
+    for name, V in found.items():
+        if (inside := _in_gauge(V, plan)) is None:
+            failed[name] = "it sends all rows to one point"
+        else:
+            factors[name] = inside
+    return factors, failed
+
+
+def gauge(plan: Plan, V: Array) -> Manifold:
+    """Return the manifold on which the search moves from V."""
+    return Grassmann() if plan.constraint == "grassmann" else Sphere(float(np.linalg.norm(V)))
+
+
+def _in_gauge(V: Array, plan: Plan) -> Array | None:
+    """Return V with at most the plan's columns: orthonormal, or with its scales and a norm of √u."""
+    U, s, _ = np.linalg.svd(V, full_matrices=False)
+    if not s[0] > 0:
+        return None
+    u = min(int((s > 1e-10 * s[0]).sum()), plan.n_components or len(s))
+    if plan.constraint == "grassmann":
+        return np.asarray(U[:, :u])
+    scaled = U[:, :u] * s[:u]
+    return np.asarray(scaled * (np.sqrt(u) / np.linalg.norm(scaled)))
+
+
+def _algorithms(wanted: str | Sequence[str | Algorithm], u: int, seed: int) -> list[Algorithm]:
+    names: Sequence[str | Algorithm] = [wanted] if isinstance(wanted, str) else wanted
+    if wanted == "all":
+        names = registry.names()
+    return [
+        registry.make(each, n_components=u, random_state=seed) if isinstance(each, str) else each
+        for each in names
+    ]
+
+
+def _given(name: str, W: npt.ArrayLike, n_features: int) -> Array:
+    array = np.asarray(W, dtype=np.float64)
+    if array.ndim != 2 or len(array) != n_features or not np.isfinite(array).all():
+        raise InvalidInputError(
+            f"start {name!r} must be a finite W with one row a feature ({n_features}), "
+            f"got shape {array.shape}"
+        )
+    return array

@@ -1,0 +1,20 @@
+"""The reflection function: what past transfers say about a new one."""
+
+from __future__ import annotations
+
+from l2t.reflection.calibration import Calibration
+from l2t.reflection.explanation import Explanation, Neighbor
+from l2t.reflection.files import load_reflection
+from l2t.reflection.function import ReflectionFunction
+from l2t.reflection.learning import learn
+from l2t.reflection.restating import restated
+
+__all__ = [
+    "Calibration",
+    "Explanation",
+    "Neighbor",
+    "ReflectionFunction",
+    "learn",
+    "load_reflection",
+    "restated",
+]

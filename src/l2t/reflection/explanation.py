@@ -1,0 +1,188 @@
+"""Why f predicts what it predicts: its terms, its kernels, and the most similar past experiences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from l2t.exceptions import MissingExtraError
+from l2t.experiences import Experience
+from l2t.reflection.function import ReflectionFunction
+from l2t.statistics import KernelBank, PairStatistics
+
+__all__ = ["Explanation", "Neighbor", "explain"]
+
+Array = npt.NDArray[np.float64]
+
+N_NEAREST = 5
+_TERMS = ("mmd", "variance", "discriminant")
+_MEANING = {
+    "mmd": "how far apart the domains are",
+    "variance": "how uncertain that distance is",
+    "discriminant": "how poorly W separates near from far target rows",
+    "bias": "what every transfer starts from",
+}
+
+
+@dataclass(frozen=True)
+class Neighbor:
+    """A past run that looked alike to the function.
+
+    Attributes
+    ----------
+    run_key, algorithm, source_name, target_name : str
+        Which run.
+    distance : float
+        Between its terms and those explained, in standard deviations of past terms.
+    predicted, actual : float
+        The ratio that the function gives for it, and the mean of its measured ratios.
+    """
+
+    run_key: str
+    algorithm: str
+    source_name: str
+    target_name: str
+    distance: float
+    predicted: float
+    actual: float
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """A prediction in parts.
+
+    Attributes
+    ----------
+    predicted : float
+        The improvement ratio.
+    terms : mapping
+        The terms of 1/f: mmd, variance, discriminant, bias. They add up to 1/f.
+    by_kernel : mapping
+        The first three terms, split over kernels (K,); each adds up to its term.
+    weights : array of shape (K,)
+        beta, divided by its sum.
+    kernels : KernelBank
+        The bank.
+    nearest : tuple of Neighbor
+        Past runs with the most similar terms, nearest first.
+    """
+
+    predicted: float
+    terms: dict[str, float]
+    by_kernel: dict[str, Array]
+    weights: Array
+    kernels: KernelBank
+    nearest: tuple[Neighbor, ...]
+
+    def __str__(self) -> str:
+        lines = [f"predicted improvement ratio {self.predicted:.3f}; 1/f is the sum of"]
+        lines += [f"  {self.terms[name]:7.3f}  {name} ({_MEANING[name]})" for name in self.terms]
+        if self.weights.any():
+            widths = self.kernels.exponents[np.argsort(-self.weights)[:3]]
+            lines.append(
+                "kernels that weigh most: bandwidths 2^" + ", 2^".join(f"{p:g}" for p in widths)
+            )
+        for each in self.nearest:
+            lines.append(
+                f"  like {each.algorithm} on {each.source_name} -> {each.target_name}: "
+                f"predicted {each.predicted:.3f}, measured {each.actual:.3f}"
+            )
+        return "\n".join(lines)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw beta over the bandwidths, with each term's share at every kernel; return the axes."""
+        if axes is None:
+            try:
+                from matplotlib.figure import Figure
+            except ImportError:
+                raise MissingExtraError("a plot", "plots") from None
+            axes = Figure(figsize=(7.0, 3.6), layout="constrained").subplots()
+        exponents = self.kernels.exponents
+        axes.bar(exponents, self.weights, width=0.8 * self.kernels.step, color="0.8", label="beta")
+        axes.set(xlabel="bandwidth exponent p (bandwidth 2^p eta)", ylabel="beta / sum")
+        shares = axes.twinx()
+        for name, color in zip(_TERMS, ("C0", "C1", "C2"), strict=True):
+            shares.plot(exponents, self.by_kernel[name], color=color, marker=".", label=name)
+        shares.set_ylabel("part of 1/f")
+        handles = [each.get_legend_handles_labels() for each in (axes, shares)]
+        axes.legend(
+            *(a + b for a, b in zip(*handles, strict=True)), loc="upper right", frameon=False
+        )
+        return axes
+
+
+def explain(
+    function: ReflectionFunction,
+    statistics: PairStatistics,
+    n_labels: int | None,
+    past: Iterable[Experience],
+) -> Explanation:
+    """Split a prediction into its terms and kernels."""
+    terms = function.terms(statistics)
+    beta = function.beta
+    Q = np.diag(statistics.Q) * beta if function.q_mode == "diag" else statistics.Q @ beta
+    beta_tau = beta * statistics.tau
+    total = beta_tau.sum()
+    by_kernel = {
+        "mmd": beta * statistics.d,
+        "variance": function.lambda_ * beta * Q,
+        # The share that a kernel has of beta'tau is its share of the term.
+        "discriminant": terms["discriminant"] * (beta_tau / total if total > 0 else beta_tau),
+    }
+    weights = beta / beta.sum() if beta.any() else beta
+    nearest = _nearest(function, terms, n_labels, past)
+    predicted = function.predict(statistics, n_labels)
+    return Explanation(predicted, terms, by_kernel, weights, function.kernels, nearest)
+
+
+def _counts(n_labels: int | None, wanted: int | None, most: int | None) -> bool:
+    """Tell whether a label count is the wanted one, or among those that f is learned from."""
+    if wanted is not None:
+        return n_labels == wanted
+    return most is None or (n_labels is not None and n_labels <= most)
+
+
+def _nearest(
+    function: ReflectionFunction,
+    terms: dict[str, float],
+    n_labels: int | None,
+    past: Iterable[Experience],
+) -> tuple[Neighbor, ...]:
+    runs: dict[str, tuple[Experience, dict[str, float]]] = {}
+    ratios: dict[str, list[float]] = {}
+    for each in past:
+        if each.statistics is None or each.status != "done":
+            continue
+        if not _counts(each.n_labels, n_labels, function.training.get("max_labels")):
+            continue
+        if each.run_key not in runs:
+            runs[each.run_key] = each, function.terms(each.statistics)
+        ratios.setdefault(each.run_key, []).append(each.improvement_ratio)
+    if not runs:
+        return ()
+    table = np.array([[found[name] for name in _TERMS] for _, found in runs.values()])
+    spread = table.std(axis=0)
+    spread[spread == 0] = 1.0
+    gaps = (table - [terms[name] for name in _TERMS]) / spread
+    distances = np.sqrt((gaps**2).sum(axis=1))
+    entries = list(runs.values())
+    found = []
+    for i in np.argsort(distances, kind="stable")[:N_NEAREST]:
+        each = entries[i][0]
+        assert each.statistics is not None
+        found.append(
+            Neighbor(
+                each.run_key,
+                each.algorithm,
+                each.source_name,
+                each.target_name,
+                float(distances[i]),
+                function.predict(each.statistics, n_labels),
+                float(np.mean(ratios[each.run_key])),
+            )
+        )
+    return tuple(found)

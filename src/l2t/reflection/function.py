@@ -1,0 +1,238 @@
+"""The reflection function f: how much a W should help a pair, from what the pair looks like under it.
+
+``1 / f = beta'd + lambda beta'Q beta + mu / (beta'tau) + b``
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from l2t.exceptions import InvalidInputError
+from l2t.reflection.calibration import LEAST, Calibration
+from l2t.reflection.label_counts import LabelCurve
+from l2t.reflection.loss import Memory, Settings, Units
+from l2t.reflection.plan import ASSUMED_LABELS, Plan, Rule, nearest_plan
+from l2t.reflection.table import QMode
+from l2t.statistics import KernelBank, PairStatistics
+
+if TYPE_CHECKING:
+    from l2t.experiences import Experience
+    from l2t.reflection.explanation import Explanation
+
+__all__ = ["Lessons", "ReflectionFunction"]
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Lessons:
+    """What a function needs to keep of its experiences to go on learning without them."""
+
+    memory: Memory
+    units: Units
+    settings: Settings
+
+
+@dataclass(frozen=True, eq=False)
+class ReflectionFunction:
+    """What L2T knows about transfer; learned by `learn`, or written down by hand.
+
+    Parameters
+    ----------
+    beta : array-like of shape (K,)
+        Weights of the kernels, not negative.
+    lambda_, mu : float
+        Weights of the MMD's variance and of the discriminant criterion, not negative.
+    b : float
+        The bias.
+    kernels : KernelBank
+        The bank of K kernels, by default 33.
+    n_neighbors : int
+        The neighbours r of tau.
+    q_mode : {"full", "diag"}
+        Whether beta'Q beta has all of Q, or its diagonal alone as the paper prints it (erratum E2).
+    c : float
+        The label-count correction (`LabelCurve`), in (-fewest labels, 0]; 0 for none.
+    label_range : (int, int)
+        Fewest and most labels of the experiences learned from.
+    plans : tuple of (int, Plan)
+        How to search W at some numbers of labels, rising; `plan` takes the nearest.
+    rule : Rule
+        When to transfer.
+    calibration : Calibration, optional
+        Where intervals come from, and how ratios depend on the number of labels.
+    lessons : Lessons, optional
+        What `partial_fit` goes on from.
+    training : mapping
+        How it was learned and on what; plain JSON values.
+
+    Examples
+    --------
+    >>> f = ReflectionFunction(beta=np.full(33, 0.01), b=0.9)
+    >>> K = len(f.kernels)
+    >>> same = PairStatistics(np.zeros(K), np.zeros((K, K)), np.ones(K), f.kernels, 5)
+    >>> round(f.predict(same), 3)
+    1.111
+    """
+
+    beta: Array
+    lambda_: float = 0.0
+    mu: float = 0.0
+    b: float = 0.0
+    kernels: KernelBank = field(default_factory=KernelBank)
+    n_neighbors: int = 5
+    q_mode: QMode = "full"
+    c: float = 0.0
+    label_range: tuple[int, int] = (3, 120)
+    plans: tuple[tuple[int, Plan], ...] = ((ASSUMED_LABELS, Plan()),)
+    rule: Rule = field(default_factory=Rule)
+    calibration: Calibration | None = None
+    lessons: Lessons | None = None
+    training: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        beta = np.array(self.beta, dtype=np.float64)
+        if beta.shape != (len(self.kernels),):
+            raise InvalidInputError(
+                f"beta must have one weight a kernel ({len(self.kernels)}), got shape {beta.shape}"
+            )
+        if not (np.isfinite(beta).all() and (beta >= 0).all()):
+            raise InvalidInputError(
+                f"beta must be finite and not negative, got a least value of {beta.min()}"
+            )
+        beta.flags.writeable = False
+        object.__setattr__(self, "beta", beta)
+        for name in ("lambda_", "mu", "b"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float | np.number) or not np.isfinite(value):
+                raise InvalidInputError(f"{name} must be a finite number, got {value!r}")
+            if value < 0 and name != "b":
+                raise InvalidInputError(f"{name} must not be negative, got {value!r}")
+            object.__setattr__(self, name, float(value))
+        if not isinstance(self.n_neighbors, int | np.integer) or self.n_neighbors < 1:
+            raise InvalidInputError(
+                f"n_neighbors must be a whole number of at least 1, got {self.n_neighbors!r}"
+            )
+        object.__setattr__(self, "n_neighbors", int(self.n_neighbors))
+        counts = [count for count, _ in self.plans]
+        if not counts or counts[0] < 1 or counts != sorted(set(counts)):
+            raise InvalidInputError(f"plans must be for rising label counts from 1, got {counts}")
+        if self.q_mode not in ("full", "diag"):
+            raise InvalidInputError(f"q_mode must be full or diag, got {self.q_mode!r}")
+        _ = self.label_curve  # refuses a c or a range that cannot be
+
+    def __repr__(self) -> str:
+        learned = self.training.get("experiences")
+        how = f"learned from {learned} experiences" if learned else "written by hand"
+        return f"ReflectionFunction({len(self.kernels)} kernels, {how})"
+
+    @property
+    def label_curve(self) -> LabelCurve:
+        """How ratios depend on the number of labels, where there is no calibration."""
+        return LabelCurve(self.c, *self.label_range)
+
+    def plan(self, n_labels: int | None = None) -> Plan:
+        """Return how to search W for a number of labels."""
+        return nearest_plan(self.plans, _count(n_labels))
+
+    def terms(self, statistics: PairStatistics) -> dict[str, float]:
+        """Return the terms of 1/f: mmd, variance, discriminant and bias."""
+        self._check(statistics)
+        beta = self.beta
+        Q = np.diag(statistics.Q) * beta if self.q_mode == "diag" else statistics.Q @ beta
+        beta_tau = float(beta @ statistics.tau)
+        return {
+            "mmd": float(beta @ statistics.d),
+            "variance": float(self.lambda_ * (beta @ Q)),
+            "discriminant": self.mu / beta_tau if self.mu > 0 and beta_tau > 0 else 0.0,
+            "bias": self.b,
+        }
+
+    def predict(self, statistics: PairStatistics, n_labels: int | None = None) -> float:
+        """Return the improvement ratio to expect; over all label counts, or at one.
+
+        1/f below 0.1 counts as 0.1: no experience supports a ratio above 10.
+        """
+        return self.ratio(self.inverse(statistics), n_labels)
+
+    def ratio(self, inverse: float, n_labels: int | None = None) -> float:
+        """Return the improvement ratio to expect for a value of 1/f."""
+        count = _count(n_labels)
+        if self.calibration is not None:
+            return self.calibration.expected(inverse, count)
+        f = 1.0 / max(inverse, LEAST)
+        return f if count is None else f / float(self.label_curve.factor(count))
+
+    def interval(
+        self, statistics: PairStatistics, n_labels: int | None = None, *, level: float = 0.9
+    ) -> tuple[float, float]:
+        """Return where the improvement ratio lies with probability `level`.
+
+        Raises
+        ------
+        InvalidInputError
+            The function was not calibrated, as one written by hand.
+        """
+        if not 0 < level < 1:
+            raise InvalidInputError(f"level must be between 0 and 1, got {level!r}")
+        if self.calibration is None:
+            raise InvalidInputError(
+                "an interval needs a calibrated reflection function, got one without calibration; "
+                "l2t.learn gives a calibrated one"
+            )
+        return self.calibration.interval(self.inverse(statistics), _count(n_labels), level)
+
+    def inverse(self, statistics: PairStatistics) -> float:
+        """Return 1/f, as the formula gives it."""
+        return sum(self.terms(statistics).values())
+
+    def partial_fit(self, experiences: Iterable[Experience]) -> ReflectionFunction:
+        """Return a function that has learned from these experiences too, without the old ones."""
+        from l2t.reflection.refining import refine
+
+        return refine(self, experiences)
+
+    def explain(
+        self,
+        statistics: PairStatistics,
+        n_labels: int | None = None,
+        *,
+        past: Iterable[Experience] = (),
+    ) -> Explanation:
+        """Split a prediction into its terms and kernels, and name the nearest of past experiences."""
+        from l2t.reflection.explanation import explain
+
+        return explain(self, statistics, n_labels, past)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the function as a small JSON file, whole or not at all; see `load_reflection`."""
+        from l2t.reflection.files import save_reflection
+
+        return save_reflection(self, path)
+
+    def _check(self, statistics: PairStatistics) -> None:
+        if not isinstance(statistics, PairStatistics):
+            raise InvalidInputError(
+                f"statistics must be PairStatistics, got {type(statistics).__name__}"
+            )
+        for name in ("kernels", "n_neighbors"):
+            own, given = getattr(self, name), getattr(statistics, name)
+            if own != given:
+                raise InvalidInputError(
+                    f"statistics must have the function's {name}, {own}, got {given}"
+                )
+
+
+def _count(n_labels: int | None) -> int | None:
+    if n_labels is None:
+        return None
+    if isinstance(n_labels, bool) or not isinstance(n_labels, int | np.integer) or n_labels < 1:
+        raise InvalidInputError(f"n_labels must be a whole number of at least 1, got {n_labels!r}")
+    return int(n_labels)

@@ -1,0 +1,105 @@
+"""l_hat: improvement ratios measured at different numbers of labels, brought to one scale.
+
+With more labels there is less to gain. Along one W the ratio is taken to fall like ``x / (a (x + c))``,
+``-p < c <= 0``, over numbers of labels x from p to q (errata section 6); its mean over [p, q] is
+
+``l_hat = l_n (n + c) / n [1 - c / (q - p) log((q + c) / (p + c))]``.
+
+c = 0 leaves ratios as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize_scalar
+
+from l2t.exceptions import InvalidInputError
+
+__all__ = ["LabelCurve", "fit_label_curve"]
+
+Array = npt.NDArray[np.float64]
+
+#: c stays this share of p away from the pole at -p.
+MARGIN = 0.02
+
+
+@dataclass(frozen=True)
+class LabelCurve:
+    """How ratios depend on the number of labels.
+
+    Attributes
+    ----------
+    c : float
+        The shape, in (-fewest, 0]; 0 for no dependence.
+    fewest, most : int
+        The range p ... q of label counts over which l_hat is the mean.
+    """
+
+    c: float = 0.0
+    fewest: int = 3
+    most: int = 120
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.fewest <= self.most:
+            raise InvalidInputError(
+                f"fewest and most must be label counts with 1 <= fewest <= most, "
+                f"got {self.fewest} and {self.most}"
+            )
+        if not -self.fewest < self.c <= 0:
+            raise InvalidInputError(
+                f"c must be above -{self.fewest} (the fewest labels) and at most 0, got {self.c}"
+            )
+
+    def factor(self, n_labels: npt.ArrayLike) -> Array:
+        """Return ``l_hat / l_n`` at each number of labels.
+
+        >>> LabelCurve().factor([3, 120]).tolist()
+        [1.0, 1.0]
+        """
+        p, q, c = self.fewest, self.most, self.c
+        # Below p the curve is not known, and near -c it has a pole.
+        n = np.maximum(np.asarray(n_labels, dtype=np.float64), p)
+        mean = 1.0 - c / (q - p) * np.log((q + c) / (p + c)) if q > p else p / (p + c)
+        return np.asarray((n + c) / n * mean)
+
+
+def fit_label_curve(
+    runs: npt.NDArray[np.intp], n_labels: npt.NDArray[np.intp], ratios: Array
+) -> LabelCurve:
+    """Fit c to the logarithms of ratios, each run with a level of its own.
+
+    Parameters
+    ----------
+    runs, n_labels, ratios : arrays of one length
+        Which run, at how many labels, with which improvement ratio.
+
+    Raises
+    ------
+    InvalidInputError
+        All label counts are equal: nothing tells c then.
+    """
+    fewest, most = int(n_labels.min()), int(n_labels.max())
+    if fewest == most:
+        raise InvalidInputError(
+            f"the label curve needs experiences at two label counts or more, got {fewest} alone"
+        )
+    n_runs = int(runs.max()) + 1
+    sizes = np.bincount(runs, minlength=n_runs)
+
+    def within(values: Array) -> Array:
+        means = np.bincount(runs, values, minlength=n_runs) / np.maximum(sizes, 1)
+        return values - means[runs]
+
+    measured = within(np.log(ratios))
+
+    def misfit(c: float) -> float:
+        residual = measured + within(np.log1p(c / n_labels))
+        return float(residual @ residual)
+
+    low = -fewest * (1.0 - MARGIN)
+    found = minimize_scalar(misfit, bounds=(low, 0.0), method="bounded", options={"xatol": 1e-6})
+    c = float(found.x) if found.fun < misfit(0.0) else 0.0
+    return LabelCurve(c, fewest, most)

@@ -1,0 +1,380 @@
+"""Learning the reflection function from experiences.
+
+1. Ratios at different label counts are brought to one scale (l_hat, `label_counts`).
+2. gamma, the Huber threshold and, where a store can recompute tau, the neighbours r are chosen by
+   predicting held-out pairs: no pair stands on both sides of a split.
+3. The function is learned from all experiences, from several starts.
+4. The held-out predictions of the chosen settings calibrate it (`calibration`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize_scalar
+from scipy.stats import spearmanr
+
+from l2t._version import __version__
+from l2t.exceptions import InvalidInputError, L2TWarning
+from l2t.experiences import Experience, ExperienceStore
+from l2t.reflection.calibration import calibrate
+from l2t.reflection.function import Lessons, ReflectionFunction
+from l2t.reflection.label_counts import MARGIN, LabelCurve, fit_label_curve
+from l2t.reflection.lesson import Lesson
+from l2t.reflection.loss import COMPONENTS, Problem, Settings, Solution, starts
+from l2t.reflection.restating import restated
+from l2t.reflection.splits import Split, class_splits, pair_splits
+from l2t.reflection.table import QMode, Table
+from l2t.statistics import KernelBank
+
+__all__ = ["LabelCurveMode", "learn"]
+
+Array = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
+LabelCurveMode = Literal["two-step", "joint", "none"]
+
+LEAST_EXPERIENCES = 20
+#: Starts agree whose losses differ from the best by less than this share of it.
+AGREEMENT = 1e-4
+
+
+def learn(
+    experiences: Iterable[Experience],
+    *,
+    kernels: KernelBank | None = None,
+    n_neighbors: int | Sequence[int] | None = None,
+    components: Sequence[str] = COMPONENTS,
+    q_mode: QMode = "full",
+    gamma: float | Sequence[float] = (1e-2, 1e-3, 1e-4, 1e-5),
+    huber: float | Sequence[float] = (0.05, 0.2),
+    label_curve: LabelCurveMode = "two-step",
+    max_labels: int | None = 30,
+    split: Literal["pair", "class"] = "pair",
+    n_folds: int = 5,
+    n_starts: int = 8,
+    store: ExperienceStore | None = None,
+    random_state: int = 0,
+) -> ReflectionFunction:
+    """Learn a reflection function from experiences.
+
+    Parameters
+    ----------
+    experiences : iterable of Experience
+        At least 20 that were done, such as ``store.experiences()``; failed ones are passed over.
+    kernels : KernelBank, optional
+        A part of the experiences' bank; all of it by default.
+    n_neighbors : int or sequence of int, optional
+        The neighbours r of tau; of several, the best on held-out pairs. Those of the experiences by
+        default; others are computed anew from the domains and W that `store` has.
+    components : sequence of {"mmd", "variance", "discriminant"}
+        The terms of 1/f to learn; the others stay off.
+    q_mode : {"full", "diag"}
+        All of Q, or its diagonal alone as the paper prints it.
+    gamma, huber : float or sequence of float
+        The weight of the regulariser and the Huber threshold; of several, the best on held-out pairs.
+    label_curve : {"two-step", "joint", "none"}
+        How the label-count correction is found: before learning, with it, or not at all.
+    max_labels : int or None
+        Experiences with more labels calibrate the function but do not shape it: there all ratios are
+        near 1, and what is left is mostly noise (docs/results/reflection.md). None for no limit.
+    split : {"pair", "class"}
+        What may not stand on both sides of a split: a pair, or also any class of a target (read from
+        `store`; pairs with classes of both sides are left out of that split).
+    n_folds, n_starts : int
+        Splits for choosing and calibrating, and starts of the search.
+    store : ExperienceStore, optional
+        The store of the experiences, for what they do not carry themselves.
+    random_state : int
+        The seed of starts and splits.
+
+    Returns
+    -------
+    ReflectionFunction
+        `training` tells what was chosen from what with which scores, and how many starts agreed.
+    """
+    grid = _grid(gamma, huber, components)
+    if label_curve not in ("two-step", "joint", "none"):
+        raise InvalidInputError(
+            f"label_curve must be two-step, joint or none, got {label_curve!r:.80}"
+        )
+    for name, value, least in (("n_folds", n_folds, 2), ("n_starts", n_starts, 1)):
+        if not _whole(value, least):
+            raise InvalidInputError(
+                f"{name} must be a whole number of at least {least}, got {value!r:.80}"
+            )
+    if max_labels is not None and not _whole(max_labels, 1):
+        raise InvalidInputError(
+            f"max_labels must be None or a whole number of at least 1, got {max_labels!r:.80}"
+        )
+    best: _Trial | None = None
+    choices: list[dict[str, Any]] = []
+    for each in _candidates(experiences, n_neighbors, store):
+        table = Table(each, kernels=kernels, q_mode=q_mode)
+        if len(table) < LEAST_EXPERIENCES:
+            raise InvalidInputError(
+                f"experiences must be at least {LEAST_EXPERIENCES} that were done, got {len(table)}"
+            )
+        lesson = Lesson.of(table, _two_step(table, label_curve), max_labels)
+        sample = lesson.sample(random_state)
+        splits = _splits(sample.table, split, n_folds, store, random_state)
+        for settings, held_out in _held_out(sample, splits, grid):
+            trial = _Trial(lesson, sample, settings, held_out)
+            choices.append(trial.told())
+            if best is None or trial.score > best.score:
+                best = trial
+    assert best is not None  # there is at least one candidate, and one setting
+    lesson, settings = best.lesson, best.settings
+    if label_curve == "joint":
+        lesson = _joint(lesson, settings)
+    solution, agreement = _from_several_starts(lesson, settings, n_starts, random_state)
+    return _function(lesson, settings, solution, best, q_mode, choices, agreement)
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """Settings, with the predictions 1/f that they gave for held-out runs (NaN: not held out)."""
+
+    lesson: Lesson
+    sample: Lesson
+    settings: Settings
+    held_out: Array
+
+    @property
+    def known(self) -> npt.NDArray[np.bool_]:
+        """Which runs have both a prediction and a level."""
+        return np.isfinite(self.held_out) & np.isfinite(self.sample.levels())
+
+    @property
+    def score(self) -> float:
+        """Rank correlation of predicted and actual levels; -inf where it is not defined."""
+        inverse, level = self.held_out[self.known], self.sample.levels()[self.known]
+        if len(level) < 3 or np.ptp(inverse) == 0 or np.ptp(level) == 0:
+            return -np.inf
+        return float(spearmanr(-inverse, level).statistic)
+
+    def told(self) -> dict[str, Any]:
+        """Return the trial as plain values."""
+        errors = self.held_out[self.known] - 1.0 / self.sample.levels()[self.known]
+        score = self.score
+        return {
+            "n_neighbors": self.lesson.table.n_neighbors,
+            "gamma": self.settings.gamma,
+            "huber": self.settings.huber,
+            "spearman": score if np.isfinite(score) else None,
+            "rmse": float(np.sqrt(np.mean(errors**2))) if errors.size else None,
+        }
+
+
+def _whole(value: object, least: int) -> bool:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return whole and value >= least  # type: ignore[operator]
+
+
+def _grid(
+    gamma: float | Sequence[float], huber: float | Sequence[float], components: Sequence[str]
+) -> list[Settings]:
+    """Return all settings, those of one Huber threshold together, strong regularisers first."""
+    several: dict[str, Array] = {}
+    for name, given in (("gamma", gamma), ("huber", huber)):
+        try:
+            values = np.atleast_1d(np.asarray(given, dtype=np.float64))
+        except (TypeError, ValueError):
+            values = np.array([np.nan])
+        if not values.size or not (np.isfinite(values).all() and (values > 0).all()):
+            raise InvalidInputError(
+                f"{name} must be one or more positive numbers, got {given!r:.80}"
+            )
+        several[name] = values
+    chosen = tuple(name for name in COMPONENTS if name in components)
+    if not chosen or len(chosen) < len(set(components)):
+        raise InvalidInputError(
+            f"components must be some of {', '.join(COMPONENTS)}, got {components!r:.80}"
+        )
+    falling = sorted(several["gamma"].tolist(), reverse=True)
+    return [
+        Settings(g, h, chosen) for h, g in itertools.product(several["huber"].tolist(), falling)
+    ]
+
+
+def _candidates(
+    experiences: Iterable[Experience],
+    n_neighbors: int | Sequence[int] | None,
+    store: ExperienceStore | None,
+) -> Iterable[Iterable[Experience]]:
+    """Return the experiences, once for each number of neighbours."""
+    if n_neighbors is None:
+        return [experiences]
+    several = np.atleast_1d(np.asarray(n_neighbors)).tolist()
+    if not several or not all(_whole(r, 1) for r in several):
+        raise InvalidInputError(
+            f"n_neighbors must be one or more whole numbers of at least 1, got {n_neighbors!r:.80}"
+        )
+    kept = list(experiences)
+    return (restated(kept, store, n_neighbors=r) for r in several)
+
+
+def _two_step(table: Table, mode: LabelCurveMode) -> LabelCurve:
+    counts = (int(table.n_labels.min()), int(table.n_labels.max()))
+    if mode == "joint" and counts[0] == counts[1]:
+        raise InvalidInputError(
+            f"label_curve='joint' needs experiences at two label counts or more, got {counts[0]} alone"
+        )
+    if mode == "none" or counts[0] == counts[1]:
+        return LabelCurve(0.0, *counts)
+    return fit_label_curve(table.run, table.n_labels, table.ratio)
+
+
+def _joint(lesson: Lesson, settings: Settings) -> Lesson:
+    """Choose c by the loss that is left; targets keep their mean, or the loss would shrink with them."""
+    table, curve = lesson.table, lesson.curve
+    small = lesson.sample(0)
+    theta = small.problem(settings).solve(_first(small)).theta
+
+    def at(c: float) -> Lesson:
+        return Lesson.of(table, LabelCurve(c, curve.fewest, curve.most), None, lesson.units)
+
+    def left(c: float) -> float:
+        whole = Lesson.of(small.table, at(c).curve, lesson.max_labels, lesson.units)
+        y = whole.y * (small.y.mean() / whole.y.mean())
+        return Problem(small.table, whole.run, y, lesson.units, settings).solve(theta).loss
+
+    bounds = (-curve.fewest * (1.0 - MARGIN), 0.0)
+    found = minimize_scalar(left, bounds=bounds, method="bounded", options={"xatol": 1e-3})
+    c = float(found.x) if found.fun < left(0.0) else 0.0
+    chosen = LabelCurve(c, curve.fewest, curve.most)
+    return Lesson.of(table, chosen, lesson.max_labels, lesson.units)
+
+
+def _splits(
+    table: Table,
+    split: str,
+    n_folds: int,
+    store: ExperienceStore | None,
+    random_state: int,
+) -> list[Split]:
+    rng = np.random.default_rng(random_state)
+    if split == "pair":
+        return pair_splits(table.pair, n_folds, rng)
+    if split != "class":
+        raise InvalidInputError(f"split must be pair or class, got {split!r:.80}")
+    if store is None:
+        raise InvalidInputError(
+            "split='class' needs the store of the experiences: learn(..., store=store)"
+        )
+    _, firsts = np.unique(table.pair, return_index=True)
+    classes = [store.run(table.keys[i]).pair.target.classes for i in firsts]
+    return class_splits(table.pair, [frozenset(map(str, c)) for c in classes], n_folds, rng)
+
+
+def _held_out(
+    sample: Lesson, splits: Sequence[Split], grid: Sequence[Settings]
+) -> list[tuple[Settings, Array]]:
+    """Return for all settings what is predicted of each run from others; NaN where it is never held out.
+
+    Within a split, one solution is the start of the next: strong regularisers come first.
+    """
+    sums = np.zeros((len(grid), sample.table.n_runs))
+    times = np.zeros(sample.table.n_runs)
+    for learned, held in splits:
+        if not learned[sample.run].any():
+            continue  # its pairs have many labels only
+        theta = _first(sample)
+        for i, settings in enumerate(grid):
+            if i and settings.huber != grid[i - 1].huber:
+                theta = _first(sample)
+            problem = sample.problem(settings, learned)
+            theta = problem.solve(theta).theta
+            sums[i, held] += problem.predictions(theta)[held]
+        times[held] += 1
+    with np.errstate(invalid="ignore"):
+        return list(zip(grid, sums / times, strict=True))
+
+
+def _first(lesson: Lesson) -> Array:
+    return starts(1, len(lesson.table.kernels), lesson.y, 0)[0]
+
+
+def _from_several_starts(
+    lesson: Lesson, settings: Settings, n_starts: int, random_state: int
+) -> tuple[Solution, dict[str, Any]]:
+    """Return the best solution, and how many starts agreed on it.
+
+    With many runs, starts are compared on a sample, and the best goes on with all of them.
+    """
+    sample = lesson.sample(random_state)
+    problem = sample.problem(settings)
+    found = [
+        problem.solve(theta)
+        for theta in starts(n_starts, len(lesson.table.kernels), lesson.y, random_state)
+    ]
+    best = min(found, key=lambda solution: solution.loss)
+    agree = sum(each.loss - best.loss <= AGREEMENT * abs(best.loss) for each in found)
+    told = {"starts": n_starts, "starts_agreeing": agree, "losses": [each.loss for each in found]}
+    if sample is not lesson:
+        best = lesson.problem(settings).solve(best.theta)
+    return best, told
+
+
+def _function(
+    lesson: Lesson,
+    settings: Settings,
+    solution: Solution,
+    trial: _Trial,
+    q_mode: QMode,
+    choices: list[dict[str, Any]],
+    agreement: dict[str, Any],
+) -> ReflectionFunction:
+    table, sample, known = lesson.table, trial.sample, trial.known
+    calibration = None
+    if known.sum() >= 2:
+        kept = known[sample.table.run]
+        calibration = calibrate(
+            trial.held_out[known],
+            sample.levels()[known],
+            (np.cumsum(known) - 1)[sample.table.run[kept]],
+            sample.table.n_labels[kept],
+            sample.table.ratio[kept],
+            len(np.unique(sample.table.pair[known])),
+        )
+    else:
+        warnings.warn(
+            "all experiences are of one pair: the first gamma and huber were taken, and there is no "
+            "interval; collect from more pairs",
+            L2TWarning,
+            stacklevel=3,
+        )
+    beta, lambda_, mu, b = solution.parameters(lesson.units)
+    names, counts = np.unique(table.algorithms, return_counts=True)
+    return ReflectionFunction(
+        beta,
+        lambda_,
+        mu,
+        b,
+        kernels=table.kernels,
+        n_neighbors=table.n_neighbors,
+        q_mode=q_mode,
+        c=lesson.curve.c,
+        label_range=(lesson.curve.fewest, lesson.curve.most),
+        calibration=calibration,
+        lessons=Lessons(lesson.problem(settings).remember(solution.theta), lesson.units, settings),
+        training={
+            "experiences": len(table),
+            "runs": table.n_runs,
+            "pairs": int(table.pair.max()) + 1,
+            "algorithms": dict(zip(names.tolist(), counts.tolist(), strict=True)),
+            "max_labels": lesson.max_labels,
+            "components": list(settings.components),
+            "gamma": settings.gamma,
+            "huber": settings.huber,
+            "loss": solution.loss,
+            **agreement,
+            "choices": choices,
+            "version": __version__,
+        },
+    )

@@ -1,0 +1,285 @@
+"""The learning problem of the paper's equation (2), and its solution from one start.
+
+``min  mean_e Huber(1/f_e - y_e) + gamma/2 R``,  ``1/f = s w'd + v w'Qw + m / (w'tau) + b``
+
+over w (K), s, v, m >= 0 and b, with ``y = 1 / l_hat``. This is the paper's ``beta = s w``,
+``lambda = v / s²``, ``mu = s m`` with a scale for each term: in the paper's own parameters a term that does
+not help (small beta) drags the other two along, and starts end in different places. d, Q and tau are measured
+in units of their size (`Units`), and R is the squared length of all parameters but b, for 1/f is about 1 and
+not about 0.
+
+The problem is smooth, of few parameters, and not convex (erratum E23). Projected Newton steps with damping
+reach a stationary point in some tens of passes; quasi-Newton steps creep along the valleys that
+neighbouring, nearly equal kernels make.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from l2t.reflection.table import Block, Table
+
+__all__ = ["COMPONENTS", "Memory", "Problem", "Settings", "Solution", "Units", "starts"]
+
+Array = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
+
+#: The terms of 1/f, which can be switched off.
+COMPONENTS = ("mmd", "variance", "discriminant")
+#: Least weight of the MMD, so that beta keeps a scale where the term does not help.
+LEAST_SCALE = 1e-3
+#: Least w'tau, in units of tau.
+LEAST_TAU = 1e-9
+
+MAX_ITER = 300
+TOL = 1e-9
+PATIENCE = 3  # iterations in a row that gain less than TOL
+DAMPING = 1e-3
+
+
+@dataclass(frozen=True)
+class Units:
+    """The size of the statistics: what one unit of d, Q and tau is."""
+
+    d: float
+    Q: float
+    tau: float
+
+    @classmethod
+    def of(cls, table: Table) -> Units:
+        """Measure the statistics of the first runs."""
+        block = next(table.blocks())
+        sizes = (
+            block.d.mean(),
+            np.diagonal(block.Q, axis1=1, axis2=2).mean(),
+            np.median(block.tau.mean(axis=1)),
+        )
+        return cls(*(float(size) if size > 0 else 1.0 for size in sizes))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is chosen before learning.
+
+    Attributes
+    ----------
+    gamma, huber : float
+        The weight of R, and where the loss turns from squares to straight lines.
+    components : tuple of str
+        Which of `COMPONENTS` are on.
+    """
+
+    gamma: float
+    huber: float
+    components: tuple[str, ...] = COMPONENTS
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """The loss of experiences that are no longer at hand, to second order around `theta`.
+
+    ``L(x) = gradient'(x - theta) + (x - theta)'H(x - theta) / 2``, for the mean over `weight` experiences.
+    """
+
+    theta: Array
+    gradient: Array
+    hessian: Array
+    weight: int
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A stationary point.
+
+    Attributes
+    ----------
+    theta : array of shape (K + 4,)
+        w, s, v, m and b.
+    loss : float
+        The regularised loss there.
+    n_iter : int
+        Passes over the data with second derivatives.
+    """
+
+    theta: Array
+    loss: float
+    n_iter: int
+
+    def parameters(self, units: Units) -> tuple[Array, float, float, float]:
+        """Return beta, lambda, mu and b of the paper."""
+        w, (s, v, m, b) = self.theta[:-4], self.theta[-4:]
+        beta = s * w / units.d
+        # Terms in units: v w'(Q / uQ) w = lambda beta'Q beta, and m / (w'tau / ut) = mu / (beta'tau).
+        lambda_ = v * units.d**2 / (s**2 * units.Q)
+        return beta, float(lambda_), float(m * s * units.tau / units.d), float(b)
+
+
+class Problem:
+    """The loss over some runs of a table.
+
+    Parameters
+    ----------
+    table : Table
+        The statistics.
+    run, y : arrays, one entry an experience
+        The experiences to learn from: number of the run, and 1 / l_hat.
+    units : Units
+        Measures of the statistics.
+    settings : Settings
+        What was chosen before.
+    memory : Memory, optional
+        What stands for experiences that are no longer at hand.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        run: Indices,
+        y: Array,
+        units: Units,
+        settings: Settings,
+        memory: Memory | None = None,
+    ) -> None:
+        order = np.argsort(run, kind="stable")  # so that a block's experiences are neighbours
+        self.table, self.run, self.y = table, run[order], y[order]
+        self.units, self.huber, self.memory = units, settings.huber, memory
+        K = len(table.kernels)
+        self.low = np.r_[np.zeros(K), LEAST_SCALE, 0.0, 0.0, -np.inf]
+        self.high = np.full(K + 4, np.inf)
+        for name, place, off in zip(
+            COMPONENTS, (K, K + 1, K + 2), (LEAST_SCALE, 0, 0), strict=True
+        ):
+            if name not in settings.components:
+                self.high[place] = off
+        self.ridge = np.r_[np.full(K + 3, settings.gamma), 0.0]
+        self._total = len(y) + (memory.weight if memory else 0)
+
+    def predictions(self, theta: Array) -> Array:
+        """Return 1/f of every run of the table."""
+        return np.concatenate([self._terms(block, theta)[0] for block in self.table.blocks()])
+
+    def value(self, theta: Array) -> float:
+        """Return the regularised loss."""
+        residual = self.predictions(theta)[self.run] - self.y
+        return self._whole(theta, float(self._huber(residual).sum()))
+
+    def derivatives(self, theta: Array) -> tuple[float, Array, Array, Array]:
+        """Return the loss, its gradient, its Gauss-Newton matrix and the rest of its Hessian."""
+        K, P = len(theta) - 4, len(theta)
+        w, s, v, m = theta[:K], *theta[K : K + 3]
+        loss, gradient = 0.0, np.zeros(P)
+        gauss_newton, rest = np.zeros((P, P)), np.zeros((P, P))
+        for block in self.table.blocks():
+            value, d, Qw, wQw, tau, wtau = self._terms(block, theta)
+            here = slice(*np.searchsorted(self.run, (block.runs.start, block.runs.stop)))
+            local = self.run[here] - block.first
+            residual = value[local] - self.y[here]
+            loss += float(self._huber(residual).sum())
+            size = np.maximum(np.abs(residual), self.huber)
+            psi = np.bincount(local, residual * (self.huber / size), minlength=len(block))
+            weight = np.bincount(local, self.huber / size, minlength=len(block))
+            by_w = s * d + 2 * v * Qw - (m / wtau**2)[:, None] * tau
+            J = np.column_stack([by_w, d @ w, wQw, 1 / wtau, np.ones(len(block))])
+            gradient += psi @ J
+            gauss_newton += (J * weight[:, None]).T @ J
+            Q_sum = np.tensordot(psi, block.Q, 1) / self.units.Q
+            rest[:K, :K] += 2 * v * Q_sum + 2 * m * (tau * (psi / wtau**3)[:, None]).T @ tau
+            mixed = np.stack([psi @ d, 2 * psi @ Qw, -(psi / wtau**2) @ tau])
+            rest[K : K + 3, :K] += mixed
+            rest[:K, K : K + 3] += mixed.T
+        if self.memory is not None:
+            step = theta - self.memory.theta
+            gradient += self.memory.weight * (self.memory.gradient + self.memory.hessian @ step)
+            gauss_newton += self.memory.weight * self.memory.hessian
+        n = self._total
+        gradient = gradient / n + self.ridge * theta
+        return self._whole(theta, loss), gradient, gauss_newton / n, rest / n
+
+    def solve(self, theta: Array, *, max_iter: int = MAX_ITER) -> Solution:
+        """Descend from theta by damped, projected Newton steps to a stationary point."""
+        theta = np.clip(theta, self.low, self.high)
+        value, gradient, gauss_newton, rest = self.derivatives(theta)
+        damping, small = DAMPING, 0
+        n_iter = 0
+        while n_iter < max_iter:
+            n_iter += 1
+            found = self._step(theta, value, gradient, gauss_newton, rest, damping)
+            if found is None:
+                break
+            theta, new, used = found
+            damping = max(used / 8, 1e-10)
+            small = small + 1 if value - new < TOL * abs(value) else 0
+            value, gradient, gauss_newton, rest = self.derivatives(theta)
+            if small == PATIENCE:
+                break
+        return Solution(theta, value, n_iter)
+
+    def remember(self, theta: Array) -> Memory:
+        """Return the loss without R to second order around theta."""
+        _, gradient, gauss_newton, _ = self.derivatives(theta)
+        even = 0.5 * (gauss_newton + gauss_newton.T)  # to the last bit: a file keeps one half
+        return Memory(theta, gradient - self.ridge * theta, even, self._total)
+
+    def _step(
+        self,
+        theta: Array,
+        value: float,
+        gradient: Array,
+        gauss_newton: Array,
+        rest: Array,
+        damping: float,
+    ) -> tuple[Array, float, float] | None:
+        """Return a lower point, its loss and the damping that led there; None if there is none."""
+        free = ((theta > self.low) | (gradient < 0)) & ((theta < self.high) | (gradient > 0))
+        if not free.any():
+            return None
+        inner = np.ix_(free, free)
+        size = np.diag(np.diag(gauss_newton)[free] + 1e-12)
+        convex = (gauss_newton + np.diag(self.ridge))[inner]
+        for _ in range(15):
+            matrix = convex + damping * size
+            if np.linalg.eigvalsh(matrix + rest[inner])[0] > 0:
+                matrix = matrix + rest[inner]
+            new = theta.copy()
+            new[free] -= np.linalg.solve(matrix, gradient[free])
+            new = np.clip(new, self.low, self.high)
+            lower = self.value(new)
+            if lower < value - 1e-4 * float(gradient @ (theta - new)):
+                return new, lower, damping
+            damping = max(6 * damping, 1e-6)
+        return None
+
+    def _terms(self, block: Block, theta: Array) -> tuple[Array, ...]:
+        """Return 1/f and what it is made of, in units: d, Qw, w'Qw, tau, w'tau."""
+        K = len(theta) - 4
+        w, s, v, m, b = theta[:K], *theta[K:]
+        d, tau = block.d / self.units.d, block.tau / self.units.tau
+        Qw = (block.Q.reshape(-1, K) @ w).reshape(-1, K) / self.units.Q
+        wQw, wtau = Qw @ w, np.maximum(tau @ w, LEAST_TAU)
+        return s * (d @ w) + v * wQw + m / wtau + b, d, Qw, wQw, tau, wtau
+
+    def _huber(self, residual: Array) -> Array:
+        size = np.abs(residual)
+        return np.asarray(
+            np.where(size <= self.huber, 0.5 * size**2, self.huber * (size - 0.5 * self.huber))
+        )
+
+    def _whole(self, theta: Array, loss: float) -> float:
+        if self.memory is not None:
+            step = theta - self.memory.theta
+            past = self.memory.gradient @ step + 0.5 * step @ self.memory.hessian @ step
+            loss += self.memory.weight * float(past)
+        return loss / self._total + 0.5 * float(self.ridge @ theta**2)
+
+
+def starts(n: int, K: int, y: Array, random_state: int) -> list[Array]:
+    """Return n starts: equal weights first, then random ones."""
+    rng = np.random.default_rng(random_state)
+    level = float(np.mean(y)) - 0.1
+    found = [np.r_[np.full(K, 1.0 / K), 0.1, 0.1, 0.1, level]]
+    while len(found) < n:
+        found.append(np.r_[rng.dirichlet(np.full(K, 0.3)), 10.0 ** rng.uniform(-2, 0, 3), level])
+    return found

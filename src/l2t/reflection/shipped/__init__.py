@@ -1,0 +1,1 @@
+"""Reflection functions that come with the package, by name."""

@@ -1,0 +1,235 @@
+"""What experiences say, as arrays: a row of statistics a run, and a ratio an experience.
+
+A run has one W and so one d, Q and tau; its label counts share them. Statistics take 9 kB a run. What is more
+than `IN_MEMORY` goes to a temporary file and is read back a block at a time, so that memory stays
+bounded however many experiences there are.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import IO, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from l2t.exceptions import InvalidInputError
+from l2t.experiences import Experience
+from l2t.statistics import KernelBank, PairStatistics
+
+__all__ = ["Block", "QMode", "Table"]
+
+Array = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
+
+#: All of Q, or its diagonal alone as the paper prints it (erratum E2).
+QMode = Literal["full", "diag"]
+
+IN_MEMORY = 2**28  # bytes of statistics
+ROWS = 2048  # runs a block
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """The statistics of some runs.
+
+    Attributes
+    ----------
+    first : int
+        The number of the first run.
+    d, Q, tau : arrays of shape (n, K), (n, K, K), (n, K)
+        A row a run.
+    """
+
+    first: int
+    d: Array
+    Q: Array
+    tau: Array
+
+    def __len__(self) -> int:
+        return len(self.d)
+
+    @property
+    def runs(self) -> slice:
+        """The runs of the block."""
+        return slice(self.first, self.first + len(self))
+
+
+class Table:
+    """Experiences that were done, ready for learning.
+
+    Parameters
+    ----------
+    experiences : iterable of Experience
+        Those that failed are passed over.
+    kernels : KernelBank, optional
+        A part of the experiences' bank; all of it by default.
+    q_mode : {"full", "diag"}
+        What is kept of Q.
+
+    Attributes
+    ----------
+    kernels, n_neighbors : KernelBank, int
+        Those of all statistics.
+    run, n_labels, ratio : arrays, one entry an experience
+        Number of the run, number of target labels, improvement ratio.
+    pair : array, one entry a run
+        Number of the pair.
+    keys, algorithms : lists, one entry a run
+        The run's key, and what was run.
+    """
+
+    def __init__(
+        self,
+        experiences: Iterable[Experience],
+        *,
+        kernels: KernelBank | None = None,
+        q_mode: QMode = "full",
+    ) -> None:
+        self.keys: list[str] = []
+        self.algorithms: list[str] = []
+        self._spool: IO[bytes] | None = None
+        self._blocks: list[Block] = []
+        self._kernels = kernels
+        self._q_mode = q_mode
+        self._neighbors: int | None = None
+        numbers: dict[str, int] = {}
+        pairs: dict[tuple[str, str], int] = {}
+        pair_of_run: list[int] = []
+        rows: list[tuple[int, int, float]] = []
+        waiting: list[PairStatistics] = []
+        for each in experiences:
+            if each.status != "done" or each.n_labels is None:
+                continue
+            number = numbers.get(each.run_key)
+            if number is None:
+                number = numbers[each.run_key] = len(numbers)
+                self.keys.append(each.run_key)
+                self.algorithms.append(each.algorithm)
+                pair_of_run.append(pairs.setdefault((each.source, each.target), len(pairs)))
+                waiting.append(self._accepted(each))
+                if len(waiting) == ROWS:
+                    self._keep(waiting)
+                    waiting = []
+            if not (np.isfinite(each.improvement_ratio) and each.improvement_ratio > 0):
+                raise InvalidInputError(
+                    f"improvement_ratio must be finite and positive, got {each.improvement_ratio} "
+                    f"in run {each.run_key:.12}"
+                )
+            rows.append((number, each.n_labels, each.improvement_ratio))
+        self._keep(waiting)
+        if not rows:
+            raise InvalidInputError(
+                "experiences must hold at least one run that was done, got none"
+            )
+        columns = list(zip(*rows, strict=True))
+        self.run: Indices = np.array(columns[0], dtype=np.intp)
+        self.n_labels: Indices = np.array(columns[1], dtype=np.intp)
+        self.ratio: Array = np.array(columns[2], dtype=np.float64)
+        self.pair: Indices = np.array(pair_of_run, dtype=np.intp)
+
+    def __len__(self) -> int:
+        """Return the number of experiences."""
+        return len(self.run)
+
+    @property
+    def n_runs(self) -> int:
+        """The number of runs."""
+        return len(self.keys)
+
+    @property
+    def kernels(self) -> KernelBank:
+        """The bank of all statistics."""
+        assert self._kernels is not None  # set by the first experience
+        return self._kernels
+
+    @property
+    def n_neighbors(self) -> int:
+        """The neighbours of all statistics."""
+        assert self._neighbors is not None
+        return self._neighbors
+
+    def take(self, runs: Indices) -> Table:
+        """Return the table of some runs, given in rising order; it is held in memory."""
+        part = object.__new__(Table)
+        part._kernels, part._neighbors, part._spool = self._kernels, self._neighbors, None
+        part.keys = [self.keys[i] for i in runs]
+        part.algorithms = [self.algorithms[i] for i in runs]
+        part.pair = self.pair[runs]
+        place = np.full(self.n_runs, -1, dtype=np.intp)
+        place[runs] = np.arange(len(runs))
+        kept = place[self.run] >= 0
+        part.run, part.n_labels, part.ratio = (
+            place[self.run[kept]],
+            self.n_labels[kept],
+            self.ratio[kept],
+        )
+        part._blocks = []
+        for block in self.blocks():
+            rows = runs[np.searchsorted(runs, block.first) : np.searchsorted(runs, block.runs.stop)]
+            if rows.size:
+                at = rows - block.first
+                first = int(place[rows[0]])
+                part._blocks.append(Block(first, block.d[at], block.Q[at], block.tau[at]))
+        return part
+
+    def blocks(self) -> Iterator[Block]:
+        """Go through the statistics of all runs in order."""
+        yield from self._blocks
+        if self._spool is None:
+            return
+        K = len(self.kernels)
+        width = K * (K + 2)
+        start = first = self._blocks[-1].runs.stop if self._blocks else 0
+        while first < self.n_runs:
+            n = min(ROWS, self.n_runs - first)
+            self._spool.seek(8 * (first - start) * width)  # others may have read meanwhile
+            rows = np.frombuffer(self._spool.read(8 * n * width)).reshape(n, width)
+            yield _split(first, rows, K)
+            first += n
+
+    def _accepted(self, experience: Experience) -> PairStatistics:
+        statistics = experience.statistics
+        if statistics is None:
+            raise InvalidInputError(
+                f"experiences must carry their statistics, got run {experience.run_key:.12} without; "
+                "read them with statistics=True"
+            )
+        if self._kernels is None:
+            self._kernels = statistics.kernels
+        if statistics.kernels != self._kernels:
+            statistics = statistics.restrict(self._kernels)
+        if self._neighbors is None:
+            self._neighbors = statistics.n_neighbors
+        if statistics.n_neighbors != self._neighbors:
+            raise InvalidInputError(
+                "n_neighbors must be the same in all experiences, got "
+                f"{self._neighbors} and {statistics.n_neighbors}"
+            )
+        return statistics
+
+    def _keep(self, waiting: list[PairStatistics]) -> None:
+        if not waiting:
+            return
+        if self._q_mode == "diag":
+            waiting = [replace(s, Q=np.diag(np.diag(s.Q))) for s in waiting]
+        rows = np.array([np.concatenate([s.d, s.tau, s.Q.ravel()]) for s in waiting])
+        if not np.isfinite(rows).all():
+            raise InvalidInputError("statistics must be finite, got NaN or infinity")
+        first = self._blocks[-1].runs.stop if self._blocks else 0
+        if self._spool is None and rows.nbytes * (len(self._blocks) + 1) <= IN_MEMORY:
+            self._blocks.append(_split(first, rows, len(self.kernels)))
+            return
+        if self._spool is None:
+            self._spool = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the table)
+            weakref.finalize(self, self._spool.close)
+        self._spool.write(rows.tobytes())
+
+
+def _split(first: int, rows: Array, K: int) -> Block:
+    # Arrays of their own: products with a part of wider rows would copy that part in every pass.
+    d, tau, Q = (np.ascontiguousarray(part) for part in np.split(rows, (K, 2 * K), axis=1))
+    return Block(first, d, Q.reshape(-1, K, K), tau)

@@ -1,0 +1,151 @@
+"""Explanations: parts that add up, and past experiences that are alike."""
+
+from __future__ import annotations
+
+import io
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from l2t.exceptions import InvalidInputError, MissingExtraError
+from l2t.reflection import Neighbor
+from l2t.reflection.explanation import N_NEAREST
+
+
+@pytest.mark.parametrize("q_mode", ["full", "diag"])
+def test_parts_add_up(world, rng, q_mode):
+    function = replace(world, q_mode=q_mode).truth
+    statistics = world.statistics(rng)
+    found = function.explain(statistics)
+    assert sum(found.terms.values()) == pytest.approx(function.inverse(statistics), rel=1e-12)
+    assert found.predicted == function.predict(statistics)
+    for name, parts in found.by_kernel.items():
+        assert parts.shape == (5,)
+        assert parts.sum() == pytest.approx(found.terms[name], rel=1e-12)
+    assert found.weights.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(found.weights, function.beta / function.beta.sum())
+
+
+def test_of_a_function_without_weights(world, rng):
+    function = replace(world.truth, beta=np.zeros(5))
+    found = function.explain(world.statistics(rng))
+    assert all(not parts.any() for parts in found.by_kernel.values())
+    assert not found.weights.any()
+    assert "kernels that weigh most" not in str(found)
+
+
+def test_at_a_number_of_labels(learned, world, rng):
+    statistics = world.statistics(rng)
+    assert learned.explain(statistics, 3).predicted == learned.predict(statistics, 3)
+
+
+def test_the_same_statistics_come_first(learned, world):
+    past = world.experiences(30)
+    wanted = past[51]
+    found = learned.explain(wanted.statistics, past=iter(past)).nearest
+    assert len(found) == N_NEAREST
+    assert found[0].run_key == wanted.run_key
+    assert found[0].distance == 0.0
+    distances = [each.distance for each in found]
+    assert distances == sorted(distances)
+    assert distances[1] > 0
+    ratios = [each.improvement_ratio for each in past if each.run_key == wanted.run_key]
+    assert found[0] == Neighbor(
+        wanted.run_key,
+        wanted.algorithm,
+        "photos",
+        "sketches",
+        0.0,
+        learned.predict(wanted.statistics),
+        pytest.approx(np.mean(ratios)),
+    )
+
+
+def test_the_nearest_are_the_nearest(learned, world, rng):
+    """By their terms in standard deviations, computed here one by one."""
+    past, statistics = world.experiences(20), world.statistics(rng)
+    names = ("mmd", "variance", "discriminant")
+    runs = {each.run_key: learned.terms(each.statistics) for each in past}
+    rows = np.array([[terms[name] for name in names] for terms in runs.values()])
+    own = np.array([learned.terms(statistics)[name] for name in names])
+    distances = np.linalg.norm((rows - own) / rows.std(axis=0), axis=1)
+    expected = [list(runs)[i] for i in np.argsort(distances)[:N_NEAREST]]
+    found = learned.explain(statistics, past=past).nearest
+    assert [each.run_key for each in found] == expected
+    np.testing.assert_allclose(
+        [each.distance for each in found], np.sort(distances)[:N_NEAREST], rtol=1e-9
+    )
+
+
+def test_at_a_number_of_labels_only_those_count(learned, world):
+    past = world.experiences(10)
+    found = learned.explain(past[0].statistics, 15, past=past).nearest
+    assert found[0].run_key == past[0].run_key
+    assert found[0].actual == past[1].improvement_ratio
+    assert past[1].n_labels == 15
+    assert learned.explain(past[0].statistics, 16, past=past).nearest == ()
+
+
+def test_what_has_no_statistics_is_passed_over(learned, world, plain):
+    past = world.experiences(1)
+    failed = replace(plain, status="failed", reason="no", n_labels=None)
+    bare = replace(past[0], run_key="bare", statistics=None)
+    found = learned.explain(past[0].statistics, past=[failed, bare, *past]).nearest
+    assert {each.run_key for each in found} == {each.run_key for each in past}
+    assert learned.explain(past[0].statistics).nearest == ()
+
+
+def test_past_of_another_bank_is_refused(learned, world):
+    past = [
+        replace(each, statistics=replace(each.statistics, n_neighbors=9))
+        for each in world.experiences(1)
+    ]
+    sentence = "^statistics must have the function's n_neighbors, 5, got 9$"
+    with pytest.raises(InvalidInputError, match=sentence):
+        learned.explain(world.experiences(1)[0].statistics, past=past)
+
+
+def test_it_reads_well(world, rng):
+    function, statistics = world.truth, world.statistics(rng)
+    past = [replace(each, statistics=statistics) for each in world.experiences(1, per_pair=1)]
+    text = str(function.explain(statistics, past=past))
+    terms = function.terms(statistics)
+    actual = np.mean([each.improvement_ratio for each in past])
+    assert text.splitlines() == [
+        f"predicted improvement ratio {function.predict(statistics):.3f}; 1/f is the sum of",
+        f"  {terms['mmd']:7.3f}  mmd (how far apart the domains are)",
+        f"  {terms['variance']:7.3f}  variance (how uncertain that distance is)",
+        f"  {terms['discriminant']:7.3f}  discriminant (how poorly W separates near from far target rows)",
+        "    0.500  bias (what every transfer starts from)",
+        "kernels that weigh most: bandwidths 2^-2, 2^-1, 2^0",
+        f"  like gfk on photos -> sketches: predicted {function.predict(statistics):.3f}, "
+        f"measured {actual:.3f}",
+    ]
+
+
+def test_the_plot_shows_the_numbers(world, rng):
+    pytest.importorskip("matplotlib")
+    found = world.truth.explain(world.statistics(rng))
+    axes = found.plot()
+    heights = [bar.get_height() for bar in axes.patches]
+    np.testing.assert_allclose(heights, found.weights)
+    shares = next(each for each in axes.figure.axes if each is not axes)
+    drawn = {line.get_label(): line.get_ydata() for line in shares.lines}
+    assert set(drawn) == set(found.by_kernel)
+    for name, values in drawn.items():
+        np.testing.assert_array_equal(values, found.by_kernel[name])
+    image = io.BytesIO()
+    axes.figure.savefig(image, format="png")
+    assert image.getvalue().startswith(b"\x89PNG")
+    assert found.plot(axes) is axes
+
+
+def test_a_plot_without_matplotlib(world, rng, monkeypatch):
+    found = world.truth.explain(world.statistics(rng))
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(
+        MissingExtraError, match=r"^a plot needs an optional package: pip install 'l2t\[plots\]'$"
+    ):
+        found.plot()

@@ -1,0 +1,397 @@
+"""Learning: it gives back what made the experiences, whatever way they come."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import l2t
+from l2t import KernelBank, PairSampler
+from l2t.domains.embedded import digits
+from l2t.exceptions import InvalidInputError, L2TWarning
+from l2t.reflection import learn, learning, lesson, restated, table
+from l2t.reflection.label_counts import LabelCurve
+from l2t.reflection.lesson import Lesson
+from l2t.reflection.loss import COMPONENTS, Settings
+from l2t.reflection.splits import pair_splits
+from l2t.reflection.table import Table
+from l2t.statistics import PairStatistics
+
+
+@pytest.fixture(scope="module")
+def store():
+    """A small store of real runs: eight pairs of digits, one algorithm, three label counts."""
+    pairs = PairSampler(digits(), digits(), 8, n_classes=2, max_per_class=40)
+    with l2t.open_store("memory://") as store:
+        l2t.collect(
+            pairs,
+            store,
+            algorithms=["gfk"],
+            n_components=5,
+            label_counts=(3, 9, 15),
+            n_draws=2,
+            progress=False,
+        )
+        yield store
+
+
+def content(function):
+    """Everything that was learned, to the bit."""
+    calibration, lessons = function.calibration, function.lessons
+    arrays = [
+        function.beta,
+        calibration.n_labels,
+        calibration.slope,
+        calibration.offset,
+        calibration.quantiles,
+        lessons.memory.theta,
+        lessons.memory.gradient,
+        lessons.memory.hessian,
+    ]
+    numbers = (function.lambda_, function.mu, function.b, function.c, calibration.n_pairs)
+    return (*numbers, *(array.tobytes() for array in arrays), dict(function.training))
+
+
+@pytest.mark.parametrize("q_mode", ["full", "diag"])
+@pytest.mark.parametrize("noise", [0.02, 0.1])
+def test_predictions_come_back(world, q_mode, noise):
+    """Parameters are weakly identified, predictions are not (errata section 7)."""
+    known = replace(world, q_mode=q_mode, noise=noise)
+    function = learn(known.experiences(150), q_mode=q_mode)
+    rng = np.random.default_rng(123)
+    fresh = [known.statistics(rng) for _ in range(200)]
+    true = [known.truth.predict(each) for each in fresh]
+    predicted = [function.predict(each) for each in fresh]
+    assert np.corrcoef(predicted, true)[0, 1] > 0.99
+    np.testing.assert_allclose(predicted, true, rtol=0.1)
+    assert function.q_mode == q_mode
+
+
+def test_parameters_come_back_where_there_is_no_noise(world, quick):
+    exact = replace(world, noise=0.0)
+    function = learn(exact.experiences(150), **quick | {"gamma": 1e-9})
+    np.testing.assert_allclose(function.beta, exact.truth.beta, atol=0.01)
+    assert function.lambda_ == pytest.approx(exact.lambda_, rel=0.02)
+    assert function.mu == pytest.approx(exact.mu, rel=0.02)
+    assert function.b == pytest.approx(exact.b, abs=0.01)
+
+
+def test_outliers_hardly_count(world, quick):
+    experiences = world.experiences(60)
+    broken = [
+        replace(each, improvement_ratio=each.improvement_ratio * (0.2 if i % 20 == 0 else 1.0))
+        for i, each in enumerate(experiences)
+    ]
+    function = learn(broken, label_curve="none", **quick)
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        statistics = world.statistics(rng)
+        inverse = function.inverse(statistics)
+        assert inverse == pytest.approx(world.truth.inverse(statistics), rel=0.05)
+
+
+def test_the_same_bits_twice_and_from_a_generator(world, quick):
+    first = content(learn(world.experiences(30), **quick))
+    assert content(learn(world.experiences(30), **quick)) == first
+    assert content(learn(world.stream(30), **quick)) == first
+    other = learn(world.experiences(30), **quick, random_state=1)
+    assert content(other) != first
+
+
+def test_statistics_on_disk_give_the_same_bits(world, quick, monkeypatch):
+    monkeypatch.setattr(table, "ROWS", 7)
+    in_memory = learn(world.stream(30), **quick)
+    row = 8 * 5 * 7  # bytes of a run
+    for kept in (0, 2 * 7 * row):  # nothing, or two blocks in memory
+        monkeypatch.setattr(table, "IN_MEMORY", kept)
+        assert Table(world.stream(30))._spool is not None
+        assert content(learn(world.stream(30), **quick)) == content(in_memory)
+    monkeypatch.undo()
+    one_block = learn(world.stream(30), **quick)
+    np.testing.assert_allclose(one_block.beta, in_memory.beta, rtol=1e-3)
+
+
+def test_a_large_table_is_learned_from_a_sample_and_then_whole(world, quick, monkeypatch):
+    every = learn(world.experiences(60), **quick)
+    monkeypatch.setattr(lesson, "SAMPLE", 40)
+    sampled = learn(world.experiences(60), **quick)
+    np.testing.assert_allclose(sampled.beta, every.beta, atol=1e-3)
+    assert sampled.training["loss"] == pytest.approx(every.training["loss"], rel=1e-4)
+    assert sampled.lessons.memory.weight == every.lessons.memory.weight == 360
+    assert sampled.calibration.n_pairs < every.calibration.n_pairs == 60
+
+
+def test_the_order_of_experiences_does_not_matter(world, quick, monkeypatch):
+    monkeypatch.setattr(table, "ROWS", 16)
+    experiences = world.experiences(30)
+    mixed = [experiences[i] for i in np.random.default_rng(0).permutation(len(experiences))]
+    first, second = learn(experiences, **quick), learn(mixed, **quick)
+    np.testing.assert_allclose(first.beta, second.beta, rtol=1e-3, atol=1e-5)
+    # Not to the bit: statistics are measured in units of those that come first.
+    assert first.training["loss"] == pytest.approx(second.training["loss"], rel=0.01)
+
+
+def test_what_training_tells(world):
+    experiences = world.experiences(30, per_pair=3)
+    function = learn(experiences, gamma=(1e-1, 1e-4), huber=(0.05, 0.2), n_starts=3)
+    told = function.training
+    assert (told["experiences"], told["runs"], told["pairs"]) == (270, 90, 30)
+    assert told["algorithms"] == {"gfk": 30, "itl": 30, "tca": 30}
+    assert (told["starts"], told["starts_agreeing"], len(told["losses"])) == (3, 3, 3)
+    assert told["version"] == l2t.__version__
+    choices = told["choices"]
+    assert {(each["gamma"], each["huber"]) for each in choices} == {
+        (gamma, huber) for gamma in (1e-1, 1e-4) for huber in (0.05, 0.2)
+    }
+    assert {each["n_neighbors"] for each in choices} == {5}
+    best = max(choices, key=lambda each: each["spearman"])
+    assert (told["gamma"], told["huber"]) == (best["gamma"], best["huber"])
+    assert best["gamma"] == 1e-4, "a strong regulariser predicts worse"
+    assert best["spearman"] > 0.95
+    assert 0 < best["rmse"] < 0.05
+    assert function.label_range == (3, 60)
+
+
+def test_held_out_predictions_do_not_see_their_pair(world):
+    """Whatever the ratios of a pair are, what is predicted of it stays."""
+    experiences = world.experiences(20)
+    grid = [Settings(1e-3, 0.1), Settings(1e-4, 0.1)]
+    found = []
+    for absurd in (False, True):
+        changed = [
+            replace(each, improvement_ratio=3.0) if absurd and each.source == "0/source 4" else each
+            for each in experiences
+        ]
+        whole = Lesson.of(Table(changed), LabelCurve(0.0, 3, 60), None)
+        splits = pair_splits(whole.table.pair, 5, np.random.default_rng(0))
+        fold = next(held for _, held in splits if held[whole.table.pair == 4].all())
+        found.append(
+            np.array([held_out for _, held_out in learning._held_out(whole, splits, grid)])
+        )
+    assert np.isfinite(found).all()
+    # Not to the bit: the search starts from the mean of all ratios.
+    np.testing.assert_allclose(found[0][:, fold], found[1][:, fold], rtol=1e-4)
+    assert np.abs(found[0][:, ~fold] - found[1][:, ~fold]).max() > 1e-3
+
+
+@pytest.mark.parametrize("off", COMPONENTS)
+def test_components(world, quick, rng, off):
+    on = [name for name in COMPONENTS if name != off]
+    function = learn(world.experiences(30), components=on, **quick)
+    terms = [function.terms(world.statistics(rng)) for _ in range(20)]
+    sizes = {name: np.mean([each[name] for each in terms]) for name in COMPONENTS}
+    assert all(sizes[name] > 0.03 for name in on)
+    assert sizes[off] < 1e-2
+    assert off == "mmd" or sizes[off] == 0.0, "beta keeps a scale, so its own term is only small"
+    assert function.training["components"] == on
+    assert function.lessons.settings.components == tuple(on)
+
+
+def test_many_labels_calibrate_but_do_not_shape(world, quick):
+    experiences = world.experiences(30)
+    moved = [
+        replace(each, improvement_ratio=1.0) if each.n_labels == 60 else each
+        for each in experiences
+    ]
+    options = quick | {"max_labels": 30, "label_curve": "none"}
+    first, second = learn(experiences, **options), learn(moved, **options)
+    np.testing.assert_array_equal(first.beta, second.beta)
+    assert second.calibration.slope[-1] == pytest.approx(0.0, abs=1e-9)
+    assert second.predict(experiences[0].statistics, 60) == pytest.approx(1.0)
+    np.testing.assert_array_equal(first.calibration.slope[:3], second.calibration.slope[:3])
+
+
+def test_pairs_with_many_labels_only(world, quick):
+    """They can be predicted, but there may be a fold with nothing else to learn from."""
+    few = [each for each in world.experiences(1, per_pair=10) if each.n_labels == 3]
+    many = [each for each in world.experiences(1, seed=1, per_pair=10) if each.n_labels == 60]
+    with pytest.warns(L2TWarning, match="^all experiences are of one pair"):
+        function = learn([*few, *many], **quick | {"max_labels": 30})
+    assert np.isfinite(function.beta).all()
+
+
+def test_one_pair_warns(world, quick):
+    sentence = (
+        "all experiences are of one pair: the first gamma and huber were taken, and there is no "
+        "interval; collect from more pairs"
+    )
+    with pytest.warns(L2TWarning, match=f"^{re.escape(sentence)}$") as told:
+        function = learn(world.experiences(1, per_pair=10), **quick)
+    assert told[0].filename == __file__
+    assert function.calibration is None
+    assert function.training["choices"][0]["spearman"] is None
+    assert function.training["choices"][0]["rmse"] is None
+
+
+def test_failed_runs_are_passed_over(world, plain, quick):
+    experiences = world.experiences(30)
+    failed = replace(
+        plain, run_key="x", status="failed", reason="no", n_labels=None, improvement_ratio=np.nan
+    )
+    assert content(learn([failed, *experiences, failed], **quick)) == content(
+        learn(experiences, **quick)
+    )
+
+
+def refused(sentence, *args, **options):
+    with pytest.raises(InvalidInputError, match=f"^{re.escape(sentence)}$"):
+        learn(*args, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"gamma": 0}, "gamma must be one or more positive numbers, got 0"),
+        ({"gamma": (1e-3, -1)}, "gamma must be one or more positive numbers, got (0.001, -1)"),
+        ({"gamma": ()}, "gamma must be one or more positive numbers, got ()"),
+        ({"gamma": "much"}, "gamma must be one or more positive numbers, got 'much'"),
+        ({"huber": np.nan}, "huber must be one or more positive numbers, got nan"),
+        (
+            {"components": ("mmd", "mean")},
+            "components must be some of mmd, variance, discriminant, got ('mmd', 'mean')",
+        ),
+        ({"components": ()}, "components must be some of mmd, variance, discriminant, got ()"),
+        ({"label_curve": "three"}, "label_curve must be two-step, joint or none, got 'three'"),
+        ({"split": "row"}, "split must be pair or class, got 'row'"),
+        (
+            {"split": "class"},
+            "split='class' needs the store of the experiences: learn(..., store=store)",
+        ),
+        (
+            {"n_neighbors": (3, 5)},
+            "n_neighbors=3 needs the store of the experiences, which have 5: learn(..., store=store)",
+        ),
+        ({"n_folds": 1}, "n_folds must be a whole number of at least 2, got 1"),
+        ({"n_starts": 0}, "n_starts must be a whole number of at least 1, got 0"),
+        ({"n_starts": 2.0}, "n_starts must be a whole number of at least 1, got 2.0"),
+        (
+            {"max_labels": 0},
+            "max_labels must be None or a whole number of at least 1, got 0",
+        ),
+        ({"q_mode": "half"}, "q_mode must be full or diag, got 'half'"),
+    ],
+)
+def test_options_that_cannot_be(world, quick, options, sentence):
+    refused(sentence, world.experiences(10), **quick | options)
+
+
+def test_experiences_that_cannot_be_learned_from(world, plain, quick):
+    good = world.experiences(10)
+    failed = replace(plain, status="failed", reason="no", n_labels=None, improvement_ratio=np.nan)
+    nothing = "experiences must hold at least one run that was done, got none"
+    refused(nothing, [], **quick)
+    refused(nothing, [failed, failed], **quick)
+    refused("experiences must be at least 20 that were done, got 19", good[:19], **quick)
+    refused(
+        "experiences must carry their statistics, got run 0/9/1 without; "
+        "read them with statistics=True",
+        [*good[:-1], replace(good[-1], run_key="0/9/1", statistics=None)][-1:],
+        **quick,
+    )
+    other = replace(good[-1].statistics, n_neighbors=7)
+    refused(
+        "n_neighbors must be the same in all experiences, got 5 and 7",
+        [*good, replace(good[-1], run_key="another", statistics=other)],
+        **quick,
+    )
+    for ratio in (0.0, -1.0, np.nan, np.inf):
+        refused(
+            f"improvement_ratio must be finite and positive, got {ratio} in run 0/0/0",
+            [replace(good[0], improvement_ratio=ratio), *good],
+            **quick,
+        )
+    K = len(world.kernels)
+    broken = PairStatistics(np.full(K, np.nan), np.eye(K), np.ones(K), world.kernels, 5)
+    refused(
+        "statistics must be finite, got NaN or infinity",
+        [*good, replace(good[0], run_key="broken", statistics=broken)],
+        **quick,
+    )
+
+
+def test_numpy_neighbours(world, quick):
+    """Statistics may carry a number of numpy's."""
+    experiences = [
+        replace(each, statistics=replace(each.statistics, n_neighbors=np.int64(5)))
+        for each in world.experiences(10)
+    ]
+    assert learn(experiences, **quick).n_neighbors == 5
+
+
+def test_a_part_of_the_bank(store, quick):
+    bank = KernelBank(-4, 4, 0.5)
+    function = learn(store.experiences(), kernels=bank, **quick)
+    assert function.kernels == bank
+    assert function.beta.shape == (17,)
+    first = next(iter(store.experiences())).statistics
+    assert np.isfinite(function.predict(first.restrict(bank)))
+    other = KernelBank(-4, 4, 0.25)
+    refused(
+        f"kernels must be among those of the statistics, {KernelBank()}, got {other}",
+        store.experiences(),
+        kernels=other,
+        **quick,
+    )
+
+
+def test_neighbours_are_chosen_with_the_store(store, quick):
+    function = learn(store.experiences(), n_neighbors=(3, 5), store=store, **quick)
+    choices = {each["n_neighbors"]: each["spearman"] for each in function.training["choices"]}
+    assert set(choices) == {3, 5}
+    assert function.n_neighbors == max(choices, key=lambda r: choices[r])
+    default = learn(store.experiences(), **quick)
+    assert content(learn(store.experiences(), n_neighbors=5, store=store, **quick)) == content(
+        default
+    )
+    for bad in ((), 0, (3, 2.5)):
+        refused(
+            f"n_neighbors must be one or more whole numbers of at least 1, got {bad!r}",
+            store.experiences(),
+            n_neighbors=bad,
+            store=store,
+            **quick,
+        )
+
+
+def test_statistics_restated(store):
+    old = list(store.experiences())
+    new = list(restated(old, store, n_neighbors=3))
+    for before, after in zip(old, new, strict=True):
+        assert (after.run_key, after.n_labels) == (before.run_key, before.n_labels)
+        assert after.statistics.n_neighbors == 3
+        np.testing.assert_allclose(after.statistics.d, before.statistics.d, rtol=1e-12)
+        assert not np.allclose(after.statistics.tau, before.statistics.tau)
+        run = store.run(after.run_key)
+        expected = l2t.pair_statistics(run.pair, run.W, n_neighbors=3, random_state=0)
+        np.testing.assert_array_equal(after.statistics.tau, expected.tau)
+    same = list(restated(old, store, n_neighbors=5))
+    assert all(a is b for a, b in zip(same, old, strict=True)), "nothing else was wanted"
+    wide = next(restated(old, store, kernels=KernelBank(0, 9, 1)))
+    assert wide.statistics.kernels == KernelBank(0, 9, 1)
+    bare = replace(old[0], statistics=None)
+    assert next(restated([bare], store, n_neighbors=3)) is bare
+
+
+def test_no_class_on_both_sides_with_the_store(store, quick, monkeypatch):
+    seen = []
+    kept = learning._held_out
+    monkeypatch.setattr(
+        learning,
+        "_held_out",
+        lambda sample, splits, grid: seen.append((sample, splits)) or kept(sample, splits, grid),
+    )
+    function = learn(store.experiences(), split="class", store=store, n_folds=3, **quick)
+    ((sample, splits),) = seen
+    assert len(splits) == 3
+    classes = [set(store.run(key).pair.target.classes) for key in sample.table.keys]
+    for learned, held in splits:
+        first, second = (
+            set().union(*(classes[i] for i in np.flatnonzero(mask))) for mask in (learned, held)
+        )
+        assert first
+        assert second
+        assert not first & second
+    assert function.calibration is not None

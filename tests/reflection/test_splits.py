@@ -1,0 +1,67 @@
+"""Splits: what must not stand on both sides does not."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from l2t.exceptions import InvalidInputError
+from l2t.reflection.splits import class_splits, pair_splits
+
+
+@pytest.mark.parametrize("n_pairs", [2, 3, 5, 17])
+def test_no_pair_on_both_sides_and_each_held_out_once(rng, n_pairs):
+    pair = np.r_[np.arange(n_pairs), rng.integers(0, n_pairs, 40)]
+    splits = pair_splits(pair, 5, rng)
+    assert len(splits) == min(5, n_pairs)
+    for learned, held in splits:
+        assert not set(pair[learned]) & set(pair[held])
+        assert learned.any()
+        assert held.any()
+        assert (learned | held).all()
+    np.testing.assert_array_equal(np.sum([held for _, held in splits], axis=0), 1)
+
+
+def test_folds_are_of_about_one_size(rng):
+    sizes = [held.sum() for _, held in pair_splits(np.arange(23), 5, rng)]
+    assert max(sizes) - min(sizes) <= 1
+
+
+def test_one_pair_has_no_split(rng):
+    assert pair_splits(np.zeros(10, dtype=np.intp), 5, rng) == []
+
+
+def test_splits_follow_the_seed():
+    pair = np.arange(40)
+    first, again, other = (pair_splits(pair, 5, np.random.default_rng(s)) for s in (0, 0, 1))
+    assert all(np.array_equal(a[1], b[1]) for a, b in zip(first, again, strict=True))
+    assert not all(np.array_equal(a[1], b[1]) for a, b in zip(first, other, strict=True))
+
+
+def test_no_class_on_both_sides(rng):
+    classes = [frozenset(map(str, rng.permutation(10)[:3])) for _ in range(60)]
+    pair = np.repeat(np.arange(60), 2)
+    splits = class_splits(pair, classes, 5, rng)
+    assert len(splits) == 5
+    for learned, held in splits:
+        on_one = set().union(*(classes[i] for i in pair[learned]))
+        on_other = set().union(*(classes[i] for i in pair[held]))
+        assert on_one
+        assert on_other
+        assert not on_one & on_other
+        assert len(set(pair[learned])) >= 2
+        assert (~(learned | held)).any(), "pairs with classes of both halves are left out"
+
+
+@pytest.mark.parametrize("n_pairs", [1, 2, 8])
+def test_what_cannot_be_divided_is_refused(rng, n_pairs):
+    """A class that all pairs share is on both sides of every split."""
+    classes = [frozenset({"shared", f"own {i}"}) for i in range(n_pairs)]
+    sentence = (
+        f"split='class' needs pairs whose target classes can be divided, got {n_pairs} pairs over "
+        f"{n_pairs + 1} classes that cannot; use split='pair'"
+    )
+    with pytest.raises(InvalidInputError, match=f"^{re.escape(sentence)}$"):
+        class_splits(np.arange(n_pairs), classes, 5, rng)
