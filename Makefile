@@ -10,8 +10,8 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/ready  ## run the eight base algorithms on the embedded digits and MNIST
-	@$(BIN)/l2t demo
+demo: $(VENV)/ready  ## collect, learn and transfer on the embedded digits and MNIST; writes demo.html
+	@$(BIN)/l2t demo --report demo.html
 
 test: $(VENV)/ready  ## run every test (two processes)
 	$(BIN)/python -m pytest -n 2 --dist worksteal
@@ -28,6 +28,8 @@ bench: $(VENV)/bench  ## speed as ratios against peers and naive forms, on one t
 docs: $(VENV)/ready  ## measure docs/results again (needs L2T_DATA) and draw the README's picture
 	$(BIN)/l2t demo --plot docs/images/demo.png
 	$(BIN)/l2t reproduce office-caltech
+	$(BIN)/l2t reproduce reflection --jobs 2
+	$(BIN)/l2t reproduce inference --jobs 2
 	$(MAKE) bench
 
 constraints:  ## write constraints.txt anew from the newest versions

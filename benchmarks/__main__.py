@@ -21,6 +21,7 @@ SECTIONS = (
     "graph",
     "conjugate_gradient",
     "objective",
+    "inference",
     "statistics",
     "collection",
     "store",

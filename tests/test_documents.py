@@ -16,6 +16,7 @@ DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 SHOWN = {
     "README.md": (
+        "Inference(transfer, predicted ",
         "LatentFactors(gfk, metric, W 64 x 40, stopped: closed-form)",
         "Collection(done=4, failed=0, already_there=0",
     ),
@@ -24,7 +25,8 @@ SHOWN = {
 
 
 @pytest.mark.parametrize("document", SHOWN)
-def test_the_python_of_the_documents_runs(document, capsys):
+def test_the_python_of_the_documents_runs(document, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
     assert blocks
     for block in blocks:
@@ -34,12 +36,24 @@ def test_the_python_of_the_documents_runs(document, capsys):
         assert text in shown
 
 
-@pytest.mark.parametrize("script", sorted(ROOT.glob("examples/*.py")), ids=lambda path: path.stem)
-def test_examples_run(script, tmp_path):
-    written = runpy.run_path(str(script))["main"](tmp_path)
-    read = l2t.read_domain(written, label="digit", labeled="labeled")
+def example(name):
+    return runpy.run_path(str(ROOT / "examples" / f"{name}.py"))["main"]
+
+
+def test_the_example_of_your_own_data(tmp_path):
+    read = l2t.read_domain(example("own_data")(tmp_path), label="digit", labeled="labeled")
     assert read.X.shape[1] == 20
     assert 0 < read.labeled.sum() < len(read)
+
+
+def test_the_example_of_a_pipeline():
+    accuracy = example("pipeline")()
+    assert accuracy["without transfer"] > 0.9
+    assert min(accuracy.values()) > accuracy["without transfer"] - 0.02
+
+
+def test_every_example_is_run():
+    assert {path.stem for path in ROOT.glob("examples/*.py")} == {"own_data", "pipeline"}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

@@ -162,6 +162,7 @@ def test_missing_labels_are_labels_that_are_not_known():
         ([1.0, np.nan, 2.0], (1.0, 2.0)),
         ([1, None, 2], (1, 2)),
         ([1, pd.NA, 2], (1, 2)),
+        (["a", np.nan, "b"], ("a", "b")),
         (dates, ("2020", "2021")),
     ):
         domain = Domain(X, labels, labeled=mask)

@@ -219,5 +219,7 @@ def test_a_part_of_the_bank(rng):
     assert found.kernels == part
     for name in ("d", "Q", "tau"):
         assert np.allclose(getattr(found, name), getattr(narrow, name), rtol=1e-12)
-    with pytest.raises(InvalidInputError, match=r"^kernels must be among those of the statistics, "):
+    with pytest.raises(
+        InvalidInputError, match=r"^kernels must be among those of the statistics, "
+    ):
         wide.restrict(KernelBank(-4, 0, 1))

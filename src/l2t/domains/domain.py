@@ -19,7 +19,7 @@ from scipy import sparse
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import fingerprint
 
-__all__ = ["MAX_DENSE_BYTES", "Domain", "feature_rows", "is_missing"]
+__all__ = ["MAX_DENSE_BYTES", "Domain", "feature_rows", "is_missing", "label_array"]
 
 #: A sparse X that would need more than this when made dense is refused.
 MAX_DENSE_BYTES = 4 * 2**30
@@ -221,7 +221,7 @@ def _immutable(array: Any) -> bool:
 
 def _column(values: Any, parameter: str, n: int) -> npt.NDArray[Any]:
     """Return labels or groups as a read-only 1-D array of n entries."""
-    array = np.asarray(values)
+    array = label_array(values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.shape != (n,):
@@ -249,6 +249,17 @@ def _mask(values: Any, n: int) -> npt.NDArray[np.bool_]:
 
 def _with_missing(values: npt.NDArray[Any]) -> list[tuple[Any, bool]]:
     return [(value, is_missing(value)) for value in values.tolist()]
+
+
+def label_array(values: Any) -> npt.NDArray[Any]:
+    """Return labels as an array; NaN in a list of texts stays NaN, of which numpy makes a text."""
+    array = np.asarray(values)
+    if array.dtype.kind != "U" or array.ndim != 1 or isinstance(values, np.ndarray):
+        return array
+    if not any(is_missing(value) for value in values):
+        return array
+    texts = [None if is_missing(value) else str(value) for value in values]
+    return np.array(texts, dtype=object)
 
 
 def feature_rows(X: Any, n_features: int) -> Any:

@@ -12,7 +12,7 @@ from l2t.domains.domain import Domain
 from l2t.domains.pair import DomainPair
 from l2t.exceptions import InvalidInputError
 
-__all__ = ["PairSampler"]
+__all__ = ["PairSampler", "spelling"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class PairSampler(Sequence[DomainPair]):
     n_pairs : int
         The length of the sequence.
     n_classes : int
-        Classes k drawn from each domain, disjoint by name.
+        Classes k drawn from each domain, disjoint by name: "Stop_sign" and "stop signs" are one.
     max_per_class : int or None
         Keep at most this many random rows of a class.
     random_state : int
@@ -71,7 +71,9 @@ class PairSampler(Sequence[DomainPair]):
                     f"got {len(domain.classes)} in {domain.name!r}"
                 )
         # Whatever k source classes are drawn, they may take away at most k names from the target.
-        source, target = ({str(name) for name in d.classes} for d in (self.source, self.target))
+        source, target = (
+            {spelling(name) for name in d.classes} for d in (self.source, self.target)
+        )
         shared = len(source & target)
         taken = min(shared, self.n_classes)
         if len(self.target.classes) - taken < self.n_classes:
@@ -98,8 +100,8 @@ class PairSampler(Sequence[DomainPair]):
         rng = np.random.default_rng(np.random.SeedSequence(self.random_state, spawn_key=(at,)))
         drawn = _draw_classes(rng, self.source.classes, self.n_classes)
         # By name, not by type: a csv file makes the number 3 of what a parquet file calls "3".
-        taken = {str(name) for name in drawn}
-        others = [name for name in self.target.classes if str(name) not in taken]
+        taken = {spelling(name) for name in drawn}
+        others = [name for name in self.target.classes if spelling(name) not in taken]
         return DomainPair(
             self._restrict(rng, self.source, drawn),
             self._restrict(rng, self.target, _draw_classes(rng, others, self.n_classes)),
@@ -116,6 +118,16 @@ class PairSampler(Sequence[DomainPair]):
             rows.append(rng.permutation(members)[: self.max_per_class])
         title = f"{domain.name}[{', '.join(str(name) for name in names)}]"
         return domain.take(np.sort(np.concatenate(rows)), name=title)
+
+
+def spelling(name: Any) -> str:
+    """Return a class name without capitals, blanks, underscores and a plural s, for comparison.
+
+    >>> spelling("Stop_sign") == spelling("stop signs"), spelling(3)
+    (True, '3')
+    """
+    plain = str(name).casefold().replace("_", "").replace(" ", "")
+    return plain[:-1] if plain.endswith("s") and len(plain) > 3 else plain
 
 
 def _draw_classes(rng: np.random.Generator, classes: Sequence[Any], k: int) -> list[Any]:

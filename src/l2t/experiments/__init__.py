@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from l2t.experiments.base_ratios import BaseRatios, measure_base_ratios
 from l2t.experiments.office_caltech import OfficeCaltech, measure_office_caltech
+from l2t.experiments.prediction import PredictionStudy, measure_prediction
+from l2t.experiments.transfer import TransferStudy, measure_transfer
 
-__all__ = ["BaseRatios", "OfficeCaltech", "measure_base_ratios", "measure_office_caltech"]
+__all__ = [
+    "OfficeCaltech",
+    "PredictionStudy",
+    "TransferStudy",
+    "measure_office_caltech",
+    "measure_prediction",
+    "measure_transfer",
+]

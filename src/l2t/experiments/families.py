@@ -14,6 +14,7 @@ from typing import overload
 import numpy as np
 
 from l2t.domains import Domain, DomainPair, PairSampler, digits, mnist, normalize, read_domain
+from l2t.domains.sampling import spelling
 from l2t.exceptions import InvalidInputError
 from l2t.experiments.office_caltech import load_office_caltech
 
@@ -89,14 +90,14 @@ def draw_pairs(
 
 def split_classes(domains: Sequence[Domain], random_state: int = 0) -> list[list[Domain]]:
     """Split domains into the three parts by class names; a name that several have is in one part."""
-    names = sorted({str(name) for domain in domains for name in domain.classes})
-    parts = _parts(names, random_state)
+    names = sorted({spelling(name) for domain in domains for name in domain.classes})
+    spelled = [np.array([spelling(d.classes[c]) for c in d.codes]) for d in domains]
     return [
         [
-            domain.take(np.isin([str(domain.classes[c]) for c in domain.codes], list(part)))
-            for domain in domains
+            domain.take(np.isin(rows, list(part)))
+            for domain, rows in zip(domains, spelled, strict=True)
         ]
-        for part in parts
+        for part in _parts(names, random_state)
     ]
 
 
@@ -120,7 +121,7 @@ def _photo_sketch(data: Path | None, part: str) -> list[tuple[Domain, Domain]]:
 
 
 def _photo_style(data: Path | None, part: str) -> list[tuple[Domain, Domain]]:
-    photo = normalize(read_domain(_directory(data, "photo-sketch") / "photo.npz"))
+    ((photo, _),) = _photo_sketch(data, part)
     folder = _directory(data, "photo-style")
     style = normalize(read_domain(folder / "style.npz", groups="shape"))
     assert style.groups is not None

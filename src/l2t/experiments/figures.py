@@ -5,10 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from l2t.exceptions import InvalidInputError, MissingExtraError
-from l2t.experiments.base_ratios import BaseRatios
+import numpy as np
 
-__all__ = ["check_figure_path", "draw_base_ratios"]
+from l2t.domains import DomainPair
+from l2t.exceptions import InvalidInputError, MissingExtraError
+from l2t.experiments.prediction import PredictionStudy
+from l2t.experiments.transfer import TransferStudy
+from l2t.inference import Inference
+
+__all__ = ["check_figure_path", "draw_prediction", "draw_ratios", "draw_transfer"]
 
 FORMATS = (".png", ".svg", ".pdf")
 
@@ -21,34 +26,107 @@ def check_figure_path(path: Path) -> None:
         raise InvalidInputError(f"the folder of a figure must exist, got {str(path.parent)!r}")
 
 
-def draw_base_ratios(measured: BaseRatios, path: Path, title: str) -> None:
-    """Draw the mean improvement ratio of each algorithm over the label counts, with its error."""
+def draw_ratios(study: TransferStudy, path: Path, title: str) -> None:
+    """Draw the mean improvement ratio of each algorithm and of L2T over the label counts."""
     plt = _pyplot()
     figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
-    ends_of_axis = [measured.label_counts[0], measured.label_counts[-1]]
-    axes.plot(ends_of_axis, [1.0, 1.0], color="0.35", linewidth=1.2, linestyle="--")
-    axes.annotate("no transfer", (measured.label_counts[-1], 1.0), xytext=(8, -4), **_BESIDE)
+    counts = study.label_counts
+    axes.plot([counts[0], counts[-1]], [1.0, 1.0], color="0.35", linewidth=1.2, linestyle="--")
+    axes.annotate("no transfer", (counts[-1], 1.0), xytext=(8, -4), **_BESIDE)
+    lines = [*zip(study.names, study.base, strict=True), ("L2T", study.l2t)]
     palette = plt.get_cmap("tab10").colors
-    ends = _spread([float(means[-1]) for means in measured.mean], taken=1.0, gap=0.022)
-    for at, name in enumerate(measured.names):
-        means, errors = measured.mean[at], measured.standard_error[at]
-        colour = palette[at % len(palette)]
-        axes.plot(measured.label_counts, means, marker="o", markersize=4, color=colour)
-        axes.fill_between(
-            measured.label_counts, means - errors, means + errors, color=colour, alpha=0.15
-        )
-        label = {"xy": (measured.label_counts[-1], ends[at]), "xytext": (8, -4)}
+    ends = _spread([float(study.mean(ratios)[-1]) for _, ratios in lines], taken=1.0, gap=0.022)
+    for at, (name, ratios) in enumerate(lines):
+        means, errors = study.mean(ratios), study.standard_error(ratios)
+        colour, width = ("black", 2.4) if name == "L2T" else (palette[at % len(palette)], 1.4)
+        axes.plot(counts, means, marker="o", markersize=4, color=colour, linewidth=width)
+        axes.fill_between(counts, means - errors, means + errors, color=colour, alpha=0.12)
+        label = {"xy": (counts[-1], ends[at]), "xytext": (8, -4)}
         axes.annotate(name, **label, color=colour, weight="bold", **_BESIDE)
     axes.set_xscale("log")
-    axes.set_xticks(measured.label_counts, [str(count) for count in measured.label_counts])
+    axes.set_xticks(counts, [str(count) for count in counts])
     axes.minorticks_off()
-    axes.set_xlim(right=measured.label_counts[-1] * 1.6)
+    axes.set_xlim(right=counts[-1] * 1.6)
     axes.set_xlabel("labelled target rows")
     axes.set_ylabel("improvement ratio")
     axes.set_title(title, fontsize=11)
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=150)
     plt.close(figure)
+
+
+def draw_prediction(study: PredictionStudy, path: Path) -> None:
+    """Draw predicted against actual ratios, one colour an algorithm, and beta over the bandwidths."""
+    plt = _pyplot()
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+    named = np.array(study.algorithms)
+    for name, colour in zip(
+        sorted(set(study.algorithms)), plt.get_cmap("tab10").colors, strict=False
+    ):
+        at = named == name
+        style = {"s": 10, "alpha": 0.7, "color": colour, "edgecolors": "none"}
+        left.scatter(study.predicted[at], study.actual[at], label=name, **style)
+    ends = [study.predicted.min(), study.predicted.max()]
+    left.plot(ends, ends, color="0.35", linewidth=1.2, linestyle="--")
+    left.set(xlabel="predicted improvement ratio", ylabel="actual improvement ratio")
+    left.legend(frameon=False, fontsize=8, ncols=2)
+    correlation = study.rank_correlations["all three"]
+    left.set_title(f"unseen classes, rank correlation {correlation:.2f}", fontsize=11)
+    function = study.reflection
+    right.bar(
+        function.kernels.exponents, function.beta / max(function.beta.sum(), 1e-300), width=0.4
+    )
+    right.set(xlabel="p of the bandwidth 2^p eta", ylabel="beta / its sum")
+    right.set_title("which kernels were learned", fontsize=11)
+    for axes in (left, right):
+        axes.spines[["top", "right"]].set_visible(False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=130)
+    plt.close(figure)
+
+
+def draw_transfer(pair: DomainPair, found: Inference, path: Path) -> None:
+    """Draw both domains before and after W, each in two principal components of both together."""
+    plt = _pyplot()
+    figure, panels = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
+    sides = (pair.source.X, pair.target.X)
+    views = {
+        "as they are": sides,
+        f"under W (predicted {found.predicted:.2f}, {found.verdict})": [X @ found.W for X in sides],
+    }
+    for axes, (title, rows) in zip(panels, views.items(), strict=True):
+        source, target = _two_components(*rows)
+        axes.scatter(*source.T, s=10, color="0.75", edgecolors="none", label=pair.source.name)
+        _scatter_classes(plt, axes, target, pair)
+        axes.set_title(title, fontsize=11)
+        axes.set(xticks=[], yticks=[])
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[0].legend(frameon=False, fontsize=8)
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
+def _two_components(Zs: Any, Zt: Any) -> tuple[Any, Any]:
+    both = np.concatenate([Zs, Zt]).astype(np.float64)
+    both -= both.mean(axis=0)
+    axes = np.linalg.svd(both, full_matrices=False)[2][:2]
+    flat = np.zeros((len(both), 2))
+    flat[:, : len(axes)] = both @ axes.T
+    return flat[: len(Zs)], flat[len(Zs) :]
+
+
+def _scatter_classes(plt: Any, axes: Any, rows: Any, pair: DomainPair) -> None:
+    """Draw target rows, one colour a class where labels are there."""
+    target = pair.target
+    style = {"s": 14, "edgecolors": "none", "alpha": 0.85}
+    unknown = np.ones(len(rows), dtype=bool) if target.y is None else target.codes < 0
+    axes.scatter(
+        *rows[unknown].T, color="C0", label=target.name if unknown.any() else None, **style
+    )
+    palette = plt.get_cmap("tab10").colors
+    for code, name in enumerate(target.classes):
+        at = ~unknown & (target.codes == code)
+        axes.scatter(*rows[at].T, color=palette[code % len(palette)], label=str(name)[:30], **style)
 
 
 _BESIDE: dict[str, Any] = {"textcoords": "offset points", "fontsize": 9}

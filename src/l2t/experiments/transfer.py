@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import ttest_rel
 
 from l2t import algorithms
-from l2t.domains import Domain, DomainPair
+from l2t.domains import DomainPair
 from l2t.exceptions import L2TWarning
-from l2t.experiences import evaluate
-from l2t.experiences.evaluation import labeled_draws
 from l2t.experiences.executors import choose_executor
 from l2t.inference import infer
-from l2t.inference.verdict import decide, triple_vote
+from l2t.inference.trials import Trial, without_labels
 from l2t.progress import progress_bar
 from l2t.reflection import ReflectionFunction
 
@@ -47,6 +45,8 @@ class TransferStudy:
         The share of draws in which the verdict was to transfer.
     predicted : array of shape (pairs, counts)
         The ratio that was predicted for W.
+    original : array of shape (pairs, counts)
+        Accuracy without transfer.
     """
 
     names: tuple[str, ...]
@@ -56,6 +56,7 @@ class TransferStudy:
     always: Array
     transferred: Array
     predicted: Array
+    original: Array
 
     def mean(self, ratios: Array) -> Array:
         """Return the mean over pairs; NaN where no target was large enough for a count."""
@@ -133,54 +134,23 @@ def measure_transfer(
 def _measured(
     task: tuple[int, DomainPair, ReflectionFunction, tuple[str, ...], tuple[int, ...], int, int],
 ) -> tuple[int, Array]:
-    """Return one pair's (algorithms + 4, counts)."""
-    index, pair, reflection, names, wanted, n_draws, seed = task
-    # The search sees no label at all; y is for scoring, and for the votes of the drawn rows.
-    X, codes = pair.target.X, pair.target.codes
-    unlabelled = DomainPair(pair.source, Domain(X, name=pair.target.name))
-
-    def scores(Z: npt.NDArray[np.floating], counts: Sequence[int]) -> Array:
-        found = evaluate(Z, codes, label_counts=counts, n_draws=n_draws, random_state=seed)
-        return np.asarray(found.scores)
-
-    counts = evaluate(X, codes, label_counts=wanted, n_draws=1).label_counts
-    at = [wanted.index(count) for count in counts]
-    before = scores(X, counts)
-    rows = np.full((len(names) + 4, len(wanted)), np.nan)
+    """Return one pair's (algorithms + 5, counts)."""
+    index, pair, reflection, names, counts, n_draws, seed = task
+    trial = Trial(pair, counts, n_draws, seed)
+    rows = np.full((len(names) + 5, len(counts)), np.nan)
+    at = [counts.index(count) for count in trial.label_counts]
     for i, name in enumerate(names):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", L2TWarning)
-            W = algorithms.make(name, random_state=seed).fit(pair).W
-        rows[i, at] = scores(X @ W, counts).mean(axis=1) / before.mean(axis=1)
-    found: dict[object, tuple[npt.NDArray[np.floating], Array]] = {}
-    for i, count in zip(at, counts, strict=True):
-        plan = reflection.plan(count)
-        result = infer(unlabelled, reflection, n_labels=count, plan=plan, random_state=seed)
-        if plan not in found:
-            found[plan] = result.W, scores(X @ result.W, counts)
-        W, all_after = found[plan]
-        after, without = all_after[counts.index(count)], before[counts.index(count)]
-        use = np.zeros(n_draws, dtype=bool)
-        for draw, rows_drawn in enumerate(labeled_draws(codes, count, n_draws, seed)):
-            vote = triple_vote(_marked(pair, rows_drawn), W)
-            use[draw] = decide(reflection.rule, result.predicted, vote)[0] == "transfer"
-        taken = np.where(use, after, without)
-        rows[len(names) :, i] = (
-            taken.mean() / without.mean(),
-            after.mean() / without.mean(),
-            use.mean(),
-            result.predicted,
-        )
+            warnings.simplefilter("ignore", L2TWarning)  # clipped components are expected here
+            factors = algorithms.make(name, random_state=seed).fit(pair)
+        rows[i, at] = trial.ratios(factors.transform(pair.target))
+    seen = without_labels(pair)
+    for i, count in zip(at, trial.label_counts, strict=True):
+        found = infer(seen, reflection, n_labels=count, random_state=seed)
+        worth = trial.outcome(found.W, found.predicted, reflection.rule, count)
+        rows[len(names) : -1, i] = worth.ratio, worth.always, worth.transferred, found.predicted
+    rows[-1, at] = trial.accuracy_before
     return index, rows
-
-
-def _marked(pair: DomainPair, rows: npt.NDArray[np.intp]) -> DomainPair:
-    """Return the pair with these target rows as the only ones, all of them labelled."""
-    drawn = pair.target.take(rows)
-    return replace(
-        pair,
-        target=Domain(drawn.X, drawn.y, labeled=np.ones(len(rows), dtype=bool), name=drawn.name),
-    )
 
 
 def _cells(values: Array) -> str:

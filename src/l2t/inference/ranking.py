@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,7 +45,7 @@ class RankedSource:
 
 def rank_sources(
     target: Domain,
-    sources: Sequence[Domain],
+    sources: Iterable[Domain],
     reflection: ReflectionFunction | str | None = None,
     **options: Any,
 ) -> list[RankedSource]:
@@ -55,17 +55,18 @@ def rank_sources(
     ----------
     target : Domain
         The target.
-    sources : sequence of Domain
+    sources : iterable of Domain
         One source or more, with the features of the target.
     reflection : ReflectionFunction or str, optional
         As for `infer`.
     **options
         Other arguments of `infer`.
     """
-    if isinstance(sources, Domain) or not len(sources):
+    several = [] if isinstance(sources, Domain) else list(sources)
+    if not several:
         raise InvalidInputError("sources must be a list of one or more domains")
     ranked = [
         RankedSource(source, index, infer(DomainPair(source, target), reflection, **options))
-        for index, source in enumerate(sources)
+        for index, source in enumerate(several)
     ]
     return sorted(ranked, key=lambda each: -each.predicted)

@@ -13,6 +13,7 @@ from l2t.domains.domain import feature_rows
 from l2t.inference.verdict import Verdict, Vote
 from l2t.reflection import Explanation
 from l2t.reflection.plan import Plan
+from l2t.statistics import PairStatistics
 
 __all__ = ["Candidate", "Inference"]
 
@@ -54,6 +55,8 @@ class Inference:
         How W was searched.
     vote : Vote or None
         What the labelled rows said.
+    statistics : PairStatistics
+        d, Q and tau of the pair under W.
     explanation : Explanation
         The prediction in its terms and kernels.
     n_labels : int or None
@@ -71,6 +74,7 @@ class Inference:
     stop_reason: str
     plan: Plan
     vote: Vote | None
+    statistics: PairStatistics
     explanation: Explanation
     n_labels: int | None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -25,7 +26,7 @@ DEFAULT = "default"
 
 def infer(
     pair: DomainPair,
-    reflection: ReflectionFunction | str | None = None,
+    reflection: ReflectionFunction | str | os.PathLike[str] | None = None,
     n_components: int | None = None,
     n_labels: int | None = None,
     *,
@@ -43,7 +44,7 @@ def infer(
     pair : DomainPair
         The domains. Target rows that are marked as labelled vote on the verdict; W never sees a label of
         the target.
-    reflection : ReflectionFunction or str, optional
+    reflection : ReflectionFunction, str or path, optional
         A function, the name of one that ships with the package, or the path of a file; by default the
         one that ships.
     n_components : int, optional
@@ -73,6 +74,13 @@ def infer(
     """
     if not isinstance(pair, DomainPair):
         raise InvalidInputError(f"pair must be a DomainPair, got {type(pair).__name__}")
+    if plan is not None and not isinstance(plan, Plan):
+        raise InvalidInputError(f"plan must be a Plan, got {type(plan).__name__}")
+    _check_seed(random_state)
+    if not isinstance(reflection, ReflectionFunction | str | os.PathLike | None):
+        raise InvalidInputError(
+            f"reflection must be a ReflectionFunction, a name or a path, got {type(reflection).__name__}"
+        )
     if not isinstance(reflection, ReflectionFunction):
         reflection = load_reflection(DEFAULT if reflection is None else reflection)
     n_labels = _label_count(pair, n_labels)
@@ -113,6 +121,7 @@ def infer(
         stop_reason=found.stop_reason,
         plan=plan,
         vote=vote,
+        statistics=statistics,
         explanation=reflection.explain(statistics, n_labels),
         n_labels=n_labels,
     )
@@ -128,6 +137,14 @@ def _label_count(pair: DomainPair, n_labels: int | None) -> int | None:
             f"got {n_labels!r}"
         )
     return marked
+
+
+def _check_seed(random_state: int | None) -> None:
+    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    if random_state is not None and (not whole or random_state < 0):
+        raise InvalidInputError(
+            f"random_state must be a whole number of at least 0, got {random_state!r}"
+        )
 
 
 def _plan(

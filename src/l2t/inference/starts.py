@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,14 +13,15 @@ from l2t import algorithms as registry
 from l2t.algorithms import Algorithm
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
+from l2t.inference.objective import ROUNDING
 from l2t.inference.spectrum import Spectrum
-from l2t.numerics import Grassmann, Manifold, Sphere
+from l2t.numerics import Grassmann, JointSpan, Manifold, Sphere
 from l2t.reflection.plan import Plan
 
 __all__ = ["CHEAP_STARTS", "Starts", "gauge", "starting_points"]
 
 Array = npt.NDArray[np.float64]
-Starts = str | Sequence[str | Algorithm] | Mapping[str, npt.ArrayLike]
+Starts = str | Algorithm | Sequence[str | Algorithm] | Mapping[str, npt.ArrayLike]
 
 #: Base algorithms that take less time than the search itself.
 CHEAP_STARTS = ("tca", "gfk")
@@ -48,15 +50,16 @@ def starting_points(
     failed: dict[str, str] = {}
     if isinstance(wanted, Mapping):
         for name, W in wanted.items():
-            found[name] = span.lower(_given(name, W, pair.n_features))
+            found[_unused(name, found)] = _seen(_given(name, W, pair.n_features), span)
     else:
         for algorithm in _algorithms(wanted, u, random_state):
+            name = _unused(algorithm.name, [*found, *failed])
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", L2TWarning)  # fewer components are fine here
-                    found[algorithm.name] = span.lower(algorithm.fit(pair).W)
+                    found[name] = _seen(algorithm.fit(pair).W, span)
             except L2TError as error:
-                failed[algorithm.name] = str(error)
+                failed[name] = str(error)
     factors = {}
     for name, V in found.items():
         if (inside := _in_gauge(V, plan)) is None:
@@ -71,6 +74,18 @@ def gauge(plan: Plan, V: Array) -> Manifold:
     return Grassmann() if plan.constraint == "grassmann" else Sphere(float(np.linalg.norm(V)))
 
 
+def _unused(name: str, taken: Collection[str]) -> str:
+    """Return the name, with a number where another start has it already."""
+    numbered = (f"{name} {number}" for number in range(2, len(taken) + 2))
+    return next(each for each in (name, *numbered) if each not in taken)
+
+
+def _seen(W: npt.NDArray[Any], span: JointSpan) -> Array:
+    """Return what the rows see of W, in the span; zero where that is rounding."""
+    V = span.lower(W)
+    return V if np.linalg.norm(V) > ROUNDING * np.linalg.norm(W) else np.zeros_like(V)
+
+
 def _in_gauge(V: Array, plan: Plan) -> Array | None:
     """Return V with at most the plan's columns: orthonormal, or with its scales and a norm of √u."""
     U, s, _ = np.linalg.svd(V, full_matrices=False)
@@ -83,10 +98,22 @@ def _in_gauge(V: Array, plan: Plan) -> Array | None:
     return np.asarray(scaled * (np.sqrt(u) / np.linalg.norm(scaled)))
 
 
-def _algorithms(wanted: str | Sequence[str | Algorithm], u: int, seed: int) -> list[Algorithm]:
-    names: Sequence[str | Algorithm] = [wanted] if isinstance(wanted, str) else wanted
-    if wanted == "all":
-        names = registry.names()
+def _algorithms(
+    wanted: str | Algorithm | Sequence[str | Algorithm], u: int, seed: int
+) -> list[Algorithm]:
+    names: list[str | Algorithm]
+    if isinstance(wanted, str) and wanted == "all":
+        names = [*registry.names()]
+    elif isinstance(wanted, str | Algorithm) or not isinstance(wanted, Iterable):
+        names = [wanted]
+    else:
+        names = list(wanted)
+    for each in names:
+        if not isinstance(each, str | Algorithm):
+            raise InvalidInputError(
+                "starts must be names, algorithms or a mapping from names to W, "
+                f"got {type(each).__name__}"
+            )
     return [
         registry.make(each, n_components=u, random_state=seed) if isinstance(each, str) else each
         for each in names
@@ -94,8 +121,12 @@ def _algorithms(wanted: str | Sequence[str | Algorithm], u: int, seed: int) -> l
 
 
 def _given(name: str, W: npt.ArrayLike, n_features: int) -> Array:
-    array = np.asarray(W, dtype=np.float64)
-    if array.ndim != 2 or len(array) != n_features or not np.isfinite(array).all():
+    try:
+        array = np.asarray(W, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"start {name!r} must be a table of numbers, got {error}") from None
+    shaped = array.ndim == 2 and len(array) == n_features and array.size > 0
+    if not shaped or not np.isfinite(array).all():
         raise InvalidInputError(
             f"start {name!r} must be a finite W with one row a feature ({n_features}), "
             f"got shape {array.shape}"

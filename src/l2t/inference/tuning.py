@@ -1,7 +1,8 @@
 """Choosing how to search W, for each number of labels, on validation pairs.
 
-The plan that gave the best mean ratio wins; validation pairs carry all their labels, and are none of the
-pairs that the function is later judged on.
+The plan that gave the best mean ratio wins, labelled rows having their vote. What its W's were worth
+calibrates the predictions for such W's. Validation pairs carry all their labels, and are none of the pairs
+that the function is later judged on.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from l2t.domains import DomainPair
-from l2t.experiences import evaluate
+from l2t.exceptions import InvalidInputError
 from l2t.experiences.executors import choose_executor
 from l2t.inference.search import infer
 from l2t.inference.starts import CHEAP_STARTS, starting_points
+from l2t.inference.trials import Trial, without_labels
 from l2t.progress import progress_bar
-from l2t.reflection import ReflectionFunction
+from l2t.reflection import Calibration, ReflectionFunction
+from l2t.reflection.calibration import calibrate
 from l2t.reflection.plan import Plan
 
 __all__ = ["CANDIDATES", "choose_plans"]
@@ -27,6 +30,7 @@ __all__ = ["CANDIDATES", "choose_plans"]
 Array = npt.NDArray[np.float64]
 
 LABEL_COUNTS = (3, 15, 30, 60, 120)
+N_DRAWS = 10
 #: The paper's search and the soft one, for few and more steps.
 CANDIDATES = (
     *(Plan("grassmann", u, n) for u in (10, 20, 40) for n in (3, 10)),
@@ -43,7 +47,7 @@ def choose_plans(
     n_jobs: int = 1,
     progress: bool = True,
 ) -> ReflectionFunction:
-    """Return the function with the plans that were best on validation pairs.
+    """Return the function with the plans that were best on validation pairs, calibrated for their W's.
 
     `training` tells the mean ratio of every candidate at every label count.
 
@@ -56,23 +60,33 @@ def choose_plans(
     candidates : sequence of Plan
         What to choose from.
     label_counts : sequence of int
-        Label counts to choose for; those between take the nearest.
+        Label counts to choose for; those between take the nearest, and so do those that no target is
+        large enough for.
     n_jobs : int
         Local processes.
     progress : bool
         Whether to show a progress bar.
     """
-    counts = tuple(label_counts)
-    tasks = ((pair, reflection, tuple(candidates), counts) for pair in pairs)
+    counts = tuple(sorted(set(label_counts)))
+    if not counts or not candidates:
+        raise InvalidInputError(
+            "candidates and label_counts must be one or more, "
+            f"got {len(candidates)} and {len(counts)}"
+        )
+    tasks = ((i, pair, reflection, tuple(candidates), counts) for i, pair in enumerate(pairs))
     total = len(pairs) if isinstance(pairs, Sequence) else None
-    found = []
+    found: dict[int, Array] = {}
     with progress_bar(total, "planning", shown=progress) as advance:
-        for logs in choose_executor(n_jobs, None).map(_log_ratios, tasks):
-            found.append(logs)
+        for index, tried in choose_executor(n_jobs, None).map(_tried, tasks):
+            found[index] = tried
             advance("planning")
-    # Each pair gives (candidates, counts) with NaN where the target is too small for a count.
-    means = np.nanmean(np.sort(np.array(found), axis=0), axis=0)  # in one order, whoever came first
-    plans = [(count, candidates[int(np.nanargmax(means[:, i]))]) for i, count in enumerate(counts)]
+    if not found:
+        raise InvalidInputError("pairs must be one or more validation pairs, got none")
+    table = np.stack([found[i] for i in range(len(found))])  # whoever came first
+    known = np.isfinite(table[:, 0]).any(axis=(0, 1))
+    table, counts = table[..., known], tuple(np.array(counts)[known].tolist())
+    means = np.nanmean(np.log(table[:, 0]), axis=0)
+    best = np.nanargmax(means, axis=0)
     told: list[dict[str, Any]] = [
         asdict(plan) | {"ratios": np.round(np.exp(row), 4).tolist()}
         for plan, row in zip(candidates, means, strict=True)
@@ -80,22 +94,48 @@ def choose_plans(
     training = dict(reflection.training) | {
         "plans": {"pairs": len(found), "label_counts": list(counts), "candidates": told}
     }
-    return replace(reflection, plans=tuple(plans), training=training)
+    return replace(
+        reflection,
+        plans=tuple((count, candidates[i]) for count, i in zip(counts, best, strict=True)),
+        calibration=_calibrated(table[:, 1:, best, np.arange(len(counts))], counts),
+        training=training,
+    )
 
 
-def _log_ratios(
-    task: tuple[DomainPair, ReflectionFunction, tuple[Plan, ...], tuple[int, ...]],
-) -> Array:
-    pair, reflection, candidates, counts = task
-    X, codes = pair.target.X, pair.target.codes
-    before = evaluate(X, codes, label_counts=counts)
-    at = [counts.index(count) for count in before.label_counts]
-    logs = np.full((len(candidates), len(counts)), np.nan)
-    # The same starts for all, computed once.
-    starts, _ = starting_points(pair, Plan("sphere"), reflection.n_neighbors, CHEAP_STARTS, 0)
-    given = {name: pair.span.lift(V) for name, V in starts.items() if name in CHEAP_STARTS}
+def _calibrated(chosen: Array, counts: tuple[int, ...]) -> Calibration | None:
+    """Calibrate on what the chosen plans found: (pairs, [always, 1/f], counts)."""
+    always, inverse = chosen[:, 0], chosen[:, 1]
+    known = np.isfinite(always)
+    if known.sum() < 2:
+        return None
+    n_labels = np.broadcast_to(counts, always.shape)[known]
+    runs = np.arange(int(known.sum()))
+    return calibrate(inverse[known], always[known], runs, n_labels, always[known], len(always))
+
+
+def _tried(
+    task: tuple[int, DomainPair, ReflectionFunction, tuple[Plan, ...], tuple[int, ...]],
+) -> tuple[int, Array]:
+    """Return (3, candidates, counts): the ratio with labelled rows' vote, the ratio of W, and 1/f.
+
+    NaN where the target is too small for a count.
+    """
+    index, pair, reflection, candidates, counts = task
+    trial = Trial(pair, counts, N_DRAWS, 0)
+    seen = without_labels(pair)
+    given: dict[int | None, dict[str, npt.NDArray[Any]]] = {}  # the starts of each size, once
+    table = np.full((3, len(candidates), len(counts)), np.nan)
     for i, plan in enumerate(candidates):
-        W = infer(pair, reflection, plan=plan, starts=given).W
-        after = evaluate(X @ W, codes, label_counts=before.label_counts)
-        logs[i, at] = np.log(np.maximum(after.mean, 1e-3) / np.maximum(before.mean, 1e-3))
-    return logs
+        size = plan.n_components
+        if size not in given:
+            usual = Plan("sphere", size)
+            starts, _ = starting_points(seen, usual, reflection.n_neighbors, CHEAP_STARTS, 0)
+            given[size] = {
+                name: seen.span.lift(V) for name, V in starts.items() if name in CHEAP_STARTS
+            }
+        found = infer(seen, reflection, plan=plan, starts=given[size])
+        for count in trial.label_counts:
+            # As if W were expected to help: what to expect of it is calibrated afterwards.
+            worth = trial.outcome(found.W, np.inf, reflection.rule, count)
+            table[:, i, counts.index(count)] = worth.ratio, worth.always, found.history[-1]
+    return index, table

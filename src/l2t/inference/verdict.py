@@ -18,11 +18,15 @@ import numpy.typing as npt
 from l2t.domains import DomainPair
 from l2t.numerics import squared_distances
 from l2t.reflection.plan import Rule
+from l2t.statistics.discriminability import ROUNDING, TIE
 
 __all__ = ["Verdict", "Vote", "decide", "triple_vote"]
 
 Array = npt.NDArray[np.float64]
 Verdict = Literal["transfer", "no-transfer"]
+
+#: Of more labelled rows so many random ones vote: distances grow with their square.
+MOST_VOTERS = 500
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class Vote:
     Attributes
     ----------
     n_labels : int
-        How many there are.
+        How many vote.
     without, with_W : float
         The share of triples in order, in X and in X W.
     """
@@ -50,6 +54,8 @@ class Vote:
 def triple_vote(pair: DomainPair, W: npt.NDArray[Any]) -> Vote | None:
     """Let the labelled target rows vote; None unless a class has two of them, and another class one."""
     rows = np.flatnonzero(pair.target_labeled)
+    if len(rows) > MOST_VOTERS:
+        rows = np.sort(np.random.default_rng(0).permutation(rows)[:MOST_VOTERS])
     codes = pair.target.codes[rows]
     same = codes[:, None] == codes
     np.fill_diagonal(same, False)
@@ -59,19 +65,25 @@ def triple_vote(pair: DomainPair, W: npt.NDArray[Any]) -> Vote | None:
         return None
     X = pair.target.X[rows].astype(np.float64)
     X -= X.mean(axis=0)
-    shares = [_in_order(squared_distances(Z)[able], same[able], other[able]) for Z in (X, X @ W)]
+    shares = [_in_order(_distances(Z)[able], same[able], other[able]) for Z in (X, X @ W)]
     return Vote(len(rows), *shares)
 
 
+def _distances(Z: Array) -> Array:
+    """Return squared distances, zero where they are the rounding of the squared norms."""
+    D, norms = squared_distances(Z), np.einsum("ij,ij->i", Z, Z)
+    D[ROUNDING * (norms[:, None] + norms) >= D] = 0.0
+    return D
+
+
 def _in_order(D: Array, same: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> float:
-    """Return the mean over rows of the share of triples in order; ties count half."""
+    """Return the mean over rows of the share of triples in order; ties, up to rounding, count half."""
     shares = []
     for row, near, far in zip(D, same, other, strict=True):
         order = np.sort(row[far])
-        below = np.searchsorted(order, row[near], "left") + np.searchsorted(
-            order, row[near], "right"
-        )
-        shares.append(1.0 - 0.5 * below.mean() / len(order))
+        nearer = np.searchsorted(order, row[near] * (1.0 - TIE), "left")
+        not_farther = np.searchsorted(order, row[near] * (1.0 + TIE), "right")
+        shares.append(1.0 - 0.5 * (nearer + not_farther).mean() / len(order))
     return float(np.mean(shares))
 
 
@@ -84,7 +96,8 @@ def decide(rule: Rule, predicted: float, vote: Vote | None) -> tuple[Verdict, st
         return "no-transfer", f"{expected}, below {rule.least_predicted:g}"
     margin = rule.margin if predicted >= rule.least_predicted else rule.doubtful_margin
     told = (
-        f"W puts {100 * vote.with_W:.1f} % of the triples of {vote.n_labels} labelled rows in order, "
-        f"instead of {100 * vote.without:.1f} %, and {expected}"
+        f"W puts {100 * vote.with_W:.1f} % of the triples of {vote.n_labels} labelled rows in order "
+        f"instead of {100 * vote.without:.1f} %, where more than {100 * margin:g} % of gain is asked for, "
+        f"as {expected}"
     )
     return ("transfer" if vote.gain > margin else "no-transfer"), told

@@ -108,6 +108,7 @@ class Explanation:
         for name, color in zip(_TERMS, ("C0", "C1", "C2"), strict=True):
             shares.plot(exponents, self.by_kernel[name], color=color, marker=".", label=name)
         shares.set_ylabel("part of 1/f")
+        shares.set_ylim(bottom=0.0)
         handles = [each.get_legend_handles_labels() for each in (axes, shares)]
         axes.legend(
             *(a + b for a, b in zip(*handles, strict=True)), loc="upper right", frameon=False

@@ -67,7 +67,9 @@ class ReflectionFunction:
     rule : Rule
         When to transfer.
     calibration : Calibration, optional
-        Where intervals come from, and how ratios depend on the number of labels.
+        Where intervals come from, and how ratios depend on the number of labels. `learn` calibrates for
+        the W's of base algorithms, `choose_plans` for those that `infer` finds: they are chosen for a
+        good prediction, so predictions for them err in another way.
     lessons : Lessons, optional
         What `partial_fit` goes on from.
     training : mapping

@@ -1,4 +1,4 @@
-"""Tables for docs/results, written next to the command that makes them."""
+"""Office-Caltech10 beside published figures."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from l2t._version import __version__
 from l2t.algorithms import names
 from l2t.experiments import measure_office_caltech
 from l2t.experiments.office_caltech import TASKS
+from l2t.interfaces.cli.results.writing import write
 from l2t.progress import progress_bar
 
 __all__ = ["write_office_caltech"]
@@ -38,9 +39,9 @@ def write_office_caltech(data: Path, out: Path) -> None:
     with progress_bar(len(TASKS) * len(names()), "reading") as advance:
         measured = measure_office_caltech(data / "office-caltech-surf", progress=advance)
     minutes = (time.perf_counter() - start) / 60
-    text = TEXT.format(version=__version__, minutes=minutes, table=measured.markdown())
-    out.mkdir(parents=True, exist_ok=True)
-    path = out / "office-caltech.md"
-    path.write_text(text)
-    typer.echo(measured.markdown())
-    typer.echo(f"written to {path}", err=True)
+    table = measured.markdown()
+    typer.echo(table)
+    write(
+        out / "office-caltech.md",
+        TEXT.format(version=__version__, minutes=minutes, table=table),
+    )

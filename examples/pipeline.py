@@ -1,0 +1,51 @@
+"""Transfer inside scikit-learn: a pipeline that is fitted on both domains and predicts target classes.
+
+The source are three digits of one kind of image, the target three other digits of another kind, of which
+15 rows are labelled.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import sklearn
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
+
+import l2t
+
+
+def main() -> dict[str, float]:
+    pair = l2t.PairSampler(l2t.domains.digits(), l2t.domains.mnist(), n_pairs=1)[0]
+    Xt, yt = pair.target.X, pair.target.y.astype(int)
+    few = np.concatenate([np.flatnonzero(yt == digit)[:5] for digit in np.unique(yt)])
+    test = np.setdiff1d(np.arange(len(yt)), few)
+    known = np.full(len(yt), -1)  # -1: not labelled
+    known[few] = yt[few]
+    source = (pair.source.X, pair.source.y.astype(int))
+    X, y, sample_domain = l2t.stack_domains(source, (Xt, known))
+
+    plain = make_pipeline(Normalizer(), KNeighborsClassifier(1)).fit(Xt[few], yt[few])
+    accuracy = {"without transfer": plain.score(Xt[test], yt[test])}
+    # Pipelines and searches pass `sample_domain` on where metadata routing is on.
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(Normalizer(), l2t.L2TClassifier())
+        pipeline.fit(X, y, sample_domain=sample_domain)
+        print(pipeline[-1].transformer_.inference_)
+        accuracy["l2t"] = pipeline.score(Xt[test], yt[test])
+
+        # The search scores labelled target rows alone; `method` may be any base algorithm.
+        several = l2t.L2TClassifier(transformer=l2t.L2TTransformer())
+        grid = {"l2tclassifier__transformer__method": ["l2t", "gfk", "tca"]}
+        search = GridSearchCV(make_pipeline(Normalizer(), several), grid, cv=5)
+        search.fit(X, y, sample_domain=sample_domain)
+        print(search.best_params_)
+        accuracy["searched"] = search.score(Xt[test], yt[test])
+    for name, value in accuracy.items():
+        print(f"{name}: {100 * value:.1f} %")
+    return accuracy
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+"""How well the reflection function predicts the ratios of pairs whose classes it has never met."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import binomtest, spearmanr
+
+from l2t.experiences import Experience, ExperienceStore
+from l2t.experiences.collection import collect
+from l2t.experiments.families import Pairs
+from l2t.reflection import ReflectionFunction, learn
+from l2t.reflection.loss import COMPONENTS
+from l2t.statistics import KernelBank, PairStatistics
+
+__all__ = ["ABLATIONS", "Coverage", "PredictionStudy", "measure_prediction"]
+
+Array = npt.NDArray[np.float64]
+
+#: Label counts over which a run's actual ratio is averaged.
+MEASURED_AT = (3, 15, 30)
+ABLATIONS: dict[str, tuple[str, ...]] = {
+    "all three": COMPONENTS,
+    "no MMD": ("variance", "discriminant"),
+    "no variance": ("mmd", "discriminant"),
+    "no discriminant": ("mmd", "variance"),
+    "MMD alone": ("mmd",),
+    "variance alone": ("variance",),
+    "discriminant alone": ("discriminant",),
+}
+BANKS = {
+    "2^-2 ... 2^2": KernelBank(-2, 2, 0.5),
+    "2^-4 ... 2^4": KernelBank(-4, 4, 0.5),
+    "2^-8 ... 2^8, steps of 2": KernelBank(-8, 8, 2),
+}
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How many fresh pairs an interval covered at one number of labels."""
+
+    n_labels: int
+    covered: int
+    pairs: int
+    level: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the share agrees with the level (exact binomial test, 5 %)."""
+        return bool(binomtest(self.covered, self.pairs, self.level).pvalue > 0.05)
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionStudy:
+    """What was measured.
+
+    Attributes
+    ----------
+    reflection : ReflectionFunction
+        Learned from the training pairs with everything on.
+    rank_correlations : mapping
+        Spearman between predicted and actual ratio, pooled over runs of testing pairs, by ablation.
+    within : mapping
+        The same within a pair, averaged over pairs.
+    predicted, actual, algorithms : arrays, one entry a run
+        The points behind the first of them.
+    coverage : tuple of Coverage
+        Of 90 % intervals, one fresh pair a run.
+    n_train, n_test : int
+        Runs learned from and tested on.
+    """
+
+    reflection: ReflectionFunction
+    rank_correlations: Mapping[str, float]
+    within: Mapping[str, float]
+    predicted: Array
+    actual: Array
+    algorithms: tuple[str, ...]
+    coverage: tuple[Coverage, ...]
+    n_train: int
+    n_test: int
+
+
+def measure_prediction(
+    train: Pairs,
+    test: Pairs,
+    fresh: Pairs,
+    stores: Sequence[ExperienceStore],
+    *,
+    n_jobs: int = 1,
+    level: float = 0.9,
+    progress: bool = True,
+) -> PredictionStudy:
+    """Collect, learn and predict.
+
+    Parameters
+    ----------
+    train, test : Pairs
+        All eight algorithms are run on these.
+    fresh : Pairs
+        One random algorithm is run on each of these, for the coverage of intervals.
+    stores : three stores
+        For the runs of each; what they have already is not done again.
+    n_jobs : int
+        Local processes.
+    level : float
+        Of the intervals.
+    progress : bool
+        Whether to show progress bars.
+    """
+    for pairs, store, one in zip((train, test, fresh), stores, (False, False, True), strict=True):
+        collect(pairs, store, one_per_pair=one, n_jobs=n_jobs, progress=progress)
+    experiences = list(stores[0].experiences(status="done"))
+    tested = _runs(stores[1].experiences(status="done"))
+    correlations, within = {}, {}
+    functions: dict[str, ReflectionFunction] = {}
+    for name, components in ABLATIONS.items():
+        functions[name] = learn(experiences, components=components)
+    for name, bank in BANKS.items():
+        functions[name] = learn(experiences, kernels=bank)
+    for name, function in functions.items():
+        scores = _scores(function, tested)
+        correlations[name], within[name] = _pooled(*scores[:2]), _within(*scores)
+    reflection = functions["all three"]
+    predicted, actual, _ = _scores(reflection, tested)
+    return PredictionStudy(
+        reflection,
+        correlations,
+        within,
+        predicted,
+        actual,
+        tuple(run.algorithm for run in tested),
+        _coverage(reflection, stores[2].experiences(status="done"), level),
+        len({each.run_key for each in experiences}),
+        len(tested),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _TestedRun:
+    algorithm: str
+    pair: tuple[str, str]
+    statistics: PairStatistics
+    ratio: float
+
+
+def _runs(experiences: Iterable[Experience]) -> list[_TestedRun]:
+    """Return runs with their ratio averaged over `MEASURED_AT`."""
+    found: dict[str, list[Experience]] = {}
+    for each in experiences:
+        if each.n_labels in MEASURED_AT:
+            found.setdefault(each.run_key, []).append(each)
+    runs = []
+    for rows in found.values():
+        first = rows[0]
+        assert first.statistics is not None
+        ratio = float(np.mean([row.improvement_ratio for row in rows]))
+        pair = (first.source, first.target)
+        runs.append(_TestedRun(first.algorithm, pair, first.statistics, ratio))
+    return runs
+
+
+def _scores(
+    function: ReflectionFunction, runs: Sequence[_TestedRun]
+) -> tuple[Array, Array, list[tuple[str, str]]]:
+    bank = function.kernels
+    predicted = [function.predict(run.statistics.restrict(bank)) for run in runs]
+    return np.array(predicted), np.array([run.ratio for run in runs]), [run.pair for run in runs]
+
+
+def _pooled(predicted: Array, actual: Array) -> float:
+    """Return Spearman's rank correlation; 0 where all predictions are the same."""
+    if np.ptp(predicted) < 1e-9:
+        return 0.0
+    return float(spearmanr(predicted, actual).statistic)
+
+
+def _within(predicted: Array, actual: Array, pairs: Sequence[tuple[str, str]]) -> float:
+    places: dict[tuple[str, str], list[int]] = {}
+    for i, pair in enumerate(pairs):
+        places.setdefault(pair, []).append(i)
+    return float(np.mean([_pooled(predicted[at], actual[at]) for at in places.values()]))
+
+
+def _coverage(
+    function: ReflectionFunction, experiences: Iterable[Experience], level: float
+) -> tuple[Coverage, ...]:
+    counted: dict[int, list[bool]] = {}
+    for each in experiences:
+        assert each.statistics is not None
+        assert each.n_labels is not None
+        low, high = function.interval(each.statistics, each.n_labels, level=level)
+        counted.setdefault(each.n_labels, []).append(low <= each.improvement_ratio <= high)
+    return tuple(
+        Coverage(count, sum(hits), len(hits), level) for count, hits in sorted(counted.items())
+    )

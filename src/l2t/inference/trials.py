@@ -1,0 +1,117 @@
+"""What an inference is worth to people who have labels for some rows: the verdict is theirs, draw by draw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from l2t.domains import Domain, DomainPair
+from l2t.experiences import evaluate
+from l2t.experiences.evaluation import labeled_draws
+from l2t.inference.verdict import decide, triple_vote
+from l2t.reflection.plan import Rule
+
+__all__ = ["Outcome", "Trial", "labelled_rows", "without_labels"]
+
+Array = npt.NDArray[np.float64]
+
+
+class Trial:
+    """A pair whose target carries all its labels, to try inferences on.
+
+    Parameters
+    ----------
+    pair : DomainPair
+        The pair.
+    label_counts : sequence of int
+        Label counts; those that leave too few rows for testing are left out.
+    n_draws, random_state : int
+        Draws of labelled rows a count, and their seed.
+    """
+
+    def __init__(
+        self, pair: DomainPair, label_counts: tuple[int, ...], n_draws: int, random_state: int
+    ) -> None:
+        self.pair = pair
+        self._draws, self._seed = n_draws, random_state
+        fitting = evaluate(pair.target.X, pair.target.codes, label_counts=label_counts, n_draws=1)
+        self.label_counts = fitting.label_counts
+        self._before = self._scores(pair.target.X, self.label_counts)
+
+    @property
+    def accuracy_before(self) -> Array:
+        """The mean accuracies (counts,) on X itself."""
+        return np.asarray(self._before.mean(axis=1))
+
+    def ratios(self, Z: npt.NDArray[np.floating]) -> Array:
+        """Return the ratios (counts,) of the mean accuracies on Z over those on X."""
+        return _ratio(self._scores(Z, self.label_counts), self._before)
+
+    def outcome(
+        self, W: npt.NDArray[np.floating], predicted: float, rule: Rule, n_labels: int
+    ) -> Outcome:
+        """Return what W is worth at a number of labels, each draw of labelled rows deciding for itself."""
+        target = self.pair.target
+        without = self._before[self.label_counts.index(n_labels)]
+        after = self._scores(target.X @ W, (n_labels,))[0]
+        use = np.zeros(self._draws, dtype=bool)
+        draws = labeled_draws(target.codes, n_labels, self._draws, self._seed)
+        for i, rows in enumerate(draws):
+            vote = triple_vote(labelled_rows(self.pair, rows), W)
+            use[i] = decide(rule, predicted, vote)[0] == "transfer"
+        return Outcome(
+            float(_ratio(np.where(use, after, without), without)),
+            float(_ratio(after, without)),
+            float(use.mean()),
+        )
+
+    def _scores(self, Z: npt.NDArray[np.floating], label_counts: tuple[int, ...]) -> Array:
+        """Return the accuracies (counts, draws) of 1-NN on the rows of Z."""
+        found = evaluate(
+            Z,
+            self.pair.target.codes,
+            label_counts=label_counts,
+            n_draws=self._draws,
+            random_state=self._seed,
+        )
+        return np.asarray(found.scores)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an inference was worth.
+
+    Attributes
+    ----------
+    ratio : float
+        With W where the verdict was to transfer, and X elsewhere, over X.
+    always : float
+        With W whatever the verdict.
+    transferred : float
+        The share of draws in which the verdict was to transfer.
+    """
+
+    ratio: float
+    always: float
+    transferred: float
+
+
+def without_labels(pair: DomainPair) -> DomainPair:
+    """Return the pair as the search may see it: with no label of the target at all."""
+    target = pair.target
+    return DomainPair(pair.source, Domain(target.X, name=target.name))
+
+
+def labelled_rows(pair: DomainPair, rows: npt.NDArray[np.intp]) -> DomainPair:
+    """Return the pair with these target rows alone, all of them labelled."""
+    known = pair.target.take(rows)
+    target = Domain(known.X, known.y, labeled=np.ones(len(rows), dtype=bool), name=known.name)
+    return DomainPair(pair.source, target)
+
+
+def _ratio(after: Array, before: Array) -> Array:
+    least = 1e-3
+    mean = np.maximum(after.mean(axis=-1), least) / np.maximum(before.mean(axis=-1), least)
+    return np.asarray(mean)

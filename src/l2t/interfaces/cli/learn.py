@@ -1,0 +1,89 @@
+"""`l2t learn` and `l2t explain`: a reflection function from a store, and what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from l2t.domains import DomainPair, normalize, read_domain
+from l2t.experiences import open_store
+from l2t.inference import infer
+from l2t.interfaces.cli.formats import Format
+from l2t.interfaces.cli.output import show_record, show_rows
+from l2t.reflection import ReflectionFunction, learn, load_reflection
+
+__all__ = ["run_explain", "run_learn"]
+
+
+def run_learn(url: str, out: Path, options: dict[str, Any], format: Format) -> None:
+    """Learn from all experiences of a store, and save the function."""
+    with open_store(url, create=False) as store:
+        function = learn(store.experiences(status="done"), store=store, **options)
+    function.save(out)
+    show_record(_summary(function), format)
+    typer.echo(f"written to {out}", err=True)
+
+
+def run_explain(
+    reflection: str,
+    pair: tuple[Path, Path] | None,
+    *,
+    label: str | None,
+    how: str,
+    labels: int | None,
+    store: str | None,
+    plot: Path | None,
+    format: Format,
+) -> None:
+    """Tell why, for a function or for a pair."""
+    if plot is not None:
+        from l2t.experiments.figures import check_figure_path
+
+        check_figure_path(plot)
+    function = load_reflection(reflection)
+    if pair is None:
+        show_record(_summary(function), format)
+        total = max(function.beta.sum(), 1e-300)
+        rows = [
+            {"bandwidth": f"2^{p:g} eta", "share_of_beta": float(b / total)}
+            for p, b in zip(function.kernels.exponents, function.beta, strict=True)
+            if b > 1e-3 * total
+        ]
+        if format is Format.table:
+            show_rows(rows, format)
+        return
+    domains = [normalize(read_domain(path, label=label), how) for path in pair]
+    found = infer(DomainPair(*domains), function, n_labels=labels)
+    explanation = found.explanation
+    if store is not None:
+        with open_store(store, create=False) as opened:
+            past = opened.experiences(status="done")
+            explanation = function.explain(found.statistics, found.n_labels, past=past)
+    if format is Format.table:
+        typer.echo(str(explanation))
+        typer.echo(f"verdict: {found.verdict}; {found.reason}")
+    else:
+        show_record({"predicted": explanation.predicted} | explanation.terms, format)
+    if plot is not None:
+        explanation.plot().figure.savefig(plot, dpi=150)
+        typer.echo(f"drawn to {plot}", err=True)
+
+
+def _summary(function: ReflectionFunction) -> dict[str, Any]:
+    told = function.training
+    choices = [each for each in told.get("choices", []) if each.get("spearman") is not None]
+    best = max((each["spearman"] for each in choices), default=None)
+    names = ("experiences", "runs", "pairs", "gamma", "huber", "starts", "starts_agreeing")
+    plans = [f"{plan.constraint} at {count} labels" for count, plan in function.plans]
+    return {
+        **{name: told.get(name) for name in names},
+        "rank_correlation_on_held_out_pairs": best,
+        "neighbors": function.n_neighbors,
+        "kernels": len(function.kernels),
+        "lambda": function.lambda_,
+        "mu": function.mu,
+        "b": function.b,
+        "search": ", ".join(plans),
+    }

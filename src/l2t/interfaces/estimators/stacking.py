@@ -1,0 +1,188 @@
+"""Two domains as scikit-learn has them: one X, one y, and `sample_domain` to tell the rows apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_consistent_length
+
+from l2t.domains import Domain, DomainPair
+from l2t.domains.domain import is_missing, label_array
+from l2t.exceptions import InvalidInputError
+
+__all__ = ["Stack", "is_source", "known_labels", "stack_domains"]
+
+Mask = npt.NDArray[np.bool_]
+Stacked = tuple[npt.NDArray[Any], npt.NDArray[Any] | None, npt.NDArray[np.int64]]
+
+#: What `stack_domains` writes into `sample_domain`.
+SOURCE, TARGET = 1, -1
+#: A target label that means "not labelled", beside NaN and None.
+UNLABELED = -1
+
+
+def stack_domains(source: Any, target: Any) -> Stacked:
+    """Stack two domains into what the estimators take.
+
+    Parameters
+    ----------
+    source, target : Domain, or (X, y), or X
+        In a tuple (X, y) every target label counts as known, but for -1, NaN and None. In a Domain those
+        of `labeled` do, and none without that mask, as everywhere in L2T.
+
+    Returns
+    -------
+    X : array of shape (ns + nt, m)
+        The rows of the source above those of the target.
+    y : array of shape (ns + nt,) or None
+        The labels; None where there are none. A target row that is not labelled has -1 where all labels
+        are whole numbers, NaN where they are other numbers, and None where they are anything else; a
+        source row that is not labelled has NaN or None, for there -1 is a class like any other.
+    sample_domain : int array of shape (ns + nt,)
+        1 for source rows, -1 for target rows.
+
+    Examples
+    --------
+    >>> X, y, sample_domain = stack_domains(([[0.0], [1.0]], [0, 1]), ([[5.0], [6.0]], [2, -1]))
+    >>> y.tolist(), sample_domain.tolist()
+    ([0, 1, 2, -1], [1, 1, -1, -1])
+    """
+    pair = DomainPair(_domain(source, "source"), _domain(target, "target"))
+    ns, nt = len(pair.source), len(pair.target)
+    values = _labels(pair.source, pair.source_labeled) + _labels(pair.target, pair.target_labeled)
+    if any(_is_mark(value) for value in values[ns:]):
+        raise InvalidInputError(
+            f"target must not have the known label {UNLABELED}, which means unlabelled here; "
+            "give that class another name"
+        )
+    X = np.concatenate([pair.source.X, pair.target.X])
+    return X, _column(values, ns), np.repeat([SOURCE, TARGET], [ns, nt])
+
+
+def _domain(given: Any, role: str) -> Domain:
+    if isinstance(given, Domain):
+        return given
+    if not isinstance(given, tuple):
+        return Domain(given, name=role)
+    if len(given) != 2:
+        raise InvalidInputError(
+            f"{role} must be a Domain, (X, y) or X, got a tuple of {len(given)}"
+        )
+    domain = Domain(*given, name=role)
+    if domain.y is None:
+        return domain
+    return Domain(
+        domain.X,
+        domain.y,
+        labeled=_known(domain.y, marked=role == "target"),
+        name=role,
+        feature_names=domain.feature_names,
+    )
+
+
+def _labels(domain: Domain, known: Mask) -> list[Any]:
+    if domain.y is None:
+        return [None] * len(domain)
+    return [label if there else None for label, there in zip(domain.y.tolist(), known, strict=True)]
+
+
+def _column(values: list[Any], ns: int) -> npt.NDArray[Any] | None:
+    """Return labels as an array that can hold them and mark those that are None."""
+    kinds = {type(value) for value in values if value is not None}
+    if not kinds:
+        return None
+    if len(kinds) == 1 and None not in values:
+        return np.array(values)
+    if kinds == {int} and None not in values[:ns]:
+        return np.array([UNLABELED if value is None else value for value in values])
+    if float in kinds and kinds <= {int, float}:
+        return np.array([np.nan if value is None else value for value in values])
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """Rows of both domains, told apart.
+
+    Attributes
+    ----------
+    X : array or sparse matrix of shape (n, m)
+        The rows.
+    y : array of shape (n,) or None
+        The labels.
+    source, target : bool array of shape (n,)
+        Which rows belong to either domain: all to both where `sample_domain` was not given.
+    known : bool array of shape (n,)
+        Which rows are labelled.
+    """
+
+    X: Any
+    y: npt.NDArray[Any] | None
+    source: Mask
+    target: Mask
+    known: Mask
+
+    @classmethod
+    def of(cls, X: Any, y: Any, sample_domain: Any) -> Stack:
+        """Tell the domains apart, and check that there are two."""
+        n = X.shape[0]
+        source = target = np.ones(n, dtype=bool)
+        if sample_domain is not None:
+            source = is_source(sample_domain)
+            check_consistent_length(X, source)
+            target = ~source
+            if not (source.any() and target.any()):
+                raise InvalidInputError(
+                    f"sample_domain must mark rows of both domains, got {int(source.sum())} source "
+                    f"and {int(target.sum())} target rows; leave it out to let X stand for both"
+                )
+        if y is None:
+            return cls(X, None, source, target, np.zeros(n, dtype=bool))
+        y = label_array(y)
+        check_consistent_length(X, y)
+        return cls(X, y, source, target, known_labels(y, sample_domain))
+
+    @property
+    def pair(self) -> DomainPair:
+        """The domains; target rows that are labelled are marked as such."""
+        return DomainPair(self._domain(self.source, "source"), self._domain(self.target, "target"))
+
+    def _domain(self, rows: Mask, name: str) -> Domain:
+        if self.y is None:
+            return Domain(self.X[rows], name=name)
+        return Domain(self.X[rows], self.y[rows], labeled=self.known[rows], name=name)
+
+
+def is_source(sample_domain: Any) -> Mask:
+    """Tell source rows (above 0) from target rows (below 0)."""
+    marks = np.asarray(sample_domain)
+    rule = "sample_domain must be one number a row, above 0 in source and below 0 in target rows"
+    if marks.ndim != 1 or marks.dtype.kind not in "iuf":
+        raise InvalidInputError(f"{rule}, got shape {marks.shape} and dtype {marks.dtype}")
+    bad = ~(np.abs(marks) > 0)
+    if bad.any():
+        raise InvalidInputError(f"{rule}, got {marks[bad][0]} at row {int(bad.argmax())}")
+    return np.asarray(marks > 0)
+
+
+def known_labels(y: npt.NDArray[Any], sample_domain: Any) -> Mask:
+    """Tell which rows are labelled; -1 means that one is not in target rows alone."""
+    known = _known(y, marked=False)
+    if sample_domain is not None:
+        target = ~is_source(sample_domain)
+        known[target] = _known(y[target], marked=True)
+    return known
+
+
+def _known(y: npt.NDArray[Any], *, marked: bool) -> Mask:
+    gone = (is_missing(label) or (marked and _is_mark(label)) for label in y.tolist())
+    return ~np.fromiter(gone, dtype=bool, count=len(y))
+
+
+def _is_mark(label: Any) -> bool:
+    return isinstance(label, int | float) and label == UNLABELED

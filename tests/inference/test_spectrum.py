@@ -1,0 +1,160 @@
+"""The spectrum solves its eigenproblem, and sees what separates the target."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from l2t import Domain, DomainPair
+from l2t.inference.spectrum import EXPONENT, MULTIPLES, RIDGE, Spectrum
+from l2t.numerics import mean_squared_distance, squared_distances
+from l2t.statistics.discriminability import mutual_neighbors
+
+
+def made(rng, ns=40, nt=50, m=6):
+    y = np.arange(nt) % 3
+    Xt = 1.5 * rng.normal(size=(3, m))[y] + rng.normal(size=(nt, m))
+    return DomainPair(Domain(rng.normal(size=(ns, m)) + 0.5), Domain(Xt))
+
+
+def scatters(pair, multiple, n_neighbors=5):
+    """S_L and S_N in the span, summed pair by pair, of trace 1."""
+    Z, (within, between) = pair.span.target, np.zeros((2, pair.span.rank, pair.span.rank))
+    near = mutual_neighbors(squared_distances(Z), multiple * n_neighbors)
+    eta = mean_squared_distance(pair.source.X, pair.target.X)
+    for a in range(len(Z)):
+        for b in range(a):
+            gap = Z[a] - Z[b]
+            weight = np.exp(-(gap @ gap) / (2.0**EXPONENT * eta))
+            (within if near[a, b] else between)[:] += weight * np.outer(gap, gap)
+    return within / np.trace(within), between / np.trace(between)
+
+
+def columns(pair, power, n_neighbors=5):
+    """The directions by number of neighbours."""
+    return np.hsplit(Spectrum(pair.span, n_neighbors).factor(power), len(MULTIPLES))
+
+
+def gram(pair, power=1.0):
+    """Products of target rows, which do not depend on coordinates."""
+    Z = (pair.span.target - pair.span.target.mean(axis=0)) @ Spectrum(pair.span, 5).factor(power)
+    return Z @ Z.T
+
+
+@pytest.mark.parametrize("n_neighbors", [2, 5])
+def test_the_generalised_eigenproblem(rng, n_neighbors):
+    pair = made(rng)
+    parts = zip(
+        MULTIPLES, columns(pair, 0.0, n_neighbors), columns(pair, 2.0, n_neighbors), strict=True
+    )
+    for multiple, V, scaled in parts:
+        within, between = scatters(pair, multiple, n_neighbors)
+        ridged = within + RIDGE * np.linalg.eigvalsh(within)[-1] * np.eye(len(within))
+        np.testing.assert_allclose(V.T @ ridged @ V, np.eye(6), atol=1e-10)
+        values = np.diag(V.T @ between @ V)
+        np.testing.assert_allclose(between @ V, ridged @ V * values, atol=1e-10 * values.max())
+        assert (np.diff(values) > 0).all()
+        np.testing.assert_allclose(scaled, V * (values / values[-1]), atol=1e-10)
+
+
+def test_the_power_scales_directions(rng):
+    pair = made(rng)
+    for none, half, one, two in zip(*(columns(pair, p) for p in (0, 0.5, 1, 2)), strict=True):
+        share = np.linalg.norm(one, axis=0) / np.linalg.norm(none, axis=0)
+        assert share[-1] == pytest.approx(1.0)
+        assert (share <= 1.0 + 1e-12).all()
+        np.testing.assert_allclose(half, none * np.sqrt(share), atol=1e-12)
+        np.testing.assert_allclose(two, none * share**2, atol=1e-12)
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0, 2.0])
+def test_rotation_and_shift_do_not_matter(rng, power):
+    pair = made(rng)
+    turn, shift = np.linalg.qr(rng.normal(size=(6, 6)))[0], 10 * rng.normal(size=6)
+    wide = np.linalg.qr(rng.normal(size=(200, 6)))[0].T
+    for T in (turn, wide):
+        moved = DomainPair(*(Domain((d.X + shift) @ T) for d in (pair.source, pair.target)))
+        np.testing.assert_allclose(
+            gram(moved, power), gram(pair, power), atol=1e-9 * np.abs(gram(pair, power)).max()
+        )
+
+
+def test_the_scale_does_not_matter(rng):
+    pair = made(rng)
+    base = gram(pair)
+    for scale in (1e-6, 1e6):
+        scaled = DomainPair(*(Domain(scale * d.X) for d in (pair.source, pair.target)))
+        other = gram(scaled)
+        # S_L and S_N have trace 1, so that V is the same and rows are scaled.
+        np.testing.assert_allclose(other / scale**2, base, atol=1e-9 * np.abs(base).max())
+
+
+def test_the_order_of_rows_does_not_matter(rng):
+    pair = made(rng)
+    s, t = rng.permutation(40), rng.permutation(50)
+    shuffled = DomainPair(Domain(pair.source.X[s]), Domain(pair.target.X[t]))
+    base = gram(pair)[np.ix_(t, t)]
+    np.testing.assert_allclose(gram(shuffled), base, atol=1e-9 * np.abs(base).max())
+
+
+def test_two_clusters_show(rng):
+    """A direction with a fifth of the variance has most of the weight, for two clusters lie along it."""
+    e = np.linalg.qr(rng.normal(size=(5, 5)))[0][:, 0]
+    X = rng.normal(size=(60, 5))
+    sides = np.where(np.arange(60) % 2, 1.0, -1.0) + 0.3 * rng.normal(size=60)
+    X += np.outer(sides - X @ e, e)
+    pair = DomainPair(Domain(rng.normal(size=(50, 5))), Domain(X))
+    assert e @ np.cov(X.T) @ e / np.trace(np.cov(X.T)) < 0.25
+    shares = []
+    for power in (1.0, 2.0):
+        W = pair.span.lift(Spectrum(pair.span, 5).factor(power))
+        shares.append(float(np.sum((e @ W) ** 2) / np.sum(W**2)))
+        assert abs(np.linalg.svd(W)[0][:, 0] @ e) > 0.95
+    assert 0.4 < shares[0] < shares[1]
+    assert shares[1] > 0.6
+
+
+def test_directions_without_variance_in_the_target_are_left_out(rng):
+    pair = made(rng)
+    Xt = pair.target.X.copy()
+    Xt[:, 2] = 1.0
+    flat = DomainPair(pair.source, Domain(Xt))
+    W = flat.span.lift(Spectrum(flat.span, 5).factor(1.0))
+    assert W.shape == (6, 15)
+    np.testing.assert_allclose(W[2], 0.0, atol=1e-12)
+
+
+def test_at_most_forty_directions_each(rng):
+    pair = DomainPair(Domain(rng.normal(size=(60, 70))), Domain(rng.normal(size=(80, 70))))
+    assert Spectrum(pair.span, 5).factor(1.0).shape == (70, 120)
+
+
+DEGENERATE = {
+    "one point": np.ones((7, 4)),
+    "two rows": np.eye(2, 4),
+    "two points": np.repeat(np.eye(2, 4), 5, axis=0),
+    "a square": np.array([[0.0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0]]),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "n_parts"), [("one point", 0), ("two rows", 0), ("two points", 0), ("a square", 3)]
+)
+def test_targets_without_a_spectrum(rng, name, n_parts):
+    """Where all pairs that differ are neighbours, or no neighbours differ, there is nothing to compare."""
+    pair = DomainPair(Domain(rng.normal(size=(8, 4))), Domain(DEGENERATE[name]))
+    spectrum = Spectrum(pair.span, 5)
+    assert bool(spectrum) == (n_parts > 0)
+    if spectrum:
+        V = spectrum.factor(1.0)
+        assert V.shape == (4, 2 * n_parts)
+        assert np.isfinite(V).all()
+
+
+def test_some_neighbourhoods_may_be_all_there_is(rng):
+    """Seven rows: the r nearest of six others end at three, however large r is."""
+    rows = rng.normal(size=(7, 3))
+    pair = DomainPair(Domain(rng.normal(size=(8, 3))), Domain(rows))
+    first, second, third = columns(pair, 1.0, 3)
+    np.testing.assert_array_equal(first, second)
+    np.testing.assert_array_equal(second, third)

@@ -1,0 +1,723 @@
+"""The estimators keep scikit-learn's contract, and neither leak labels nor learn from the wrong rows."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import re
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold, cross_validate
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import l2t
+from l2t import Domain, L2TClassifier, L2TTransformer, ReflectionFunction, stack_domains
+from l2t.exceptions import InvalidInputError, L2TWarning
+from l2t.experiments.office_caltech import load_office_caltech
+
+#: Functions that expect much of any W, and little.
+HOPEFUL = ReflectionFunction(beta=np.full(33, 0.01), mu=0.01, b=0.3)
+DOUBTFUL = ReflectionFunction(beta=np.full(33, 0.01), mu=0.01, b=3.0)
+
+METHODS = ("l2t", *l2t.algorithms.names())
+
+
+def refuses(sentence):
+    return pytest.raises(InvalidInputError, match=f"^{re.escape(sentence)}$")
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+@pytest.fixture
+def stacked(pair):
+    """Both domains, with 15 of the 45 target rows labelled; classes 0, 1, 2 and 3, 4, 5."""
+    yt = np.where(np.arange(45) < 15, pair.target.y, -1)
+    return stack_domains(pair.source, (pair.target.X, yt))
+
+
+@pytest.fixture
+def shared(pair):
+    """Both domains with the classes 0, 1, 2, and no target label; the target is a shifted source."""
+    rng = np.random.default_rng(2)
+    Xt = pair.source.X + 0.5 + 0.1 * rng.normal(size=pair.source.X.shape)
+    return stack_domains(pair.source, Domain(Xt, pair.source.y)), (Xt, pair.source.y)
+
+
+# scikit-learn's own checks. `check_array_api_input` skips unless scipy was imported under SCIPY_ARRAY_API=1:
+# `test_array_api` below runs it so.
+@parametrize_with_checks(
+    [
+        *(L2TTransformer(method) for method in METHODS),
+        L2TClassifier(),
+        L2TClassifier(LogisticRegression(max_iter=2000), transformer=L2TTransformer("gfk")),
+    ]
+)
+def test_contract(estimator, check):
+    check(estimator)
+
+
+def test_array_api():
+    code = """
+from sklearn.utils.estimator_checks import check_array_api_input
+import l2t
+for estimator in (l2t.L2TTransformer(), l2t.L2TTransformer("gfk"), l2t.L2TClassifier()):
+    check_array_api_input(
+        type(estimator).__name__, estimator, array_namespace="numpy", expect_only_array_outputs=False
+    )
+"""
+    told = os.environ | {"SCIPY_ARRAY_API": "1"}
+    assert subprocess.run([sys.executable, "-c", code], env=told, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "check_transformer_get_feature_names_out",
+        "check_transformer_get_feature_names_out_pandas",
+        "check_set_output_transform",
+        "check_set_output_transform_pandas",
+        "check_global_output_transform_pandas",
+    ],
+)
+@pytest.mark.parametrize("transformer", [L2TTransformer(), L2TTransformer("gfk")], ids=str)
+@pytest.mark.filterwarnings(
+    "ignore:X (has|does not have valid) feature names"
+)  # the checks mix them
+def test_names_and_containers(transformer, check):
+    getattr(estimator_checks, check)("L2TTransformer", transformer)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_transformer_gives_what_the_library_gives(method, pair, stacked):
+    X, y, sample_domain = stacked
+    own = L2TTransformer(method, n_components=4).fit(X, y, sample_domain=sample_domain)
+    target = Domain(pair.target.X, pair.target.y, labeled=np.arange(45) < 15)
+    whole = l2t.DomainPair(pair.source, target)
+    if method == "l2t":
+        found = l2t.infer(whole, n_components=4)
+        assert (own.verdict_, own.predicted_) == (found.verdict, found.predicted)
+        assert own.inference_.vote == found.vote
+        assert own.factors_ is None
+    else:
+        found = l2t.algorithms.make(method, n_components=4).fit(whole)
+        assert (own.verdict_, own.predicted_) == ("transfer", None)
+        assert (own.factors_.algorithm, own.inference_) == (method, None)
+    np.testing.assert_array_equal(own.W_, found.W)
+    np.testing.assert_array_equal(own.transform(pair.target.X), found.transform(pair.target.X))
+
+
+def test_what_an_inference_is_told(stacked, tmp_path):
+    X, _, sample_domain = stacked
+    path = HOPEFUL.save(tmp_path / "reflection.json")
+    for reflection in (HOPEFUL, path, str(path)):
+        told = L2TTransformer(
+            reflection=reflection, n_components=3, n_labels=30, constraint="sphere", n_iter=2
+        ).fit(X, sample_domain=sample_domain)
+        found = told.inference_
+        assert (found.n_labels, found.plan.constraint, found.plan.n_iter) == (30, "sphere", 2)
+        assert told.W_.shape == (10, 3)
+
+
+def test_an_algorithm_with_settings_of_its_own(stacked):
+    X, y, sample_domain = stacked
+    algorithm = l2t.algorithms.make("tca", n_components=3, kernel="rbf")
+    own = clone(L2TTransformer(algorithm)).fit(X, y, sample_domain=sample_domain)
+    assert own.W_.shape == (10, 3)
+    assert not np.allclose(
+        own.W_, L2TTransformer("tca", n_components=3).fit(X, y, sample_domain=sample_domain).W_
+    )
+
+
+def test_transform_follows_the_verdict(stacked):
+    X, _, sample_domain = stacked
+    for reflection, verdict in ((HOPEFUL, "transfer"), (DOUBTFUL, "no-transfer")):
+        own = L2TTransformer(reflection=reflection, n_components=3)
+        Z = own.fit_transform(X, sample_domain=sample_domain)
+        assert own.verdict_ == verdict
+        np.testing.assert_array_equal(Z, X @ own.W_ if verdict == "transfer" else X)
+        np.testing.assert_allclose(own.transform(sparse.csr_matrix(X)), Z, atol=1e-12)
+        names = own.get_feature_names_out()
+        assert names[0] == ("l2ttransformer0" if verdict == "transfer" else "x0")
+        assert len(names) == Z.shape[1]
+
+
+def test_frames_keep_their_index_and_names(stacked):
+    X, _, sample_domain = stacked
+    frame = pd.DataFrame(X, columns=list("abcdefghij"), index=range(100, 100 + len(X)))
+    for reflection, names in (
+        (HOPEFUL, [f"l2ttransformer{i}" for i in range(3)]),
+        (DOUBTFUL, list("abcdefghij")),
+    ):
+        own = L2TTransformer(reflection=reflection, n_components=3).set_output(transform="pandas")
+        Z = own.fit_transform(frame, sample_domain=sample_domain)
+        assert Z.columns.tolist() == names
+        assert Z.index.equals(frame.index)
+        assert own.feature_names_in_.tolist() == list("abcdefghij")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_float32_stays(method, stacked):
+    X, y, sample_domain = stacked
+    own = L2TTransformer(method).fit(X.astype(np.float32), y, sample_domain=sample_domain)
+    assert own.W_.dtype == np.float32
+    assert own.transform(X[:3].astype(np.float32)).dtype == np.float32
+    assert own.transform(X[:3]).dtype == np.float64
+    other = L2TTransformer(method).fit(X, y, sample_domain=sample_domain)
+    assert other.transform(X[:3].astype(np.float32)).dtype == np.float32
+
+
+def test_no_target_label_reaches_w(stacked):
+    """Other labels may change the verdict; W never."""
+    X, y, sample_domain = stacked
+    target = np.flatnonzero(sample_domain < 0)
+    verdicts = set()
+    for method in METHODS:
+        first = L2TTransformer(method, reflection=HOPEFUL, n_components=2).fit(
+            X, y, sample_domain=sample_domain
+        )
+        for seed in range(3):
+            other = y.copy()
+            other[target[:15]] = np.random.default_rng(seed).permutation(other[target[:15]])
+            second = L2TTransformer(method, reflection=HOPEFUL, n_components=2).fit(
+                X, other, sample_domain=sample_domain
+            )
+            np.testing.assert_array_equal(first.W_, second.W_, err_msg=method)
+            assert first.predicted_ == second.predicted_
+            verdicts.add((method, second.verdict_))
+    assert {("l2t", "transfer"), ("l2t", "no-transfer")} <= verdicts
+
+
+def test_without_sample_domain_x_stands_for_both(pair):
+    X, y = pair.target.X, pair.target.y
+    both = np.concatenate([X, X]), np.repeat([1, -1], len(X))
+    for method in METHODS:
+        alone = L2TTransformer(method).fit(X, y)
+        twice = L2TTransformer(method).fit(both[0], np.tile(y, 2), sample_domain=both[1])
+        np.testing.assert_array_equal(alone.W_, twice.W_, err_msg=method)
+        assert alone.verdict_ == twice.verdict_
+
+
+def test_several_sources_are_one(stacked):
+    X, y, sample_domain = stacked
+    several = np.where(sample_domain > 0, 1 + np.arange(len(X)) % 3, -2)
+    one, many = (
+        L2TTransformer("gfk").fit(X, y, sample_domain=marks) for marks in (sample_domain, several)
+    )
+    np.testing.assert_array_equal(one.W_, many.W_)
+
+
+def test_rows_may_stand_in_any_order(stacked, rng):
+    X, y, sample_domain = stacked
+    order = rng.permutation(len(X))
+    for method in ("gfk", "l2t"):
+        own = L2TTransformer(method).fit(X, y, sample_domain=sample_domain)
+        mixed = L2TTransformer(method).fit(X[order], y[order], sample_domain=sample_domain[order])
+        assert own.verdict_ == mixed.verdict_
+        if method == "gfk":
+            np.testing.assert_allclose(own.W_ @ own.W_.T, mixed.W_ @ mixed.W_.T, atol=1e-10)
+
+
+def test_components_are_clipped_with_a_warning_only_if_asked_for(stacked):
+    X, y, sample_domain = stacked
+    assert L2TTransformer("gfk").fit(X, y, sample_domain=sample_domain).W_.shape[1] <= 20
+    with pytest.warns(L2TWarning, match="n_components=50 is more than the rank"):
+        L2TTransformer("gfk", n_components=50).fit(X, y, sample_domain=sample_domain)
+
+
+def test_labels_of_several_columns_are_not_used(pair):
+    X, y = pair.target.X, pair.target.y
+    several = np.column_stack([y == 3, y == 4])
+    own = L2TTransformer().fit(X, several)
+    assert own.inference_.vote is None
+    np.testing.assert_array_equal(own.W_, L2TTransformer().fit(X).W_)
+    assert L2TTransformer().fit(X, y[:, None]).inference_.vote is not None
+
+
+def test_seeds(pair):
+    own = L2TTransformer(random_state=np.random.RandomState(0))
+    assert own._seed() != own._seed()
+    assert L2TTransformer(random_state=7)._seed() == 7
+    assert L2TTransformer(random_state=None).fit(pair.target.X).W_.shape[0] == 10
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        L2TTransformer(reflection=HOPEFUL),
+        L2TTransformer("gfk", n_components=3),
+        L2TClassifier(),
+        L2TClassifier(LinearSVC(), transformer=L2TTransformer("tca")),
+    ],
+    ids=["l2t", "gfk", "classifier", "svc"],
+)
+def test_clones_and_pickles(estimator, stacked):
+    X, y, sample_domain = stacked
+    fitted = clone(estimator).fit(X, y, sample_domain=sample_domain)
+    again = pickle.loads(pickle.dumps(fitted))
+    method = "predict" if hasattr(estimator, "predict") else "transform"
+    np.testing.assert_array_equal(getattr(fitted, method)(X), getattr(again, method)(X))
+    assert not hasattr(clone(fitted), "n_features_in_")
+
+
+@pytest.mark.parametrize(
+    "classifier", [KNeighborsClassifier(1), GaussianNB(), LinearSVC()], ids=str
+)
+def test_a_pipeline_in_front_of_any_classifier(classifier, shared, routing):
+    (X, _, sample_domain), (Xt, yt) = shared
+    y = np.tile(yt, 2)
+    pipeline = make_pipeline(StandardScaler(), L2TTransformer("gfk"), classifier)
+    pipeline.fit(X, y, sample_domain=sample_domain)
+    by_hand = L2TTransformer("gfk").fit(
+        StandardScaler().fit_transform(X), y, sample_domain=sample_domain
+    )
+    np.testing.assert_array_equal(pipeline[1].W_, by_hand.W_)
+    assert pipeline.score(Xt, yt) > 0.9
+    predicted = pipeline.predict(Xt, sample_domain=np.full(len(Xt), -1))
+    np.testing.assert_array_equal(predicted, pipeline.predict(Xt))
+
+
+def test_without_routing_a_pipeline_takes_the_name_of_its_step(stacked):
+    X, y, sample_domain = stacked
+    pipeline = make_pipeline(StandardScaler(), L2TClassifier())
+    pipeline.fit(X, y, l2tclassifier__sample_domain=sample_domain)
+    assert pipeline.classes_.tolist() == [3, 4, 5]
+
+
+def test_a_request_can_be_withdrawn(stacked, routing):
+    X, y, sample_domain = stacked
+    own = L2TTransformer("gfk").set_fit_request(sample_domain=False)
+    own.set_transform_request(sample_domain=False)
+    pipeline = make_pipeline(own, L2TClassifier(transformer=L2TTransformer("gfk")))
+    pipeline.fit(X, y, sample_domain=sample_domain)
+    np.testing.assert_array_equal(pipeline[0].W_, L2TTransformer("gfk").fit(X, y).W_)
+
+
+def test_a_search_over_methods_and_components(stacked, pair, routing):
+    X, y, sample_domain = stacked
+    grid = {
+        "l2tclassifier__transformer__method": ["l2t", "gfk", "tca"],
+        "l2tclassifier__transformer__n_components": [2, 5],
+    }
+    pipeline = make_pipeline(StandardScaler(), L2TClassifier(transformer=L2TTransformer()))
+    search = GridSearchCV(pipeline, grid, cv=3, error_score="raise")
+    search.fit(X, y, sample_domain=sample_domain)
+    assert len(search.cv_results_["params"]) == 6
+    # Rows of the source and rows without a label would count as errors.
+    assert search.best_score_ > 0.9
+    assert search.score(pair.target.X, pair.target.y) > 0.9
+
+
+def test_a_search_over_the_transformer_alone(shared, routing):
+    (X, _, sample_domain), (_, yt) = shared
+    pipeline = make_pipeline(L2TTransformer(), KNeighborsClassifier(1))
+    grid = {"l2ttransformer__method": ["l2t", "gfk"], "l2ttransformer__n_components": [2, 5]}
+    search = GridSearchCV(pipeline, grid, cv=3, error_score="raise")
+    assert search.fit(X, np.tile(yt, 2), sample_domain=sample_domain).best_score_ > 0.9
+
+
+# The classifier.
+
+
+def test_the_classifier_trains_on_labelled_target_rows(stacked, pair):
+    X, y, sample_domain = stacked
+    own = L2TClassifier(transformer=L2TTransformer("gfk")).fit(X, y, sample_domain=sample_domain)
+    assert own.classes_.tolist() == [3, 4, 5]
+    factors = l2t.algorithms.make("gfk", n_components=9).fit(pair)
+    few = KNeighborsClassifier(1).fit(factors.transform(pair.target.X[:15]), pair.target.y[:15])
+    np.testing.assert_array_equal(
+        own.predict(pair.target.X), few.predict(factors.transform(pair.target.X))
+    )
+    assert own.score(pair.target.X, pair.target.y) == few.score(
+        factors.transform(pair.target.X), pair.target.y
+    )
+
+
+def test_a_plain_pipeline_predicts_source_classes(stacked, pair, routing):
+    """Why there is a classifier of our own."""
+    X, y, sample_domain = stacked
+    plain = make_pipeline(L2TTransformer("gfk"), KNeighborsClassifier(1))
+    plain.fit(X, y, sample_domain=sample_domain)
+    assert {-1, 0} <= set(plain.predict(X))
+
+
+def test_training_on_source_rows_needs_no_target_label(shared):
+    (X, y, sample_domain), (Xt, yt) = shared
+    assert set(y[sample_domain < 0]) == {-1}
+    own = L2TClassifier(transformer=L2TTransformer("gfk"), train_on="source")
+    own.fit(X, y, sample_domain=sample_domain)
+    assert own.score(Xt, yt) > 0.9
+    np.testing.assert_array_equal(own.estimator_.n_samples_fit_, (sample_domain > 0).sum())
+
+
+def test_training_on_both(shared):
+    (X, y, sample_domain), (_, yt) = shared
+    y[-10:] = yt[-10:]
+    own = L2TClassifier(train_on="both").fit(X, y, sample_domain=sample_domain)
+    assert own.estimator_.n_samples_fit_ == 60 + 10
+    y[-1] = 9  # a class that the target alone has can be learned from its own rows
+    own.fit(X, y, sample_domain=sample_domain)
+    assert own.classes_.tolist() == [0, 1, 2, 9]
+
+
+@pytest.mark.parametrize(
+    ("labels", "gone", "classes"),
+    [
+        (np.array([3, 4, 5]), -1, [3, 4, 5]),
+        (np.array([3.0, 4.0, 5.0]), np.nan, [3.0, 4.0, 5.0]),
+        (np.array([3.0, 4.0, 5.0]), -1.0, [3.0, 4.0, 5.0]),
+        (np.array(["d", "e", "f"], dtype=object), None, ["d", "e", "f"]),
+        (np.array(["d", "e", "f"], dtype=object), np.nan, ["d", "e", "f"]),
+        (np.array([3, 4, 5], dtype=object), None, [3, 4, 5]),
+        (np.array([3, 4, 5], dtype=object), -1, [3, 4, 5]),
+    ],
+    ids=[
+        "-1",
+        "nan",
+        "-1.0",
+        "texts and None",
+        "texts and nan",
+        "objects and None",
+        "objects and -1",
+    ],
+)
+@pytest.mark.parametrize("container", [np.array, pd.Series, list])
+def test_marks_of_unlabelled_rows(labels, gone, classes, container, pair):
+    few = np.arange(45) < 15
+    yt = labels[pair.target.y - 3]
+    yt[~few] = gone
+    names = np.array(["a", "b", "c"] if isinstance(classes[0], str) else [0, 1, 2])
+    X = np.concatenate([pair.source.X, pair.target.X])
+    values = [*names[pair.source.y].tolist(), *yt.tolist()]
+    y = list(values) if container is list else container(values, dtype=labels.dtype)
+    sample_domain = np.repeat([1, -1], [60, 45])
+    own = L2TClassifier().fit(X, y, sample_domain=sample_domain)
+    assert own.classes_.tolist() == classes
+    assert own.estimator_.n_samples_fit_ == 15
+    assert own.transformer_.inference_.n_labels == 15
+    assert own.score(X, y, sample_domain=sample_domain) == 1.0
+    stacked = stack_domains((pair.source.X, y[:60]), (pair.target.X, y[60:]))
+    again = L2TClassifier().fit(stacked[0], stacked[1], sample_domain=stacked[2])
+    np.testing.assert_array_equal(own.predict(X), again.predict(X))
+
+
+def test_minus_one_is_a_class_of_the_source(pair):
+    X, y, sample_domain = stack_domains(
+        (pair.source.X, pair.source.y - 1), (pair.target.X, np.full(45, -1))
+    )
+    own = L2TClassifier(train_on="source").fit(X, y, sample_domain=sample_domain)
+    assert own.classes_.tolist() == [-1, 0, 1]
+
+
+def test_score_counts_labelled_target_rows(stacked):
+    X, y, sample_domain = stacked
+    own = L2TClassifier().fit(X, y, sample_domain=sample_domain)
+    assert own.score(X, y, sample_domain=sample_domain) == 1.0
+    assert own.score(X, y) == pytest.approx(15 / 105)
+    assert own.score(X, y, sample_domain=sample_domain, allow_source=True) == pytest.approx(15 / 75)
+    weights = np.where(np.arange(105) < 60, 0.0, 1.0)
+    assert own.score(X, y, weights, sample_domain=sample_domain, allow_source=True) == 1.0
+
+
+def test_what_the_classifier_behind_offers(stacked):
+    X, y, sample_domain = stacked
+    for estimator, there, missing in (
+        (None, "predict_proba", "decision_function"),
+        (LinearSVC(), "decision_function", "predict_proba"),
+        (GaussianNB(), "predict_log_proba", "decision_function"),
+    ):
+        own = L2TClassifier(estimator)
+        assert hasattr(own, there)
+        own.fit(X, y, sample_domain=sample_domain)
+        assert getattr(own, there)(X[:4]).shape == (4, 3)
+        assert not hasattr(own, missing)
+
+
+IMPOSSIBLE = {
+    "no target label": (
+        "target",
+        lambda y: np.where(y > 2, -1, y),
+        "train_on='target' needs labelled target rows, got none of 45 (-1, NaN and None mean "
+        "unlabelled); label a few, or take train_on='source' if both domains have the same classes",
+    ),
+    "no target label for both": (
+        "both",
+        lambda y: np.where(y > 2, -1, y),
+        "train_on='both' needs labelled target rows, got none of 45 (-1, NaN and None mean "
+        "unlabelled); take train_on='source' if both domains have the same classes",
+    ),
+    "other classes": (
+        "both",
+        lambda y: y,
+        "train_on='both' needs classes that both domains share, got the target's 3 which no source "
+        "row has; take train_on='target'",
+    ),
+    "a class that no source row has": (
+        "source",
+        lambda y: np.where(y > 3, y - 3, y),
+        "train_on='source' needs classes that both domains share, got the target's 3 which no source "
+        "row has; take train_on='target'",
+    ),
+    "no source label": (
+        "source",
+        lambda y: np.where(np.arange(len(y)) < 60, np.nan, y),
+        "train_on='source' needs labelled source rows, got none",
+    ),
+    "an unknown word": (
+        "all",
+        lambda y: y,
+        "train_on must be one of target, source, both, got 'all'",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", IMPOSSIBLE)
+def test_the_impossible_is_told(case, stacked):
+    train_on, change, sentence = IMPOSSIBLE[case]
+    X, y, sample_domain = stacked
+    with refuses(sentence):
+        L2TClassifier(train_on=train_on).fit(X, change(y), sample_domain=sample_domain)
+
+
+def test_missing_labels_mean_nothing_where_x_stands_for_both(stacked):
+    X, y, _ = stacked
+    for labels, gone in ((y.astype(float), np.nan), (y.astype(str).astype(object), None)):
+        labels[7] = gone
+        with refuses(
+            "y must not be missing where sample_domain is not given, got NaN or None at row 7"
+        ):
+            L2TClassifier().fit(X, labels)
+
+
+def test_scoring_without_labels_is_told(shared):
+    (X, y, sample_domain), _ = shared
+    own = L2TClassifier(train_on="source").fit(X, y, sample_domain=sample_domain)
+    with refuses(
+        "score needs labelled target rows, got none; without target labels take a scorer that needs none"
+    ):
+        own.score(X, y, sample_domain=sample_domain)
+
+
+RULE = "sample_domain must be one number a row, above 0 in source and below 0 in target rows"
+
+
+@pytest.mark.parametrize(
+    ("marks", "sentence"),
+    [
+        (np.zeros(105), f"{RULE}, got 0.0 at row 0"),
+        (np.r_[np.ones(104), np.nan], f"{RULE}, got nan at row 104"),
+        (np.full(105, "source"), f"{RULE}, got shape (105,) and dtype <U6"),
+        (np.ones((105, 1)), f"{RULE}, got shape (105, 1) and dtype float64"),
+        (
+            np.ones(105),
+            "sample_domain must mark rows of both domains, got 105 source and 0 target rows; leave it "
+            "out to let X stand for both",
+        ),
+    ],
+)
+def test_marks_of_domains_that_cannot_be(marks, sentence, stacked):
+    X, y, _ = stacked
+    for estimator in (L2TTransformer(), L2TClassifier()):
+        with refuses(sentence):
+            estimator.fit(X, y, sample_domain=marks)
+
+
+def test_lengths_must_agree(stacked):
+    X, y, sample_domain = stacked
+    for arguments in ((X, y[:-1], sample_domain), (X, y, sample_domain[:-1])):
+        with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+            L2TTransformer().fit(*arguments[:2], sample_domain=arguments[2])
+
+
+@pytest.mark.parametrize("method", ["gkf", 3, None])
+def test_methods_that_do_not_exist(method, stacked):
+    names = ", ".join(l2t.algorithms.names())
+    with refuses(f"method must be l2t, one of {names}, or an algorithm, got {method!r}"):
+        L2TTransformer(method).fit(stacked[0])
+
+
+# Stacking.
+
+
+def test_a_pair_comes_back_from_its_stack(pair):
+    few = np.arange(45) < 15
+    target = Domain(pair.target.X, pair.target.y, labeled=few)
+    X, y, sample_domain = stack_domains(pair.source, target)
+    source = sample_domain > 0
+    np.testing.assert_array_equal(X[source], pair.source.X)
+    np.testing.assert_array_equal(X[~source], pair.target.X)
+    np.testing.assert_array_equal(y[source], pair.source.y)
+    np.testing.assert_array_equal(y[~source], np.where(few, pair.target.y, -1))
+    assert sample_domain.tolist() == [1] * 60 + [-1] * 45
+
+
+def test_labels_of_a_target_domain_without_a_mask_are_for_evaluation(pair):
+    _, y, _ = stack_domains(pair.source, pair.target)
+    assert set(y[60:]) == {-1}
+    _, y, _ = stack_domains(pair.source, (pair.target.X, pair.target.y))
+    np.testing.assert_array_equal(y[60:], pair.target.y)
+
+
+ROWS = np.eye(2)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "y"),
+    [
+        (ROWS, ROWS, None),
+        ((ROWS, [0, 1]), ROWS, [0, 1, -1, -1]),
+        ((ROWS, [-1, 1]), (ROWS, [2, -1]), [-1, 1, 2, -1]),
+        ((ROWS, ["a", "b"]), (ROWS, ["c", "d"]), ["a", "b", "c", "d"]),
+        ((ROWS, ["a", "b"]), (ROWS, ["c", None]), ["a", "b", "c", None]),
+        ((ROWS, ["a", "b"]), (ROWS, [7, -1]), ["a", "b", 7, None]),
+        (ROWS, (ROWS, [0, -1]), [None, None, 0, None]),
+        ((ROWS, [0, None]), (ROWS, [1, -1]), [0, None, 1, None]),
+        ((ROWS, [True, False]), (ROWS, [True, None]), [True, False, True, None]),
+    ],
+)
+def test_labels_of_a_stack(source, target, y):
+    X, labels, sample_domain = stack_domains(source, target)
+    assert X.shape == (4, 2)
+    assert sample_domain.tolist() == [1, 1, -1, -1]
+    assert (None if labels is None else labels.tolist()) == y
+
+
+def test_numbers_that_are_not_whole_are_marked_by_nan():
+    _, y, _ = stack_domains((ROWS, [0.5, 1.0]), (ROWS, [2, -1]))
+    np.testing.assert_array_equal(y, [0.5, 1.0, 2.0, np.nan])
+
+
+def test_stacks_keep_float32_and_check_features():
+    X, _, _ = stack_domains(ROWS.astype(np.float32), ROWS.astype(np.float32))
+    assert X.dtype == np.float32
+    with refuses("source and target must have the same features, got 2 and 3 columns"):
+        stack_domains(ROWS, np.eye(3))
+    with refuses("source must be a Domain, (X, y) or X, got a tuple of 3"):
+        stack_domains((ROWS, [0, 1], [1, 1]), ROWS)
+    with refuses(
+        "target must not have the known label -1, which means unlabelled here; give that class "
+        "another name"
+    ):
+        stack_domains(ROWS, Domain(ROWS, [-1, 1], labeled=[True, True]))
+
+
+# Beside others.
+
+
+def test_published_figures_of_shared_classes(data_directory):
+    """Office-Caltech10, caltech -> amazon: 1-NN on source rows after GFK is 41.02 % right."""
+    domains = load_office_caltech(data_directory / "office-caltech-surf")
+    source, target = domains["C"], domains["A"]
+    X, y, sample_domain = stack_domains(source, target)
+    own = L2TClassifier(transformer=L2TTransformer("gfk"), train_on="source")
+    own.fit(X, y, sample_domain=sample_domain)
+    assert round(100 * own.score(target.X, target.y), 2) == 41.02
+    plain = KNeighborsClassifier(1).fit(source.X, source.y)
+    assert round(100 * plain.score(target.X, target.y), 2) == 23.70
+
+
+@pytest.fixture(scope="module")
+def skada():
+    before = sklearn.get_config()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        module = pytest.importorskip("skada", reason="skada is in the extra 'bench'")
+    sklearn.set_config(**before)  # importing skada turns metadata routing on for all
+    return module
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "SupervisedScorer",
+        "ImportanceWeightedScorer",
+        "PredictionEntropyScorer",
+        "SoftNeighborhoodDensity",
+        "DeepEmbeddedValidation",
+        "CircularValidation",
+        "MixValScorer",
+        "MaNoScorer",
+    ],
+)
+def test_scorers_of_skada(name, skada, routing, shared):
+    from skada import metrics, model_selection
+
+    (X, y, sample_domain), (_, yt) = shared
+    scorer = getattr(metrics, name)()
+    told = {"sample_domain": sample_domain}
+    if name == "SupervisedScorer":
+        told["target_labels"] = np.tile(yt, 2)
+    splitter = model_selection.SourceTargetShuffleSplit(2, test_size=0.3, random_state=0)
+    classifier = LogisticRegression(max_iter=1000).set_score_request(sample_weight=True)
+    own = L2TClassifier(classifier, transformer=L2TTransformer("gfk"), train_on="source")
+    own.set_score_request(sample_weight=True)
+    models = {
+        "alone": own,
+        "pipeline": make_pipeline(StandardScaler(), own),
+        "skada": skada.make_da_pipeline(StandardScaler(), L2TTransformer("gfk"), classifier),
+    }
+    if name in ("DeepEmbeddedValidation", "MaNoScorer"):
+        del models["alone"]  # they take whatever is no Pipeline for a network of torch
+    for model in models.values():
+        result = cross_validate(
+            model, X, y.copy(), cv=splitter, params=told, scoring=scorer, error_score="raise"
+        )
+        assert np.isfinite(result["test_score"]).all()
+        if name in ("SupervisedScorer", "CircularValidation"):
+            assert (result["test_score"] > 0.8).all()
+
+
+@pytest.mark.parametrize(
+    "name", ["SourceTargetShuffleSplit", "DomainShuffleSplit", "StratifiedDomainShuffleSplit"]
+)
+def test_splitters_of_skada(name, skada, routing, pair):
+    from skada import model_selection
+
+    X, y, sample_domain = stack_domains(pair.source, (pair.target.X, pair.target.y))
+    splitter = getattr(model_selection, name)(3, test_size=0.3, random_state=0)
+    result = cross_validate(
+        L2TClassifier(), X, y, cv=splitter, params={"sample_domain": sample_domain}
+    )
+    assert (result["test_score"] > 0.8).all()
+
+
+def test_our_classifier_in_a_pipeline_of_skada(skada, routing, stacked, pair):
+    X, y, sample_domain = stacked
+    pipeline = skada.make_da_pipeline(StandardScaler(), L2TClassifier(), mask_target_labels=False)
+    pipeline.fit(X, y, sample_domain=sample_domain)
+    predicted = pipeline.predict(pair.target.X, sample_domain=np.full(45, -1))
+    assert np.mean(predicted == pair.target.y) > 0.9
+
+
+def test_unlabelled_texts_need_a_splitter_that_does_not_sort(pair, routing):
+    names = np.array(list("abcdef"), dtype=object)
+    yt = names[pair.target.y]
+    yt[15:] = None
+    X, y, sample_domain = stack_domains((pair.source.X, names[pair.source.y]), (pair.target.X, yt))
+    result = cross_validate(
+        L2TClassifier(),
+        X,
+        y,
+        cv=KFold(3, shuffle=True, random_state=0),
+        params={"sample_domain": sample_domain},
+        error_score="raise",
+    )
+    assert (result["test_score"] > 0.8).all()
