@@ -12,8 +12,7 @@ from scipy.stats import binomtest, spearmanr
 from l2t.experiences import Experience, ExperienceStore
 from l2t.experiences.collection import collect
 from l2t.experiments.families import Pairs
-from l2t.reflection import ReflectionFunction, learn
-from l2t.reflection.loss import COMPONENTS
+from l2t.reflection import ReflectionFunction, learn, restated
 from l2t.statistics import KernelBank, PairStatistics
 
 __all__ = ["ABLATIONS", "Coverage", "PredictionStudy", "measure_prediction"]
@@ -22,8 +21,9 @@ Array = npt.NDArray[np.float64]
 
 #: Label counts over which a run's actual ratio is averaged.
 MEASURED_AT = (3, 15, 30)
+#: Neighbours of tau to choose from, on held-out training pairs.
+NEIGHBORS = (5, 10, 20, 40)
 ABLATIONS: dict[str, tuple[str, ...]] = {
-    "all three": COMPONENTS,
     "no MMD": ("variance", "discriminant"),
     "no variance": ("mmd", "discriminant"),
     "no discriminant": ("mmd", "variance"),
@@ -113,29 +113,36 @@ def measure_prediction(
     """
     for pairs, store, one in zip((train, test, fresh), stores, (False, False, True), strict=True):
         collect(pairs, store, one_per_pair=one, n_jobs=n_jobs, progress=progress)
-    experiences = list(stores[0].experiences(status="done"))
-    tested = _runs(stores[1].experiences(status="done"))
-    correlations, within = {}, {}
-    functions: dict[str, ReflectionFunction] = {}
+    collected = list(stores[0].experiences(status="done"))
+    reflection = learn(collected, n_neighbors=NEIGHBORS, store=stores[0])
+    r = reflection.n_neighbors
+    # From here on all statistics are those of the neighbours that were chosen.
+    experiences = list(restated(collected, stores[0], n_neighbors=r))
+    tested, fresh_runs = (
+        list(restated(store.experiences(status="done"), store, n_neighbors=r))
+        for store in stores[1:]
+    )
+    runs = _runs(tested)
+    functions = {"all three": reflection}
     for name, components in ABLATIONS.items():
         functions[name] = learn(experiences, components=components)
     for name, bank in BANKS.items():
         functions[name] = learn(experiences, kernels=bank)
+    correlations, within = {}, {}
     for name, function in functions.items():
-        scores = _scores(function, tested)
+        scores = _scores(function, runs)
         correlations[name], within[name] = _pooled(*scores[:2]), _within(*scores)
-    reflection = functions["all three"]
-    predicted, actual, _ = _scores(reflection, tested)
+    predicted, actual, _ = _scores(reflection, runs)
     return PredictionStudy(
         reflection,
         correlations,
         within,
         predicted,
         actual,
-        tuple(run.algorithm for run in tested),
-        _coverage(reflection, stores[2].experiences(status="done"), level),
+        tuple(run.algorithm for run in runs),
+        _coverage(reflection, fresh_runs, level),
         len({each.run_key for each in experiences}),
-        len(tested),
+        len(runs),
     )
 
 

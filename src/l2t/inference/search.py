@@ -87,7 +87,7 @@ def infer(
     plan = _plan(plan or reflection.plan(n_labels), constraint, n_components, n_iter)
     part = _part(pair, max_rows, random_state)
     objective = Objective(part, reflection, random_state)
-    factors, failed = starting_points(part, plan, reflection.n_neighbors, starts, random_state)
+    factors, failed = starting_points(part, plan, starts, random_state)
     values = {name: objective.in_span(V)[0] for name, V in factors.items()}
     best = min(values, key=values.__getitem__)  # the first of equals
     found = minimize_on_manifold(

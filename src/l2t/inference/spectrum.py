@@ -7,7 +7,7 @@ W), normalised to trace 1,
 ``S_N v = lambda (S_L + ridge lambda_max(S_L) I) v``.
 
 Instead of cutting after u directions, each is kept and scaled by ``lambda^(power / 2)``; the metrics for
-r, 2r and 3r neighbours are added, which is to put their W side by side. A hard projection throws away what
+r = 5, 10 and 15 are added, which is to put their W side by side. A hard projection throws away what
 1-NN could use once there are more labels; a soft one only makes it small.
 """
 
@@ -28,7 +28,7 @@ Array = npt.NDArray[np.float64]
 EXPONENT = -2.0
 RIDGE = 0.1
 DIRECTIONS = 40
-MULTIPLES = (1, 2, 3)
+NEIGHBORS = (5, 10, 15)
 
 
 class Spectrum:
@@ -38,11 +38,9 @@ class Spectrum:
     ----------
     span : JointSpan
         Both domains.
-    n_neighbors : int
-        The neighbours r.
     """
 
-    def __init__(self, span: JointSpan, n_neighbors: int) -> None:
+    def __init__(self, span: JointSpan) -> None:
         centred = span.target - span.target.mean(axis=0)
         _, s, Vt = np.linalg.svd(centred, full_matrices=False)
         kept = s > max(span.noise, 1e-10 * s[0])
@@ -52,7 +50,7 @@ class Spectrum:
         eta = mean_squared_distance(span.source, span.target)
         K = np.exp(D * (-(2.0**-EXPONENT) / eta))
         np.fill_diagonal(K, 0.0)
-        found = (_directions(Z, K, mutual_neighbors(D, r * n_neighbors)) for r in MULTIPLES)
+        found = (_directions(Z, K, mutual_neighbors(D, r)) for r in NEIGHBORS)
         self._parts = [part for part in found if part is not None]
 
     def __bool__(self) -> bool:

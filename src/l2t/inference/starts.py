@@ -30,7 +30,7 @@ N_COMPONENTS = 20
 
 
 def starting_points(
-    pair: DomainPair, plan: Plan, n_neighbors: int, wanted: Starts, random_state: int
+    pair: DomainPair, plan: Plan, wanted: Starts, random_state: int
 ) -> tuple[dict[str, Array], dict[str, str]]:
     """Return factors V (r x u) in the pair's span by name, in the plan's gauge.
 
@@ -44,7 +44,7 @@ def starting_points(
         raise InvalidInputError("pair must have rows that differ, got all rows alike")
     u = min(plan.n_components or N_COMPONENTS, span.rank)
     found: dict[str, Array] = {}
-    if plan.constraint == "soft" and (spectrum := Spectrum(span, n_neighbors)):
+    if plan.constraint == "soft" and (spectrum := Spectrum(span)):
         found["spectrum"] = spectrum.factor(plan.power)
     found["pca"] = np.eye(span.rank, u)
     failed: dict[str, str] = {}

@@ -129,7 +129,7 @@ def _tried(
         size = plan.n_components
         if size not in given:
             usual = Plan("sphere", size)
-            starts, _ = starting_points(seen, usual, reflection.n_neighbors, CHEAP_STARTS, 0)
+            starts, _ = starting_points(seen, usual, CHEAP_STARTS, 0)
             given[size] = {
                 name: seen.span.lift(V) for name, V in starts.items() if name in CHEAP_STARTS
             }

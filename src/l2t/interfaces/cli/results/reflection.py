@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -31,8 +32,9 @@ with l2t {version}, in {minutes:.0f} minutes (most of it collection, where nothi
 ## Predicted against actual
 
 Spearman's rank correlation between the predicted ratio and the actual one (its mean over {counts} labels),
-pooled over all runs, and within a pair (which of the eight to take), averaged over pairs. gamma and the
-Huber threshold were chosen on training pairs.
+pooled over all runs, and within a pair (which of the eight to take), averaged over pairs. The neighbours r of
+the discriminant criterion, gamma and the Huber threshold were chosen by predicting held-out training pairs;
+r = {neighbors} it was ({choices}).
 
 {table}
 
@@ -82,6 +84,8 @@ def write_reflection(data: Path, out: Path, work: Path, jobs: int) -> None:
         agree=study.reflection.training["starts_agreeing"],
         starts=study.reflection.training["starts"],
         coverage=_coverage(study),
+        neighbors=study.reflection.n_neighbors,
+        choices=_choices(study.reflection.training["choices"]),
     )
     write(out / "reflection.md", text)
 
@@ -92,6 +96,15 @@ def _correlations(study: PredictionStudy) -> str:
         for name, value in study.rank_correlations.items()
     ]
     return markdown_table(("function", "pooled", "within a pair"), rows)
+
+
+def _choices(choices: list[dict[str, Any]]) -> str:
+    """Return the best rank correlation on held-out training pairs for each r."""
+    best: dict[int, float] = {}
+    for each in choices:
+        score = each["spearman"] if each["spearman"] is not None else 0.0
+        best[each["n_neighbors"]] = max(score, best.get(each["n_neighbors"], -1.0))
+    return ", ".join(f"{value:.3f} for r = {r}" for r, value in best.items())
 
 
 def _coverage(study: PredictionStudy) -> str:
