@@ -11,7 +11,7 @@ from scipy.stats import binomtest, spearmanr
 from l2t.experiences import open_store
 from l2t.experiments import prediction
 from l2t.experiments.prediction import ABLATIONS, BANKS, Coverage, measure_prediction
-from l2t.reflection import learn
+from l2t.reflection import learn, restated
 
 #: Testing pairs come one after the other, with eight runs each.
 HALVES = (slice(0, 8), slice(8, 16))
@@ -89,14 +89,20 @@ def test_every_ablation_and_bank_is_measured(measured):
 
 def test_coverage_counts_fresh_pairs(measured):
     study = measured.studies[0]
-    assert [each.n_labels for each in study.coverage] == [3, 15, 30]
-    inside = dict.fromkeys((3, 15, 30), 0)
-    for each in measured.stores[2].experiences(status="done"):
-        low, high = study.reflection.interval(each.statistics, each.n_labels)
-        inside[each.n_labels] += low <= each.improvement_ratio <= high
+    assert [each.n_labels for each in study.coverage] == [3, 15, 30, None]
+    store, function = measured.stores[2], study.reflection
+    inside = {}
+    past = store.experiences(status="done")
+    for each in restated(past, store, n_neighbors=function.n_neighbors):
+        low, high = function.interval(each.statistics, each.n_labels)
+        inside[each.run_key, each.n_labels] = low <= each.improvement_ratio <= high
+    *single, by_turns = study.coverage
     for each in study.coverage:
         assert (each.pairs, each.level) == (4, 0.9)
-        assert each.covered == inside[each.n_labels]
+    for each in single:
+        assert each.covered == sum(inside[key] for key in inside if key[1] == each.n_labels)
+    keys = list(dict.fromkeys(key for key, _ in inside))
+    assert by_turns.covered == sum(inside[key, (3, 15, 30)[i % 3]] for i, key in enumerate(keys))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -12,11 +13,32 @@ from l2t.domains.domain import Domain
 from l2t.domains.pair import DomainPair
 from l2t.exceptions import InvalidInputError
 
-__all__ = ["PairSampler", "spelling"]
+__all__ = ["PairSampler", "PairSequence", "spelling"]
+
+
+class PairSequence(Sequence[DomainPair]):
+    """A sequence whose pairs are made when they are asked for, by `_draw`."""
+
+    @abstractmethod
+    def _draw(self, at: int) -> DomainPair:
+        """Return the pair at a place from 0."""
+
+    @overload
+    def __getitem__(self, index: int) -> DomainPair: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[DomainPair]: ...
+    def __getitem__(self, index: int | slice) -> DomainPair | Sequence[DomainPair]:
+        """Return pair `index`, or a list of pairs for a slice."""
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        at = index + len(self) if index < 0 else index
+        if not 0 <= at < len(self):
+            raise IndexError(f"pair {index} of {len(self)}")
+        return self._draw(at)
 
 
 @dataclass(frozen=True)
-class PairSampler(Sequence[DomainPair]):
+class PairSampler(PairSequence):
     """A sequence of random pairs, each made when it is asked for.
 
     Pair i depends on the two domains, the settings, `random_state` and i alone: not on the pairs
@@ -86,17 +108,7 @@ class PairSampler(Sequence[DomainPair]):
     def __len__(self) -> int:
         return self.n_pairs
 
-    @overload
-    def __getitem__(self, index: int) -> DomainPair: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[DomainPair]: ...
-    def __getitem__(self, index: int | slice) -> DomainPair | Sequence[DomainPair]:
-        """Return pair `index`, or a list of pairs for a slice."""
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        at = index + len(self) if index < 0 else index
-        if not 0 <= at < len(self):
-            raise IndexError(f"pair {index} of {len(self)}")
+    def _draw(self, at: int) -> DomainPair:
         rng = np.random.default_rng(np.random.SeedSequence(self.random_state, spawn_key=(at,)))
         drawn = _draw_classes(rng, self.source.classes, self.n_classes)
         # By name, not by type: a csv file makes the number 3 of what a parquet file calls "3".
@@ -106,9 +118,6 @@ class PairSampler(Sequence[DomainPair]):
             self._restrict(rng, self.source, drawn),
             self._restrict(rng, self.target, _draw_classes(rng, others, self.n_classes)),
         )
-
-    def __iter__(self) -> Iterator[DomainPair]:
-        return (self[i] for i in range(len(self)))
 
     def _restrict(self, rng: np.random.Generator, domain: Domain, names: list[Any]) -> Domain:
         """Keep at most max_per_class random rows of each named class, in their original order."""

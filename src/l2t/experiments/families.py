@@ -6,15 +6,14 @@ ten classes, no pair (digits, office-caltech).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import overload
 
 import numpy as np
 
 from l2t.domains import Domain, DomainPair, PairSampler, digits, mnist, normalize, read_domain
-from l2t.domains.sampling import spelling
+from l2t.domains.sampling import PairSequence, spelling
 from l2t.exceptions import InvalidInputError
 from l2t.experiments.office_caltech import load_office_caltech
 
@@ -29,7 +28,7 @@ TASKS = ("C->A", "A->C", "W->A", "W->C", "D->A", "D->C")
 
 
 @dataclass(frozen=True)
-class Pairs(Sequence[DomainPair]):
+class Pairs(PairSequence):
     """Pairs of several samplers by turns."""
 
     samplers: tuple[PairSampler, ...]
@@ -38,21 +37,8 @@ class Pairs(Sequence[DomainPair]):
     def __len__(self) -> int:
         return self.n_pairs
 
-    @overload
-    def __getitem__(self, index: int) -> DomainPair: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[DomainPair]: ...
-    def __getitem__(self, index: int | slice) -> DomainPair | Sequence[DomainPair]:
-        """Return pair `index`, or a list of pairs for a slice."""
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        at = index + len(self) if index < 0 else index
-        if not 0 <= at < len(self):
-            raise IndexError(f"pair {index} of {len(self)}")
+    def _draw(self, at: int) -> DomainPair:
         return self.samplers[at % len(self.samplers)][at // len(self.samplers)]
-
-    def __iter__(self) -> Iterator[DomainPair]:
-        return (self[i] for i in range(len(self)))
 
 
 def draw_pairs(

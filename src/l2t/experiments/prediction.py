@@ -40,9 +40,9 @@ BANKS = {
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many fresh pairs an interval covered at one number of labels."""
+    """How many fresh pairs an interval covered at one number of labels; None: at one a pair, by turns."""
 
-    n_labels: int
+    n_labels: int | None
     covered: int
     pairs: int
     level: float
@@ -195,12 +195,17 @@ def _within(predicted: Array, actual: Array, pairs: Sequence[tuple[str, str]]) -
 def _coverage(
     function: ReflectionFunction, experiences: Iterable[Experience], level: float
 ) -> tuple[Coverage, ...]:
-    counted: dict[int, list[bool]] = {}
+    covered: dict[str, dict[int, bool]] = {}
     for each in experiences:
         assert each.statistics is not None
         assert each.n_labels is not None
         low, high = function.interval(each.statistics, each.n_labels, level=level)
-        counted.setdefault(each.n_labels, []).append(low <= each.improvement_ratio <= high)
-    return tuple(
-        Coverage(count, sum(hits), len(hits), level) for count, hits in sorted(counted.items())
-    )
+        covered.setdefault(each.run_key, {})[each.n_labels] = low <= each.improvement_ratio <= high
+    counts = sorted({count for run in covered.values() for count in run})
+    found = []
+    for count in counts:
+        hits = [run[count] for run in covered.values() if count in run]
+        found.append(Coverage(count, sum(hits), len(hits), level))
+    # One test for all counts: each pair at one of them.
+    turns = [list(run.values())[i % len(run)] for i, run in enumerate(covered.values())]
+    return (*found, Coverage(None, sum(turns), len(turns), level))
