@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from l2t.exceptions import InvalidInputError
+from l2t.reflection import ReflectionFunction
 from l2t.reflection.plan import ASSUMED_LABELS, Plan, nearest_plan
 
 PLANS = tuple((count, Plan(n_iter=count)) for count in (3, 12, 60))
@@ -25,7 +26,8 @@ def test_the_nearest_in_proportion(world, n_labels, expected):
 
 
 def test_a_function_has_a_plan_from_the_start(learned):
-    assert learned.plan(3) == learned.plan() == Plan()
+    assert learned.plan(3) == learned.plan() == Plan.of("soft")
+    assert ReflectionFunction(np.zeros(33)).plan() == Plan("grassmann", 20, 10)
 
 
 @pytest.mark.parametrize(

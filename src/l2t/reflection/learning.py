@@ -28,6 +28,7 @@ from l2t.reflection.function import Lessons, ReflectionFunction
 from l2t.reflection.label_counts import MARGIN, LabelCurve, fit_label_curve
 from l2t.reflection.lesson import Lesson
 from l2t.reflection.loss import COMPONENTS, Problem, Settings, Solution, starts
+from l2t.reflection.plan import ASSUMED_LABELS, Plan
 from l2t.reflection.restating import restated
 from l2t.reflection.splits import Split, class_splits, pair_splits
 from l2t.reflection.table import QMode, Table
@@ -361,6 +362,8 @@ def _function(
         q_mode=q_mode,
         c=lesson.curve.c,
         label_range=(lesson.curve.fewest, lesson.curve.most),
+        # Until `choose_plans` has chosen, what was best for the function that ships.
+        plans=((ASSUMED_LABELS, Plan.of("soft")),),
         calibration=calibration,
         lessons=Lessons(lesson.problem(settings).remember(solution.theta), lesson.units, settings),
         training={
