@@ -362,7 +362,7 @@ def _function(
         q_mode=q_mode,
         c=lesson.curve.c,
         label_range=(lesson.curve.fewest, lesson.curve.most),
-        # Until `choose_plans` has chosen, what was best for the function that ships.
+        # Until `choose_plans` has chosen: further steps on f lower ratios (docs/results/inference.md).
         plans=((ASSUMED_LABELS, Plan.of("soft")),),
         calibration=calibration,
         lessons=Lessons(lesson.problem(settings).remember(solution.theta), lesson.units, settings),
