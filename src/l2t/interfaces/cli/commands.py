@@ -244,7 +244,9 @@ def learn(
     ),
     neighbors: Annotated[
         list[int] | None,
-        typer.Option(help="Neighbours of the discriminant criterion; given again, the best is taken."),
+        typer.Option(
+            help="Neighbours of the discriminant criterion; given again, the best is taken."
+        ),
     ] = None,
     max_labels: Annotated[
         int, typer.Option(min=1, help="Experiences with more labels only calibrate.")
