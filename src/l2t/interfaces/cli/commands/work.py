@@ -1,65 +1,25 @@
-"""The `l2t` command. Heavy imports wait until a command needs them, so that help is instant."""
+"""Everyday commands: demo, collect, transfer, rank, learn, explain."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from l2t._version import __version__
-from l2t.exceptions import L2TError
+from l2t.interfaces.cli.commands.app import app
+from l2t.interfaces.cli.commands.options import (
+    As,
+    Components,
+    Label,
+    Labeled,
+    Labels,
+    Normalize,
+    Plot,
+    Reflection,
+    Seed,
+)
 from l2t.interfaces.cli.formats import Format
-
-__all__ = ["app", "main"]
-
-app = typer.Typer(
-    name="l2t",
-    help="Learning to Transfer: what to transfer between two domains, learned from past transfers.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
-reproduce = typer.Typer(
-    help="Measure published results again, on real data that you have.", no_args_is_help=True
-)
-store = typer.Typer(help="Look after an experience store.", no_args_is_help=True)
-app.add_typer(reproduce, name="reproduce")
-app.add_typer(store, name="store")
-
-StoreUrl = Annotated[
-    str,
-    typer.Argument(metavar="STORE", help="A file such as experiences.db, or postgresql://..."),
-]
-
-
-def main() -> None:
-    """Run the command; an error is one sentence and exit code 1, an interruption exit code 130."""
-    try:
-        app()
-    except (L2TError, OSError) as error:
-        typer.echo(f"l2t: {error}", err=True)
-        sys.exit(1)
-    except KeyboardInterrupt:
-        typer.echo("l2t: interrupted; what was finished is kept", err=True)
-        sys.exit(130)
-
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"l2t {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
-    ] = False,
-) -> None:
-    pass
 
 
 @app.command(short_help="The whole story on handwritten digits: collect, learn, infer.")
@@ -136,27 +96,6 @@ def collect(
             "progress": not quiet,
         },
     )
-
-
-Label = Annotated[
-    str | None,
-    typer.Option(help="The label column (csv, parquet) or array (npz, mat) of both files."),
-]
-Labeled = Annotated[
-    str | None,
-    typer.Option(help="The target's column that says which labels you have (0/1); these may vote."),
-]
-Labels = Annotated[
-    int | None, typer.Option(min=1, help="How many target labels you have or will have.")
-]
-Normalize = Annotated[str, typer.Option(help="rows, zscore or none.")]
-Components = Annotated[int | None, typer.Option(min=1, help="Columns of W, at most.")]
-Reflection = Annotated[
-    str, typer.Option(help="A reflection function: a JSON file, or default, which ships.")
-]
-Seed = Annotated[int, typer.Option(min=0, help="The seed of everything.")]
-As = Annotated[Format, typer.Option("--format", help="How results are printed.")]
-Plot = Annotated[Path | None, typer.Option(help="Draw to this file (.png, .svg or .pdf).")]
 
 
 @app.command(short_help="What to transfer from one file to another, and whether to.")
@@ -299,166 +238,3 @@ def explain(
         plot=plot,
         format=format,
     )
-
-
-@store.command("ls", short_help="List experiences.")
-def store_ls(
-    url: StoreUrl,
-    algorithm: Annotated[str | None, typer.Option(help="Only of this algorithm.")] = None,
-    domain: Annotated[str | None, typer.Option(help="Only with this source or target.")] = None,
-    labels: Annotated[int | None, typer.Option(help="Only at this number of labels.")] = None,
-    status: Annotated[str | None, typer.Option(help="Only done or failed.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many.")] = 20,
-    order: Annotated[
-        str, typer.Option(help="created_at, algorithm, duration, improvement_ratio or n_labels.")
-    ] = "created_at",
-    format: As = Format.table,
-) -> None:
-    """List experiences, the newest or the largest first."""
-    from l2t.interfaces.cli.stores import run_ls
-
-    filters = {"algorithm": algorithm, "domain": domain, "n_labels": labels, "status": status}
-    run_ls(url, filters, limit, order, format)
-
-
-@store.command("show", short_help="One run in full.")
-def store_show(
-    url: StoreUrl,
-    key: Annotated[str, typer.Argument(help="The beginning of the run's key.")],
-    format: As = Format.table,
-) -> None:
-    """Show one run in full, with its accuracies at every number of labels."""
-    from l2t.interfaces.cli.stores import run_show
-
-    run_show(url, key, format)
-
-
-@store.command("rm", short_help="Delete runs.")
-def store_rm(
-    url: StoreUrl,
-    keys: Annotated[list[str], typer.Argument(help="The beginnings of the runs' keys.")],
-) -> None:
-    """Delete runs, with the domains and arrays that nothing else refers to."""
-    from l2t.interfaces.cli.stores import run_rm
-
-    run_rm(url, keys)
-
-
-@store.command("check", short_help="Read and hash everything again.")
-def store_check(url: StoreUrl) -> None:
-    """Read and hash everything in a store again; exit code 1 if anything is wrong."""
-    from l2t.experiences import open_store
-
-    with open_store(url, create=False) as opened:
-        problems = opened.check()
-    for problem in problems:
-        typer.echo(problem)
-    if problems:
-        raise typer.Exit(1)
-    typer.echo("sound")
-
-
-@store.command("upgrade")
-def store_upgrade(url: StoreUrl) -> None:
-    """Bring a store that an older version made to the form of this one."""
-    from l2t.experiences import upgrade_store
-
-    upgrade_store(url)
-    typer.echo("up to date")
-
-
-@store.command("rescue", short_help="Take what is whole out of a damaged SQLite store.")
-def store_rescue(
-    url: StoreUrl,
-    into: Annotated[str, typer.Argument(help="The store that takes over what is whole.")],
-) -> None:
-    """Take every run that can still be read out of a damaged SQLite store, which is left as it is."""
-    from l2t.experiences import open_store, rescue_store
-
-    with open_store(into) as opened:
-        typer.echo(f"{rescue_store(url, opened)} runs taken over")
-
-
-@store.command("export")
-def store_export(url: StoreUrl, file: Path) -> None:
-    """Write everything in a store to one portable file."""
-    from l2t.experiences import open_store
-
-    with open_store(url, create=False) as opened:
-        opened.export(file)
-    typer.echo(f"written to {file}")
-
-
-@store.command("import", short_help="Add the runs of an exported file.")
-def store_import(url: StoreUrl, file: Path) -> None:
-    """Add the runs of an exported file to a store; what is there already stays as it is."""
-    from l2t.experiences import open_store
-
-    with open_store(url) as opened:
-        typer.echo(f"{opened.merge(file)} runs added")
-
-
-DataDirectory = Annotated[
-    Path, typer.Option(envvar="L2T_DATA", help="Directory with the data sets, one folder each.")
-]
-OutDirectory = Annotated[Path, typer.Option(help="Directory for the table.")]
-WorkDirectory = Annotated[
-    Path, typer.Option(help="Directory for experiences; what is there is not done again.")
-]
-Jobs = Annotated[int, typer.Option(help="Local processes; -1 for all cores.")]
-
-
-@reproduce.command("office-caltech", short_help="Twelve tasks beside published figures.")
-def office_caltech(data: DataDirectory, out: OutDirectory = Path("docs/results")) -> None:
-    """All eight algorithms on the twelve Office-Caltech10 tasks, beside published figures.
-
-    Needs office-caltech-surf/{amazon,caltech,webcam,dslr}.npz in the data directory.
-    """
-    from l2t.interfaces.cli.results import write_office_caltech
-
-    write_office_caltech(data, out)
-
-
-@reproduce.command("reflection", short_help="How well ratios of unseen classes are predicted.")
-def reflection(
-    data: DataDirectory,
-    out: OutDirectory = Path("docs/results"),
-    work: WorkDirectory = Path("experiences"),
-    jobs: Jobs = 1,
-) -> None:
-    """Learn from photo-sketch pairs, and predict the ratios of pairs with other classes.
-
-    Needs photo-sketch/{photo,sketch}.npz in the data directory. About 15 minutes on one core.
-    """
-    from l2t.interfaces.cli.results import write_reflection
-
-    write_reflection(data, out, work, jobs)
-
-
-@reproduce.command("inference", short_help="L2T beside the eight algorithms on new pairs.")
-def inference(
-    data: DataDirectory,
-    out: OutDirectory = Path("docs/results"),
-    pairs: Annotated[int, typer.Option(min=2, help="Testing pairs of each family.")] = 100,
-    jobs: Jobs = 1,
-) -> None:
-    """Compare L2T with the eight base algorithms on testing pairs of four families of domains.
-
-    Needs photo-sketch, photo-style and office-caltech-surf in the data directory. About 20 minutes.
-    """
-    from l2t.interfaces.cli.results import write_inference
-
-    write_inference(data, out, pairs, jobs)
-
-
-@reproduce.command("default", short_help="Learn the function that ships with the package.")
-def default(
-    data: DataDirectory,
-    out: Annotated[Path, typer.Option(help="The JSON file to write.")] = Path("default.json"),
-    work: WorkDirectory = Path("experiences"),
-    jobs: Jobs = 1,
-) -> None:
-    """Collect from four families of domains, learn a reflection function, and plan its searches."""
-    from l2t.interfaces.cli.results import write_default
-
-    write_default(data, out, work, jobs)
