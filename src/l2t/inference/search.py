@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from l2t.domains import Domain, DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.inference.objective import Objective
+from l2t.inference.past import PastTargets
 from l2t.inference.result import Candidate, Inference
-from l2t.inference.starts import CHEAP_STARTS, Starts, gauge, starting_points
+from l2t.inference.starts import Starts, gauge, spectrum_of, starting_points
 from l2t.inference.verdict import decide, triple_vote
 from l2t.numerics import minimize_on_manifold
 from l2t.reflection import ReflectionFunction, load_reflection
 from l2t.reflection.plan import Constraint, Plan
 from l2t.statistics import pair_statistics
 
-__all__ = ["infer"]
+__all__ = ["Prepared", "infer"]
 
 #: The reflection function that is used when none is given.
 DEFAULT = "default"
@@ -33,7 +37,8 @@ def infer(
     constraint: Constraint | None = None,
     n_iter: int | None = None,
     plan: Plan | None = None,
-    starts: Starts = CHEAP_STARTS,
+    starts: Starts | None = None,
+    past: PastTargets | None = None,
     max_rows: int = 1000,
     random_state: int = 0,
 ) -> Inference:
@@ -58,7 +63,11 @@ def infer(
     plan : Plan, optional
         All of that together, instead of the function's own plan for the number of labels.
     starts : "all", sequence of names or algorithms, or mapping from names to W
-        Starts beside PCA (and the spectrum, for "soft").
+        Where to begin beside PCA (and the spectrum, for "soft"); the start that f expects most of is gone
+        on from. By default "soft" begins at the spectrum, and the others at the best of PCA, TCA and GFK.
+    past : PastTargets, optional
+        Labelled targets of the past in the same feature space: the spectrum is then that of the target as
+        they see it. Other constraints than "soft" do without.
     max_rows : int
         Larger domains are searched on so many random rows; W itself fits all rows.
     random_state : int
@@ -76,6 +85,8 @@ def infer(
         raise InvalidInputError(f"pair must be a DomainPair, got {type(pair).__name__}")
     if plan is not None and not isinstance(plan, Plan):
         raise InvalidInputError(f"plan must be a Plan, got {type(plan).__name__}")
+    if past is not None and not isinstance(past, PastTargets):
+        raise InvalidInputError(f"past must be PastTargets, got {type(past).__name__}")
     _check_seed(random_state)
     if not isinstance(reflection, ReflectionFunction | str | os.PathLike | None):
         raise InvalidInputError(
@@ -85,46 +96,74 @@ def infer(
         reflection = load_reflection(DEFAULT if reflection is None else reflection)
     n_labels = _label_count(pair, n_labels)
     plan = _plan(plan or reflection.plan(n_labels), constraint, n_components, n_iter)
-    part = _part(pair, max_rows, random_state)
-    objective = Objective(part, reflection, random_state)
-    factors, failed = starting_points(part, plan, starts, random_state)
-    values = {name: objective.in_span(V)[0] for name, V in factors.items()}
-    best = min(values, key=values.__getitem__)  # the first of equals
-    found = minimize_on_manifold(
-        objective.in_span, factors[best], gauge(plan, factors[best]), max_iter=plan.n_iter, tol=0.0
-    )
-    W = part.span.lift(found.W)
-    statistics = pair_statistics(
-        part,
-        part.span.lift(found.W, np.float64),
-        kernels=reflection.kernels,
-        n_neighbors=reflection.n_neighbors,
-        random_state=random_state,
-    )
-    predicted = reflection.predict(statistics, n_labels)
-    vote = triple_vote(pair, W)
-    verdict, reason = decide(reflection.rule, predicted, vote)
-    candidates = [
-        Candidate(name, reflection.ratio(value + reflection.b, n_labels))
-        for name, value in values.items()
-    ]
-    candidates += [Candidate(name, None, reason) for name, reason in failed.items()]
-    return Inference(
-        W=W,
-        predicted=predicted,
-        interval=reflection.interval(statistics, n_labels) if reflection.calibration else None,
-        verdict=verdict,
-        reason=reason,
-        start=best,
-        candidates=tuple(candidates),
-        history=tuple(value + reflection.b for value in found.trace),
-        stop_reason=found.stop_reason,
-        plan=plan,
-        vote=vote,
-        statistics=statistics,
-        explanation=reflection.explain(statistics, n_labels),
-        n_labels=n_labels,
-    )
+    prepared = Prepared(pair, reflection, past=past, max_rows=max_rows, random_state=random_state)
+    return prepared.infer(plan, n_labels, starts)
+
+
+class Prepared:
+    """A pair made ready for searches with several plans; the arguments are those of `infer`."""
+
+    def __init__(
+        self,
+        pair: DomainPair,
+        reflection: ReflectionFunction,
+        *,
+        past: PastTargets | None = None,
+        max_rows: int = 1000,
+        random_state: int = 0,
+    ) -> None:
+        self._pair, self._reflection = pair, reflection
+        self._past, self._seed = past, random_state
+        self._part = _part(pair, max_rows, random_state)
+        self._objective = Objective(self._part, reflection, random_state)
+
+    @cached_property
+    def _spectrum(self) -> Callable[[float], npt.NDArray[np.float64] | None]:
+        return spectrum_of(self._part, self._past)
+
+    def infer(self, plan: Plan, n_labels: int | None, starts: Starts | None = None) -> Inference:
+        """Search W by a plan."""
+        part, reflection, objective = self._part, self._reflection, self._objective.in_span
+        factors, failed = starting_points(
+            part, plan, starts, self._seed, lambda power: self._spectrum(power)
+        )
+        values = {name: objective(V)[0] for name, V in factors.items()}
+        best = min(values, key=values.__getitem__)  # the first of equals
+        found = minimize_on_manifold(
+            objective, factors[best], gauge(plan, factors[best]), max_iter=plan.n_iter, tol=0.0
+        )
+        W = part.span.lift(found.W)
+        statistics = pair_statistics(
+            part,
+            part.span.lift(found.W, np.float64),
+            kernels=reflection.kernels,
+            n_neighbors=reflection.n_neighbors,
+            random_state=self._seed,
+        )
+        predicted = reflection.predict(statistics, n_labels)
+        vote = triple_vote(self._pair, W)
+        verdict, reason = decide(reflection.rule, predicted, vote)
+        candidates = [
+            Candidate(name, reflection.ratio(value + reflection.b, n_labels))
+            for name, value in values.items()
+        ]
+        candidates += [Candidate(name, None, reason) for name, reason in failed.items()]
+        return Inference(
+            W=W,
+            predicted=predicted,
+            interval=reflection.interval(statistics, n_labels) if reflection.calibration else None,
+            verdict=verdict,
+            reason=reason,
+            start=best,
+            candidates=tuple(candidates),
+            history=tuple(value + reflection.b for value in found.trace),
+            stop_reason=found.stop_reason,
+            plan=plan,
+            vote=vote,
+            statistics=statistics,
+            explanation=reflection.explain(statistics, n_labels),
+            n_labels=n_labels,
+        )
 
 
 def _label_count(pair: DomainPair, n_labels: int | None) -> int | None:

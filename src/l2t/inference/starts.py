@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,12 @@ from l2t.algorithms import Algorithm
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
 from l2t.inference.objective import ROUNDING
+from l2t.inference.past import PastTargets
 from l2t.inference.spectrum import Spectrum
 from l2t.numerics import Grassmann, JointSpan, Manifold, Sphere
 from l2t.reflection.plan import Plan
 
-__all__ = ["CHEAP_STARTS", "Starts", "gauge", "starting_points"]
+__all__ = ["Starts", "gauge", "spectrum_of", "starting_points"]
 
 Array = npt.NDArray[np.float64]
 Starts = str | Algorithm | Sequence[str | Algorithm] | Mapping[str, npt.ArrayLike]
@@ -30,9 +31,15 @@ N_COMPONENTS = 20
 
 
 def starting_points(
-    pair: DomainPair, plan: Plan, wanted: Starts, random_state: int
+    pair: DomainPair,
+    plan: Plan,
+    wanted: Starts | None,
+    random_state: int,
+    spectrum: Callable[[float], Array | None],
 ) -> tuple[dict[str, Array], dict[str, str]]:
     """Return factors V (r x u) in the pair's span by name, in the plan's gauge.
+
+    `spectrum` gives the start of "soft" for a power (`spectrum_of`).
 
     Returns
     -------
@@ -44,9 +51,14 @@ def starting_points(
         raise InvalidInputError("pair must have rows that differ, got all rows alike")
     u = min(plan.n_components or N_COMPONENTS, span.rank)
     found: dict[str, Array] = {}
-    if plan.constraint == "soft" and (spectrum := Spectrum(span)):
-        found["spectrum"] = spectrum.factor(plan.power)
-    found["pca"] = np.eye(span.rank, u)
+    if plan.constraint == "soft" and (V := spectrum(plan.power)) is not None:
+        found["spectrum"] = V
+    # Where f may choose between the spectrum and others, it takes others too often (docs/adr/0011).
+    alone = wanted is None and bool(found)
+    if not alone:
+        found["pca"] = np.eye(span.rank, u)
+    if wanted is None:
+        wanted = () if alone else CHEAP_STARTS
     failed: dict[str, str] = {}
     if isinstance(wanted, Mapping):
         for name, W in wanted.items():
@@ -67,6 +79,27 @@ def starting_points(
         else:
             factors[name] = inside
     return factors, failed
+
+
+def spectrum_of(
+    pair: DomainPair, past: PastTargets | None = None
+) -> Callable[[float], Array | None]:
+    """Return what gives the pair's discriminant spectrum for a power, computed once.
+
+    It is the spectrum as the past sees the pair, where there is a past; None where there are no directions.
+    """
+    seen = pair if past is None else past.seen_by(pair)
+    spectrum = Spectrum(seen.span)
+
+    def factor(power: float) -> Array | None:
+        if not spectrum:
+            return None
+        V = spectrum.factor(power)
+        if past is not None:
+            V = _seen(past.T @ seen.span.lift(V, np.float64), pair.span)
+        return V if V.any() else None
+
+    return factor
 
 
 def gauge(plan: Plan, V: Array) -> Manifold:

@@ -65,6 +65,8 @@ class Trial:
             float(_ratio(np.where(use, after, without), without)),
             float(_ratio(after, without)),
             float(use.mean()),
+            float(np.mean(np.where(use, after >= without, after <= without))),
+            float(np.mean(~use & (after <= without))),
         )
 
     def _scores(self, Z: npt.NDArray[np.floating], label_counts: tuple[int, ...]) -> Array:
@@ -91,11 +93,18 @@ class Outcome:
         With W whatever the verdict.
     transferred : float
         The share of draws in which the verdict was to transfer.
+    right : float
+        The share of draws in which the verdict was right by the test rows: to transfer where W is no worse,
+        not to where it is no better.
+    refused_rightly : float
+        The share of draws in which it was right not to transfer.
     """
 
     ratio: float
     always: float
     transferred: float
+    right: float
+    refused_rightly: float
 
 
 def without_labels(pair: DomainPair) -> DomainPair:

@@ -17,8 +17,9 @@ import numpy.typing as npt
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.experiences.executors import choose_executor
-from l2t.inference.search import infer
-from l2t.inference.starts import CHEAP_STARTS, starting_points
+from l2t.inference.past import PastTargets
+from l2t.inference.search import Prepared
+from l2t.inference.starts import starting_points
 from l2t.inference.trials import Trial, without_labels
 from l2t.progress import progress_bar
 from l2t.reflection import Calibration, ReflectionFunction
@@ -34,7 +35,7 @@ N_DRAWS = 10
 #: The paper's search and the soft one, for few and more steps.
 CANDIDATES = (
     *(Plan("grassmann", u, n) for u in (10, 20, 40) for n in (3, 10)),
-    *(Plan("soft", None, n, power) for power in (0.5, 1.0, 1.5, 2.0) for n in (0, 1, 2)),
+    *(Plan("soft", None, n, power) for power in (1.0, 1.5, 2.0, 3.0) for n in (0, 1)),
 )
 
 
@@ -44,7 +45,9 @@ def choose_plans(
     *,
     candidates: Sequence[Plan] = CANDIDATES,
     label_counts: Sequence[int] = LABEL_COUNTS,
+    past: PastTargets | None = None,
     n_jobs: int = 1,
+    cluster: Any = None,
     progress: bool = True,
 ) -> ReflectionFunction:
     """Return the function with the plans that were best on validation pairs, calibrated for their W's.
@@ -62,8 +65,10 @@ def choose_plans(
     label_counts : sequence of int
         Label counts to choose for; those between take the nearest, and so do those that no target is
         large enough for.
-    n_jobs : int
-        Local processes.
+    past : PastTargets, optional
+        As for `infer`.
+    n_jobs, cluster
+        Local processes, or a Dask cluster instead, as for `collect`.
     progress : bool
         Whether to show a progress bar.
     """
@@ -73,11 +78,11 @@ def choose_plans(
             "candidates and label_counts must be one or more, "
             f"got {len(candidates)} and {len(counts)}"
         )
-    tasks = ((i, pair, reflection, tuple(candidates), counts) for i, pair in enumerate(pairs))
+    tasks = ((i, pair, reflection, tuple(candidates), counts, past) for i, pair in enumerate(pairs))
     total = len(pairs) if isinstance(pairs, Sequence) else None
     found: dict[int, Array] = {}
     with progress_bar(total, "planning", shown=progress) as advance:
-        for index, tried in choose_executor(n_jobs, None).map(_tried, tasks):
+        for index, tried in choose_executor(n_jobs, cluster).map(_tried, tasks):
             found[index] = tried
             advance("planning")
     if not found:
@@ -114,26 +119,34 @@ def _calibrated(chosen: Array, counts: tuple[int, ...]) -> Calibration | None:
 
 
 def _tried(
-    task: tuple[int, DomainPair, ReflectionFunction, tuple[Plan, ...], tuple[int, ...]],
+    task: tuple[
+        int,
+        DomainPair,
+        ReflectionFunction,
+        tuple[Plan, ...],
+        tuple[int, ...],
+        PastTargets | None,
+    ],
 ) -> tuple[int, Array]:
     """Return (3, candidates, counts): the ratio with labelled rows' vote, the ratio of W, and 1/f.
 
     NaN where the target is too small for a count.
     """
-    index, pair, reflection, candidates, counts = task
+    index, pair, reflection, candidates, counts, past = task
     trial = Trial(pair, counts, N_DRAWS, 0)
     seen = without_labels(pair)
+    prepared = Prepared(seen, reflection, past=past)
     given: dict[int | None, dict[str, npt.NDArray[Any]]] = {}  # the starts of each size, once
     table = np.full((3, len(candidates), len(counts)), np.nan)
     for i, plan in enumerate(candidates):
-        size = plan.n_components
-        if size not in given:
-            usual = Plan("sphere", size)
-            starts, _ = starting_points(seen, usual, CHEAP_STARTS, 0)
-            given[size] = {
-                name: seen.span.lift(V) for name, V in starts.items() if name in CHEAP_STARTS
-            }
-        found = infer(seen, reflection, plan=plan, starts=given[size])
+        starts = None
+        if plan.constraint != "soft":
+            size = plan.n_components
+            if size not in given:
+                factors, _ = starting_points(seen, Plan("sphere", size), None, 0, lambda _: None)
+                given[size] = {name: seen.span.lift(V) for name, V in factors.items()}
+            starts = given[size]
+        found = prepared.infer(plan, None, starts)
         for count in trial.label_counts:
             # As if W were expected to help: what to expect of it is calibrated afterwards.
             worth = trial.outcome(found.W, np.inf, reflection.rule, count)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy.typing as npt
 from sqlalchemy import Connection, select
 
-from l2t.domains import DomainPair
+from l2t.domains import Domain, DomainPair
 from l2t.exceptions import StoreCorruptError, UnknownRunError
 from l2t.experiences.experience import Experience, Run
 from l2t.experiences.store.arrays import decode
@@ -17,7 +17,7 @@ from l2t.experiences.store.records import domain_of, experiences_of, run_of, sta
 from l2t.experiences.store.schema import arrays, domains, runs, scores
 from l2t.statistics import PairStatistics
 
-__all__ = ["array_of", "experiences_at", "run_row", "whole_run"]
+__all__ = ["array_of", "experiences_at", "run_row", "target_of", "whole_run"]
 
 
 def run_row(connection: Connection, key: str) -> Any:
@@ -31,22 +31,29 @@ def run_row(connection: Connection, key: str) -> Any:
 def whole_run(connection: Connection, key: str) -> Run:
     """Return a run with both domains, W, statistics and scores."""
     row = run_row(connection, key)
+    sides = [_side(connection, row, side) for side in ("source", "target")]
 
     def array(hash: str) -> npt.NDArray[Any]:
         return array_of(connection, hash, key)
 
-    sides = []
-    for fingerprint, name, features in (
-        (row.source, row.source_name, row.source_features),
-        (row.target, row.target_name, row.target_features),
-    ):
-        query = select(domains).where(domains.c.fingerprint == fingerprint)
-        found = connection.execute(query).one_or_none()
-        if found is None:
-            raise StoreCorruptError(f"domain {fingerprint:.12} of run {key:.12} is missing")
-        sides.append(domain_of(found, array, name, features))
     query = select(scores).where(scores.c.run == row.id).order_by(scores.c.n_labels)
     return run_of(row, connection.execute(query).all(), DomainPair(*sides), array)
+
+
+def target_of(connection: Connection, key: str) -> Domain:
+    """Return the target of a run alone."""
+    return _side(connection, run_row(connection, key), "target")
+
+
+def _side(connection: Connection, row: Any, side: str) -> Domain:
+    """Return the source or the target of a run."""
+    fingerprint, key = getattr(row, side), row.key
+    query = select(domains).where(domains.c.fingerprint == fingerprint)
+    found = connection.execute(query).one_or_none()
+    if found is None:
+        raise StoreCorruptError(f"domain {fingerprint:.12} of run {key:.12} is missing")
+    name, features = getattr(row, f"{side}_name"), getattr(row, f"{side}_features")
+    return domain_of(found, lambda hash: array_of(connection, hash, key), name, features)
 
 
 def experiences_at(

@@ -14,6 +14,7 @@ from typing import Any, Unpack
 import numpy.typing as npt
 from sqlalchemy import func, select
 
+from l2t.domains import Domain
 from l2t.exceptions import InvalidInputError, StoreCorruptError, StoreError
 from l2t.experiences.experience import Experience, Run
 from l2t.experiences.store.address import Address
@@ -23,8 +24,8 @@ from l2t.experiences.store.contents import Overtaken, present, put, remove_runs
 from l2t.experiences.store.database import Database
 from l2t.experiences.store.filters import ALL_TIMES, JOINED, ORDERS, Filters, conditions, page
 from l2t.experiences.store.packing import Packed, pack
-from l2t.experiences.store.reading import array_of, experiences_at, run_row, whole_run
-from l2t.experiences.store.schema import runs
+from l2t.experiences.store.reading import array_of, experiences_at, run_row, target_of, whole_run
+from l2t.experiences.store.schema import domains, runs
 from l2t.experiences.store.versions import prepare, upgrade
 
 __all__ = ["ExperienceStore", "open_store", "upgrade_store"]
@@ -172,6 +173,20 @@ class ExperienceStore:
         """Return a run whole, with both domains and W."""
         with self._database.reading() as connection:
             return whole_run(connection, key)
+
+    def targets(self, *, n_features: int | None = None) -> Iterator[Domain]:
+        """Go through the targets of runs that were done, each once, in the order in which they came."""
+        first = func.min(runs.c.id)
+        query = select(first).where(runs.c.status == "done").group_by(runs.c.target).order_by(first)
+        if n_features is not None:
+            query = query.join(domains, domains.c.fingerprint == runs.c.target)
+            query = query.where(domains.c.n_features == n_features)
+        keyed = select(runs.c.key).where(runs.c.id.in_(query.scalar_subquery())).order_by(runs.c.id)
+        with self._database.reading() as connection:
+            keys = connection.execute(keyed).scalars().all()
+        for key in keys:
+            with self._database.reading() as connection:
+                yield target_of(connection, key)
 
     def W(self, key: str) -> npt.NDArray[Any]:
         """Return the W of a run that was done."""

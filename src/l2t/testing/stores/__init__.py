@@ -34,6 +34,7 @@ STORE_CHECKS: tuple[Callable[[Open], None], ...] = (
     reading.check_filters,
     reading.check_order_and_pages,
     reading.check_bad_questions,
+    reading.check_targets,
     changing.check_reading_while_writing,
     changing.check_delete_takes_what_nothing_needs,
     changing.check_export_and_merge,

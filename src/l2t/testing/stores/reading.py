@@ -18,6 +18,7 @@ __all__ = [
     "check_filters",
     "check_keys_of_many",
     "check_order_and_pages",
+    "check_targets",
 ]
 
 
@@ -53,6 +54,22 @@ def check_keys_of_many(open: Open) -> None:
         assert store.keys(asked) == there
         assert store.keys([]) == set()
         assert store.keys() == there
+
+
+def check_targets(open: Open) -> None:
+    """The targets of runs that were done come once each, whole, in the order in which they came."""
+    with open() as store:
+        for number in (4, 2, 1, 5):
+            store.add(random_run(number))
+        store.add(
+            random_run(0, status="failed", reason="so it goes", W=None, statistics=None, scores=())
+        )
+        targets = list(store.targets())
+        expected = [random_run(number).pair.target for number in (4, 2)]
+        assert [each.fingerprint for each in targets] == [each.fingerprint for each in expected]
+        assert [each.name for each in targets] == ["target1", "target2"]
+        assert list(store.targets(n_features=5)) == []
+        assert len(list(store.targets(n_features=4))) == 2
 
 
 def check_filters(open: Open) -> None:
