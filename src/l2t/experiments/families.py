@@ -42,30 +42,38 @@ class Pairs(PairSequence):
 
 
 def draw_pairs(
-    family: str, part: str, n_pairs: int, data: Path | None = None, random_state: int = 0
+    family: str,
+    part: str,
+    n_pairs: int,
+    data: Path | None = None,
+    random_state: int = 0,
+    *,
+    disjoint: bool = True,
 ) -> Pairs:
     """Return pairs of a family.
 
     Parameters
     ----------
     family : str
-        One of `FAMILIES`.
+        One of `FAMILIES`, or "own" for source.npz and target.npz in `data`.
     part : str
-        One of `PARTS`; the parts do not overlap.
+        One of `PARTS`.
     n_pairs : int
         How many.
     data : path
         The directory with the data sets; "digits" needs none.
     random_state : int
         The seed; pairs of another part have another seed as well.
+    disjoint : bool
+        Whether the parts share nothing; otherwise each draws from all classes, as in the paper.
     """
-    if family not in FAMILIES or part not in PARTS:
+    if family not in _SIDES or part not in PARTS:
         raise InvalidInputError(
             f"family must be one of {', '.join(FAMILIES)} and part one of {', '.join(PARTS)}, "
             f"got {family!r} and {part!r}"
         )
     seed = 3 * random_state + PARTS.index(part)
-    sides = _SIDES[family](data, part)
+    sides = _SIDES[family](data, part if disjoint else None)
     each = -(-n_pairs // len(sides))
     samplers = [
         PairSampler(source, target, each, random_state=seed * len(sides) + i)
@@ -99,29 +107,40 @@ def _directory(data: Path | None, name: str) -> Path:
     return data / name
 
 
-def _photo_sketch(data: Path | None, part: str) -> list[tuple[Domain, Domain]]:
-    folder = _directory(data, "photo-sketch")
-    domains = [normalize(read_domain(folder / f"{name}.npz")) for name in ("photo", "sketch")]
-    photo, sketch = split_classes(domains)[PARTS.index(part)]
-    return [(photo, sketch)]
+def _photo_sketch(data: Path | None, part: str | None) -> list[tuple[Domain, Domain]]:
+    return [_two_files(_directory(data, "photo-sketch"), "photo", "sketch", part)]
 
 
-def _photo_style(data: Path | None, part: str) -> list[tuple[Domain, Domain]]:
+def _own(data: Path | None, part: str | None) -> list[tuple[Domain, Domain]]:
+    if data is None:
+        raise InvalidInputError("data must be a directory with source.npz and target.npz, got None")
+    return [_two_files(data, "source", "target", part)]
+
+
+def _two_files(folder: Path, source: str, target: str, part: str | None) -> tuple[Domain, Domain]:
+    domains = [normalize(read_domain(folder / f"{name}.npz")) for name in (source, target)]
+    first, second = domains if part is None else split_classes(domains)[PARTS.index(part)]
+    return first, second
+
+
+def _photo_style(data: Path | None, part: str | None) -> list[tuple[Domain, Domain]]:
     ((photo, _),) = _photo_sketch(data, part)
     folder = _directory(data, "photo-style")
     style = normalize(read_domain(folder / "style.npz", groups="shape"))
     assert style.groups is not None
     shapes = np.array([str(shape) for shape in style.groups])
+    if part is None:
+        return [(photo, style)]
     kept = _parts(sorted(set(shapes.tolist())), 0)[PARTS.index(part)]
     return [(photo, style.take(np.isin(shapes, list(kept))))]
 
 
-def _digits(data: Path | None, part: str) -> list[tuple[Domain, Domain]]:
+def _digits(data: Path | None, part: str | None) -> list[tuple[Domain, Domain]]:
     ours, theirs = normalize(digits()), normalize(mnist())
     return [(ours, theirs), (theirs, ours)]
 
 
-def _office_caltech(data: Path | None, part: str) -> list[tuple[Domain, Domain]]:
+def _office_caltech(data: Path | None, part: str | None) -> list[tuple[Domain, Domain]]:
     domains = load_office_caltech(_directory(data, "office-caltech-surf"))
     return [(domains[task[0]], domains[task[-1]]) for task in TASKS]
 
@@ -131,4 +150,5 @@ _SIDES = {
     "photo-style": _photo_style,
     "digits": _digits,
     "office-caltech": _office_caltech,
+    "own": _own,
 }

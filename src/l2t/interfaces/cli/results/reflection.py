@@ -13,10 +13,11 @@ from l2t.experiences import open_store
 from l2t.experiments.families import draw_pairs
 from l2t.experiments.figures import draw_prediction
 from l2t.experiments.prediction import MEASURED_AT, PredictionStudy, measure_prediction
-from l2t.experiments.shipped import TRAINING_PAIRS
 from l2t.interfaces.cli.results.writing import markdown_table, write
 
 __all__ = ["write_reflection"]
+
+TRAINING_PAIRS = 130
 
 TEXT = """# How well the reflection function predicts
 
@@ -61,7 +62,7 @@ def write_reflection(data: Path, out: Path, work: Path, jobs: int) -> None:
     """Measure how well ratios of unseen classes are predicted, and write it as Markdown."""
     start = time.perf_counter()
     work.mkdir(parents=True, exist_ok=True)
-    train = draw_pairs("photo-sketch", "train", TRAINING_PAIRS["photo-sketch"], data)
+    train = draw_pairs("photo-sketch", "train", TRAINING_PAIRS, data)
     test = draw_pairs("photo-sketch", "test", 60, data)
     fresh = draw_pairs("photo-sketch", "test", 240, data, random_state=1)
     files = ("photo-sketch.db", "photo-sketch-test.db", "photo-sketch-fresh.db")

@@ -1,0 +1,1 @@
+"""The paper's experiments, measured again: every table and figure, and what it leaves open."""

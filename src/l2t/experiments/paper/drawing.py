@@ -1,0 +1,137 @@
+"""How the figures look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from l2t.experiments.paper.measuring import Measured
+from l2t.experiments.paper.section import mean, standard_error
+
+__all__ = ["bars", "curves", "ratio_curves", "scatter", "small_multiples"]
+
+Array = npt.NDArray[np.float64]
+#: What stands out from the rest.
+OURS = "L2T"
+
+
+def ratio_curves(found: Measured, methods: Mapping[str, str], title: str) -> Callable[[Any], Any]:
+    """Draw mean improvement ratios over label counts, with standard errors."""
+    series = {name: (mean(found[key]), standard_error(found[key])) for name, key in methods.items()}
+    return curves(found.label_counts, series, title, "labelled target rows", "improvement ratio")
+
+
+def curves(
+    x: Sequence[float],
+    series: Mapping[str, tuple[Array, Array]],
+    title: str,
+    xlabel: str,
+    ylabel: str,
+    *,
+    level: float | None = 1.0,
+) -> Callable[[Any], Any]:
+    """Draw one curve a series over a logarithmic x, with a band of standard errors."""
+
+    def draw(plt: Any) -> Any:
+        figure, axes = plt.subplots(figsize=(8, 4.6), layout="constrained")
+        _curves(plt, axes, x, series, level)
+        axes.set(xlabel=xlabel, ylabel=ylabel)
+        axes.set_title(title, fontsize=11)
+        axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
+        return figure
+
+    return draw
+
+
+def small_multiples(
+    x: Sequence[float], panels: Mapping[str, Mapping[str, Array]], ylabel: str
+) -> Callable[[Any], Any]:
+    """Draw panels of curves with one legend."""
+
+    def draw(plt: Any) -> Any:
+        n = len(panels)
+        columns = min(3, n)
+        figure, grid = plt.subplots(
+            -(-n // columns), columns, figsize=(11, 3.4 * -(-n // columns)), layout="constrained",
+            squeeze=False,
+        )  # fmt: skip
+        for axes, (title, series) in zip(grid.flat, panels.items(), strict=False):
+            none = {name: (y, np.zeros_like(y)) for name, y in series.items()}
+            _curves(plt, axes, x, none, None)
+            axes.set_title(title, fontsize=9)
+        for axes in grid.flat[n:]:
+            axes.axis("off")
+        for axes in grid[-1]:
+            axes.set_xlabel("labelled target rows")
+        for axes in grid[:, 0]:
+            axes.set_ylabel(ylabel)
+        handles, labels = grid.flat[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
+        return figure
+
+    return draw
+
+
+def bars(
+    x: Sequence[float], y: Array, title: str, xlabel: str, ylabel: str
+) -> Callable[[Any], Any]:
+    """Draw bars."""
+
+    def draw(plt: Any) -> Any:
+        figure, axes = plt.subplots(figsize=(7, 3.6), layout="constrained")
+        axes.bar(x, y, width=0.4, color="#30618c")
+        axes.set(xlabel=xlabel, ylabel=ylabel)
+        axes.set_title(title, fontsize=11)
+        _plain(axes)
+        return figure
+
+    return draw
+
+
+def scatter(groups: Mapping[str, tuple[Array, Array]], title: str) -> Callable[[Any], Any]:
+    """Draw predicted against actual ratios, one colour a group."""
+
+    def draw(plt: Any) -> Any:
+        figure, axes = plt.subplots(figsize=(5.6, 5), layout="constrained")
+        colours = plt.get_cmap("viridis")(np.linspace(0.05, 0.9, len(groups)))
+        for (name, (x, y)), colour in zip(groups.items(), colours, strict=True):
+            axes.scatter(x, y, s=12, alpha=0.7, color=colour, edgecolors="none", label=name)
+        ends = [axes.get_xlim()[0], axes.get_xlim()[1]]
+        axes.plot(ends, ends, color="0.35", linewidth=1.2, linestyle="--")
+        axes.set(xlabel="predicted improvement ratio", ylabel="actual improvement ratio", xlim=ends)
+        axes.legend(frameon=False, fontsize=8)
+        axes.set_title(title, fontsize=11)
+        _plain(axes)
+        return figure
+
+    return draw
+
+
+def _curves(
+    plt: Any,
+    axes: Any,
+    x: Sequence[float],
+    series: Mapping[str, tuple[Array, Array]],
+    level: float | None,
+) -> None:
+    if level is not None:
+        axes.axhline(level, color="0.35", linewidth=1.2, linestyle="--", label="no transfer")
+    palette = plt.get_cmap("tab10").colors
+    for at, (name, (y, error)) in enumerate(series.items()):
+        ours = name == OURS
+        colour, width = ("black", 2.4) if ours else (palette[at % len(palette)], 1.4)
+        axes.plot(x, y, marker="o", markersize=3.5, color=colour, linewidth=width, label=name)
+        if np.any(error):
+            axes.fill_between(x, y - error, y + error, color=colour, alpha=0.12)
+    axes.set_xscale("log")
+    shown = [value for at, value in enumerate(x) if at % max(1, -(-len(x) // 6)) == 0]
+    axes.set_xticks(shown, [f"{value:g}" for value in shown])
+    axes.minorticks_off()
+    _plain(axes)
+
+
+def _plain(axes: Any) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
