@@ -6,16 +6,19 @@ import base64
 import html
 import tempfile
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 from l2t._version import __version__
 from l2t.domains import DomainPair
+from l2t.domains.files._disk import check_replaceable, replacing, writing
+from l2t.exceptions import MissingExtraError
 from l2t.experiments.figures import draw_ratios, draw_transfer
 from l2t.experiments.transfer import TransferStudy
 from l2t.inference import infer
 from l2t.reflection import ReflectionFunction
 
-__all__ = ["write_report"]
+__all__ = ["check_report", "write_report"]
 
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -43,6 +46,14 @@ th:first-child, td:first-child {{ text-align: left; }} tr:last-child {{ font-wei
 """
 
 
+def check_report(path: Path) -> None:
+    """Refuse a page that cannot be written or drawn, before anything is measured."""
+    with writing(path):
+        check_replaceable(path)
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError("the pictures of the report", "plots")
+
+
 def write_report(
     path: Path, study: TransferStudy, function: ReflectionFunction, title: str, pair: DomainPair
 ) -> None:
@@ -68,8 +79,8 @@ def write_report(
         beta=_picture(lambda file: found.explanation.plot().figure.savefig(file, dpi=130)),
         version=__version__,
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page)
+    with writing(path), replacing(path) as file:
+        file.write(page.encode())
 
 
 def _picture(draw: Callable[[Path], None]) -> str:
