@@ -17,9 +17,9 @@ def run_bench(format: Format, *, quiet: bool) -> None:
     rows = [
         {
             "what": each.what,
-            "ms": round(1e3 * each.seconds, 1),
+            "ms": round(1e3 * each.seconds, 3),
             "against": each.against,
-            "its_ms": round(1e3 * each.other_seconds, 1),
+            "its_ms": round(1e3 * each.other_seconds, 3),
             "ratio": round(each.ratio, 2),
         }
         for each in compare_speed()

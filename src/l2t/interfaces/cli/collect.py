@@ -43,15 +43,15 @@ def run_collect(
         try:
             told = collect(pairs, store, algorithms=names, **options)
         except KeyboardInterrupt:
-            kept = f"what was finished is kept in {address.shown}"
+            kept = f"what was finished is kept in {known}"
             raise KeyboardInterrupt(
                 f"{kept}; go on with: l2t collect --config {settings}"
             ) from None
         count = store.count()
     show_sentence(
         f"{told.done} runs done, {told.failed} failed, {told.already_there} were there already, "
-        f"in {told.seconds:.0f} s; {address.shown} holds {count} experiences",
-        asdict(told) | {"experiences": count, "store": address.shown, "settings": str(settings)},
+        f"in {told.seconds:.0f} s; {known} holds {count} experiences",
+        asdict(told) | {"experiences": count, "store": known, "settings": str(settings)},
         format,
     )
     quiet = not options["progress"]

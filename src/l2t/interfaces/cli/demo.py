@@ -21,7 +21,7 @@ from l2t.interfaces.cli.output import say, show_rows
 from l2t.interfaces.cli.report import check_report, write_report
 from l2t.reflection import ReflectionFunction, learn
 
-__all__ = ["run_demo"]
+__all__ = ["demo_rows", "run_demo"]
 
 TRAINING_PAIRS, VALIDATION_PAIRS = 24, 8
 
@@ -61,7 +61,7 @@ def run_demo(
             f"to transfer. Took {time.perf_counter() - start:.0f} s."
         )
     else:
-        show_rows(_rows(study), format)
+        show_rows(demo_rows(study), format)
     title = f"UCI digits <-> MNIST, mean of {n_pairs} new pairs"
     if plot is not None:
         draw_ratios(study, plot, title)
@@ -80,7 +80,7 @@ def _next(function: ReflectionFunction) -> str:
     )
 
 
-def _rows(study: TransferStudy) -> list[dict[str, Any]]:
+def demo_rows(study: TransferStudy) -> list[dict[str, Any]]:
     """Return one row a method and number of labels."""
     named = [*zip(study.names, study.base, strict=True), ("l2t", study.l2t)]
     columns = {
