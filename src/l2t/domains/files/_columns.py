@@ -104,6 +104,6 @@ def _refuse_unnamed(at: Collection[str], others: Collection[str | None]) -> None
     for name in (_MASK, _GROUPS):
         if name in at and name not in others:
             raise FileFormatError(
-                f"column {name!r} is a feature or not: say {name}={name!r}, or leave it out with "
+                f"column {name!r} is a feature or not: say {option(name, name)}, or leave it out with "
                 f"{option('ignore', name)}"
             )

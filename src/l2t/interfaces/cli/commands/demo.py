@@ -1,4 +1,4 @@
-"""Commands that show what L2T does: demo and bench."""
+"""The command that shows the whole story: demo."""
 
 from __future__ import annotations
 
@@ -39,16 +39,3 @@ def demo(
     from l2t.interfaces.cli.demo import run_demo
 
     run_demo(pairs, seed, jobs, plot, report, format, quiet=quiet)
-
-
-@app.command(short_help="How fast L2T is on this machine, as ratios.")
-def bench(format: As = Format.table, quiet: Quiet = False) -> None:
-    """Measure how fast L2T is on this machine, against plain forms and against what cannot be avoided.
-
-    Each part is timed beside the same computation written down plainly, which must give the same result, and
-    beside the floor: the products and exponentials that nobody can leave out. Ratios vary less from machine
-    to machine than seconds do; let nothing else run meanwhile. Takes less than a minute.
-    """
-    from l2t.interfaces.cli.bench import run_bench
-
-    run_bench(format, quiet=quiet)
