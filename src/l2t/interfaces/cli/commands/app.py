@@ -49,7 +49,7 @@ app = typer.Typer(
 def main() -> None:
     """Run the command; an error is one sentence and exit code 1."""
     try:
-        app()
+        app(prog_name="l2t")
     except (L2TError, OSError) as error:
         typer.echo(f"l2t: {error}", err=True)
         sys.exit(1)
