@@ -130,6 +130,13 @@ def test_a_damaged_store_is_told_in_every_format(tmp_path, monkeypatch, l2t):
         assert told == (1, expected, "")
 
 
+def test_the_demo_says_at_once_what_is_not_installed(monkeypatch, tmp_path, l2t):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("l2t.interfaces.cli.report.find_spec", lambda name: None)
+    sentence = "a report with pictures needs an optional package: pip install 'l2t[plots]'"
+    assert l2t("demo") == (1, "", f"l2t: {sentence}\n")
+
+
 def test_bench_prints_ratios(monkeypatch, l2t):
     small = partial(compare_speed, rows=30, features=40)
     monkeypatch.setattr("l2t.interfaces.cli.bench.compare_speed", small)

@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from l2t import algorithms
 from l2t.domains import DomainPair
+from l2t.exceptions import L2TError
 from l2t.inference import Objective, infer
 from l2t.numerics import lasso_objective, sparse_codes
 from l2t.speed.data import feature_pair
@@ -63,7 +64,7 @@ def compare_speed(rows: int = ROWS, features: int = FEATURES) -> Iterator[Compar
 
     Raises
     ------
-    ArithmeticError
+    L2TError
         Two ways to the same end do not agree, so that their times mean nothing.
     """
     pair = feature_pair(rows, rows, features)
@@ -123,4 +124,4 @@ def _inference(pair: DomainPair) -> Iterator[Comparison]:
 def _agree(ours: Any, theirs: Any, what: str, rtol: float = AGREEMENT) -> None:
     scale = np.max(np.abs(theirs))
     if not np.allclose(ours, theirs, rtol=rtol, atol=rtol * scale):
-        raise ArithmeticError(f"{what}: the fast and the plain form do not agree to {rtol:g}")
+        raise L2TError(f"{what}: the fast and the plain form do not agree to {rtol:g}")

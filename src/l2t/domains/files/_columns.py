@@ -18,6 +18,7 @@ __all__ = ["Columns", "feature_names", "refuse_row_numbers"]
 
 _MASK = "labeled"
 _GROUPS = "groups"
+_MANY = 10  # rows that no feature counts by chance
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,8 @@ def refuse_row_numbers(
     """Refuse a first column that counts the rows: an index and no feature, unless it is called like x0."""
     if columns.features[0] != 0 or names.features is not None or table[0][-1:].isdigit():
         return
-    counted = X[0, 0] in (0, 1) and np.array_equal(X[:, 0], X[0, 0] + np.arange(len(X)))
-    if counted and len(X) > 2 and X.shape[1] > 1:
+    counted = len(X) >= _MANY and np.array_equal(X[:, 0], X[0, 0] + np.arange(len(X)))
+    if counted and X[0, 0] in (0, 1) and X.shape[1] > 1:
         raise FileFormatError(
             f"column {table[0]!r} numbers the rows and is no feature: leave it out with "
             f"{option('ignore', table[0])}"

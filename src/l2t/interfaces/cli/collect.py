@@ -55,4 +55,6 @@ def run_collect(
         format,
     )
     quiet = not options["progress"]
+    if told.failed:
+        say(f"why runs failed: l2t store ls {known} --status failed", quiet)
     say(f"to repeat it: l2t collect --config {settings}; next: l2t learn --store {known}", quiet)

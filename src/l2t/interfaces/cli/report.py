@@ -84,7 +84,7 @@ def check_report(path: Path) -> None:
     with writing(path):
         check_replaceable(path)
     if find_spec("matplotlib") is None:
-        raise MissingExtraError("the pictures of the report", "plots")
+        raise MissingExtraError("a report with pictures", "plots")
 
 
 def write_report(
