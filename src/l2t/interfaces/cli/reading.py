@@ -62,7 +62,8 @@ def described(path: Path, domain: Domain) -> str:
         return f"{told}, no labels"
     if domain.labeled is not None:
         told += f", {int(domain.labeled.sum())} labelled rows"
-    return f"{told}, {len(domain.classes)} classes"
+    classes = len(domain.classes)
+    return f"{told}, {classes} {'class' if classes == 1 else 'classes'}"
 
 
 def _without_labels(path: Path, absent: MissingColumnError, reading: dict[str, Any]) -> Domain:

@@ -107,7 +107,7 @@ def transfer(
 def rank(
     target: Annotated[Path, typer.Argument(metavar="TARGET", help="File of the target domain.")],
     sources: Annotated[
-        list[Path], typer.Argument(metavar="SOURCE...", help="Files of source domains.")
+        list[Path], typer.Argument(metavar="SOURCE", help="Files of source domains.")
     ],
     label: Label = None,
     labeled: Labeled = None,
@@ -142,7 +142,7 @@ def rank(
 def explain(
     pair: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[SOURCE TARGET]", help="Two files, for a pair; or none."),
+        typer.Argument(metavar="SOURCE TARGET", help="Two files, for a pair; or none."),
     ] = None,
     reflection: Reflection = "default",
     label: Label = None,

@@ -62,7 +62,7 @@ def store_rm(
     url: StoreUrl,
     keys: Annotated[
         list[str],
-        typer.Argument(metavar="RUN...", help="The beginnings of their keys, as 'store ls' shows."),
+        typer.Argument(metavar="RUN", help="The beginnings of their keys, as 'store ls' shows."),
     ],
     format: As = Format.table,
 ) -> None:
