@@ -5,13 +5,13 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench docs constraints clean
+.PHONY: help demo test lint bench docs results constraints clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/ready  ## collect, learn and transfer on the embedded digits and MNIST; writes demo.html
-	@$(BIN)/l2t demo --report demo.html
+	@$(BIN)/l2t demo
 
 test: $(VENV)/ready  ## run every test (two processes)
 	$(BIN)/python -m pytest -n 2 --dist worksteal
@@ -25,7 +25,11 @@ lint: $(VENV)/ready  ## style, types and the direction of imports
 bench: $(VENV)/bench  ## speed as ratios against peers and naive forms, on one thread
 	$(BIN)/python -m benchmarks
 
-docs: $(VENV)/ready  ## measure docs/results again (needs L2T_DATA) and draw the README's picture
+docs: $(VENV)/ready  ## build the documentation into site/, without a network; a warning is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "open site/index.html (for its search: $(BIN)/python -m http.server --directory site)"
+
+results: $(VENV)/ready  ## measure docs/results again (needs L2T_DATA) and draw the README's picture
 	$(BIN)/l2t demo --plot docs/images/demo.png
 	$(BIN)/l2t reproduce office-caltech
 	$(BIN)/l2t reproduce reflection --jobs 2
@@ -39,7 +43,7 @@ constraints:  ## write constraints.txt anew from the newest versions
 	mv constraints.new constraints.txt
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
-from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.optimize import minimize
 
 from benchmarks.data import photo_sketch_pair
 from benchmarks.timing import table
-from l2t import KernelBank
 from l2t.inference import Objective
-from l2t.numerics import Grassmann, mean_squared_distance, minimize_on_manifold, squared_distances
-from l2t.statistics.discriminability import mutual_neighbors
-from l2t.statistics.variance import paired_rows
+from l2t.numerics import Grassmann, minimize_on_manifold
+from l2t.speed import PlainObjective, Weights, objective_floor, side_by_side
 
 COMPONENTS = 20
 FASTER, FLOOR = 8.0, 3.0
@@ -24,28 +20,16 @@ LARGE, LARGE_FEATURES, MEMORY = 5000, 1280, 4.0
 BUDGETS = (25, 50, 100, 200)
 
 
-@dataclass(frozen=True)
-class Weights:
-    """A reflection function of which every term counts."""
-
-    beta: np.ndarray = field(default_factory=lambda: np.linspace(1.0, 0.2, 33) / 20)
-    lambda_: float = 2.0
-    mu: float = 0.3
-    kernels: KernelBank = field(default_factory=KernelBank)
-    n_neighbors: int = 5
-    q_mode: str = "full"
-
-
 def run() -> str:
     pair, what = photo_sketch_pair()
     span, reflection = pair.span, Weights()
-    objective, naive = Objective(pair, reflection), Naive(pair, reflection)
+    objective, naive = Objective(pair, reflection), PlainObjective(pair, reflection)
     V = np.eye(span.rank, COMPONENTS)
     ours, theirs = objective.in_span(V), naive(V)
     assert abs(ours[0] / theirs[0] - 1) < 1e-9
     assert np.linalg.norm(ours[1] - theirs[1]) < 1e-9 * np.linalg.norm(theirs[1])
-    actions = (lambda: objective.in_span(V), lambda: naive(V), _floor(span, V))
-    seconds, slow, floor = _side_by_side(actions)
+    actions = (lambda: objective.in_span(V), lambda: naive(V), objective_floor(pair, V))
+    seconds, slow, floor = side_by_side(actions)
     rows = [
         ("floor", f"{1e3 * floor:.1f}", f"{floor / seconds:.2f}"),
         ("l2t", f"{1e3 * seconds:.1f}", "1"),
@@ -65,110 +49,13 @@ def run() -> str:
     )
 
 
-def _side_by_side(actions, turns: int = 15) -> list[float]:
-    """Return the shortest processor time of each action; they take turns of five runs each."""
-    best = [np.inf] * len(actions)
-    for _ in range(turns):
-        for at, action in enumerate(actions):
-            for _ in range(5):
-                start = time.process_time()
-                action()
-                best[at] = min(best[at], time.process_time() - start)
-    return best
-
-
-def _floor(span, V):
-    """Return an action that does only what cannot be avoided."""
-    Y = span.joint
-    Z = Y @ V
-    D = squared_distances(Z)
-    upper = -D[np.triu_indices(len(D))] / D.mean()
-    memory = np.empty_like(upper)
-
-    def action():
-        Y @ V, Z @ Z.T, D @ Z, Y.T @ Z
-        np.exp(upper, out=memory), np.exp(upper, out=memory)
-
-    return action
-
-
-class Naive:
-    """The objective as one would write it first, vectorised: kernel by kernel, term by term."""
-
-    def __init__(self, pair, reflection) -> None:
-        self.r, span = reflection, pair.span
-        self.S, self.T = span.source, span.target
-        self.paired = paired_rows(len(self.S), len(self.T), 0)
-        D = squared_distances(self.T)
-        near = mutual_neighbors(D, reflection.n_neighbors)
-        eta = mean_squared_distance(self.S, self.T)
-        least = D[~np.eye(len(D), dtype=bool)].min()
-        self.near, self.far = [], []
-        for p in reflection.kernels.exponents:
-            K = np.exp((least - D) / (2.0**p * eta))
-            np.fill_diagonal(K, 0.0)
-            self.near.append(K * near)
-            self.far.append(K * ~near)
-
-    def __call__(self, V):
-        """Return value and gradient."""
-        r, S, T = self.r, self.S, self.T
-        i, j = self.paired
-        Zs, Zt = S @ V, T @ V
-        eta = mean_squared_distance(Zs, Zt)
-        widths = 2.0**r.kernels.exponents * eta
-        gap = Zs.mean(axis=0) - Zt.mean(axis=0)
-        MV = (S - S.mean(axis=0)).T @ (Zs - Zs.mean(axis=0)) / len(S)
-        MV += (T - T.mean(axis=0)).T @ (Zt - Zt.mean(axis=0)) / len(T)
-        MV += np.outer(S.mean(axis=0) - T.mean(axis=0), gap)
-
-        def gradient(blocks, C, width):
-            found, moment = np.zeros_like(V), 0.0
-            for (A, ZA, B, ZB, D, K), c in zip(blocks, C, strict=True):
-                CK = c * K
-                moment += np.sum(CK * D)
-                found += A.T @ (CK.sum(axis=1)[:, None] * ZA) + B.T @ (CK.sum(axis=0)[:, None] * ZB)
-                found -= A.T @ (CK @ ZB) + B.T @ (CK.T @ ZA)
-            return -2.0 / width * found + 2.0 / eta * moment / width * MV
-
-        def blocks(A, ZA, B, ZB):
-            sides = ((A, ZA, A, ZA), (B, ZB, B, ZB), (A, ZA, B, ZB))
-            D = [squared_distances(side[1], side[3]) for side in sides]
-            K = [[np.exp(-d / w) for d in D] for w in widths]
-            return [[(*s, d, k) for s, d, k in zip(sides, D, row, strict=True)] for row in K]
-
-        value, slope = 0.0, np.zeros_like(V)
-        every = blocks(S, Zs, T, Zt)
-        shares = (1 / len(S) ** 2, 1 / len(T) ** 2, -2 / (len(S) * len(T)))
-        for b, w, kernels in zip(r.beta, widths, every, strict=True):
-            value += b * sum(c * kernel[5].sum() for c, kernel in zip(shares, kernels, strict=True))
-            slope += b * gradient(kernels, shares, w)
-        some = blocks(S[i], Zs[i], T[j], Zt[j])
-        h = np.array([ss[5] + tt[5] - st[5] - st[5].T for ss, tt, st in some])
-        g = np.tensordot(r.beta, h - h.mean(axis=(1, 2), keepdims=True), 1)
-        n = len(i)
-        value += r.lambda_ * np.sum(g**2) / (n**2 - 1)
-        C = 2 * g / (n**2 - 1)
-        for b, w, kernels in zip(r.beta, widths, some, strict=True):
-            slope += r.lambda_ * b * gradient(kernels, (C, C, -C - C.T), w)
-        D = squared_distances(Zt)
-        sums = np.array([[np.sum(A * D) for A in half] for half in (self.far, self.near)])
-        tau = sums[0] / sums[1]
-        total = r.beta @ tau
-        value += r.mu / total
-        for b, far, near, N, L in zip(r.beta, self.far, self.near, *sums, strict=True):
-            A = (far * L - near * N) / L**2
-            slope -= r.mu / total**2 * b * 4 * (T.T @ (A.sum(axis=1)[:, None] * Zt - A @ Zt))
-        return float(value), slope
-
-
 def _large() -> str:
     """Say what a large pair takes, measured in a process of its own."""
     code = (
         "import resource, time\n"
         "import numpy as np\n"
         "from benchmarks.data import feature_pair\n"
-        "from benchmarks.objective import Weights\n"
+        "from l2t.speed import Weights\n"
         "from l2t.inference import Objective\n"
         f"pair = feature_pair({LARGE}, {LARGE}, {LARGE_FEATURES})\n"
         "start = time.process_time()\n"

@@ -12,9 +12,7 @@ import numpy as np
 from benchmarks.data import feature_pair, photo_sketch_pair
 from benchmarks.timing import best_of, table
 from l2t import Domain, DomainPair, KernelBank, pair_statistics
-from l2t.numerics import mean_squared_distance, squared_distances
-from l2t.statistics.discriminability import mutual_neighbors
-from l2t.statistics.variance import paired_rows
+from l2t.speed import plain_statistics, statistics_floor
 
 COMPONENTS = 20
 GOAL, AGREEMENT = 4.0, 1e-9
@@ -31,7 +29,7 @@ def _against_plain() -> str:
     W = _some_factors(pair.n_features)
     ours, found = best_of(lambda: pair_statistics(pair, W), 40)
     plain, expected = best_of(lambda: plain_statistics(pair, W, found.kernels), 15)
-    floor = best_of(lambda: _floor(pair, W), 40)[0]
+    floor = best_of(lambda: statistics_floor(pair, W), 40)[0]
     for name, values in zip(("d", "Q", "tau"), expected, strict=True):
         np.testing.assert_allclose(
             getattr(found, name), values, rtol=AGREEMENT, atol=AGREEMENT, err_msg=name
@@ -50,39 +48,6 @@ def _against_plain() -> str:
         "behind the distances, and two exponentials for each pair of rows.\n\n"
         + table(("", "ms", "times l2t's"), rows)
     )
-
-
-def plain_statistics(
-    pair: DomainPair, W: np.ndarray, kernels: KernelBank
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return d, Q and tau of as many source as target rows, straight from the definitions."""
-    Xs, Xt = (X.astype(np.float64) for X in (pair.source.X, pair.target.X))
-    Zs, Zt = Xs @ W, Xt @ W
-    i, j = paired_rows(len(Zs), len(Zt), 0)
-    Zs, Zt = Zs[i], Zt[j]
-    eta, eta_0 = mean_squared_distance(Zs, Zt), mean_squared_distance(Xs, Xt)
-    ss, tt, st = squared_distances(Zs), squared_distances(Zt), squared_distances(Zs, Zt)
-    D, sizes = squared_distances(Xt), squared_distances(Xt @ W)
-    near = mutual_neighbors(D, 5)
-    nearest = D[~np.eye(len(D), dtype=bool)].min()
-    d, h, tau = [], [], []
-    for p in kernels.exponents:
-        Kss, Ktt, Kst = (np.exp(-block / (2.0**p * eta)) for block in (ss, tt, st))
-        d.append(Kss.mean() + Ktt.mean() - 2 * Kst.mean())
-        h.append((Kss + Ktt - Kst - Kst.T).ravel())
-        weights = np.exp((nearest - D) / (2.0**p * eta_0)) * sizes
-        tau.append(weights[~near].sum() / weights[near].sum())
-    return np.array(d), np.cov(h), np.array(tau)
-
-
-def _floor(pair: DomainPair, W: np.ndarray) -> None:
-    """Do what cannot be left out, and nothing with it: half of each symmetric array."""
-    Xs, Xt = (X.astype(np.float64) for X in (pair.source.X, pair.target.X))
-    Z = np.concatenate([Xs @ W, Xt @ W])
-    for products in (Z @ Z.T, Xt @ Xt.T):
-        half = products[: len(products) // 2]
-        for _ in range(2):
-            np.exp(-np.abs(half))
 
 
 def _some_factors(m: int, seed: int = 0) -> np.ndarray:

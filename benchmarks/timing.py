@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
+
+from l2t.speed import best_of
 
 __all__ = ["best_of", "table"]
-
-Result = TypeVar("Result")
-
-
-def best_of(action: Callable[[], Result], repeats: int = 7) -> tuple[float, Result]:
-    """Return the shortest of several runs in seconds, and the last result."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = action()
-        times.append(time.perf_counter() - start)
-    return min(times), result
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

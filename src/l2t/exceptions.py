@@ -6,6 +6,7 @@
     └── L2TError                    everything this package raises on purpose
         ├── InvalidInputError       (ValueError)   a parameter breaks its rule
         ├── FileFormatError         (ValueError)   a file is not what it should be
+        │   └── MissingColumnError  it has no column or array of that name
         ├── UnknownAlgorithmError   (LookupError)  no algorithm has that name
         ├── MissingExtraError       (ImportError)  an optional dependency is absent
         └── StoreError              a store cannot be opened, read or written
@@ -26,6 +27,7 @@ __all__ = [
     "InvalidInputError",
     "L2TError",
     "L2TWarning",
+    "MissingColumnError",
     "MissingExtraError",
     "StoreCorruptError",
     "StoreError",
@@ -45,6 +47,10 @@ class InvalidInputError(L2TError, ValueError):
 
 class FileFormatError(L2TError, ValueError):
     """A file cannot be read as the domain it should hold."""
+
+
+class MissingColumnError(FileFormatError):
+    """A file has no column or array of the name that was asked for."""
 
 
 class UnknownAlgorithmError(L2TError, LookupError):

@@ -176,7 +176,7 @@ def test_a_mask_or_group_column_must_be_named(path: Path) -> None:
     assert read_domain(path, labeled="labeled", groups="groups") == domain
     assert read_domain(path, features=["x0"]) == Domain([[1.0], [2.0]], ["a", "b"])
     text = path.read_text()
-    refused(path, text, "column 'labeled' is a feature or not: say labeled='labeled', or choose")
+    refused(path, text, "column 'labeled' is a feature or not: say labeled='labeled' .*, or leave")
     refused(path, text, "column 'groups' is a feature or not: say groups=", labeled="labeled")
 
 
@@ -185,10 +185,10 @@ def test_a_mask_or_group_column_must_be_named(path: Path) -> None:
     [
         (
             "x0,x3\n1,2\n3,abc\n",
-            "column 'x3', line 3: 'abc' is not a number; if these are the labels",
+            "column 'x3', line 3: 'abc' is not a number; put one there, or leave",
         ),
         ("x0,x3\n1,2\n3,1_000\n", "column 'x3', line 3: '1_000' is not a number"),
-        ("x0,x3\n1,2\n\n3,\n", "column 'x3', line 4: a feature is missing$"),
+        ("x0,x3\n1,2\n\n3,\n", "column 'x3', line 4: a feature is missing; fill it"),
         ("x0,x3\n1,2\n3,nan\n", "column 'x3', line 3: nan is not a finite number$"),
         ("x0,x3\n-inf,2\n3,4\n", "column 'x0', line 2: -inf is not a finite number$"),
         ("x0,x3\n1e999,2\n", "column 'x0', line 2: inf is not a finite number$"),
@@ -202,8 +202,9 @@ def test_a_mask_or_group_column_must_be_named(path: Path) -> None:
         ('a,b\n1,"2"3\n', "line 2: ',' expected after"),
         ("1.5 2.5\n3.5 4.5\n", "column '1.5 2.5', line 2: '3.5 4.5' is not a number"),
         ("1,5;2,5\n3,5;4,5\n", "is not a number"),
+        ("a;b\n1;2,5\n", "column 'b', line 2: '2,5' is not a number; write decimals with a point$"),
         ("label\na\n", "has no feature columns; its columns are 'label'$"),
-        (",,\n,,\n", "column '0', line 1: a feature is missing$"),
+        (",,\n,,\n", "column '0', line 1: a feature is missing; fill it"),
     ],
 )
 def test_errors_know_their_place(path: Path, text: str, sentence: str) -> None:
@@ -212,7 +213,7 @@ def test_errors_know_their_place(path: Path, text: str, sentence: str) -> None:
 
 def test_a_line_number_counts_lines_within_cells(path: Path) -> None:
     text = 'x,kind\n1,"two\nlines"\noops,b\n'
-    sentence = "column 'x', line 4: 'oops' is not a number; choose the columns .* with features=$"
+    sentence = "column 'x', line 4: 'oops' is not a number; put one there, or leave the column out"
     refused(path, text, sentence, label="kind")
 
 
@@ -239,7 +240,9 @@ def test_errors_of_the_other_columns(path: Path) -> None:
 
 def test_a_list_of_very_many_columns_is_cut(path: Path) -> None:
     text = ",".join(f"c{i}" for i in range(300)) + "\n" + ",".join("1" * 300) + "\n"
-    refused(path, text, r"'c0', .* 'c11', \.\.\. \(300 in all\)$", label="species")
+    refused(
+        path, text, r"'c0', .* 'c5', \.\.\., 'c294', .* 'c299' \(300 in all\)$", label="species"
+    )
 
 
 def test_bytes_that_are_no_text(path: Path) -> None:
@@ -284,3 +287,40 @@ def test_names_of_features_are_kept(tmp_path: Path) -> None:
     assert read_domain(path).feature_names == ("height", "width")
     (tmp_path / "bare.csv").write_text("1,2\n3,4\n")
     assert read_domain(tmp_path / "bare.csv").feature_names is None
+
+
+def test_a_column_can_be_left_out(path: Path) -> None:
+    write(path, "file,x,y,kind\na.png,1,2,a\nb.png,3,4,b\n")
+    expected = Domain([[1.0, 2.0], [3.0, 4.0]], ["a", "b"])
+    assert read_domain(path, label="kind", ignore="file") == expected
+    assert read_domain(path, label="kind", ignore=["file", "y"]).feature_names == ("x",)
+    refused(path, path.read_text(), r"'a.png' is not a number; .* say ignore='file'", label="kind")
+    refused(path, path.read_text(), "say label='file' .*, else ignore='file'")
+    assert read_domain(path, label="kind", ignore=["file", "absent"]) == expected
+    refused(path, path.read_text(), "has no column 'Kind'; did you mean 'kind'", label="Kind")
+    with pytest.raises(InvalidInputError, match="ignore must be names, got"):
+        read_domain(path, ignore=[3])  # type: ignore[list-item]
+    with pytest.raises(InvalidInputError, match="ignore is for the columns of csv and parquet"):
+        read_domain(write_domain(expected, path.with_suffix(".npz")), ignore="file")
+
+
+def test_a_column_that_numbers_the_rows_is_no_feature(path: Path) -> None:
+    for first in ("", "Unnamed: 0"):  # as pandas writes an index, and writes it once more
+        write(path, f"{first},x\n0,5\n1,6\n2,7\n")
+        assert read_domain(path) == Domain([[5.0], [6.0], [7.0]])
+    sentence = (
+        r"column 'id' numbers the rows and is no feature: .* \(on the command line --ignore id\)$"
+    )
+    refused(path, "id,x,z\n" + "".join(f"{i},5,{i % 3}\n" for i in range(1, 11)), sentence)
+    assert read_domain(path, ignore="id").feature_names == ("x", "z")
+    assert read_domain(path, features=["id"]).X[:, 0].tolist() == list(range(1, 11))
+    for first in ("x0", "id"):  # numbered features may count, and few rows by chance
+        rows = 20 if first == "x0" else 9
+        write(path, f"{first},x1\n" + "".join(f"{i},{i % 3}\n" for i in range(rows)))
+        assert read_domain(path).n_features == 2
+
+
+def test_labels_that_differ_in_blanks_alone(path: Path) -> None:
+    text = "x,kind\n4,brown bear\n2,fox\n3,brown bear \n"
+    sentence = r"'brown bear' \(line 2\) and 'brown bear ' \(line 4\) differ in blanks alone"
+    refused(path, text, sentence, label="kind")

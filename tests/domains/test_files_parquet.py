@@ -118,9 +118,9 @@ def test_errors_know_their_place(path: Path) -> None:
         f=["g", None],
     )
     refused(path, "column 'a', row 1: a feature is missing$", features="a")
-    refused(path, "column 'b' holds string, not numbers; .* with features=$", features="b")
+    refused(path, "column 'b' holds string, not numbers; if these are the labels", features="b")
     refused(path, "column 'c', row 1: inf is not a finite number$", features="c")
-    refused(path, "column 'd' holds list.*, not numbers; .* with features=$", features="d")
+    refused(path, "column 'd' holds list.*, not numbers; if these are the labels", features="d")
     refused(path, "column 'd' holds list.*, not labels$", features="e", label="d")
     refused(path, "'f', row 0: 'g' is not 0, 1, true or false$", features="e", labeled="f")
     refused(path, "column 'f', row 1: a group is missing$", features="e", groups="f")

@@ -7,6 +7,7 @@ import io
 import json
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,8 @@ from typer.testing import CliRunner
 from l2t import PairSampler, __version__, normalize, open_store, read_domain, write_domain
 from l2t.domains import digits, mnist
 from l2t.interfaces.cli import app
+from l2t.interfaces.cli.demo import demo_rows, measure_transfer
+from l2t.speed import compare_speed
 
 runner = CliRunner()
 
@@ -30,6 +33,13 @@ def test_version_and_help():
 def test_demo_tells_the_whole_story(tmp_path, monkeypatch):
     for name in ("TRAINING_PAIRS", "VALIDATION_PAIRS"):
         monkeypatch.setattr(f"l2t.interfaces.cli.demo.{name}", 2)
+    studies = []
+
+    def measured(*arguments, **options):
+        studies.append(measure_transfer(*arguments, **options))
+        return studies[0]
+
+    monkeypatch.setattr("l2t.interfaces.cli.demo.measure_transfer", measured)
     picture, page = tmp_path / "ratios.png", tmp_path / "report.html"
     arguments = [
         "demo",
@@ -45,50 +55,95 @@ def test_demo_tells_the_whole_story(tmp_path, monkeypatch):
     result = runner.invoke(app, arguments)
     assert result.exit_code == 0, result.output
     assert picture.read_bytes().startswith(b"\x89PNG")
-    for name in ("tca", "itl", "cmf", "lsdt", "stl", "dip", "sie", "gfk", "L2T", "1 means"):
+    for name in (
+        "no transfer",
+        "tca",
+        "itl",
+        "cmf",
+        "lsdt",
+        "stl",
+        "dip",
+        "sie",
+        "gfk",
+        "L2T",
+        "1.000 means",
+    ):
         assert name in result.stdout
     text = page.read_text()
     assert text.count("data:image/png;base64,") == 3
     assert "http" not in text, "the page needs no network"
+    rows = demo_rows(studies[0])
+    assert len(rows) == 9 * len(studies[0].label_counts)
+    assert rows[-1]["ratio"] == pytest.approx(studies[0].l2t.mean(axis=0)[-1])
 
 
-def run_command(*arguments):
-    command = [sys.executable, "-m", "l2t", *arguments]
-    return subprocess.run(command, check=False, capture_output=True, text=True)
-
-
-def test_errors_are_one_sentence_and_exit_code_1(tmp_path):
+def test_errors_are_one_sentence_and_exit_code_1(tmp_path, l2t):
     for arguments, sentence in (
         (("reproduce", "office-caltech", "--data", "nowhere"), "nowhere"),
         (("demo", "--plot", "x.xyz"), "a figure must end in .png, .svg, .pdf, got 'x.xyz'"),
         (("demo", "--plot", "no/x.png"), "the folder of a figure must exist"),
+        (("demo", "--report", "no/x.html"), "no/x.html: cannot be written: its directory"),
         (("collect", "a.csv", "b.csv"), "a.csv"),
-        (("store", "check", str(tmp_path / "absent.db")), "absent.db"),
+        (("store", "check", tmp_path / "absent.db"), "absent.db"),
     ):
-        result = run_command(*arguments)
-        assert result.returncode == 1, result
-        assert result.stderr.startswith("l2t: ")
-        assert sentence in result.stderr
-        assert result.stderr.count("\n") == 1, result.stderr
+        told = l2t(*arguments)
+        assert told.code == 1, told
+        assert told.err.startswith("l2t: ")
+        assert sentence in told.err
+        assert told.err.count("\n") == 1, told.err
 
 
-def test_collect_goes_on_where_it_was(tmp_path):
+def test_collect_goes_on_where_it_was(tmp_path, l2t):
     source, target = tmp_path / "digits.npz", tmp_path / "mnist.npz"
     write_domain(digits(), source)
     write_domain(mnist(), target)
-    store = str(tmp_path / "experiences.db")
+    store, other = tmp_path / "experiences.db", tmp_path / "other.db"
     options = ("--store", store, "--algorithms", "gfk, tca", "--per-class", "25", "--quiet")
-    first = run_command("collect", str(source), str(target), "--pairs", "2", *options)
-    assert "4 runs done, 0 failed, 0 were there already" in first.stdout, first
-    again = run_command("collect", str(source), str(target), "--pairs", "3", *options)
-    assert "2 runs done, 0 failed, 4 were there already" in again.stdout, again
-    assert run_command("store", "check", store).stdout == "sound\n"
-    exported = str(tmp_path / "experiences.zip")
-    assert run_command("store", "export", store, exported).returncode == 0
-    other = str(tmp_path / "other.db")
-    assert run_command("store", "import", other, exported).stdout == "6 runs added\n"
-    assert run_command("store", "import", other, exported).stdout == "0 runs added\n"
-    assert run_command("store", "upgrade", other).stdout == "up to date\n"
+    first = l2t("collect", source, target, "--pairs", "2", *options)
+    assert "4 runs done, 0 failed, 0 were there already" in first.out, first
+    again = l2t("collect", source, target, "--pairs", "3", *options)
+    assert "2 runs done, 0 failed, 4 were there already" in again.out, again
+    assert l2t("store", "check", store).out == "sound\n"
+    exported = tmp_path / "experiences.zip"
+    assert l2t("store", "export", store, exported).out == f"6 runs written to {exported}\n"
+    assert l2t("store", "import", other, exported).out == "6 runs added\n"
+    assert l2t("store", "import", other, exported).out == "0 runs added\n"
+    assert l2t("store", "upgrade", other).out == "up to date\n"
+    for words, told in (
+        (("check", store), {"sound": True, "problems": []}),
+        (("import", other, exported), {"added": 0}),
+        (("export", store, exported), {"exported": 6, "file": str(exported)}),
+        (("rescue", store, tmp_path / "new.db"), {"taken_over": 6}),
+    ):
+        assert json.loads(l2t("store", *words, "--format", "json").out) == told
+    assert l2t("store", "upgrade", store, "--format", "csv").out.startswith("version\n")
+
+
+def test_a_damaged_store_is_told_in_every_format(tmp_path, monkeypatch, l2t):
+    with open_store(tmp_path / "experiences.db") as store:
+        monkeypatch.setattr(type(store), "check", lambda self: ["one thing", "another"])
+    for format, expected in (
+        ("table", "one thing\nanother\n"),
+        ("csv", "problem\none thing\nanother\n"),
+    ):
+        told = l2t("store", "check", tmp_path / "experiences.db", "--format", format)
+        assert told == (1, expected, "")
+
+
+def test_the_demo_says_at_once_what_is_not_installed(monkeypatch, tmp_path, l2t):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("l2t.interfaces.cli.report.find_spec", lambda name: None)
+    sentence = "a report with pictures needs an optional package: pip install 'l2t[plots]'"
+    assert l2t("demo") == (1, "", f"l2t: {sentence}\n")
+
+
+def test_bench_prints_ratios(monkeypatch, l2t):
+    small = partial(compare_speed, rows=30, features=40)
+    monkeypatch.setattr("l2t.interfaces.cli.bench.compare_speed", small)
+    told = l2t("bench", "--format", "json", "--quiet")
+    assert told.err == ""
+    for row in json.loads(told.out):
+        assert row["ratio"] == pytest.approx(row["its_ms"] / row["ms"], rel=0.1, abs=0.01)
 
 
 @pytest.fixture(scope="module")
@@ -126,16 +181,21 @@ def test_transfer_writes_what_it_found(files, tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_labels_that_are_there_vote(files):
-    result = run_command("transfer", str(files / "source.csv"), str(files / "few.csv"))
-    assert result.returncode == 0, result
-    assert "triples of 20 labelled" in " ".join(result.stdout.split())
-    assert "measured" not in result.stdout
-    wrong = run_command(
-        "transfer", str(files / "source.csv"), str(files / "few.csv"), "--labels", "7"
-    )
-    assert wrong.returncode == 1
-    assert "n_labels must be the number of labelled target rows (20)" in wrong.stderr
+def test_labels_that_are_there_vote(files, l2t):
+    told = l2t("transfer", files / "source.csv", files / "few.csv")
+    assert told.code == 0, told
+    assert "triples of 20 labelled" in " ".join(told.out.split())
+    assert "measured" not in told.out
+    wrong = l2t("transfer", files / "source.csv", files / "few.csv", "--labels", "7")
+    assert wrong.code == 1
+    assert "n_labels must be the number of labelled target rows (20)" in wrong.err
+
+
+def test_labels_of_every_row_only_measure(files, l2t):
+    told = " ".join(l2t("transfer", files / "source.csv", files / "target.csv").out.split())
+    assert "measured" in told
+    assert "times with 15 labels: 1-NN accuracy" in told
+    assert "triples" not in told
 
 
 def test_rank_puts_the_best_first(files):
@@ -186,7 +246,7 @@ def test_from_a_store_to_a_function_and_its_explanation(files, tmp_path):
     assert runner.invoke(app, ["explain", sides[0]]).exit_code == 2
 
 
-def test_looking_into_a_store(files, tmp_path):
+def test_looking_into_a_store(files, tmp_path, l2t):
     store = str(tmp_path / "experiences.db")
     sides = [str(files / name) for name in ("source.csv", "target.csv")]
     options = ["--classes", "2", "--pairs", "1", "--algorithms", "gfk,tca", "--quiet"]
@@ -198,9 +258,9 @@ def test_looking_into_a_store(files, tmp_path):
     shown = json.loads(runner.invoke(app, ["store", "show", store, key, "--format", "json"]).stdout)
     assert shown["run"].startswith(key)
     assert [score["labels"] for score in shown["scores"]] == [row["labels"] for row in rows[::-1]]
-    assert runner.invoke(app, ["store", "rm", store, key]).stdout == "1 runs deleted\n"
-    gone = run_command("store", "show", store, key)
-    assert gone.stderr == f"l2t: no run with a key that begins with {key!r}\n"
+    assert runner.invoke(app, ["store", "rm", store, key]).stdout == "1 run deleted\n"
+    gone = l2t("store", "show", store, key)
+    assert gone == (1, "", f"l2t: no run with a key that begins with {key!r}\n")
 
 
 def test_help_does_not_wait_for_numpy():

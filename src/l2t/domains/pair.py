@@ -38,7 +38,7 @@ class DomainPair:
         if self.source.n_features != self.target.n_features:
             raise InvalidInputError(
                 "source and target must have the same features, "
-                f"got {self.source.n_features} and {self.target.n_features} columns"
+                f"got {self.source.n_features} and {self.target.n_features} columns{self._alone()}"
             )
         ours, theirs = self.source.feature_names, self.target.feature_names
         if ours is not None and theirs is not None and ours != theirs:
@@ -47,6 +47,17 @@ class DomainPair:
                 "source and target must have the same features in the same order, got column "
                 f"{first!r} where the other has {second!r}"
             )
+
+    def _alone(self) -> str:
+        """Say which features only one of the domains has, where features have names."""
+        ours, theirs = self.source.feature_names or (), self.target.feature_names or ()
+        told = ""
+        for mine, others, name in ((ours, theirs, "source"), (theirs, ours, "target")):
+            only = [each for each in mine if each not in others]
+            if only and others:
+                more = f" and {len(only) - 3} more" if len(only) > 3 else ""
+                told += f"; only the {name} has {', '.join(map(repr, only[:3]))}{more}"
+        return told
 
     def __repr__(self) -> str:
         names = f"{self.source.name!r} -> {self.target.name!r}"

@@ -97,7 +97,8 @@ def decide(rule: Rule, predicted: float, vote: Vote | None) -> tuple[Verdict, st
     margin = rule.margin if predicted >= rule.least_predicted else rule.doubtful_margin
     told = (
         f"W puts {100 * vote.with_W:.1f} % of the triples of {vote.n_labels} labelled rows in order "
-        f"instead of {100 * vote.without:.1f} %, where more than {100 * margin:g} % of gain is asked for, "
-        f"as {expected}"
+        f"instead of {100 * vote.without:.1f} %"
     )
+    if margin > 0:
+        told += f", where more than {100 * margin:g} % of gain is asked for, as {expected}"
     return ("transfer" if vote.gain > margin else "no-transfer"), told

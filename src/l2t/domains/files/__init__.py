@@ -16,11 +16,11 @@ from typing import BinaryIO
 from l2t.domains.domain import Domain
 from l2t.domains.files import _csv, _mat, _npz, _parquet, _svmlight
 from l2t.domains.files._detect import check_format, format_to_read, format_to_write
-from l2t.domains.files._disk import reading, replacing, writing
+from l2t.domains.files._disk import check_replaceable, reading, replacing, writing
 from l2t.domains.files._parts import Names, Parts
 from l2t.exceptions import InvalidInputError
 
-__all__ = ["read_domain", "write_domain"]
+__all__ = ["check_writable", "read_domain", "write_domain"]
 
 _READERS: dict[str, Callable[[Path, Names], Parts]] = {
     "npz": _npz.read,
@@ -45,6 +45,7 @@ def read_domain(
     features: str | Iterable[str] | None = None,
     labeled: str | None = None,
     groups: str | None = None,
+    ignore: str | Iterable[str] = (),
     name: str | None = None,
     format: str | None = None,
 ) -> Domain:
@@ -67,6 +68,8 @@ def read_domain(
         take ``labeled`` where it is present; in csv and parquet the column must be named.
     groups : str, optional
         The column or array of groups, found like `labeled`.
+    ignore : str or list of str
+        csv and parquet: columns to leave out where they are there, such as an identifier.
     name : str, optional
         The name of the domain, by default the file's without its ending.
     format : {"npz", "csv", "parquet", "mat", "svmlight"}, optional
@@ -75,7 +78,8 @@ def read_domain(
     Raises
     ------
     FileFormatError
-        The file is absent, unreadable or does not hold a domain.
+        The file is absent, unreadable or does not hold a domain; a `MissingColumnError` where it has
+        no column or array of a name given.
     MissingExtraError
         The file is parquet and pyarrow is not installed.
 
@@ -84,6 +88,9 @@ def read_domain(
     A label that is missing (an empty cell, a null, NaN, or -1 where npz holds class indices)
     becomes None. Without a `labeled` column, such a file says by that which labels it has: its mask
     is True where a label is present.
+
+    A first column that numbers the rows is left out where pandas wrote it as an index, and refused
+    where it has a name: name the features, or say `ignore`.
 
     csv and svmlight keep neither float32 nor the difference between ``"1"`` and ``1``: numbers
     come back as float64 with exactly the same values, labels that all look like numbers as numbers.
@@ -99,7 +106,7 @@ def read_domain(
     Domain('cats', 2 rows x 2 features, 2 classes)
     """
     source = _path(path)
-    names = Names.of(label=label, features=features, labeled=labeled, groups=groups)
+    names = Names.of(label=label, features=features, labeled=labeled, groups=groups, ignore=ignore)
     with reading(source):
         chosen = format_to_read(source) if format is None else format
     check_format(chosen)
@@ -158,6 +165,14 @@ def write_domain(
     with writing(target), replacing(target) as handle:
         _WRITERS[chosen](domain, handle, label)
     return target
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that `write_domain` would refuse, before there is anything to write."""
+    target = _path(path)
+    with writing(target):
+        format_to_write(target)
+        check_replaceable(target)
 
 
 def _path(path: object) -> Path:

@@ -5,15 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from l2t.domains.domain import Domain
-from l2t.domains.files._parts import Names, listed
-from l2t.exceptions import FileFormatError, InvalidInputError
+from l2t.domains.files._parts import Names, listed, nearest, option
+from l2t.exceptions import FileFormatError, InvalidInputError, MissingColumnError
 
-__all__ = ["Columns", "feature_names"]
+__all__ = ["Columns", "feature_names", "refuse_row_numbers"]
 
 _MASK = "labeled"
 _GROUPS = "groups"
+_MANY = 10  # rows that no feature counts by chance
 
 
 @dataclass(frozen=True)
@@ -45,13 +50,17 @@ class Columns:
         label = names.label
         if label is None and "label" in at and "label" not in (names.features or ()):
             label = "label"
-        others = {label, names.labeled, names.groups} - {None}
-        absent = [name for name in (*(names.features or ()), *others) if name not in at]
-        if absent:
-            raise FileFormatError(f"has no column {absent[0]!r}; its columns are {listed(table)}")
+        others = {name for name in (label, names.labeled, names.groups) if name is not None}
+        asked = (*(names.features or ()), *others)
+        if absent := [name for name in asked if name not in at]:
+            near = nearest(absent[0], table)
+            raise MissingColumnError(
+                f"has no column {absent[0]!r}{near or f'; its columns are {listed(table)}'}"
+            )
         if names.features is None:
-            _refuse_unnamed(at, others)
-            features = [name for name in table if name not in others and name not in index]
+            _refuse_unnamed(at, {*others, *names.ignore})
+            left_out = {*others, *index, *names.ignore}
+            features = [name for name in table if name not in left_out]
         else:
             features = list(names.features)
         if not features:
@@ -77,10 +86,25 @@ def feature_names(domain: Domain, label: str) -> list[str]:
     return list(given)
 
 
+def refuse_row_numbers(
+    X: npt.NDArray[Any], table: Sequence[str], columns: Columns, names: Names
+) -> None:
+    """Refuse a first column that counts the rows: an index and no feature, unless it is called like x0."""
+    if columns.features[0] != 0 or names.features is not None or table[0][-1:].isdigit():
+        return
+    counted = len(X) >= _MANY and np.array_equal(X[:, 0], X[0, 0] + np.arange(len(X)))
+    if counted and X[0, 0] in (0, 1) and X.shape[1] > 1:
+        raise FileFormatError(
+            f"column {table[0]!r} numbers the rows and is no feature: leave it out with "
+            f"{option('ignore', table[0])}"
+        )
+
+
 def _refuse_unnamed(at: Collection[str], others: Collection[str | None]) -> None:
     """Refuse to take a mask for a feature: it would tell an algorithm what it must not know."""
     for name in (_MASK, _GROUPS):
         if name in at and name not in others:
             raise FileFormatError(
-                f"column {name!r} is a feature or not: say {name}={name!r}, or choose the features"
+                f"column {name!r} is a feature or not: say {option(name, name)}, or leave it out with "
+                f"{option('ignore', name)}"
             )

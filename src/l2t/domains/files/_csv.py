@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from l2t.domains.domain import Domain
-from l2t.domains.files._columns import Columns, feature_names
-from l2t.domains.files._parts import Names, Parts
+from l2t.domains.files._columns import Columns, feature_names, refuse_row_numbers
+from l2t.domains.files._parts import Names, Parts, option
 from l2t.domains.files._values import gather, infer, plain, truth, without_missing
 from l2t.exceptions import FileFormatError, InvalidInputError
 
@@ -31,9 +31,6 @@ __all__ = ["read", "write"]
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 _BLOCK = 2**18  # numbers held as Python objects at a time
 _SAMPLE = 20  # records that must agree on their width for a delimiter to be the right one
-
-
-_CHOOSE = "; choose the columns that are features with features="
 
 
 class _Record(NamedTuple):
@@ -58,11 +55,13 @@ def _read(records: Iterator[_Record], names: Names) -> Parts:
         raise FileFormatError("holds nothing but blank lines")
     header = _is_header(first.cells, names)
     table = _column_names(first.cells) if header else [str(i) for i in range(len(first.cells))]
-    # pandas and R number the rows in a first column without a name.
-    index = table[:1] if header and not first.cells[0].strip() else ()
+    # pandas and R number the rows in a first column without a name, which pandas reads back as this one.
+    index = table[:1] if header and first.cells[0].strip() in ("", "Unnamed: 0") else ()
     columns = Columns.of(table, names, index=index)
     rows = records if header else chain([first], records)
     X, others, lines = _collect(rows, first, table, columns)
+    if header:
+        refuse_row_numbers(X, table, columns, names)
     labeled = groups = y = None
     if columns.labeled is not None:
         labeled = _mask(others[columns.labeled], lines, table[columns.labeled])
@@ -70,6 +69,7 @@ def _read(records: Iterator[_Record], names: Names) -> Parts:
         groups = _groups(others[columns.groups], lines, table[columns.groups])
     if columns.label is not None:
         cells = [cell if cell.strip() else None for cell in others[columns.label]]
+        _refuse_padded(cells, lines, table[columns.label])
         y, labeled = without_missing(gather(infer(cells)), labeled)
     named = tuple(table[at] for at in columns.features) if header else None
     return Parts(X, y, labeled, groups, named)
@@ -95,9 +95,9 @@ def _collect(
         try:
             numbers.extend(map(float, wanted))
         except ValueError:
-            raise _not_a_number(line, cells, table, columns) from None
+            raise _not_a_number(line, cells, table, columns, above=bool(lines)) from None
         if "_" in "".join(wanted):  # float takes 1_000 for 1000
-            raise _not_a_number(line, cells, table, columns)
+            raise _not_a_number(line, cells, table, columns, above=bool(lines))
         for position, texts in others.items():
             texts.append(cells[position])
         lines.append(line)
@@ -196,14 +196,36 @@ def _picker(positions: tuple[int, ...]) -> Any:
 
 
 def _not_a_number(
-    line: int, cells: Sequence[str], table: list[str], columns: Columns
+    line: int, cells: Sequence[str], table: list[str], columns: Columns, *, above: bool
 ) -> FileFormatError:
+    """Return the error of a cell; `above` says whether there are numbers in the lines before."""
     at = next(at for at in columns.features if not _is_number(cells[at]))
-    where = f"column {table[at]!r}, line {line}"
-    if not cells[at].strip():
-        return FileFormatError(f"{where}: a feature is missing")
-    hint = f"; if these are the labels, say label={table[at]!r}" if columns.label is None else ""
-    return FileFormatError(f"{where}: {cells[at]!r:.80} is not a number{hint or _CHOOSE}")
+    cell, where = cells[at], f"column {table[at]!r}, line {line}"
+    out = option("ignore", table[at])
+    if not cell.strip():
+        return FileFormatError(f"{where}: a feature is missing; fill it, or leave it out: {out}")
+    told = f"{where}: {cell!r:.80} is not a number"
+    if _is_number(cell.replace(",", ".", 1)):
+        return FileFormatError(f"{told}; write decimals with a point")
+    if above:
+        return FileFormatError(f"{told}; put one there, or leave the column out: {out}")
+    if columns.label is None:
+        label = option("label", table[at])
+        return FileFormatError(f"{told}; if these are the labels, say {label}, else {out}")
+    return FileFormatError(f"{told}; if this is no feature, say {out}")
+
+
+def _refuse_padded(cells: Sequence[str | None], lines: list[int], name: str) -> None:
+    """Refuse labels that differ in blanks around them alone: nobody means two classes by that."""
+    seen: dict[str, tuple[str, int]] = {}
+    for cell, line in zip(cells, lines, strict=True):
+        if cell is not None:
+            other, above = seen.setdefault(cell.strip(), (cell, line))
+            if other != cell:
+                raise FileFormatError(
+                    f"column {name!r}: the labels {other!r:.60} (line {above}) and {cell!r:.60} (line "
+                    f"{line}) differ in blanks alone: write them the same way"
+                )
 
 
 def _is_number(cell: str) -> bool:

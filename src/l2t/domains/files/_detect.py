@@ -27,6 +27,7 @@ _ENDINGS = {
     ".libsvm": "svmlight",
     ".svm": "svmlight",
 }
+_SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 _HEAD = 64 * 1024
 _FOREIGN = {
     b"\x93NUMPY": "a single npy array, which has no place for labels: save it with np.savez",
@@ -50,6 +51,10 @@ def format_to_read(path: Path) -> str:
     """Return the format of an existing file."""
     with path.open("rb") as handle:
         head = handle.read(_HEAD)
+    if path.suffix.lower() in _SPREADSHEETS:
+        raise FileFormatError(
+            f"is a spreadsheet: save it as csv; the formats that are read: {', '.join(FORMATS)}"
+        )
     return _binary(head) or _ENDINGS.get(path.suffix.lower()) or _text(head)
 
 
@@ -57,8 +62,7 @@ def format_to_write(path: Path) -> str:
     """Return the format that the ending asks for."""
     if path.suffix.lower() not in _ENDINGS:
         raise InvalidInputError(
-            f"the ending of {path.name!r} must tell the format ({', '.join(_ENDINGS)}) where "
-            f"format= is not given, got {path.suffix!r}"
+            f"the ending of a file must tell its format ({', '.join(_ENDINGS)}), got {path.name!r}"
         )
     return _ENDINGS[path.suffix.lower()]
 

@@ -10,9 +10,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from l2t.exceptions import FileFormatError, InvalidInputError, L2TError, MissingExtraError
+from l2t.exceptions import (
+    FileFormatError,
+    InvalidInputError,
+    L2TError,
+    MissingColumnError,
+    MissingExtraError,
+)
 
-__all__ = ["reading", "replacing", "writing"]
+__all__ = ["check_replaceable", "reading", "replacing", "writing"]
 
 
 @contextmanager
@@ -23,6 +29,8 @@ def reading(path: Path) -> Iterator[None]:
         yield
     except MissingExtraError:
         raise
+    except MissingColumnError as error:
+        raise MissingColumnError(f"{path}: {error}") from None
     except L2TError as error:
         raise FileFormatError(f"{path}: {error}") from None
     except OSError as error:
@@ -61,11 +69,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
     The new file is in the same directory: only there is the last step a single one.
     """
-    target = Path(os.path.realpath(path))  # what a link points to is replaced, not the link
-    if target.exists() and not target.is_file():
-        raise FileFormatError("is not a regular file")
-    if not target.parent.is_dir():
-        raise FileFormatError("cannot be written: its directory does not exist")
+    target = check_replaceable(path)
     fresh = target.with_name(f".l2t-{secrets.token_hex(8)}.tmp")
     try:
         with fresh.open("xb") as handle:
@@ -77,6 +81,16 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         fresh.replace(target)
     finally:
         fresh.unlink(missing_ok=True)
+
+
+def check_replaceable(path: Path) -> Path:
+    """Return the file that a path means: what a link points to, not the link."""
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise FileFormatError("is not a regular file")
+    if not target.parent.is_dir():
+        raise FileFormatError("cannot be written: its directory does not exist")
+    return target
 
 
 def _refuse_unreadable(path: Path) -> None:

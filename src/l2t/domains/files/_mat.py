@@ -23,7 +23,7 @@ from l2t.domains.files._values import (
     whole,
     without_missing,
 )
-from l2t.exceptions import FileFormatError, InvalidInputError
+from l2t.exceptions import FileFormatError, InvalidInputError, MissingColumnError
 
 __all__ = ["read", "write"]
 
@@ -72,7 +72,7 @@ def write(domain: Domain, handle: BinaryIO, label: str) -> None:
 
 def _chosen(found: dict[str, Variable], name: str | None, defaults: Iterable[str]) -> str | None:
     if name is not None and name not in found:
-        raise FileFormatError(f"has no array {name!r}; its arrays are {listed(list(found))}")
+        raise MissingColumnError(f"has no array {name!r}; its arrays are {listed(list(found))}")
     return name or next((default for default in defaults if default in found), None)
 
 

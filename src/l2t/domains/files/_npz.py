@@ -20,7 +20,7 @@ import numpy.typing as npt
 from l2t.domains.domain import Domain
 from l2t.domains.files._parts import Names, Parts, listed, refuse_large
 from l2t.domains.files._values import as_mask, complete, gather, plain, storable, without_missing
-from l2t.exceptions import FileFormatError, InvalidInputError
+from l2t.exceptions import FileFormatError, InvalidInputError, MissingColumnError
 
 __all__ = ["read", "read_member", "write"]
 
@@ -107,7 +107,7 @@ def _named(
         return read_member(archive, members[wanted])
     if name is None and not must:
         return None
-    raise FileFormatError(f"has no array {wanted!r}; its arrays are {listed(list(members))}")
+    raise MissingColumnError(f"has no array {wanted!r}; its arrays are {listed(list(members))}")
 
 
 def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> npt.NDArray[Any]:

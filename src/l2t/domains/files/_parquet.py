@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from l2t.domains.domain import Domain
-from l2t.domains.files._columns import Columns, feature_names
-from l2t.domains.files._parts import Names, Parts, refuse_large
+from l2t.domains.files._columns import Columns, feature_names, refuse_row_numbers
+from l2t.domains.files._parts import Names, Parts, option, refuse_large
 from l2t.domains.files._values import gather, plain, truth, without_missing
 from l2t.exceptions import FileFormatError, MissingExtraError
 
@@ -32,6 +32,7 @@ def read(path: Path, names: Names) -> Parts:
         others = [at for at in (columns.label, columns.labeled, columns.groups) if at is not None]
         table = file.read(columns=[schema.names[at] for at in {*columns.features, *others}])
     X = _features(table, [schema.names[at] for at in columns.features])
+    refuse_row_numbers(X, schema.names, columns, names)
     labeled = groups = y = None
     if columns.labeled is not None:
         labeled = _mask(table, schema.names[columns.labeled])
@@ -108,7 +109,7 @@ def _numbers(column: Any, name: str) -> npt.NDArray[Any]:
     if not any(test(column.type) for test in is_number):
         raise FileFormatError(
             f"column {name!r} holds {column.type}, not numbers; if these are the labels, say "
-            f"label={name!r}, or choose the columns that are features with features="
+            f"{option('label', name)}, if this is no feature, {option('ignore', name)}"
         )
     if column.null_count:
         row = column.is_null().to_pylist().index(True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ import numpy.typing as npt
 
 from l2t.exceptions import FileFormatError, InvalidInputError
 
-__all__ = ["MAX_BYTES", "Names", "Parts", "listed", "refuse_large"]
+__all__ = ["MAX_BYTES", "Names", "Parts", "listed", "nearest", "option", "refuse_large"]
 
 #: A file whose content would need more than this in memory is refused before it is unpacked.
 MAX_BYTES = 8 * 2**30
@@ -27,6 +29,7 @@ class Names:
     features: tuple[str, ...] | None = None
     labeled: str | None = None
     groups: str | None = None
+    ignore: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -36,19 +39,23 @@ class Names:
         features: str | Iterable[str] | None,
         labeled: str | None,
         groups: str | None,
+        ignore: str | Iterable[str],
     ) -> Names:
         """Check the names a caller gave."""
         for parameter, value in (("label", label), ("labeled", labeled), ("groups", groups)):
             if value is not None and not isinstance(value, str):
                 raise InvalidInputError(f"{parameter} must be a name, got {value!r}")
+        left_out = (ignore,) if isinstance(ignore, str) else tuple(ignore)
+        if not all(isinstance(name, str) for name in left_out):
+            raise InvalidInputError(f"ignore must be names, got {ignore!r:.80}")
         if features is None:
-            return cls(label, None, labeled, groups)
+            return cls(label, None, labeled, groups, left_out)
         chosen = (features,) if isinstance(features, str) else tuple(features)
         if not chosen or not all(isinstance(name, str) for name in chosen):
             raise InvalidInputError(f"features must be one or more names, got {features!r:.80}")
         if len(set(chosen)) < len(chosen):
             raise InvalidInputError("features must be distinct names, got one more than once")
-        return cls(label, chosen, labeled, groups)
+        return cls(label, chosen, labeled, groups, left_out)
 
     def check_for(self, format: str) -> None:
         """Refuse names that mean nothing in a format."""
@@ -57,9 +64,13 @@ class Names:
                 f"features must be the name of one array in {format} files, "
                 f"got {self.features!r:.80}"
             )
+        if format not in ("csv", "parquet") and self.ignore:
+            raise InvalidInputError(
+                f"ignore is for the columns of csv and parquet files, got {self.ignore!r:.80}"
+            )
         if format == "svmlight":
             for field in fields(self):
-                if (value := getattr(self, field.name)) is not None:
+                if (value := getattr(self, field.name)) not in (None, ()):
                     raise InvalidInputError(
                         f"{field.name} cannot be chosen in svmlight files, which name nothing, "
                         f"got {value!r:.80}"
@@ -85,7 +96,30 @@ def refuse_large(size: int) -> None:
         )
 
 
+def option(name: str, value: str) -> str:
+    """Return how a parameter is given in Python and on the command line.
+
+    >>> print(option("label", "my digits"))
+    label='my digits' (on the command line --label 'my digits')
+    """
+    return f"{name}={value!r:.80} (on the command line --{name} {shlex.quote(value):.80})"
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """Return a question where a name looks like another one.
+
+    >>> nearest("Digit", ["x", "digit"])
+    "; did you mean 'digit'?"
+    """
+    folded = {each.casefold(): each for each in reversed(names)}
+    close = get_close_matches(name.casefold(), folded, n=1, cutoff=0.75)
+    return f"; did you mean {folded[close[0]]!r:.80}?" if close else ""
+
+
 def listed(names: Sequence[str]) -> str:
     """Return names for a sentence, cut where there are very many."""
-    shown = ", ".join(repr(name)[:60] for name in names[:_SHOWN]) or "none"
-    return shown if len(names) <= _SHOWN else f"{shown}, ... ({len(names)} in all)"
+    told = [repr(name)[:60] for name in names]
+    if len(told) > _SHOWN:  # labels are often last
+        told = [*told[: _SHOWN // 2], "...", *told[-_SHOWN // 2 :]]
+        return f"{', '.join(told)} ({len(names)} in all)"
+    return ", ".join(told) or "none"

@@ -84,6 +84,17 @@ class Address:
         return cls("postgresql", url, shown)
 
     @property
+    def without_password(self) -> str:
+        """What opens the same store where PGPASSWORD or a password file knows the password.
+
+        >>> Address.of("postgresql://me:secret@host/l2t").without_password
+        'postgresql://me@host/l2t'
+        """
+        if self.kind != "postgresql":
+            return self.shown
+        return make_url(self.url)._replace(password=None).render_as_string(hide_password=False)
+
+    @property
     def engine_url(self) -> URL:
         """The URL that SQLAlchemy takes."""
         if self.kind == "postgresql":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -9,28 +10,51 @@ import typer
 
 from l2t.domains import PairSampler, normalize, read_domain
 from l2t.experiences import collect, open_store
+from l2t.experiences.store.address import Address
+from l2t.interfaces.cli.formats import Format
+from l2t.interfaces.cli.output import say, show_sentence
+from l2t.interfaces.cli.settings import write_settings
 
 __all__ = ["run_collect"]
 
 
 def run_collect(
+    context: typer.Context,
     source: Path,
     target: Path,
     url: str,
     *,
     sampling: dict[str, Any],
-    label: str | None,
+    reading: dict[str, Any],
     how: str,
     algorithms: str,
     options: dict[str, Any],
+    format: Format,
 ) -> None:
     """Read both files, draw the pairs, collect, and say how it went."""
-    first, second = (normalize(read_domain(path, label=label), how) for path in (source, target))
+    first, second = (normalize(read_domain(path, **reading), how) for path in (source, target))
     pairs = PairSampler(first, second, random_state=options["random_state"], **sampling)
     names = algorithms if algorithms == "all" else [name.strip() for name in algorithms.split(",")]
+    address = Address.of(url)
+    known = address.without_password if address.kind == "postgresql" else url
     with open_store(url) as store:
-        told = collect(pairs, store, algorithms=names, **options)
-        typer.echo(
-            f"{told.done} runs done, {told.failed} failed, {told.already_there} were there already, "
-            f"in {told.seconds:.0f} s; {url} holds {store.count()} experiences"
-        )
+        place = Path(url) if address.path and "://" not in url else address.path
+        settings = write_settings(context, place or Path("experiences"), store=known)
+        try:
+            told = collect(pairs, store, algorithms=names, **options)
+        except KeyboardInterrupt:
+            kept = f"what was finished is kept in {known}"
+            raise KeyboardInterrupt(
+                f"{kept}; go on with: l2t collect --config {settings}"
+            ) from None
+        count = store.count()
+    show_sentence(
+        f"{told.done} runs done, {told.failed} failed, {told.already_there} were there already, "
+        f"in {told.seconds:.0f} s; {known} holds {count} experiences",
+        asdict(told) | {"experiences": count, "store": known, "settings": str(settings)},
+        format,
+    )
+    quiet = not options["progress"]
+    if told.failed:
+        say(f"why runs failed: l2t store ls {known} --status failed", quiet)
+    say(f"to repeat it: l2t collect --config {settings}; next: l2t learn --store {known}", quiet)

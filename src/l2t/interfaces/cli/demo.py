@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich import box
@@ -15,48 +16,59 @@ from l2t.experiments.families import draw_pairs
 from l2t.experiments.figures import check_figure_path, draw_ratios
 from l2t.experiments.transfer import TransferStudy, measure_transfer
 from l2t.inference.tuning import choose_plans
-from l2t.interfaces.cli.report import write_report
+from l2t.interfaces.cli.formats import Format
+from l2t.interfaces.cli.output import say, show_rows
+from l2t.interfaces.cli.report import check_report, write_report
 from l2t.reflection import ReflectionFunction, learn
 
-__all__ = ["run_demo"]
+__all__ = ["demo_rows", "run_demo"]
 
 TRAINING_PAIRS, VALIDATION_PAIRS = 24, 8
 
 
-def run_demo(n_pairs: int, seed: int, jobs: int, plot: Path | None, report: Path | None) -> None:
+def run_demo(
+    n_pairs: int,
+    seed: int,
+    jobs: int,
+    plot: Path | None,
+    report: Path,
+    format: Format,
+    *,
+    quiet: bool,
+) -> None:
     """Collect, learn, infer, and print a table to standard output."""
+    check_report(report)
     if plot is not None:
         check_figure_path(plot)
     start = time.perf_counter()
-    say = Console(stderr=True, highlight=False).print
-    say(f"1/4 collecting experiences: eight algorithms on {TRAINING_PAIRS} pairs of digit classes")
+    say(f"1/4 collecting: eight algorithms on {TRAINING_PAIRS} pairs of digit classes", quiet)
     with open_store("memory://") as store:
         pairs = draw_pairs("digits", "train", TRAINING_PAIRS, random_state=seed)
-        collect(pairs, store, n_jobs=jobs)
-        say(f"2/4 learning the reflection function from {store.count()} experiences")
+        collect(pairs, store, n_jobs=jobs, progress=not quiet)
+        say(f"2/4 learning the reflection function from {store.count()} experiences", quiet)
         function = learn(store.experiences())
-    say(f"3/4 choosing how to search W on {VALIDATION_PAIRS} validation pairs")
+    say(f"3/4 choosing how to search W on {VALIDATION_PAIRS} validation pairs", quiet)
     held = draw_pairs("digits", "validation", VALIDATION_PAIRS, random_state=seed)
     function = choose_plans(function, held, n_jobs=jobs)
-    say(f"4/4 testing on {n_pairs} new pairs")
+    say(f"4/4 testing on {n_pairs} new pairs", quiet)
     tests = draw_pairs("digits", "test", n_pairs, random_state=seed)
     study = measure_transfer(tests, function, n_jobs=jobs)
-    console = Console()
-    console.print(_table(study))
-    console.print(
-        f"{n_pairs} new pairs of three digit classes each, UCI digits <-> MNIST. A ratio above 1 means that "
-        "the transfer helped; 1 stands for 1-NN without transfer. L2T uses W where its verdict is to "
-        f"transfer. Took {time.perf_counter() - start:.0f} s.",
-        highlight=False,
-    )
+    if format is Format.table:
+        Console(highlight=False).print(_table(study))
+        print(
+            f"{n_pairs} new pairs of three digit classes each, UCI digits <-> MNIST. A ratio above 1 means\n"
+            "that the transfer helped; 1 stands for 1-NN without transfer. L2T uses W where its verdict is\n"
+            f"to transfer. Took {time.perf_counter() - start:.0f} s."
+        )
+    else:
+        show_rows(demo_rows(study), format)
     title = f"UCI digits <-> MNIST, mean of {n_pairs} new pairs"
     if plot is not None:
         draw_ratios(study, plot, title)
-        console.print(f"Drawn to {plot}.", highlight=False)
-    if report is not None:
-        write_report(report, study, function, title, tests[0])
-        console.print(f"Report with pictures: {report}", highlight=False)
-    console.print(_next(function), highlight=False)
+        say(f"Picture: {plot}", quiet)
+    write_report(report, study, function, title, tests[0])
+    say(f"Report with pictures: {report}", quiet)
+    say(_next(function), quiet)
 
 
 def _next(function: ReflectionFunction) -> str:
@@ -66,6 +78,20 @@ def _next(function: ReflectionFunction) -> str:
         "  l2t transfer SOURCE.csv TARGET.csv --labels 15 -o transformed.csv\n"
         "  l2t collect SOURCE.npz TARGET.npz && l2t learn   # experiences of your own"
     )
+
+
+def demo_rows(study: TransferStudy) -> list[dict[str, Any]]:
+    """Return one row a method and number of labels."""
+    named = [*zip(study.names, study.base, strict=True), ("l2t", study.l2t)]
+    columns = {
+        name: zip(study.label_counts, study.mean(r), study.standard_error(r), strict=True)
+        for name, r in named
+    }
+    return [
+        {"method": name, "labels": count, "ratio": float(mean), "standard_error": float(error)}
+        for name, cells in columns.items()
+        for count, mean, error in cells
+    ]
 
 
 def _short(error: float) -> str:
@@ -80,6 +106,7 @@ def _table(study: TransferStudy) -> Table:
     for count in study.label_counts:
         table.add_column(str(count), justify="right", no_wrap=True)
     rows = [*zip(study.names, study.base, strict=True), ("L2T", study.l2t)]
+    table.add_row("no transfer", *("1.000" for _ in study.label_counts))
     best = np.max([study.mean(ratios) for _, ratios in rows], axis=0)
     for name, ratios in rows:
         if name == "L2T":
@@ -92,5 +119,5 @@ def _table(study: TransferStudy) -> Table:
         ]
         table.add_row(name, *cells)
     table.add_section()
-    table.add_row("1 means", *(f"{100 * a:.1f} %" for a in study.mean(study.original)))
+    table.add_row("1.000 means", *(f"{100 * a:.1f} %" for a in study.mean(study.original)))
     return table

@@ -7,35 +7,54 @@ from typing import Any
 
 import typer
 
-from l2t.domains import DomainPair, normalize, read_domain
+from l2t.exceptions import InvalidInputError
 from l2t.experiences import open_store
+from l2t.experiences.store.address import Address
 from l2t.inference import infer
 from l2t.interfaces.cli.formats import Format
-from l2t.interfaces.cli.output import show_record, show_rows
+from l2t.interfaces.cli.output import say, show_record, show_rows
+from l2t.interfaces.cli.reading import read_pair
+from l2t.interfaces.cli.settings import write_settings
 from l2t.reflection import ReflectionFunction, learn, load_reflection
 
 __all__ = ["run_explain", "run_learn"]
 
 
-def run_learn(url: str, out: Path, options: dict[str, Any], format: Format) -> None:
+def run_learn(
+    context: typer.Context,
+    url: str,
+    out: Path,
+    options: dict[str, Any],
+    format: Format,
+    *,
+    quiet: bool,
+) -> None:
     """Learn from all experiences of a store, and save the function."""
+    if not out.parent.is_dir():
+        raise InvalidInputError(f"the folder of --output must exist, got {str(out.parent)!r}")
+    address = Address.of(url)
     with open_store(url, create=False) as store:
         function = learn(store.experiences(status="done"), store=store, **options)
     function.save(out)
+    known = address.without_password if address.kind == "postgresql" else url
+    settings = write_settings(context, out, store=known)
     show_record(_summary(function), format)
-    typer.echo(f"written to {out}", err=True)
+    say(f"written to {out}; to repeat it: l2t learn --config {settings}", quiet)
+    say(f"next: l2t transfer SOURCE TARGET --reflection {out}", quiet)
 
 
 def run_explain(
     reflection: str,
     pair: tuple[Path, Path] | None,
     *,
-    label: str | None,
+    reading: dict[str, Any],
+    labeled: str | None,
     how: str,
     labels: int | None,
     store: str | None,
     plot: Path | None,
     format: Format,
+    quiet: bool,
 ) -> None:
     """Tell why, for a function or for a pair."""
     if plot is not None:
@@ -44,18 +63,10 @@ def run_explain(
         check_figure_path(plot)
     function = load_reflection(reflection)
     if pair is None:
-        show_record(_summary(function), format)
-        total = max(function.beta.sum(), 1e-300)
-        rows = [
-            {"bandwidth": f"2^{p:g} eta", "share_of_beta": float(b / total)}
-            for p, b in zip(function.kernels.exponents, function.beta, strict=True)
-            if b > 1e-3 * total
-        ]
-        if format is Format.table:
-            show_rows(rows, format)
+        _explain_function(function, format)
         return
-    domains = [normalize(read_domain(path, label=label), how) for path in pair]
-    found = infer(DomainPair(*domains), function, n_labels=labels)
+    domains = read_pair(*pair, reading=reading, labeled=labeled, how=how, quiet=quiet)
+    found = infer(domains, function, n_labels=labels)
     explanation = found.explanation
     if store is not None:
         with open_store(store, create=False) as opened:
@@ -65,10 +76,27 @@ def run_explain(
         typer.echo(str(explanation))
         typer.echo(f"verdict: {found.verdict}; {found.reason}")
     else:
-        show_record({"predicted": explanation.predicted} | explanation.terms, format)
+        told = {"predicted": explanation.predicted, "verdict": found.verdict}
+        show_record(told | explanation.terms, format)
     if plot is not None:
         explanation.plot().figure.savefig(plot, dpi=150)
-        typer.echo(f"drawn to {plot}", err=True)
+        say(f"drawn to {plot}", quiet)
+
+
+def _explain_function(function: ReflectionFunction, format: Format) -> None:
+    """Print what was learned, and which kernels count."""
+    total = max(function.beta.sum(), 1e-300)
+    rows = [
+        {"bandwidth": f"2^{p:g} eta", "share_of_beta": float(b / total)}
+        for p, b in zip(function.kernels.exponents, function.beta, strict=True)
+        if b > 1e-3 * total
+    ]
+    if format is Format.json:
+        show_record(_summary(function) | {"kernels_that_count": rows}, format)
+        return
+    show_record(_summary(function), format)
+    if format is Format.table:
+        show_rows(rows, format)
 
 
 def _summary(function: ReflectionFunction) -> dict[str, Any]:

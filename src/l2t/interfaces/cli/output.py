@@ -6,15 +6,22 @@ import csv
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
+import typer
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from l2t.interfaces.cli.formats import Format
 
-__all__ = ["show_record", "show_rows"]
+__all__ = ["say", "show_record", "show_rows", "show_sentence"]
+
+
+def say(text: str, quiet: bool) -> None:
+    """Tell how things go, on standard error."""
+    if not quiet:
+        typer.echo(text, err=True)
 
 
 def show_rows(rows: Sequence[Mapping[str, Any]], format: Format, *, title: str = "") -> None:
@@ -27,12 +34,14 @@ def show_rows(rows: Sequence[Mapping[str, Any]], format: Format, *, title: str =
         writer.writerows(rows)
     else:
         table = Table(title=title or None, box=box.SIMPLE_HEAD, pad_edge=False)
+        first = next(iter(rows[0]), "") if rows else ""
         for name in rows[0] if rows else ():
             numbers = all(isinstance(row[name], int | float | None) for row in rows)
-            table.add_column(name.replace("_", " "), justify="right" if numbers else "left")
+            side: Literal["left", "right"] = "right" if numbers else "left"
+            table.add_column(name.replace("_", " "), justify=side, no_wrap=numbers or name == first)
         for row in rows:
             table.add_row(*(_told(value) for value in row.values()))
-        Console().print(table, highlight=False)
+        Console(markup=False, emoji=False, highlight=False).print(table)
 
 
 def show_record(record: Mapping[str, Any], format: Format) -> None:
@@ -43,14 +52,24 @@ def show_record(record: Mapping[str, Any], format: Format) -> None:
         show_rows([record], format)
     else:
         table = Table(box=None, show_header=False, pad_edge=False)
-        table.add_column(no_wrap=True)
+        table.add_column(no_wrap=True, style="cyan")
         table.add_column(overflow="fold")
         for name, value in record.items():
             table.add_row(name.replace("_", " "), _told(value))
-        Console().print(table, highlight=False)
+        Console(markup=False, emoji=False, highlight=False).print(table)
+
+
+def show_sentence(sentence: str, record: Mapping[str, Any], format: Format) -> None:
+    """Print a sentence for people, or the record behind it."""
+    if format is Format.table:
+        print(sentence)
+    else:
+        show_record(record, format)
 
 
 def _told(value: Any) -> str:
     if value is None:
         return "–"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
+    return str(value)

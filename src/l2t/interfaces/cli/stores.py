@@ -1,17 +1,25 @@
-"""`l2t store ls`, `show` and `rm`: look into a store."""
+"""`l2t store`: look into a store, and look after it."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-import typer
-
 from l2t.exceptions import UnknownRunError
-from l2t.experiences import ExperienceStore, open_store
+from l2t.experiences import ExperienceStore, open_store, rescue_store, upgrade_store
 from l2t.interfaces.cli.formats import Format
-from l2t.interfaces.cli.output import show_record, show_rows
+from l2t.interfaces.cli.output import say, show_record, show_rows, show_sentence
 
-__all__ = ["run_ls", "run_rm", "run_show"]
+__all__ = [
+    "run_check",
+    "run_export",
+    "run_import",
+    "run_ls",
+    "run_rescue",
+    "run_rm",
+    "run_show",
+    "run_upgrade",
+]
 
 
 def run_ls(url: str, filters: dict[str, Any], limit: int, order: str, format: Format) -> None:
@@ -19,7 +27,7 @@ def run_ls(url: str, filters: dict[str, Any], limit: int, order: str, format: Fo
     with open_store(url, create=False) as store:
         rows = [
             {
-                "run": each.run_key[:12],
+                "run": each.run_key[:8],
                 "algorithm": each.algorithm,
                 "source": each.source_name,
                 "target": each.target_name,
@@ -35,8 +43,7 @@ def run_ls(url: str, filters: dict[str, Any], limit: int, order: str, format: Fo
         ]
         total = store.count(**filters)
     show_rows(rows, format)
-    if format is Format.table:
-        typer.echo(f"{len(rows)} of {total} experiences", err=True)
+    say(f"{len(rows)} of {total} experiences", format is not Format.table)
 
 
 def run_show(url: str, key: str, format: Format) -> None:
@@ -77,15 +84,62 @@ def run_show(url: str, key: str, format: Format) -> None:
             show_rows(rows, format)
 
 
-def run_rm(url: str, keys: list[str]) -> None:
+def run_rm(url: str, keys: list[str], format: Format) -> None:
     """Delete runs, with all that nothing else refers to."""
     with open_store(url, create=False) as store:
         removed = store.delete(key=[_whole_key(store, key) for key in keys])
-    typer.echo(f"{removed} runs deleted")
+    show_sentence(f"{_runs(removed)} deleted", {"deleted": removed}, format)
+
+
+def run_check(url: str, format: Format) -> bool:
+    """Print what is wrong with a store, and return whether nothing is."""
+    with open_store(url, create=False) as store:
+        problems = store.check()
+    told = {"sound": not problems, "problems": problems}
+    if format is Format.json:
+        show_record(told, format)
+    elif format is Format.csv:
+        show_rows([{"problem": problem} for problem in problems], format)
+    else:
+        print("\n".join(problems) or "sound")
+    return not problems
+
+
+def run_upgrade(url: str, format: Format) -> None:
+    """Bring a store to the form of this version."""
+    upgrade_store(url)
+    with open_store(url, create=False) as store:
+        show_sentence("up to date", {"version": store.version}, format)
+
+
+def run_rescue(url: str, into: str, format: Format) -> None:
+    """Take what is whole out of a damaged store."""
+    with open_store(into) as store:
+        taken = rescue_store(url, store)
+    show_sentence(f"{_runs(taken)} taken over", {"taken_over": taken}, format)
+
+
+def run_export(url: str, file: Path, format: Format) -> None:
+    """Write a store to one file."""
+    with open_store(url, create=False) as store:
+        runs = len(store.keys())
+        store.export(file)
+    show_sentence(f"{_runs(runs)} written to {file}", {"exported": runs, "file": str(file)}, format)
+
+
+def run_import(url: str, file: Path, format: Format) -> None:
+    """Add the runs of an exported file."""
+    with open_store(url) as store:
+        added = store.merge(file)
+    show_sentence(f"{_runs(added)} added", {"added": added}, format)
+
+
+def _runs(count: int) -> str:
+    return "1 run" if count == 1 else f"{count} runs"
 
 
 def _whole_key(store: ExperienceStore, beginning: str) -> str:
-    """Return the key that begins so; a list shows the first twelve letters."""
+    """Return the key that begins so; a list shows the first eight letters."""
     there = store.keys()
     found = sorted(key for key in there if key.startswith(beginning))
     if len(found) != 1 or not beginning:

@@ -6,76 +6,71 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import typer
 
-from l2t.domains import Domain, DomainPair, normalize, read_domain, write_domain
+from l2t.domains import Domain, DomainPair, write_domain
+from l2t.domains.files import check_writable
+from l2t.domains.files._disk import replacing
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import evaluate
 from l2t.inference import Inference, infer, rank_sources
 from l2t.interfaces.cli.formats import Format
-from l2t.interfaces.cli.output import show_record, show_rows
+from l2t.interfaces.cli.output import say, show_record, show_rows
+from l2t.interfaces.cli.reading import described, read_domains, read_pair
 
 __all__ = ["run_rank", "run_transfer"]
+
+FEW = 15  # labels to measure with, where nobody says how many
 
 
 def run_transfer(
     source: Path,
     target: Path,
     *,
-    label: str | None,
+    reading: dict[str, Any],
     labeled: str | None,
     how: str,
     options: dict[str, Any],
-    output: Path | None,
-    source_output: Path | None,
-    w_output: Path | None,
-    plot: Path | None,
+    outputs: dict[str, Path | None],
     format: Format,
+    quiet: bool,
 ) -> None:
     """Read both files, infer W, write what was asked for, and print what to expect."""
-    if plot is not None:
-        from l2t.experiments.figures import check_figure_path
-
-        check_figure_path(plot)
-    pair = DomainPair(
-        normalize(read_domain(source, label=label), how),
-        normalize(read_domain(target, label=label, labeled=labeled), how),
-    )
+    _check_outputs(outputs)
+    pair = read_pair(source, target, reading=reading, labeled=labeled, how=how, quiet=quiet)
     found = infer(pair, **options)
-    show_record(_record(pair, found), format)
-    written = {output: pair.target, source_output: pair.source}
-    for path, domain in written.items():
-        if path is not None:
-            write_domain(
-                domain.with_features(found.transform(domain)), path, label=label or "label"
-            )
-            typer.echo(f"written to {path}", err=True)
-    if w_output is not None:
-        _write_w(w_output, found)
-        typer.echo(f"written to {w_output}", err=True)
-    if plot is not None:
+    record = _record(source, target, pair, found)
+    show_record(_for_people(record, found) if format is Format.table else record, format)
+    label = reading["label"] or "label"
+    for name, domain in (("target", pair.target), ("source", pair.source)):
+        if (path := outputs[name]) is not None:
+            write_domain(domain.with_features(found.transform(domain)), path, label=label)
+            kept = "" if found.verdict == "transfer" else ", features as they were"
+            say(f"{name} written to {path}{kept}", quiet)
+    if (path := outputs["W"]) is not None:
+        with replacing(path) as handle:
+            np.save(handle, found.W, allow_pickle=False)
+        say(f"W written to {path}", quiet)
+    if (path := outputs["plot"]) is not None:
         from l2t.experiments.figures import draw_transfer
 
-        draw_transfer(pair, found, plot)
-        typer.echo(f"drawn to {plot}", err=True)
+        draw_transfer(pair, found, path)
+        say(f"drawn to {path}", quiet)
 
 
 def run_rank(
     target: Path,
     sources: list[Path],
     *,
-    label: str | None,
+    reading: dict[str, Any],
     labeled: str | None,
     how: str,
     options: dict[str, Any],
     format: Format,
+    quiet: bool,
 ) -> None:
     """Print the sources, the most promising one first."""
-    ranked = rank_sources(
-        normalize(read_domain(target, label=label, labeled=labeled), how),
-        [normalize(read_domain(path, label=label), how) for path in sources],
-        **options,
-    )
+    *read, last = read_domains([*sources, target], reading=reading, labeled=labeled, how=how)
+    ranked = rank_sources(last, read, **options)
     rows = []
     for place, each in enumerate(ranked, start=1):
         low, high = each.inference.interval or (None, None)
@@ -90,13 +85,33 @@ def run_rank(
             }
         )
     show_rows(rows, format)
+    if rows[0]["verdict"] == "transfer":
+        say(f"next: l2t transfer {rows[0]['source']} {target} -o FILE", quiet)
 
 
-def _record(pair: DomainPair, found: Inference) -> dict[str, Any]:
+def _check_outputs(outputs: dict[str, Path | None]) -> None:
+    """Refuse what cannot be written, before anything is computed."""
+    for name, path in outputs.items():
+        if path is None:
+            continue
+        if name == "plot":
+            from l2t.experiments.figures import check_figure_path
+
+            check_figure_path(path)
+        elif name == "W":
+            if path.suffix != ".npy" or not path.parent.is_dir():
+                raise InvalidInputError(
+                    f"W is written as .npy to a folder that exists, got {str(path)!r}"
+                )
+        else:
+            check_writable(path)
+
+
+def _record(source: Path, target: Path, pair: DomainPair, found: Inference) -> dict[str, Any]:
     low, high = found.interval or (None, None)
     record: dict[str, Any] = {
-        "source": repr(pair.source),
-        "target": repr(pair.target),
+        "source": described(source, pair.source),
+        "target": described(target, pair.target),
         "labels": found.n_labels,
         "predicted_improvement": found.predicted,
         "low": low,
@@ -109,24 +124,43 @@ def _record(pair: DomainPair, found: Inference) -> dict[str, Any]:
     return record | _measured(pair.target, found)
 
 
+def _for_people(record: dict[str, Any], found: Inference) -> dict[str, Any]:
+    """Return the record in fewer lines."""
+    interval = ""
+    if found.interval is not None:
+        interval = ", 90 % interval {:.3f} to {:.3f}".format(*found.interval)
+    labels = "" if found.n_labels is None else f" with {found.n_labels} labels"
+    told = {
+        "source": record["source"],
+        "target": record["target"],
+        "predicted": f"{found.predicted:.3f} times the accuracy without transfer{labels}{interval}",
+    }
+    if "measured_improvement" in record:
+        told["measured"] = (
+            f"{record['measured_improvement']:.3f} times with {record['measured_with_labels']} labels: 1-NN "
+            f"accuracy {record['accuracy_after']:.3f} instead of {record['accuracy_before']:.3f}"
+        )
+    m, u = found.W.shape
+    return told | {
+        "verdict": found.verdict,
+        "because": found.reason,
+        "W": f"{m} x {u}, found from {found.start}",
+    }
+
+
 def _measured(target: Domain, found: Inference) -> dict[str, Any]:
     """Return the measured improvement, where all labels of the target are there for it."""
-    if target.y is None or target.labeled is not None or found.n_labels is None:
+    if target.y is None or target.labeled is not None:
         return {}
+    counts = (found.n_labels or FEW,)
     try:
-        counts = (found.n_labels,)
         before = evaluate(target.X, target.codes, label_counts=counts)
         after = evaluate(target.X @ found.W, target.codes, label_counts=counts)
     except InvalidInputError:  # too few rows to measure anything
         return {}
     return {
+        "measured_with_labels": counts[0],
         "accuracy_before": float(before.mean[0]),
         "accuracy_after": float(after.mean[0]),
         "measured_improvement": float(after.mean[0] / max(before.mean[0], 1e-9)),
     }
-
-
-def _write_w(path: Path, found: Inference) -> None:
-    if path.suffix != ".npy":
-        raise InvalidInputError(f"W is written as .npy, got {path.name!r}")
-    np.save(path, found.W, allow_pickle=False)

@@ -5,7 +5,14 @@ Heavy imports wait until a command needs them, so that help is instant.
 
 from __future__ import annotations
 
-from l2t.interfaces.cli.commands import reproduce, stores, work
+from l2t.interfaces.cli.commands import (  # isort: skip  (help lists commands in this order)
+    demo,
+    everyday,
+    experience,
+    stores,
+    reproduce,
+    bench,
+)
 from l2t.interfaces.cli.commands.app import app, main
 
-__all__ = ["app", "main", "reproduce", "stores", "work"]
+__all__ = ["app", "bench", "demo", "everyday", "experience", "main", "reproduce", "stores"]

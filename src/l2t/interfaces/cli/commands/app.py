@@ -3,34 +3,56 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from l2t._version import __version__
 from l2t.exceptions import L2TError
 
 __all__ = ["app", "main"]
 
+EXIT_CODES = (
+    "Exit codes: 0 success; 1 an error, told in one sentence; 2 wrong usage; 130 interrupted by Ctrl-C. "
+    "Results go to standard output, all else to standard error. Colours appear on a terminal alone, and "
+    "not where NO_COLOR is set."
+)
+
+
+class _Commands(TyperGroup):
+    """The commands, with one sentence for an interruption: Typer itself would end without a word."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interruption:
+            how = str(interruption) or "nothing half-written is left; start the command again"
+            typer.echo(f"l2t: interrupted; {how}", err=True)
+            raise typer.Exit(130) from None
+
+
 app = typer.Typer(
     name="l2t",
-    help="Learning to Transfer: what to transfer between two domains, learned from past transfers.",
+    cls=_Commands,
+    help="Learning to Transfer: what to transfer between two domains, learned from past transfers.\n\n"
+    "Begin with 'l2t demo', or with two files of your own: 'l2t transfer SOURCE TARGET --label COLUMN'.",
+    epilog=EXIT_CODES,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
 def main() -> None:
-    """Run the command; an error is one sentence and exit code 1, an interruption exit code 130."""
+    """Run the command; an error is one sentence and exit code 1."""
     try:
-        app()
+        app(prog_name="l2t")
     except (L2TError, OSError) as error:
         typer.echo(f"l2t: {error}", err=True)
         sys.exit(1)
-    except KeyboardInterrupt:
-        typer.echo("l2t: interrupted; what was finished is kept", err=True)
-        sys.exit(130)
 
 
 def _show_version(wanted: bool) -> None:

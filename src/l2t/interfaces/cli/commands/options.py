@@ -7,12 +7,14 @@ from typing import Annotated
 
 import typer
 
-from l2t.interfaces.cli.formats import Format
+from l2t.interfaces.cli.formats import Format, Scaling
+from l2t.interfaces.cli.settings import read_settings
 
 __all__ = [
     "As",
-    "Components",
+    "Config",
     "DataDirectory",
+    "Ignore",
     "Jobs",
     "Label",
     "Labeled",
@@ -20,6 +22,7 @@ __all__ = [
     "Normalize",
     "OutDirectory",
     "Plot",
+    "Quiet",
     "Reflection",
     "Seed",
     "StoreUrl",
@@ -28,32 +31,83 @@ __all__ = [
 
 StoreUrl = Annotated[
     str,
-    typer.Argument(metavar="STORE", help="A file such as experiences.db, or postgresql://..."),
+    typer.Argument(
+        metavar="STORE", help="A file such as experiences.db, or postgresql://user@host/database."
+    ),
 ]
 Label = Annotated[
     str | None,
-    typer.Option(help="The label column (csv, parquet) or array (npz, mat) of both files."),
+    typer.Option(
+        metavar="NAME",
+        help="The column of labels (csv, parquet) or the array (npz, mat), in both files. Without it "
+        "'label' or 'y', where there is one.",
+    ),
 ]
 Labeled = Annotated[
     str | None,
-    typer.Option(help="The target's column that says which labels you have (0/1); these may vote."),
+    typer.Option(
+        metavar="NAME",
+        help="A column of 0 and 1 in the target that says which labels you really have. Without it "
+        "the rows whose label cell is not empty, where some are.",
+    ),
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="A column that is no feature, such as an identifier; may be given again.",
+    ),
 ]
 Labels = Annotated[
-    int | None, typer.Option(min=1, help="How many target labels you have or will have.")
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="How many labelled target rows to predict for; where you have some, their number.",
+    ),
 ]
-Normalize = Annotated[str, typer.Option(help="rows, zscore or none.")]
-Components = Annotated[int | None, typer.Option(min=1, help="Columns of W, at most.")]
+Normalize = Annotated[
+    Scaling,
+    typer.Option(
+        help="First divide rows by their norm, give columns unit variance, or do nothing."
+    ),
+]
 Reflection = Annotated[
-    str, typer.Option(help="A reflection function: a JSON file, or default, which ships.")
+    str,
+    typer.Option(
+        metavar="FILE",
+        help="What 'l2t learn' wrote, or 'default', the reflection function that ships with l2t.",
+    ),
 ]
-Seed = Annotated[int, typer.Option(min=0, help="The seed of everything.")]
+Seed = Annotated[int, typer.Option(min=0, metavar="N", help="The seed of everything random.")]
 As = Annotated[Format, typer.Option("--format", help="How results are printed.")]
-Plot = Annotated[Path | None, typer.Option(help="Draw to this file (.png, .svg or .pdf).")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print results and errors, and nothing else.")
+]
+Plot = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Draw a picture (.png, .svg or .pdf).")
+]
+Jobs = Annotated[
+    int, typer.Option(metavar="N", help="Processes on this machine; -1 for one a core.")
+]
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        callback=read_settings,
+        is_eager=True,
+        metavar="FILE",
+        help="Take settings from this TOML file, such as the one that an earlier run wrote; keys are "
+        "the names of arguments and options, and what is typed wins.",
+    ),
+]
 DataDirectory = Annotated[
-    Path, typer.Option(envvar="L2T_DATA", help="Directory with the data sets, one folder each.")
+    Path,
+    typer.Option(
+        envvar="L2T_DATA", metavar="FOLDER", help="Folder of the data sets, one folder each."
+    ),
 ]
-OutDirectory = Annotated[Path, typer.Option(help="Directory for the table.")]
+OutDirectory = Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the table.")]
 WorkDirectory = Annotated[
-    Path, typer.Option(help="Directory for experiences; what is there is not done again.")
+    Path,
+    typer.Option(metavar="FOLDER", help="Folder for experiences; what is there is not done again."),
 ]
-Jobs = Annotated[int, typer.Option(help="Local processes; -1 for all cores.")]

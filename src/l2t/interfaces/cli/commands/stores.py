@@ -9,23 +9,31 @@ import typer
 
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import As, StoreUrl
-from l2t.interfaces.cli.formats import Format
+from l2t.interfaces.cli.formats import Format, Order, Status
 
 store = typer.Typer(help="Look after an experience store.", no_args_is_help=True)
 app.add_typer(store, name="store")
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The exported file (.zip).")]
 
 
 @store.command("ls", short_help="List experiences.")
 def store_ls(
     url: StoreUrl,
-    algorithm: Annotated[str | None, typer.Option(help="Only of this algorithm.")] = None,
-    domain: Annotated[str | None, typer.Option(help="Only with this source or target.")] = None,
-    labels: Annotated[int | None, typer.Option(help="Only at this number of labels.")] = None,
-    status: Annotated[str | None, typer.Option(help="Only done or failed.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many.")] = 20,
-    order: Annotated[
-        str, typer.Option(help="created_at, algorithm, duration, improvement_ratio or n_labels.")
-    ] = "created_at",
+    algorithm: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only of this algorithm.")
+    ] = None,
+    domain: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only with this source or target.")
+    ] = None,
+    labels: Annotated[
+        int | None, typer.Option(metavar="N", help="Only at this number of labels.")
+    ] = None,
+    status: Annotated[Status | None, typer.Option(help="Only runs that ended so.")] = None,
+    limit: Annotated[int, typer.Option(min=1, metavar="N", help="How many.")] = 20,
+    order: Annotated[Order, typer.Option(help="The newest or the largest first.")] = (
+        Order.created_at
+    ),
     format: As = Format.table,
 ) -> None:
     """List experiences, the newest or the largest first."""
@@ -38,7 +46,9 @@ def store_ls(
 @store.command("show", short_help="One run in full.")
 def store_show(
     url: StoreUrl,
-    key: Annotated[str, typer.Argument(help="The beginning of the run's key.")],
+    key: Annotated[
+        str, typer.Argument(metavar="RUN", help="The beginning of its key, as 'store ls' shows it.")
+    ],
     format: As = Format.table,
 ) -> None:
     """Show one run in full, with its accuracies at every number of labels."""
@@ -50,63 +60,60 @@ def store_show(
 @store.command("rm", short_help="Delete runs.")
 def store_rm(
     url: StoreUrl,
-    keys: Annotated[list[str], typer.Argument(help="The beginnings of the runs' keys.")],
+    keys: Annotated[
+        list[str],
+        typer.Argument(metavar="RUN", help="The beginnings of their keys, as 'store ls' shows."),
+    ],
+    format: As = Format.table,
 ) -> None:
     """Delete runs, with the domains and arrays that nothing else refers to."""
     from l2t.interfaces.cli.stores import run_rm
 
-    run_rm(url, keys)
+    run_rm(url, keys, format)
 
 
 @store.command("check", short_help="Read and hash everything again.")
-def store_check(url: StoreUrl) -> None:
+def store_check(url: StoreUrl, format: As = Format.table) -> None:
     """Read and hash everything in a store again; exit code 1 if anything is wrong."""
-    from l2t.experiences import open_store
+    from l2t.interfaces.cli.stores import run_check
 
-    with open_store(url, create=False) as opened:
-        problems = opened.check()
-    for problem in problems:
-        typer.echo(problem)
-    if problems:
+    if not run_check(url, format):
         raise typer.Exit(1)
-    typer.echo("sound")
 
 
-@store.command("upgrade")
-def store_upgrade(url: StoreUrl) -> None:
+@store.command("upgrade", short_help="Bring an older store to the form of this version.")
+def store_upgrade(url: StoreUrl, format: As = Format.table) -> None:
     """Bring a store that an older version made to the form of this one."""
-    from l2t.experiences import upgrade_store
+    from l2t.interfaces.cli.stores import run_upgrade
 
-    upgrade_store(url)
-    typer.echo("up to date")
+    run_upgrade(url, format)
 
 
 @store.command("rescue", short_help="Take what is whole out of a damaged SQLite store.")
 def store_rescue(
     url: StoreUrl,
-    into: Annotated[str, typer.Argument(help="The store that takes over what is whole.")],
+    into: Annotated[
+        str, typer.Argument(metavar="NEW", help="The store that takes over what is whole.")
+    ],
+    format: As = Format.table,
 ) -> None:
     """Take every run that can still be read out of a damaged SQLite store, which is left as it is."""
-    from l2t.experiences import open_store, rescue_store
+    from l2t.interfaces.cli.stores import run_rescue
 
-    with open_store(into) as opened:
-        typer.echo(f"{rescue_store(url, opened)} runs taken over")
+    run_rescue(url, into, format)
 
 
-@store.command("export")
-def store_export(url: StoreUrl, file: Path) -> None:
+@store.command("export", short_help="Write everything to one portable file.")
+def store_export(url: StoreUrl, file: File, format: As = Format.table) -> None:
     """Write everything in a store to one portable file."""
-    from l2t.experiences import open_store
+    from l2t.interfaces.cli.stores import run_export
 
-    with open_store(url, create=False) as opened:
-        opened.export(file)
-    typer.echo(f"written to {file}")
+    run_export(url, file, format)
 
 
 @store.command("import", short_help="Add the runs of an exported file.")
-def store_import(url: StoreUrl, file: Path) -> None:
+def store_import(url: StoreUrl, file: File, format: As = Format.table) -> None:
     """Add the runs of an exported file to a store; what is there already stays as it is."""
-    from l2t.experiences import open_store
+    from l2t.interfaces.cli.stores import run_import
 
-    with open_store(url) as opened:
-        typer.echo(f"{opened.merge(file)} runs added")
+    run_import(url, file, format)

@@ -1,0 +1,68 @@
+"""What the site is made of beside its pages: the command reference, and mathematics as MathML."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from latex2mathml.converter import convert
+from mkdocs.structure.files import File
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from l2t.interfaces.cli import app
+
+COMMANDS = "reference/commands.md"
+_FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
+
+
+def on_files(files: Any, *, config: Any) -> Any:
+    """Add the command reference, made from the commands themselves."""
+    files.append(File.generated(config, COMMANDS, content=command_page()))
+    return files
+
+
+def on_page_content(content: str, **_: Any) -> str:
+    """Turn formulas into MathML, which browsers draw by themselves."""
+
+    def mathml(found: re.Match[str]) -> str:
+        display = "block" if found[2] == "[" else "inline"
+        return convert(html.unescape(found[3]).strip(), display=display)
+
+    return _FORMULA.sub(mathml, content)
+
+
+def command_page() -> str:
+    """Return the page of every command's help."""
+    parts = [
+        "# Command line\n\nEvery command as it describes itself (`l2t COMMAND --help`). Results go to "
+        "standard output and can be had as a table, as JSON or as csv (`--format`); progress and notes go to "
+        "standard error, and `--quiet` leaves them out.\n\n"
+        "| exit code | meaning |\n|---|---|\n| 0 | success |\n| 1 | an error, told in one sentence; or "
+        "`l2t store check` found something |\n| 2 | wrong usage |\n| 130 | interrupted by Ctrl-C |\n\n"
+        "`l2t --install-completion` teaches your shell to complete commands and options. Colours appear on a "
+        "terminal alone, and not where the environment variable `NO_COLOR` is set."
+    ]
+    for words in command_names():
+        level = "##" if len(words) < 3 else "###"
+        parts.append(f"{level} {' '.join(words)}\n\n```text\n{help_text(words).rstrip()}\n```")
+    return "\n\n".join(parts) + "\n"
+
+
+def command_names() -> Iterator[tuple[str, ...]]:
+    """Yield the words of every command, a group before its commands."""
+
+    def walk(words: tuple[str, ...], command: Any) -> Iterator[tuple[str, ...]]:
+        yield words
+        for name, each in getattr(command, "commands", {}).items():
+            yield from walk((*words, name), each)
+
+    return walk(("l2t",), get_command(app))
+
+
+def help_text(words: tuple[str, ...]) -> str:
+    """Return what a command prints with --help."""
+    wide = {"COLUMNS": "88", "TERMINAL_WIDTH": "88"}
+    return CliRunner().invoke(app, [*words[1:], "--help"], env=wide, prog_name="l2t").stdout

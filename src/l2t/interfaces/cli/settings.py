@@ -1,0 +1,138 @@
+"""A run as one TOML file: read by ``--config``, and written beside the results so that it can be repeated.
+
+Keys are the names of options without the dashes in front, and of arguments; what is typed on the command
+line wins. Paths are relative to the current directory, as they are there.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import typer
+
+from l2t._version import __version__
+from l2t.exceptions import InvalidInputError
+
+__all__ = ["read_settings", "write_settings"]
+
+#: How a run is shown is no part of what it does.
+_LEFT_OUT = ("config", "format", "quiet", "help")
+
+
+def read_settings(context: typer.Context, file: Path | None) -> Path | None:
+    """Take what a file says for defaults; the callback of an eager option."""
+    if file is None or context.resilient_parsing:  # the latter: shell completion
+        return file
+    parameters = dict(_parameters(context))
+    found = {}
+    for key, value in _load(file).items():
+        if key not in parameters:
+            known = ", ".join(parameters)
+            raise InvalidInputError(f"{file}: {key} is not one of its settings, which are {known}")
+        parameter = parameters[key]
+        _check(context, parameter, value, f"{file}: {key}")
+        found[parameter.name] = value
+    context.default_map = found
+    return file
+
+
+def write_settings(context: typer.Context, results: Path, **instead: str) -> Path:
+    """Write the settings of a run beside its results, and return the file.
+
+    Nothing is replaced: a file that says the same stays, and beside one that says something else the
+    next free number is taken.
+
+    Parameters
+    ----------
+    context : typer.Context
+        The command that was typed.
+    results : Path
+        What the command writes.
+    **instead
+        Settings to write otherwise than they were typed: a URL without its password.
+    """
+    typed = {key: _plain(context.params[each.name]) for key, each in _parameters(context)}
+    said = {key: value for key, value in (typed | instead).items() if value is not None}
+    number = 1
+    while True:
+        ending = ".toml" if number == 1 else f"-{number}.toml"
+        file = results.with_name(f"{results.stem}{ending}")
+        try:
+            with file.open("x", encoding="utf-8") as handle:
+                handle.write(
+                    f"# Written by l2t {__version__}. To repeat this run from the same directory:\n"
+                    f"#   l2t {context.info_name} --config {file}\n{_toml(said)}"
+                )
+        except FileExistsError:
+            if _says(file) == said:
+                return file
+            number += 1
+        else:
+            return file
+
+
+def _parameters(context: typer.Context) -> Iterator[tuple[str, Any]]:
+    """Yield the parameters of a command by the names that a person types."""
+    for parameter in context.command.params:
+        longest = max(parameter.opts, key=len)
+        name = longest.lstrip("-")
+        if name not in _LEFT_OUT:
+            yield name, parameter
+
+
+def _load(file: Path) -> dict[str, Any]:
+    try:
+        with file.open("rb") as handle:
+            return tomllib.load(handle)
+    except OSError as error:
+        raise InvalidInputError(f"--config: {file} cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInputError(f"--config: {file} is not TOML: {error}") from None
+
+
+def _says(file: Path) -> dict[str, Any] | None:
+    try:
+        return _load(file)
+    except InvalidInputError:
+        return None
+
+
+def _check(context: typer.Context, parameter: Any, value: Any, where: str) -> None:
+    """Refuse a value of the wrong type, then what the option itself refuses."""
+    hint = str(get_type_hints(context.command.callback)[parameter.name])
+    kinds: dict[str, tuple[type, str]] = {
+        "int": (int, "a whole number"),
+        "bool": (bool, "true or false"),
+        "": (str, "text in quotes"),
+    }
+    kind, told = next(each for name, each in kinds.items() if name in hint)
+    several = "list" in hint
+    each = value if several and isinstance(value, list) else [value]
+    if several != isinstance(value, list) or not all(type(one) is kind for one in each):
+        told = f"a list of which each is {told}" if several else told
+        raise InvalidInputError(f"{where} must be {told}, got {value!r:.80}")
+    try:
+        parameter.process_value(context, value)
+    except typer.BadParameter as error:
+        raise InvalidInputError(
+            f"{where}: {error.message.rstrip('.')}, got {value!r:.80}"
+        ) from None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value] or None
+    return str(value) if isinstance(value, Path) else value
+
+
+def _toml(said: Mapping[str, Any]) -> str:
+    return "".join(f"{key} = {_value(value)}\n" for key, value in said.items())
+
+
+def _value(value: Any) -> str:
+    """Return a text, a number, a truth value or a list of them as TOML, which writes them as JSON does."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

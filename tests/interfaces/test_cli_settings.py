@@ -1,0 +1,111 @@
+"""One TOML file a run: it is written beside the results, and repeats them."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from l2t import open_store, write_domain
+from l2t.domains import digits, mnist
+
+COLLECT = ("collect", "digits.npz", "mnist.npz", "--pairs", "2", "--per-class", "20", "-q")
+SOME = ("--algorithms", "gfk,tca")
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_domain(digits(), "digits.npz")
+    write_domain(mnist(), "mnist.npz")
+
+
+def keys(store="experiences.db"):
+    with open_store(store, create=False) as opened:
+        return opened.keys()
+
+
+def test_a_collection_is_repeated_from_its_file(l2t):
+    assert l2t(*COLLECT, *SOME, "--store", "first.db").code == 0
+    said = tomllib.loads(Path("first.toml").read_text())
+    assert said["source"] == "digits.npz"
+    assert said["per-class"] == 20
+    assert said["one-per-pair"] is False
+    assert not {"quiet", "format", "config"} & said.keys()
+    again = l2t("collect", "--config", "first.toml", "--store", "second.db", "--format", "json")
+    assert json.loads(again.out)["done"] == 4
+    assert keys("second.db") == keys("first.db")
+    assert tomllib.loads(Path("second.toml").read_text()) == said | {"store": "second.db"}
+
+
+def test_what_is_typed_wins_and_nothing_is_replaced(l2t):
+    mine = '# my own words\npairs = 3\nalgorithms = "gfk"\nper-class = 20\n'
+    Path("experiences.toml").write_text(mine)
+    typed = ("collect", "digits.npz", "mnist.npz", "--config", "experiences.toml", "--pairs", "1")
+    told = l2t(*typed)
+    assert told.out.startswith("1 runs done")
+    assert "to repeat it: l2t collect --config experiences-2.toml" in told.err
+    assert Path("experiences.toml").read_text() == mine
+    l2t(*typed)  # the same run again needs no other file
+    assert sorted(Path().glob("*.toml")) == [Path("experiences-2.toml"), Path("experiences.toml")]
+    assert tomllib.loads(Path("experiences-2.toml").read_text())["pairs"] == 1
+
+
+def test_learning_is_repeated_from_its_file(l2t):
+    assert l2t(*COLLECT, *SOME, "--pairs", "6").code == 0
+    told = l2t("learn", "--neighbors", "5", "--split", "class", "-o", "mine.json")
+    assert told.code == 0, told.err
+    assert "l2t learn --config mine.toml" in told.err
+    assert tomllib.loads(Path("mine.toml").read_text())["neighbors"] == [5]
+    first = json.loads(Path("mine.json").read_text())
+    Path("mine.json").unlink()
+    assert l2t("learn", "--config", "mine.toml", "-q").err == ""
+    second = json.loads(Path("mine.json").read_text())
+    assert first["beta"] == second["beta"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('pairs = "many"', "mine.toml: pairs must be a whole number, got 'many'"),
+        ("pairs = true", "mine.toml: pairs must be a whole number, got True"),
+        ("pairs = 0", "mine.toml: pairs: "),
+        ("label = 3", "mine.toml: label must be text in quotes, got 3"),
+        ("one-per-pair = 1", "mine.toml: one-per-pair must be true or false, got 1"),
+        ('ignore = "id"', "mine.toml: ignore must be a list of which each is text in quotes"),
+        ('normalize = "row"', "'rows', 'zscore', 'none'"),
+        (
+            "pair = 3",
+            "mine.toml: pair is not one of its settings, which are source, target, store,",
+        ),
+        ("[collect]\npairs = 3", "mine.toml: collect is not one of its settings"),
+        ("pairs = ", "--config: mine.toml is not TOML: Invalid value (at "),
+    ],
+)
+def test_a_wrong_file_gets_one_sentence(text, sentence, l2t):
+    Path("mine.toml").write_text(text)
+    told = l2t("collect", "digits.npz", "mnist.npz", "--config", "mine.toml")
+    assert told.code == 1
+    assert sentence in told.err
+    assert told.err.count("\n") == 1
+    assert not Path("experiences.db").exists()
+
+
+def test_a_file_that_is_not_there(l2t):
+    told = l2t("collect", "--config", "absent.toml")
+    assert told == (1, "", "l2t: --config: absent.toml cannot be read: No such file or directory\n")
+
+
+def test_passwords_are_not_written(postgres, l2t):
+    url = postgres().replace("postgresql://postgres:", "postgresql://postgres:secret", 1)
+    assert "secret" in url
+    told = l2t(*COLLECT, "--algorithms", "gfk", "--pairs", "1", "--store", url)
+    assert told.code == 0, told.err
+    text = Path("experiences.toml").read_text()
+    assert "secret" not in text
+    assert "secret" not in told.out + told.err
+    assert l2t("collect", "--config", "experiences.toml").out.startswith(
+        "0 runs done, 0 failed, 1 were"
+    )

@@ -1,0 +1,127 @@
+"""What only shows in a real process on a terminal: progress, colours, Ctrl-C, completion."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from l2t import write_domain
+from l2t.domains import digits, mnist
+
+COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3\d|4\d|9\d)(?:;\d+)*m")
+COLLECT = ("collect", "digits.npz", "mnist.npz", "--per-class", "20", "--algorithms", "gfk,tca")
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    write_domain(digits(), "digits.npz")
+    write_domain(mnist(), "mnist.npz")
+
+
+def on_terminal(*arguments, until=None, **variables):
+    """Run a command on a pseudo-terminal; press Ctrl-C where `until` is first seen."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "l2t", *arguments],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=os.environ | variables,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            shown += chunk
+            if until is not None and re.search(until, plain(shown.decode(errors="ignore"))):
+                os.killpg(process.pid, signal.SIGINT)
+                until = None
+    except OSError:  # the other side was closed
+        pass
+    os.close(ours)
+    return process.wait(timeout=60), shown.decode()
+
+
+def plain(text):
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text)
+
+
+def test_progress_and_colours_on_a_terminal_alone():
+    code, shown = on_terminal(*COLLECT, "--pairs", "3")
+    assert code == 0
+    assert "6/6" in plain(shown)
+    assert COLOUR.search(shown)
+    code, shown = on_terminal(*COLLECT, "--pairs", "4", NO_COLOR="1")
+    assert code == 0
+    assert "8/8" in plain(shown)
+    assert not COLOUR.search(shown)
+    code, shown = on_terminal(*COLLECT, "--pairs", "5", "--quiet")
+    assert "/10" not in plain(shown)
+    assert shown.startswith("2 runs done, 0 failed, 8 were there already")
+    piped = subprocess.run(
+        [sys.executable, "-m", "l2t", *COLLECT, "--pairs", "5"], capture_output=True, check=True
+    )
+    assert b"\x1b" not in piped.stdout + piped.stderr
+
+
+def test_tables_are_coloured_on_a_terminal_alone():
+    assert COLOUR.search(on_terminal("explain")[1])
+    assert not COLOUR.search(on_terminal("explain", NO_COLOR="1")[1])
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(jobs, l2t):
+    arguments = (*COLLECT, "--pairs", "2000", "--jobs", jobs)
+    code, shown = on_terminal(*arguments, until=r" [1-9]\d*/4000")
+    assert code == 130
+    assert "Traceback" not in shown
+    told = plain(shown).splitlines()[-1]
+    expected = "what was finished is kept in experiences.db; go on with: l2t collect --config"
+    assert told == f"l2t: interrupted; {expected} experiences.toml"
+    assert l2t("store", "check", "experiences.db").out == "sound\n"
+    assert re.search(r"of [1-9]\d* experiences\n$", l2t("store", "ls", "experiences.db").err)
+    again = l2t("collect", "--config", "experiences.toml", "--pairs", "1", "-q")
+    assert again.out.startswith("0 runs done, 0 failed, 2 were there already")
+
+
+def test_ctrl_c_elsewhere():
+    code, shown = on_terminal("demo", "--jobs", "1", until="1/4 collecting")
+    assert code == 130
+    assert "Traceback" not in shown
+    last = plain(shown).splitlines()[-1]
+    assert last == "l2t: interrupted; nothing half-written is left; start the command again"
+    assert sorted(path.name for path in Path().iterdir()) == ["digits.npz", "mnist.npz"]
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["l2t", "tra"], {"transfer"}),
+        (["l2t", "store", "re"], {"rescue"}),
+        (["l2t", "transfer", "--norm"], {"--normalize"}),
+        (["l2t", "transfer", "--format", ""], {"table", "json", "csv"}),
+    ],
+)
+def test_the_shell_completes(words, offered):
+    variables = {
+        "_L2T_COMPLETE": "complete_bash",
+        "COMP_WORDS": " ".join(words),
+        "COMP_CWORD": str(len(words) - 1),
+    }
+    command = Path(sys.executable).with_name("l2t")
+    told = subprocess.run(
+        command, env=os.environ | variables, capture_output=True, text=True, check=False
+    )
+    assert set(told.stdout.split()) == offered, told
