@@ -27,7 +27,7 @@ def run_ls(url: str, filters: dict[str, Any], limit: int, order: str, format: Fo
                 "before": _number(each.accuracy_before),
                 "after": _number(each.accuracy_after),
                 "ratio": _number(each.improvement_ratio),
-                "status": each.status if each.status == "done" else f"failed: {each.reason}",
+                "status": f"failed: {each.reason}" if each.status == "failed" else each.status,
             }
             for each in store.experiences(
                 limit=limit, order=order, descending=True, statistics=False, **filters

@@ -21,7 +21,7 @@ def store_ls(
     algorithm: Annotated[str | None, typer.Option(help="Only of this algorithm.")] = None,
     domain: Annotated[str | None, typer.Option(help="Only with this source or target.")] = None,
     labels: Annotated[int | None, typer.Option(help="Only at this number of labels.")] = None,
-    status: Annotated[str | None, typer.Option(help="Only done or failed.")] = None,
+    status: Annotated[str | None, typer.Option(help="Only done, failed or asked.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="How many.")] = 20,
     order: Annotated[
         str, typer.Option(help="created_at, algorithm, duration, improvement_ratio or n_labels.")
