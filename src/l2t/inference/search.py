@@ -18,7 +18,7 @@ from l2t.reflection import ReflectionFunction, load_reflection
 from l2t.reflection.plan import Constraint, Plan
 from l2t.statistics import pair_statistics
 
-__all__ = ["infer"]
+__all__ = ["infer", "label_count"]
 
 #: The reflection function that is used when none is given.
 DEFAULT = "default"
@@ -83,7 +83,7 @@ def infer(
         )
     if not isinstance(reflection, ReflectionFunction):
         reflection = load_reflection(DEFAULT if reflection is None else reflection)
-    n_labels = _label_count(pair, n_labels)
+    n_labels = label_count(pair, n_labels)
     plan = _plan(plan or reflection.plan(n_labels), constraint, n_components, n_iter)
     part = _part(pair, max_rows, random_state)
     objective = Objective(part, reflection, random_state)
@@ -127,7 +127,8 @@ def infer(
     )
 
 
-def _label_count(pair: DomainPair, n_labels: int | None) -> int | None:
+def label_count(pair: DomainPair, n_labels: int | None) -> int | None:
+    """Return the number of labelled target rows: those that are marked, or else what is told."""
     marked = int(pair.target_labeled.sum())
     if not marked:
         return n_labels

@@ -26,6 +26,7 @@ from l2t.experiences.store.functions import (
     FunctionVersion,
     Use,
     complete,
+    last_number,
     put_function,
     unused,
     used,
@@ -167,6 +168,12 @@ class ExperienceStore:
         with self._database.reading() as connection:
             row = connection.execute(query.where(chosen)).one_or_none()
         return None if row is None else version_of(row)
+
+    def newest_function(self) -> FunctionVersion | None:
+        """Return the newest version, in use or not; None where there is none."""
+        with self._database.reading() as connection:
+            number = last_number(connection)
+        return self.function(number) if number else None
 
     def functions(self) -> list[FunctionVersion]:
         """Return all versions of the agent's function, the oldest first."""
