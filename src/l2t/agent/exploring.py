@@ -3,8 +3,8 @@
 The upper end of an interval is the same multiple of every prediction, and so no reason to prefer another W.
 What differs from W to W is how well the function knows the terms of 1/f that count there: to second order
 its n experiences give its parameters theta the covariance ``C = s² (n H + n R)^-1`` (H of `Memory`, R the
-regulariser, s the noise of ratios), and 1/f at W the variance ``g'C g``, with g its gradient in theta. "upper"
-takes the W whose interval ends highest when 1/f is at its own lower end.
+regulariser, s the noise of ratios), and 1/f at W the variance ``g'C g``, with g its gradient in theta. So
+"upper" takes the W whose interval ends highest when 1/f is at its own lower end.
 """
 
 from __future__ import annotations
