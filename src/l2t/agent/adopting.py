@@ -8,7 +8,8 @@ target (docs/errata.md, section 8). So every result is an experience of the same
 from __future__ import annotations
 
 import inspect
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from l2t.inference.trials import without_labels
 from l2t.numerics import fingerprint
 from l2t.reflection import ReflectionFunction
 
-__all__ = ["Own", "adopt"]
+__all__ = ["Adopted", "Own", "adopt"]
 
 
 def adopt(given: Any, name: str | None = None, *, random_state: int = 0) -> Algorithm:
@@ -34,11 +35,12 @@ def adopt(given: Any, name: str | None = None, *, random_state: int = 0) -> Algo
 
     Parameters
     ----------
-    given : str, Algorithm, array, LatentFactors or transformer
-        The name of a base algorithm; an algorithm; a W (m x u); or anything with `transform`, such as
-        transformers of scikit-learn, skada, POT or ADAPT. One that is not fitted yet is cloned and fitted:
-        with ``sample_domain`` where its `fit` knows it (skada), with ``Xs`` and ``Xt`` where it knows those
-        (POT), and to the rows of both domains otherwise. No label is passed on.
+    given : str, Algorithm, array, LatentFactors, transformer or function
+        The name of a base algorithm; an algorithm; a W (m x u); a function from a pair to transformed target
+        rows; or anything with `transform`, such as transformers of scikit-learn, skada and POT. One that is
+        not fitted yet is cloned and fitted: with ``sample_domain`` where its `fit` knows it (skada), with
+        ``Xs`` and ``Xt`` where it knows those (POT, whose inverse moves the target), and to the rows of both
+        domains otherwise. No label is passed on.
     name : str, optional
         What the experience is kept under; by default the name of the algorithm or of the class.
     random_state : int
@@ -55,7 +57,9 @@ def adopt(given: Any, name: str | None = None, *, random_state: int = 0) -> Algo
     if isinstance(given, LatentFactors):
         return _Given(name or given.algorithm, np.array(given.W))
     if hasattr(given, "transform"):
-        return _Adopted(name or type(given).__name__, given)
+        return Adopted(name or type(given).__name__, given)
+    if callable(given):
+        return Adopted(name or str(getattr(given, "__name__", "function")), given)
     if isinstance(given, Algorithm):
         return given
     try:
@@ -99,10 +103,11 @@ class _Given:
 
     name: str
     W: npt.NDArray[Any]
+    told: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def params(self) -> dict[str, Any]:
-        return {"W": fingerprint(self.W)}
+        return {"W": fingerprint(self.W), **self.told}
 
     def fit(self, pair: DomainPair) -> LatentFactors:
         """Return W, if it is for the features of the pair."""
@@ -114,34 +119,26 @@ class _Given:
 
 
 @dataclass(frozen=True, eq=False)
-class _Adopted:
-    """A transformer, as the linear map of the target's rows that is closest to what it does."""
+class Adopted:
+    """A transformer or function, as the linear map of the target's rows that is closest to what it does."""
 
     name: str
-    transformer: Any
+    given: Any
 
-    @property
-    def params(self) -> dict[str, Any]:
-        return {"transformer": " ".join(repr(self.transformer).split())}
+    def on(self, pair: DomainPair) -> Algorithm:
+        """Return the W that it gives for a pair, which tells it from others of its name."""
+        transforms = hasattr(self.given, "transform")
+        told = {"transformer": " ".join(repr(self.given).split())} if transforms else {}
+        return _Given(self.name, self.fit(pair).W, told)
 
     def fit(self, pair: DomainPair) -> LatentFactors:
-        """Fit the transformer where it is not, and find W."""
-        fitted, Xt = _fitted(self.transformer, pair), pair.target.X
-        asked = inspect.signature(fitted.transform).parameters
-        if "sample_domain" in asked:
-            Zt = fitted.transform(Xt, sample_domain=np.full(len(Xt), -1), allow_source=True)
-        elif (
-            "domain" in asked
-        ):  # ADAPT, where the source stays and the target moves, or the reverse
-            Zt = fitted.transform(Xt, domain="tgt")
-        elif "Xt" in asked and "Xs" in asked:  # POT moves the source; the inverse moves the target
-            Zt = fitted.inverse_transform(Xt=Xt)
-        else:
-            Zt = fitted.transform(Xt)
-        Zt = np.asarray(Zt, dtype=np.float64)
-        if Zt.ndim != 2 or len(Zt) != len(Xt) or not np.isfinite(Zt).all():
+        """Transform the target's rows, and find W."""
+        transforms = hasattr(self.given, "transform")
+        rows = _transformed(self.given, pair) if transforms else self.given(pair)
+        Zt, n_rows = np.asarray(rows, dtype=np.float64), len(pair.target)
+        if Zt.ndim != 2 or len(Zt) != n_rows or not Zt.size or not np.isfinite(Zt).all():
             raise InvalidInputError(
-                f"{self.name}.transform must give a finite row for each of {len(Xt)} target rows, "
+                f"{self.name} must give a finite row for each of {n_rows} target rows, "
                 f"got shape {Zt.shape}"
             )
         V, residual = pair.span.linear_map(Zt)
@@ -149,19 +146,32 @@ class _Adopted:
         return LatentFactors(pair.span.lift(V), "fitted", self.name, told, {"Zt": Zt})
 
 
-def _fitted(transformer: Any, pair: DomainPair) -> Any:
+def _transformed(transformer: Any, pair: DomainPair) -> Any:
+    """Return the target's rows, transformed; the transformer is fitted before where it is not."""
+    Xs, Xt = pair.source.X, pair.target.X
+    if not _is_fitted(transformer):
+        transformer = clone(transformer, safe=False)
+        asked = inspect.signature(transformer.fit).parameters
+        if {"Xs", "Xt"} <= asked.keys():
+            transformer.fit(Xs=Xs, Xt=Xt)
+        elif "sample_domain" in asked:
+            signs = np.repeat([1, -1], [len(Xs), len(Xt)])
+            transformer.fit(np.concatenate([Xs, Xt]), sample_domain=signs)
+        else:
+            transformer.fit(np.concatenate([Xs, Xt]))
+    asked = inspect.signature(transformer.transform).parameters
+    if {"Xs", "Xt"} <= asked.keys():
+        return transformer.inverse_transform(Xt=Xt)
+    if "sample_domain" in asked:
+        return transformer.transform(Xt, sample_domain=np.full(len(Xt), -1))
+    return transformer.transform(Xt)
+
+
+def _is_fitted(transformer: Any) -> bool:
     try:
         check_is_fitted(transformer)
-        return transformer
-    except (NotFittedError, TypeError):
-        pass
-    fresh = clone(transformer, safe=False)
-    Xs, Xt = pair.source.X, pair.target.X
-    asked = inspect.signature(fresh.fit).parameters
-    if "Xs" in asked and "Xt" in asked:
-        return fresh.fit(Xs=Xs, Xt=Xt) or fresh
-    if "sample_domain" in asked:
-        both = np.concatenate([Xs, Xt])
-        signs = np.r_[np.ones(len(Xs)), -np.ones(len(Xt))].astype(int)
-        return fresh.fit(both, sample_domain=signs) or fresh
-    return fresh.fit(np.concatenate([Xs, Xt])) or fresh
+    except NotFittedError:
+        return False
+    except (TypeError, AttributeError):  # of a library with a convention of its own
+        return any(name.endswith("_") for name in vars(transformer))
+    return True

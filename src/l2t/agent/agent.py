@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from l2t._version import __version__
-from l2t.agent.adopting import Own, adopt
+from l2t.agent.adopting import Adopted, Own, adopt
 from l2t.agent.answering import Explore, answer
 from l2t.agent.recording import score_of, told_run
 from l2t.agent.refining import refine
@@ -233,7 +233,7 @@ class Agent:
         ----------
         pair : DomainPair
             The domains.
-        algorithm : str, Algorithm, W, LatentFactors or transformer
+        algorithm : str, Algorithm, W, LatentFactors, transformer or function
             What was used (`adopt`).
         accuracy_before, accuracy_after : float, optional
             Accuracy on X and on X W, from 0 to 1. Without them the labels of the target are used to measure
@@ -251,6 +251,8 @@ class Agent:
         if not isinstance(pair, DomainPair):
             raise InvalidInputError(f"pair must be a DomainPair, got {type(pair).__name__}")
         used = adopt(algorithm, name, random_state=self.random_state)
+        if isinstance(used, Adopted):
+            used = used.on(pair)
         if (accuracy_before is None) != (accuracy_after is None):
             raise InvalidInputError(
                 "accuracy_before and accuracy_after must be given both or neither, "

@@ -123,9 +123,10 @@ def measure_stream(
                     costs.append((float(version.n_runs), spent / told))
                     told, spent = 0, 0.0
             advance("asking")
-    columns = np.array(rows).T
+    ratio, always, predicted, low, high, version_of_pair = np.array(rows).T
     runs, seconds = np.array(costs).reshape(-1, 2).T
-    return Stream(*columns, runs, seconds, agent.versions())
+    said = (predicted, low, high, version_of_pair)
+    return Stream(ratio, always, *said, runs, seconds, agent.versions())
 
 
 def learned_at_once(store: ExperienceStore, random_state: int = 0) -> ReflectionFunction:
