@@ -56,7 +56,8 @@ def quick(monkeypatch):
     """Learning with nothing left to choose, where a test is about something else."""
 
     def quickly(experiences, **options):
-        return learn(experiences, gamma=1e-3, huber=0.1, n_starts=1, n_folds=2, **options)
+        settings = {"gamma": 1e-3, "huber": 0.1, "n_starts": 1, "n_folds": 2}
+        return learn(experiences, **options | settings)
 
     monkeypatch.setattr(refining, "learn", quickly)
 

@@ -1,11 +1,12 @@
 """How the agent's function goes on learning, and when a new one takes over.
 
 A fixed share of all pairs, by the fingerprints of their domains, is never learned from: their newest runs
-judge. The learner takes in every new run by `partial_fit`, twice: once remembering all that was before, once
-at half its weight, which helps when the kind of pairs has changed. When it has met twice as many runs as when
-all were last learned from anew, they are learned from anew, so that settings follow; that is about as many
-runs as were new, whatever their number. The best of these goes on learning. It takes over from the function
-in use when its error on the held-out runs is less.
+judge. What is new is learned in two ways, each at a cost that does not grow with what is there: by
+`partial_fit`, which remembers everything to second order, and from the newest runs alone, which forgets and
+so follows when the kind of pairs changes. When there are twice as many runs as when all were last learned
+from, all are learned from anew and settings are chosen again; that is about as many runs as were new,
+whatever their number. The best of these is the next version, and what `partial_fit` goes on from. It takes
+over from the version in use when its error on the held-out runs is less.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ __all__ = ["LEAST_JUDGES", "held_out", "prediction_error", "refine"]
 #: One pair in so many judges.
 SHARE = 4
 #: The newest held-out runs that judge, and how few of them cannot.
-WINDOW = 80
+WINDOW = 60
 LEAST_JUDGES = 5
 #: Runs that are taken in at once, at most; the others are for the next version.
 MOST_AT_ONCE = 5000
 #: Experiences that all is learned anew from, at least, and its newest runs, at most.
 LEAST_LEARNED = 20
 MOST_LEARNED = 20_000
-#: What a forgetful learner keeps of the weight of the past.
-KEPT = 0.5
+#: The newest runs, which are learned from without the others.
+RECENT = 400
 #: Ratios at more labels do not shape a function (`learn`), and do not judge it.
 MOST_LABELS = 30
 
@@ -126,27 +127,32 @@ def _candidates(
     due = n_runs >= 2 * anew_at
     noted = {"learned_anew_at": n_runs if due else anew_at}
     if learner is not None and learner.lessons is not None:
+        refined = learner.partial_fit(new)
         # What L2T's own W's were worth calibrates predictions for such W's.
         own = [each for each in new if each.algorithm == "l2t"]
         calibration = learner.partial_fit(own).calibration if own else learner.calibration
-        lessons = learner.lessons
-        faded = replace(lessons.memory, weight=max(1, round(KEPT * lessons.memory.weight)))
-        pasts: dict[Origin, ReflectionFunction] = {
-            "refined": learner,
-            "forgetful": replace(learner, lessons=replace(lessons, memory=faded)),
-        }
-        for origin, past in pasts.items():
-            refined = past.partial_fit(new)
-            training = dict(refined.training) | noted
-            yield _Candidate(origin, replace(refined, calibration=calibration, training=training))
-    if due:
-        keys = store.used_runs("learning", MOST_LEARNED)
-        known = [*_experiences(store, keys, learner), *new]
-        if len(known) >= LEAST_LEARNED and len({(e.source, e.target) for e in known}) > 1:
+        training = dict(refined.training) | noted
+        yield _Candidate("refined", replace(refined, calibration=calibration, training=training))
+    origin: Origin = "learned" if due else "recent"
+    keys = store.used_runs("learning", MOST_LEARNED if due else RECENT)
+    known = [*_experiences(store, keys, learner), *new]
+    if len(known) >= LEAST_LEARNED and len({(each.source, each.target) for each in known}) > 1:
+        if due or learner is None or learner.lessons is None:
             anew = learn(known, random_state=random_state)
-            if learner is not None:  # how W is searched is none of its lessons
-                anew = replace(anew, plans=learner.plans, rule=learner.rule)
-            yield _Candidate("learned", replace(anew, training=dict(anew.training) | noted))
+        else:  # with the settings that were chosen from all
+            chosen = learner.lessons.settings
+            anew = learn(
+                known,
+                components=chosen.components,
+                gamma=chosen.gamma,
+                huber=chosen.huber,
+                n_folds=3,
+                n_starts=1,
+                random_state=random_state,
+            )
+        if learner is not None:  # how W is searched is none of the lessons
+            anew = replace(anew, plans=learner.plans, rule=learner.rule)
+        yield _Candidate(origin, replace(anew, training=dict(anew.training) | noted))
 
 
 def _experiences(

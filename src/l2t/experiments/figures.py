@@ -13,7 +13,7 @@ from l2t.experiments.prediction import PredictionStudy
 from l2t.experiments.transfer import TransferStudy
 from l2t.inference import Inference
 
-__all__ = ["check_figure_path", "draw_prediction", "draw_ratios", "draw_transfer"]
+__all__ = ["check_figure_path", "draw_prediction", "draw_ratios", "draw_transfer", "pyplot"]
 
 FORMATS = (".png", ".svg", ".pdf")
 
@@ -28,7 +28,7 @@ def check_figure_path(path: Path) -> None:
 
 def draw_ratios(study: TransferStudy, path: Path, title: str) -> None:
     """Draw the mean improvement ratio of each algorithm and of L2T over the label counts."""
-    plt = _pyplot()
+    plt = pyplot()
     figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
     counts = study.label_counts
     axes.plot([counts[0], counts[-1]], [1.0, 1.0], color="0.35", linewidth=1.2, linestyle="--")
@@ -57,7 +57,7 @@ def draw_ratios(study: TransferStudy, path: Path, title: str) -> None:
 
 def draw_prediction(study: PredictionStudy, path: Path) -> None:
     """Draw predicted against actual ratios, one colour an algorithm, and beta over the bandwidths."""
-    plt = _pyplot()
+    plt = pyplot()
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
     named = np.array(study.algorithms)
     for name, colour in zip(
@@ -87,7 +87,7 @@ def draw_prediction(study: PredictionStudy, path: Path) -> None:
 
 def draw_transfer(pair: DomainPair, found: Inference, path: Path) -> None:
     """Draw both domains before and after W, each in two principal components of both together."""
-    plt = _pyplot()
+    plt = pyplot()
     figure, panels = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
     sides = (pair.source.X, pair.target.X)
     views = {
@@ -145,7 +145,8 @@ def _spread(heights: list[float], *, taken: float, gap: float) -> list[float]:
     return [moved[at] for at in range(len(heights))]
 
 
-def _pyplot() -> Any:
+def pyplot() -> Any:
+    """Return matplotlib's pyplot, drawing to files alone."""
     try:
         import matplotlib as mpl
     except ImportError:

@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 #: Where a version comes from.
-Origin = Literal["given", "learned", "refined", "forgetful", "gone back"]
+Origin = Literal["given", "learned", "refined", "recent", "gone back"]
 #: What the agent does with a run: learn from it, or judge what was learned from others.
 Use = Literal["learning", "judging"]
 
@@ -51,9 +51,9 @@ class FunctionVersion:
     ----------
     number, parent : int, int or None
         Its number from 1, and that of the version it was made from.
-    origin : {"given", "learned", "refined", "forgetful", "gone back"}
-        What the agent began with; learned from all runs; refined by the newest runs; the same while half
-        forgetting the others; or a version of before, taken up again.
+    origin : {"given", "learned", "refined", "recent", "gone back"}
+        What the agent began with; learned from all runs; its parent refined by new runs; learned from the
+        newest runs alone; or a version of before, taken up again.
     n_runs : int
         The runs of the store that it has learned from.
     n_judged : int

@@ -11,7 +11,7 @@ from l2t.experiences import ExperienceStore, open_store
 from l2t.interfaces.cli.formats import Format
 from l2t.interfaces.cli.output import show_record, show_rows
 
-__all__ = ["run_ls", "run_rm", "run_show"]
+__all__ = ["run_ls", "run_rm", "run_show", "whole_key"]
 
 
 def run_ls(url: str, filters: dict[str, Any], limit: int, order: str, format: Format) -> None:
@@ -42,7 +42,7 @@ def run_ls(url: str, filters: dict[str, Any], limit: int, order: str, format: Fo
 def run_show(url: str, key: str, format: Format) -> None:
     """Print one run in full."""
     with open_store(url, create=False) as store:
-        run = store.run(_whole_key(store, key))
+        run = store.run(whole_key(store, key))
     record = {
         "run": run.key,
         "algorithm": run.algorithm,
@@ -80,11 +80,11 @@ def run_show(url: str, key: str, format: Format) -> None:
 def run_rm(url: str, keys: list[str]) -> None:
     """Delete runs, with all that nothing else refers to."""
     with open_store(url, create=False) as store:
-        removed = store.delete(key=[_whole_key(store, key) for key in keys])
+        removed = store.delete(key=[whole_key(store, key) for key in keys])
     typer.echo(f"{removed} runs deleted")
 
 
-def _whole_key(store: ExperienceStore, beginning: str) -> str:
+def whole_key(store: ExperienceStore, beginning: str) -> str:
     """Return the key that begins so; a list shows the first twelve letters."""
     there = store.keys()
     found = sorted(key for key in there if key.startswith(beginning))
