@@ -43,15 +43,13 @@ def test_upper_takes_what_may_be_best(store, default, unlabelled):
 
 
 def test_uncertainty_is_the_gradient_in_the_memory(default, unlabelled, store):
-    """The gradient of 1/f in its parameters is that of the learning problem, and more data means less doubt."""
+    """The gradient of 1/f is that of the learning problem, and more data means less doubt."""
     agent = Agent(store, reflection=default)
     agent.observe(unlabelled[0], np.eye(64, 5), 0.5, 0.55, 15)
     (experience,) = store.experiences()
     lessons = default.lessons
     theta, units = lessons.memory.theta, lessons.units
-    problem = Problem(
-        Table([experience]), np.array([0]), np.array([1.0]), units, lessons.settings
-    )
+    problem = Problem(Table([experience]), np.array([0]), np.array([1.0]), units, lessons.settings)
 
     def inverse(at):
         return problem.predictions(at)[0]

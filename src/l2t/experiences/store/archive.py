@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,7 @@ from l2t.exceptions import FileFormatError, L2TError, StoreError
 from l2t.experiences.store.arrays import decode, encode
 from l2t.experiences.store.contents import ARRAYS_OF_RUNS, batches, present, put
 from l2t.experiences.store.database import Database
-from l2t.experiences.store.functions import last_number, version_of
+from l2t.experiences.store.functions import Use, last_number, version_of
 from l2t.experiences.store.packing import Packed
 from l2t.experiences.store.records import domain_of, verify_run
 from l2t.experiences.store.schema import arrays, domains, functions, runs, scores
@@ -145,6 +145,8 @@ def merge(database: Database, path: Path) -> int:
                     _row(score, scores, but="run") for score in line.pop("scores", None) or ()
                 ]
                 row = _row({"used_for": None} | line, runs, but="id")
+                if row["used_for"] not in (None, *get_args(Use)):
+                    raise FileFormatError(f"has a run used for {row['used_for']!r}")
                 if not versions:
                     row["used_for"] = None
                 if row["key"] not in known:
@@ -159,7 +161,8 @@ def _versions(archive: zipfile.ZipFile) -> list[dict[str, Any]]:
     """Return the rows of all versions, which are numbered upwards and what their seals say."""
     if "functions.jsonl" not in archive.namelist():
         return []
-    rows = [_row(line, functions) for line in _lines(archive, "functions.jsonl")]
+    lines = list(_lines(archive, "functions.jsonl"))
+    rows = [_row(line, functions) for line in lines]
     for row in rows:
         version_of(SimpleNamespace(**row))
     numbers = [row["number"] for row in rows]
