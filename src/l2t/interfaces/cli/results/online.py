@@ -82,8 +82,8 @@ rows votes; at 3 labels nobody can. "refused" is the share of draws with the ver
 {tables}
 """
 
-TRAIN, PRACTICE_PAIRS, VALIDATION = 40, 40, 40
-LEFT_OUT_VALIDATION = 10
+TRAIN, PRACTICE_PAIRS, VALIDATION, TEST = 24, 24, 24, 24
+LEFT_OUT_VALIDATION = 8
 
 
 def write_online(data: Path | None, out: Path, work: Path, pairs: int, jobs: int) -> None:
@@ -92,7 +92,7 @@ def write_online(data: Path | None, out: Path, work: Path, pairs: int, jobs: int
     work.mkdir(parents=True, exist_ok=True)
     sections = [stream_section(data, out, work, pairs)]
     if data is not None:
-        sections.append(drift_section(data, out, work, pairs // 2))
+        sections.append(drift_section(data, out, work, pairs // 3))
     sections.append(practice_section(data, work, jobs))
     if data is not None:
         sections.append(left_out_section(data, work, jobs))
@@ -194,7 +194,12 @@ def practice_section(data: Path | None, work: Path, jobs: int) -> str:
 def left_out_section(data: Path, work: Path, jobs: int) -> str:
     """Measure functions on a family that they have never met."""
     studies = measure_left_out(
-        data, work, n_train=TRAIN, n_validation=LEFT_OUT_VALIDATION, n_jobs=jobs
+        data,
+        work,
+        n_train=TRAIN,
+        n_validation=LEFT_OUT_VALIDATION,
+        n_test=TEST,
+        n_jobs=jobs,
     )
     tables = []
     for family in FAMILIES:
@@ -212,7 +217,7 @@ def left_out_section(data: Path, work: Path, jobs: int) -> str:
     text = LEFT_OUT.format(
         train=TRAIN,
         validation=LEFT_OUT_VALIDATION,
-        test=len(studies[FAMILIES[0]].l2t),
+        test=TEST,
         tables="\n\n".join(tables),
     )
     typer.echo(text)
