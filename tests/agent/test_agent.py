@@ -100,8 +100,10 @@ def test_the_number_of_labels_is_told_once(agent, store, unlabelled):
         agent.tell(suggestion, 0.5, 0.6)
     agent.tell(suggestion, 0.5, 0.6, 45)
     assert [each.n_labels for each in store.experiences(status="done")] == [45]
-    with pytest.raises(InvalidInputError, match="n_labels must be a whole number"):
-        agent.ask(unlabelled[0], 0)
+    for new in (agent, Agent(agent.store, reflection=None)):
+        with pytest.raises(InvalidInputError, match="n_labels must be a whole number"):
+            new.ask(unlabelled[0], 0)
+    assert agent.ask(unlabelled[0], np.int64(15)).n_labels == 15
 
 
 def test_what_is_no_suggestion_cannot_be_told(agent, pairs):
@@ -180,6 +182,9 @@ def test_practice(agent, store, pairs, default):
         ({"refine_every": 0}, "refine_every must be a whole number of at least 1, got 0"),
         ({"explore": 1.5}, "explore must be a probability from 0 to 1 or 'upper', got 1.5"),
         ({"explore": "lower"}, "explore must be a probability"),
+        ({"explore": True}, "explore must be a probability"),
+        ({"random_state": -1}, "random_state must be a whole number of at least 0, got -1"),
+        ({"reflection": 5}, "reflection must be a ReflectionFunction, a name, a path or None"),
     ],
 )
 def test_options_are_checked(store, options, said):

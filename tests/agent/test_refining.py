@@ -146,3 +146,4 @@ def test_what_goes_wrong_in_the_background_is_told(store, default, unlabelled, m
     agent.observe(unlabelled[0], np.eye(64, 3), 0.5, 0.5, 3)
     with pytest.raises(StoreCorruptError, match="no power"):
         agent.wait()
+    agent.close()

@@ -82,19 +82,7 @@ class Agent:
         background: bool = False,
         random_state: int = 0,
     ) -> None:
-        if not isinstance(store, ExperienceStore):
-            raise InvalidInputError(
-                f"store must be an ExperienceStore, such as l2t.open_store(...) gives, got {store!r:.80}"
-            )
-        if isinstance(refine_every, bool) or not isinstance(refine_every, int) or refine_every < 1:
-            raise InvalidInputError(
-                f"refine_every must be a whole number of at least 1, got {refine_every!r}"
-            )
-        chance = isinstance(explore, int | float) and 0 <= explore <= 1
-        if not chance and explore != "upper":
-            raise InvalidInputError(
-                f"explore must be a probability from 0 to 1 or 'upper', got {explore!r}"
-            )
+        _check(store, reflection, refine_every, explore, random_state)
         self.store = store
         self.refine_every = refine_every
         self.explore: Explore = explore
@@ -331,9 +319,13 @@ class Agent:
                 return again
 
     def wait(self) -> None:
-        """Wait until refining in the background has ended; what went wrong in it is raised here."""
-        if self._refining is not None:
-            self._refining.result()
+        """Wait until refining in the background has ended.
+
+        What went wrong in it is raised here, or when the agent is next told something.
+        """
+        refining, self._refining = self._refining, None
+        if refining is not None:
+            refining.result()
 
     def close(self) -> None:
         """Wait, and end the thread of the background; the store stays open."""
@@ -394,3 +386,28 @@ class Agent:
 class _Known:
     number: int
     function: ReflectionFunction
+
+
+def _check(store: Any, reflection: Any, refine_every: Any, explore: Any, random_state: Any) -> None:
+    if not isinstance(store, ExperienceStore):
+        raise InvalidInputError(
+            f"store must be an ExperienceStore, such as l2t.open_store(...) gives, got {store!r:.80}"
+        )
+    if not isinstance(reflection, ReflectionFunction | str | os.PathLike | None):
+        raise InvalidInputError(
+            "reflection must be a ReflectionFunction, a name, a path or None, "
+            f"got {type(reflection).__name__}"
+        )
+    for name, value, least in (
+        ("refine_every", refine_every, 1),
+        ("random_state", random_state, 0),
+    ):
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise InvalidInputError(
+                f"{name} must be a whole number of at least {least}, got {value!r:.80}"
+            )
+    number = isinstance(explore, int | float) and not isinstance(explore, bool)
+    if explore != "upper" and not (number and 0 <= explore <= 1):
+        raise InvalidInputError(
+            f"explore must be a probability from 0 to 1 or 'upper', got {explore!r:.80}"
+        )

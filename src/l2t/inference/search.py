@@ -129,6 +129,13 @@ def infer(
 
 def label_count(pair: DomainPair, n_labels: int | None) -> int | None:
     """Return the number of labelled target rows: those that are marked, or else what is told."""
+    if n_labels is not None:
+        whole = isinstance(n_labels, int | np.integer) and not isinstance(n_labels, bool)
+        if not whole or n_labels < 1:
+            raise InvalidInputError(
+                f"n_labels must be a whole number of at least 1, got {n_labels!r:.80}"
+            )
+        n_labels = int(n_labels)
     marked = int(pair.target_labeled.sum())
     if not marked:
         return n_labels
