@@ -100,9 +100,10 @@ def test_the_number_of_labels_is_told_once(agent, store, unlabelled):
         agent.tell(suggestion, 0.5, 0.6)
     agent.tell(suggestion, 0.5, 0.6, 45)
     assert [each.n_labels for each in store.experiences(status="done")] == [45]
-    for new in (agent, Agent(agent.store, reflection=None)):
-        with pytest.raises(InvalidInputError, match="n_labels must be a whole number"):
-            new.ask(unlabelled[0], 0)
+    with open_store("memory://") as empty:
+        for new in (agent, Agent(empty, reflection=None)):
+            with pytest.raises(InvalidInputError, match="n_labels must be a whole number"):
+                new.ask(unlabelled[0], 0)
     assert agent.ask(unlabelled[0], np.int64(15)).n_labels == 15
 
 

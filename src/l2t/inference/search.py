@@ -15,6 +15,7 @@ from l2t.inference.starts import CHEAP_STARTS, Starts, gauge, starting_points
 from l2t.inference.verdict import decide, triple_vote
 from l2t.numerics import minimize_on_manifold
 from l2t.reflection import ReflectionFunction, load_reflection
+from l2t.reflection.function import count_of
 from l2t.reflection.plan import Constraint, Plan
 from l2t.statistics import pair_statistics
 
@@ -129,16 +130,9 @@ def infer(
 
 def label_count(pair: DomainPair, n_labels: int | None) -> int | None:
     """Return the number of labelled target rows: those that are marked, or else what is told."""
-    if n_labels is not None:
-        whole = isinstance(n_labels, int | np.integer) and not isinstance(n_labels, bool)
-        if not whole or n_labels < 1:
-            raise InvalidInputError(
-                f"n_labels must be a whole number of at least 1, got {n_labels!r:.80}"
-            )
-        n_labels = int(n_labels)
     marked = int(pair.target_labeled.sum())
     if not marked:
-        return n_labels
+        return count_of(n_labels)
     if n_labels not in (None, marked):
         raise InvalidInputError(
             f"n_labels must be the number of labelled target rows ({marked}) or be left out, "
