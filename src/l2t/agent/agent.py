@@ -373,12 +373,11 @@ class Agent:
 
     def _refine_if_due(self) -> FunctionVersion | None:
         least = self._futile + self.refine_every
-        new = len(self.store.unused_runs(least))
-        if new < least:
+        if len(self.store.unused_runs(least)) < least:
             return None
         self._known()
         version = self.refine()
-        self._futile = 0 if version is not None else new
+        self._futile = 0 if version is not None else len(self.store.unused_runs(least))
         return version
 
 
