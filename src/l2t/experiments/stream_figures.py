@@ -38,7 +38,7 @@ def draw_stream(stream: Stream, at_once: float, path: Path) -> None:
 
 
 def draw_drift(stream: Stream, change: int, known: tuple[float, float], path: Path) -> None:
-    """Draw the ratio over a stream whose kind of pairs changes, beside a function that knows both."""
+    """Draw the ratio over a stream whose kind of pairs changes, beside functions of each kind."""
     plt = pyplot()
     figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
     pairs = np.arange(1, len(stream.ratio) + 1)
