@@ -139,13 +139,14 @@ def ratios_of(
     pairs: Sequence[DomainPair],
     label_counts: Sequence[int] = LABEL_COUNTS,
     *,
+    first: int = 0,
     random_state: int = 0,
     progress: bool = True,
 ) -> Array:
-    """Return what people get with a fixed function on the pairs of a stream."""
+    """Return what people get with a fixed function on the pairs of a stream, from its pair `first` on."""
     ratios = []
     with progress_bar(len(pairs), "comparing", shown=progress) as advance:
-        for i, pair in enumerate(pairs):
+        for i, pair in enumerate(pairs, start=first):
             count = label_counts[i % len(label_counts)]
             found = infer(without_labels(pair), function, n_labels=count, random_state=random_state)
             before, after = _accuracies(pair, found.W, count)

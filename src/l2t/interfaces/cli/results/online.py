@@ -145,7 +145,7 @@ def drift_section(data: Path, out: Path, work: Path, n_pairs: int) -> str:
         stream = measure_stream(pairs, store)
         functions = _by_kind(store, parts)
     at_once = np.concatenate(
-        [ratios_of(function, part) for function, part in zip(functions, parts, strict=True)]
+        [ratios_of(functions[i], part, first=i * n_pairs) for i, part in enumerate(parts)]
     )
     known = (float(at_once[:n_pairs].mean()), float(at_once[n_pairs:].mean()))
     draw_drift(stream, n_pairs, known, out / "online-drift.png")
