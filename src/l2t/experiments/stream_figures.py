@@ -45,10 +45,11 @@ def draw_drift(stream: Stream, change: int, known: tuple[float, float], path: Pa
     _last_pairs(axes, pairs, stream)
     for ends, value in zip(((1, change), (change, pairs[-1])), known, strict=True):
         axes.plot(ends, (value, value), color="C3", linewidth=1.2, linestyle="--")
-    axes.annotate("learned from all at once", (pairs[-1], known[1]), **_ABOVE, color="C3")
+    axes.annotate("learned at once, of each kind", (change, known[0]), **_ABOVE, color="C3")
     axes.axvline(change, color="0.35", linewidth=1.0)
     axes.annotate("the kind of pairs changes", (change, axes.get_ylim()[0]), **_BESIDE)
     axes.set(xlabel="pairs asked", ylabel="improvement ratio")
+    axes.legend(frameon=False, fontsize=8, loc="upper right")
     _save(plt, figure, (axes,), path)
 
 
