@@ -34,6 +34,7 @@ results: $(VENV)/ready  ## measure docs/results again (needs L2T_DATA) and draw 
 	$(BIN)/l2t reproduce office-caltech
 	$(BIN)/l2t reproduce reflection --jobs 2
 	$(BIN)/l2t reproduce inference --jobs 2
+	$(BIN)/l2t reproduce online --jobs 2
 	$(MAKE) bench
 
 constraints:  ## write constraints.txt anew from the newest versions

@@ -16,7 +16,17 @@ from typing import TYPE_CHECKING, Any
 from l2t._version import __version__
 
 if TYPE_CHECKING:
-    from l2t import algorithms, domains, exceptions, experiences, inference, reflection, testing
+    from l2t import (
+        agent,
+        algorithms,
+        domains,
+        exceptions,
+        experiences,
+        inference,
+        reflection,
+        testing,
+    )
+    from l2t.agent import Agent, Suggestion
     from l2t.domains import Domain, DomainPair, PairSampler, normalize, read_domain, write_domain
     from l2t.experiences import ExperienceStore, collect, evaluate, open_store
     from l2t.inference import Inference, PastTargets, infer, rank_sources
@@ -25,6 +35,7 @@ if TYPE_CHECKING:
     from l2t.statistics import KernelBank, PairStatistics, pair_statistics
 
 __all__ = [
+    "Agent",
     "Domain",
     "DomainPair",
     "ExperienceStore",
@@ -36,7 +47,9 @@ __all__ = [
     "PairStatistics",
     "PastTargets",
     "ReflectionFunction",
+    "Suggestion",
     "__version__",
+    "agent",
     "algorithms",
     "collect",
     "domains",
@@ -59,6 +72,7 @@ __all__ = [
 ]
 
 _MODULES = (
+    "agent",
     "algorithms",
     "domains",
     "exceptions",
@@ -68,6 +82,7 @@ _MODULES = (
     "testing",
 )
 _HOMES = {
+    "l2t.agent": ("Agent", "Suggestion"),
     "l2t.domains": (
         "Domain",
         "DomainPair",

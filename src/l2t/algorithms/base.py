@@ -112,7 +112,10 @@ class LatentFactors:
 class Algorithm(Protocol):
     """What `make` gives, and what a plug-in must provide; `l2t.testing` holds the checks."""
 
-    name: ClassVar[str]
+    @property
+    def name(self) -> str:
+        """What it is called; usually a variable of the class."""
+        ...
 
     def fit(self, pair: DomainPair) -> LatentFactors:
         """Find the latent factors of a pair, without reading a target label."""

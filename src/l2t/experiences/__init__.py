@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from l2t.experiences.collection import Collection, collect
+from l2t.experiences.collection import Collection, collect, measure_run
 from l2t.experiences.evaluation import LABEL_COUNTS, Accuracies, evaluate, improvement_ratio
 from l2t.experiences.experience import Experience, Run, Score
-from l2t.experiences.store import ExperienceStore, open_store, rescue_store, upgrade_store
+from l2t.experiences.store import (
+    ExperienceStore,
+    FunctionVersion,
+    open_store,
+    rescue_store,
+    upgrade_store,
+)
 
 __all__ = [
     "LABEL_COUNTS",
@@ -13,11 +19,13 @@ __all__ = [
     "Collection",
     "Experience",
     "ExperienceStore",
+    "FunctionVersion",
     "Run",
     "Score",
     "collect",
     "evaluate",
     "improvement_ratio",
+    "measure_run",
     "open_store",
     "rescue_store",
     "upgrade_store",

@@ -29,7 +29,7 @@ from l2t.experiences.store import ExperienceStore, Packed, pack
 from l2t.progress import progress_bar
 from l2t.statistics import KernelBank, pair_statistics
 
-__all__ = ["Collection", "collect"]
+__all__ = ["Collection", "collect", "measure_run"]
 
 
 @dataclass(frozen=True)
@@ -161,6 +161,29 @@ def collect(
     return Collection(counts["done"], counts["failed"], counts["already there"], seconds)
 
 
+def measure_run(
+    pair: DomainPair,
+    algorithm: Algorithm,
+    *,
+    label_counts: Sequence[int] = LABEL_COUNTS,
+    n_draws: int = 10,
+    kernels: KernelBank | None = None,
+    n_neighbors: int = 5,
+    classifier: Any = None,
+    random_state: int = 0,
+) -> Run:
+    """Do one run as `collect` does it, and return it; what goes wrong becomes its reason."""
+    protocol = _Protocol(
+        tuple(int(count) for count in label_counts),
+        n_draws,
+        KernelBank() if kernels is None else kernels,
+        n_neighbors,
+        classifier,
+    )
+    task = _Task(pair, (algorithm,), random_state, protocol)
+    return _run(task, algorithm, _before(task))
+
+
 def _algorithms(
     wanted: str | Sequence[str | Algorithm], n_components: int, random_state: int
 ) -> tuple[Algorithm, ...]:
@@ -203,8 +226,14 @@ def _params(algorithm: Algorithm) -> Mapping[str, Any]:
 
 def _perform(task: _Task) -> Packed:
     """Do the runs of one pair, and make them ready for the store here, where others need not wait for it."""
+    before = _before(task)
+    return pack([_run(task, algorithm, before) for algorithm in task.algorithms])
+
+
+def _before(task: _Task) -> Accuracies | L2TError:
+    """Return the accuracies without transfer, or why there are none."""
     try:
-        before: Accuracies | L2TError = evaluate(
+        return evaluate(
             task.pair.target.X,
             task.pair.target.codes,
             label_counts=task.protocol.label_counts,
@@ -213,8 +242,7 @@ def _perform(task: _Task) -> Packed:
             random_state=task.random_state,
         )
     except L2TError as error:
-        before = error
-    return pack([_run(task, algorithm, before) for algorithm in task.algorithms])
+        return error
 
 
 def _run(task: _Task, algorithm: Algorithm, before: Accuracies | L2TError) -> Run:

@@ -23,7 +23,7 @@ from l2t.statistics import PairStatistics
 
 __all__ = ["Experience", "Run", "Score", "Status", "run_key"]
 
-Status = Literal["done", "failed"]
+Status = Literal["done", "failed", "asked"]
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,9 @@ class Run:
         What was run; `params` holds plain JSON values.
     protocol : mapping
         How it was measured (label counts, draws, classifier, kernel bank ...); plain JSON values.
-    status, reason : {"done", "failed"}, str
-        A failed run has a reason, no W, no statistics and no scores.
+    status, reason : {"done", "failed", "asked"}, str
+        A failed run has a reason, no W, no statistics and no scores. One that was asked for waits for
+        its scores: somebody was told to try W, and has not said yet what came of it.
     W : array of shape (m, u) or None
         The latent factor matrix.
     statistics : PairStatistics or None
@@ -95,7 +96,7 @@ class Run:
         failed = self.status == "failed"
         if failed != bool(self.reason) or failed != (self.W is None):
             raise InvalidInputError(
-                "a failed run must have a reason and no W, and a done run a W and no reason, "
+                "a failed run must have a reason and no W, and any other a W and no reason, "
                 f"got status={self.status!r}, reason={self.reason!r}, W {_told(self.W)}"
             )
 
@@ -109,7 +110,8 @@ class Run:
 class Experience:
     """A run at one number of labels, as a store gives it back.
 
-    A failed run is one experience without scores (`n_labels` None, accuracies and ratio NaN).
+    A run that failed, or was only asked for, is one experience without scores (`n_labels` None, accuracies
+    and ratio NaN).
     """
 
     run_key: str

@@ -19,10 +19,11 @@ from l2t.inference.starts import Starts, gauge, spectrum_of, starting_points
 from l2t.inference.verdict import decide, triple_vote
 from l2t.numerics import minimize_on_manifold
 from l2t.reflection import ReflectionFunction, load_reflection
+from l2t.reflection.function import count_of
 from l2t.reflection.plan import Constraint, Plan
 from l2t.statistics import pair_statistics
 
-__all__ = ["Prepared", "infer"]
+__all__ = ["Prepared", "infer", "label_count"]
 
 #: The reflection function that is used when none is given.
 DEFAULT = "default"
@@ -94,7 +95,7 @@ def infer(
         )
     if not isinstance(reflection, ReflectionFunction):
         reflection = load_reflection(DEFAULT if reflection is None else reflection)
-    n_labels = _label_count(pair, n_labels)
+    n_labels = label_count(pair, n_labels)
     plan = _plan(plan or reflection.plan(n_labels), constraint, n_components, n_iter)
     prepared = Prepared(pair, reflection, past=past, max_rows=max_rows, random_state=random_state)
     return prepared.infer(plan, n_labels, starts)
@@ -166,10 +167,11 @@ class Prepared:
         )
 
 
-def _label_count(pair: DomainPair, n_labels: int | None) -> int | None:
+def label_count(pair: DomainPair, n_labels: int | None) -> int | None:
+    """Return the number of labelled target rows: those that are marked, or else what is told."""
     marked = int(pair.target_labeled.sum())
     if not marked:
-        return n_labels
+        return count_of(n_labels)
     if n_labels not in (None, marked):
         raise InvalidInputError(
             f"n_labels must be the number of labelled target rows ({marked}) or be left out, "

@@ -23,7 +23,7 @@ from l2t.reflection.loss import COMPONENTS, Memory, Settings, Units
 from l2t.reflection.plan import Plan, Rule
 from l2t.statistics import KernelBank
 
-__all__ = ["SCHEMA", "load_reflection", "save_reflection", "shipped"]
+__all__ = ["SCHEMA", "from_json", "load_reflection", "save_reflection", "shipped", "to_json"]
 
 #: The version of the file's form; a reader refuses a newer one.
 SCHEMA = 1
@@ -36,13 +36,18 @@ _SHIPPED = "l2t.reflection.shipped"
 def save_reflection(function: ReflectionFunction, path: str | os.PathLike[str]) -> Path:
     """Write a function as JSON, whole or not at all."""
     where = Path(path)
-    try:
-        text = json.dumps(_content(function), indent=1, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(f"training must hold plain JSON values: {error}") from None
+    text = to_json(function, indent=1)
     with writing(where), replacing(where) as file:
         file.write(text.encode())
     return where
+
+
+def to_json(function: ReflectionFunction, *, indent: int | None = None) -> str:
+    """Return a function as the text of its file."""
+    try:
+        return json.dumps(_content(function), indent=indent, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"training must hold plain JSON values: {error}") from None
 
 
 def load_reflection(name: str | os.PathLike[str]) -> ReflectionFunction:
@@ -54,15 +59,16 @@ def load_reflection(name: str | os.PathLike[str]) -> ReflectionFunction:
         There is no such file, or it does not hold a function that this version can read.
     """
     if isinstance(name, str) and name in shipped():
-        return _parsed((resources.files(_SHIPPED) / f"{name}.json").read_bytes())
+        return from_json((resources.files(_SHIPPED) / f"{name}.json").read_bytes())
     path = Path(name)
     with reading(path):
         if path.stat().st_size > _LARGEST:
             raise FileFormatError(f"has more than {_LARGEST} bytes")
-        return _parsed(path.read_bytes())
+        return from_json(path.read_bytes())
 
 
-def _parsed(text: bytes) -> ReflectionFunction:
+def from_json(text: str | bytes) -> ReflectionFunction:
+    """Return the function of such a text, checked field by field."""
     try:
         return _function(_Fields(json.loads(text), ""))
     except (L2TError, ValueError, RecursionError) as error:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from l2t.experiences import Experience
     from l2t.reflection.explanation import Explanation
 
-__all__ = ["Lessons", "ReflectionFunction"]
+__all__ = ["Lessons", "ReflectionFunction", "count_of"]
 
 Array = npt.NDArray[np.float64]
 
@@ -142,7 +142,7 @@ class ReflectionFunction:
 
     def plan(self, n_labels: int | None = None) -> Plan:
         """Return how to search W for a number of labels."""
-        return nearest_plan(self.plans, _count(n_labels))
+        return nearest_plan(self.plans, count_of(n_labels))
 
     def terms(self, statistics: PairStatistics) -> dict[str, float]:
         """Return the terms of 1/f: mmd, variance, discriminant and bias."""
@@ -166,7 +166,7 @@ class ReflectionFunction:
 
     def ratio(self, inverse: float, n_labels: int | None = None) -> float:
         """Return the improvement ratio to expect for a value of 1/f."""
-        count = _count(n_labels)
+        count = count_of(n_labels)
         if self.calibration is not None:
             return self.calibration.expected(inverse, count)
         f = 1.0 / max(inverse, LEAST)
@@ -189,7 +189,7 @@ class ReflectionFunction:
                 "an interval needs a calibrated reflection function, got one without calibration; "
                 "l2t.learn gives a calibrated one"
             )
-        return self.calibration.interval(self.inverse(statistics), _count(n_labels), level)
+        return self.calibration.interval(self.inverse(statistics), count_of(n_labels), level)
 
     def inverse(self, statistics: PairStatistics) -> float:
         """Return 1/f, as the formula gives it."""
@@ -232,7 +232,8 @@ class ReflectionFunction:
                 )
 
 
-def _count(n_labels: int | None) -> int | None:
+def count_of(n_labels: int | None) -> int | None:
+    """Return a number of labels, checked; None where it is not known."""
     if n_labels is None:
         return None
     if isinstance(n_labels, bool) or not isinstance(n_labels, int | np.integer) or n_labels < 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from l2t.experiences.store.filters import Filters
+from l2t.experiences.store.functions import FunctionVersion
 from l2t.experiences.store.packing import Packed, pack
 from l2t.experiences.store.rescue import rescue_store
 from l2t.experiences.store.store import ExperienceStore, open_store, upgrade_store
@@ -10,6 +11,7 @@ from l2t.experiences.store.store import ExperienceStore, open_store, upgrade_sto
 __all__ = [
     "ExperienceStore",
     "Filters",
+    "FunctionVersion",
     "Packed",
     "open_store",
     "pack",

@@ -1,9 +1,9 @@
 """A store as one portable file: a zip of JSON lines, and of arrays as npy by their hashes.
 
 ``manifest.json`` says what the file is; ``runs.jsonl`` has a run with its scores a line, ``domains.jsonl``
-a domain a line, ``arrays/<hash>.npy`` the arrays. Everything that is read proves itself: arrays, domains
-and runs by their hashes. An archive that claims more than its bytes can hold is refused before it is
-unpacked.
+a domain a line, ``functions.jsonl`` the versions of the agent's function, where there are any, and
+``arrays/<hash>.npy`` the arrays. Everything that is read proves itself by its hash. An archive that claims
+more than its bytes can hold is refused before it is unpacked.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import BigInteger, Connection, Table, select
+from sqlalchemy import BigInteger, Connection, Table, delete, insert, select
 
 from l2t.domains.files._disk import replacing
 from l2t.domains.files._npz import read_member as read_array
@@ -29,9 +29,10 @@ from l2t.exceptions import FileFormatError, L2TError, StoreError
 from l2t.experiences.store.arrays import decode, encode
 from l2t.experiences.store.contents import ARRAYS_OF_RUNS, batches, present, put
 from l2t.experiences.store.database import Database
+from l2t.experiences.store.functions import Use, last_number, version_of
 from l2t.experiences.store.packing import Packed
 from l2t.experiences.store.records import domain_of, verify_run
-from l2t.experiences.store.schema import arrays, domains, runs, scores
+from l2t.experiences.store.schema import arrays, domains, functions, runs, scores
 from l2t.numerics import fingerprint
 
 __all__ = ["export", "merge"]
@@ -39,7 +40,9 @@ __all__ = ["export", "merge"]
 Array = npt.NDArray[Any]
 
 _MANIFEST = {"format": "l2t experiences", "version": 1}
-_NAMES = re.compile(r"manifest\.json|runs\.jsonl|domains\.jsonl|arrays/[0-9a-f]{64}\.npy")
+_NAMES = re.compile(
+    r"manifest\.json|runs\.jsonl|domains\.jsonl|functions\.jsonl|arrays/[0-9a-f]{64}\.npy"
+)
 _DEFLATE_RATIO = 1032  # no deflated byte unpacks to more
 _LONGEST_LINE = 2**28
 _BATCH = 500
@@ -56,6 +59,8 @@ def export(database: Database, path: Path) -> Path:
             _write(archive, "manifest.json", [_MANIFEST])
             _write(archive, "domains.jsonl", _domain_lines(connection))
             _write(archive, "runs.jsonl", _run_lines(connection))
+            if last_number(connection):
+                _write(archive, "functions.jsonl", _function_lines(connection))
             for hash in (
                 connection.execute(select(arrays.c.hash).order_by(arrays.c.hash)).scalars().all()
             ):
@@ -86,6 +91,11 @@ def _domain_lines(connection: Connection) -> Iterator[dict[str, Any]]:
         yield dict(row._mapping)
 
 
+def _function_lines(connection: Connection) -> Iterator[dict[str, Any]]:
+    for row in connection.execute(select(functions).order_by(functions.c.number)):
+        yield dict(row._mapping)
+
+
 def _run_lines(connection: Connection) -> Iterator[dict[str, Any]]:
     for batch in batches(connection.execute(select(runs.c.key)).scalars().all()):
         found = connection.execute(
@@ -97,15 +107,22 @@ def _run_lines(connection: Connection) -> Iterator[dict[str, Any]]:
         )
         for score in connection.execute(query):
             lines[score.run]["scores"].append(_without(score._mapping, "run"))
-        yield from (_without(line, "id") for line in lines.values())
+        for line in lines.values():
+            # A run that no agent has used is told as it was before there were agents.
+            yield _without(line, *(("id",) if line["used_for"] else ("id", "used_for")))
 
 
-def _without(row: Any, name: str) -> dict[str, Any]:
-    return {key: value for key, value in row.items() if key != name}
+def _without(row: Any, *names: str) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key not in names}
 
 
 def merge(database: Database, path: Path) -> int:
-    """Add the runs that are new, in one transaction."""
+    """Add the runs that are new, in one transaction.
+
+    Versions of an agent's function come along only where there are none: two histories cannot be one. What
+    the other agent had used is then used, and is new to this one otherwise. A run that was only asked for
+    here and is done there is done now.
+    """
     with database.writing(alone=True) as connection, _reading(path) as archive:
         (manifest,) = _lines(archive, "manifest.json")
         if manifest != _MANIFEST:
@@ -114,21 +131,44 @@ def merge(database: Database, path: Path) -> int:
             line["fingerprint"]: line
             for line in (_row(line, domains) for line in _lines(archive, "domains.jsonl"))
         }
+        versions = _versions(archive) if not last_number(connection) else []
+        for row in versions:
+            connection.execute(insert(functions), row)
         added = 0
         lines = _lines(archive, "runs.jsonl")
         while batch := list(islice(lines, _BATCH)):
+            told = [str(line.get("key")) for line in batch if line.get("status") == "done"]
+            connection.execute(delete(runs).where(runs.c.key.in_(told), runs.c.status == "asked"))
             known = present(connection, runs.c.key, [str(line.get("key")) for line in batch])
             for line in batch:
                 scored = [
                     _row(score, scores, but="run") for score in line.pop("scores", None) or ()
                 ]
-                row = _row(line, runs, but="id")
+                row = _row({"used_for": None} | line, runs, but="id")
+                if row["used_for"] not in (None, *get_args(Use)):
+                    raise FileFormatError(f"has a run used for {row['used_for']!r}")
+                if not versions:
+                    row["used_for"] = None
                 if row["key"] not in known:
                     sides = {row["source"], row["target"]}
                     sides -= present(connection, domains.c.fingerprint, sides)
                     needed = {side: _described(described, side) for side in sorted(sides)}
                     added += len(put(connection, _packed(archive, row, scored, needed)))
         return added
+
+
+def _versions(archive: zipfile.ZipFile) -> list[dict[str, Any]]:
+    """Return the rows of all versions, which are numbered upwards and what their seals say."""
+    if "functions.jsonl" not in archive.namelist():
+        return []
+    lines = list(_lines(archive, "functions.jsonl"))
+    rows = [_row(line, functions) for line in lines]
+    for row in rows:
+        version_of(SimpleNamespace(**row))
+    numbers = [row["number"] for row in rows]
+    if numbers != sorted(set(numbers)) or min(numbers, default=1) < 1:
+        raise FileFormatError(f"has versions of a function out of order: {numbers!r:.80}")
+    return rows
 
 
 def _described(described: dict[str, dict[str, Any]], side: str) -> dict[str, Any]:
@@ -223,7 +263,7 @@ def _row(line: Any, table: Table, but: str = "") -> dict[str, Any]:
         kinds: Any = column.type.python_type
         if kinds is float:
             kinds = float | int
-        good = isinstance(value, kinds) and not isinstance(value, bool)
+        good = isinstance(value, kinds) and isinstance(value, bool) == (kinds is bool)
         if good and isinstance(value, int):
             good = abs(value) < (2**63 if isinstance(column.type, BigInteger) else 2**31)
         if good and isinstance(value, str):

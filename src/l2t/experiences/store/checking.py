@@ -19,6 +19,7 @@ from l2t.experiences.store.contents import (
     unreferenced_arrays,
     unreferenced_domains,
 )
+from l2t.experiences.store.functions import function_problems
 from l2t.experiences.store.records import domain_of, verify_run
 from l2t.experiences.store.schema import arrays, domains, runs, scores
 
@@ -41,6 +42,7 @@ def problems(connection: Connection) -> Iterator[str]:
             yield f"{error} ({_users(connection, hash)})"
     yield from _domains(connection, shapes)
     yield from _runs(connection, shapes)
+    yield from function_problems(connection)
     for hash in connection.execute(select(arrays.c.hash).where(unreferenced_arrays())).scalars():
         yield f"array {hash:.12} belongs to nothing"
     query = select(domains.c.fingerprint).where(unreferenced_domains())

@@ -46,8 +46,8 @@ class Filters(TypedDict, total=False):
         The name or the fingerprint of the source or the target.
     n_labels : int or sequence of int
         Numbers of labels; runs without scores have none.
-    status : {"done", "failed"}
-        How the run ended.
+    status : {"done", "failed", "asked"}
+        How the run ended, if it did.
     since, until : datetime
         When it was made, with a time zone: at `since` or later, and before `until`.
     """
@@ -86,7 +86,9 @@ def conditions(
         found.append(_COUNT.in_(_several(n_labels, "n_labels", int)))
     if status is not None:
         if status not in get_args(Status):
-            raise InvalidInputError(f"status must be done or failed, got {status!r}")
+            raise InvalidInputError(
+                f"status must be one of {', '.join(get_args(Status))}, got {status!r}"
+            )
         found.append(runs.c.status == status)
     if since is not None:
         found.append(runs.c.created_at >= microseconds(since, "since"))

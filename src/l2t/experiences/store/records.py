@@ -23,6 +23,7 @@ from l2t.numerics import fingerprint
 from l2t.statistics import KernelBank, PairStatistics
 
 __all__ = [
+    "EPOCH",
     "Record",
     "content_key",
     "domain_of",
@@ -36,7 +37,7 @@ __all__ = [
 ]
 
 Array = npt.NDArray[Any]
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _STATUS = get_args(Status)
 # By name, so that a column that a later version adds breaks no seal.
 _SEALED = (
@@ -200,7 +201,7 @@ def _common(row: Any) -> dict[str, Any]:
         content = {name: json.loads(getattr(row, name)) for name in ("params", "protocol")}
         return content | {
             "random_state": json.loads(row.random_state),
-            "created_at": _EPOCH + timedelta(microseconds=row.created_at),
+            "created_at": EPOCH + timedelta(microseconds=row.created_at),
             **{name: getattr(row, name) for name in ("algorithm", "status", "reason", "duration")},
             **{name: getattr(row, name) for name in ("version", "host")},
         }
@@ -271,7 +272,7 @@ def microseconds(time: datetime, parameter: str) -> int:
         raise InvalidInputError(
             f"{parameter} must be a datetime with a time zone, such as datetime.now(UTC), got {time!r}"
         )
-    return (time - _EPOCH) // timedelta(microseconds=1)
+    return (time - EPOCH) // timedelta(microseconds=1)
 
 
 def _key(run: Run) -> str:

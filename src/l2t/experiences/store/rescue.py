@@ -2,7 +2,8 @@
 
 SQLite refuses a file that is shorter than it should be as a whole, though most of its pages may be there.
 Here a copy is opened without that question and read row by row past whatever is missing. Every run that is
-still whole, and proves itself by its hashes, is taken over into another store.
+still whole, and proves itself by its hashes, is taken over into another store, and so are the versions of the
+agent's function.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Table, insert
+from sqlalchemy import Connection, Table, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from l2t.exceptions import InvalidInputError, StoreCorruptError, StoreError
 from l2t.experiences.store.address import Address
-from l2t.experiences.store.schema import arrays, domains, runs, scores
+from l2t.experiences.store.functions import last_number, row_of_function, version_of
+from l2t.experiences.store.schema import arrays, domains, functions, runs, scores
 from l2t.experiences.store.store import ExperienceStore
 
 __all__ = ["rescue_store"]
@@ -65,7 +67,27 @@ def rescue_store(url: str | os.PathLike[str], into: ExperienceStore) -> int:
                     taken += into.add(sound.run(key))
                 except StoreCorruptError:
                     continue
+            _take_versions(sound, into)
     return taken
+
+
+def _take_versions(sound: ExperienceStore, into: ExperienceStore) -> None:
+    """Take over the agent's versions that prove themselves, where there are none yet."""
+    with sound._database.reading() as connection:
+        rows = connection.execute(select(functions).order_by(functions.c.number)).all()
+        marked = connection.execute(select(runs.c.key, runs.c.used_for)).all()
+    whole = []
+    for row in rows:
+        try:
+            whole.append(row_of_function(version_of(row)))
+        except StoreCorruptError:
+            continue
+    with into._database.writing(alone=True) as connection:
+        if not whole or last_number(connection):
+            return
+        connection.execute(insert(functions), whole)
+        for key, purpose in marked:
+            connection.execute(update(runs).where(runs.c.key == key).values(used_for=purpose))
 
 
 def _cut_to_pages(path: Path) -> None:
@@ -81,7 +103,7 @@ def _salvage(old: sqlite3.Connection, new: Connection) -> None:
     """Copy the rows that can be read and refer to nothing that is lost."""
     old.row_factory = sqlite3.Row
     old.execute("PRAGMA writable_schema = ON").close()  # the one way past the size of the file
-    for table in (arrays, domains, runs):
+    for table in (arrays, domains, runs, functions):
         for row in _rows(old, table):
             try:
                 query = f"SELECT * FROM {scores.name} WHERE run = ?"

@@ -1,4 +1,4 @@
-"""The tables: arrays by their content, domains made of arrays, runs on two domains, scores of runs.
+"""The tables: arrays by their content, domains made of arrays, runs on two domains, scores, functions.
 
 The migrations make these tables; a test holds both descriptions against each other. All names begin
 with ``l2t_``, so that a PostgreSQL database can be shared with other programs.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     Double,
     ForeignKey,
@@ -20,7 +21,7 @@ from sqlalchemy import (
     Text,
 )
 
-__all__ = ["VERSION_TABLE", "arrays", "domains", "metadata", "runs", "scores"]
+__all__ = ["VERSION_TABLE", "arrays", "domains", "functions", "metadata", "runs", "scores"]
 
 VERSION_TABLE = "l2t_version"
 
@@ -95,9 +96,12 @@ runs = Table(
     Column(
         "seal", _HASH, nullable=False
     ),  # the sha256 of all the rest of the row and of its scores
+    Column("used_for", String(16)),  # by the agent: "learning", "judging", or NULL: not yet
 )
 # A page in order of time is read off this index without sorting, and without the wide rows.
 Index("ix_l2t_runs_time", runs.c.created_at, runs.c.key, runs.c.status, runs.c.algorithm)
+# What the agent has not used yet, and what it judges by, are found without a look at all the rest.
+Index("ix_l2t_runs_use", runs.c.used_for, runs.c.status, runs.c.created_at)
 
 #: One row for each number of labels of a run.
 scores = Table(
@@ -111,4 +115,21 @@ scores = Table(
     Column("standard_error_after", Double, nullable=False),
     Column("improvement_ratio", Double, nullable=False),
     sqlite_with_rowid=False,
+)
+
+#: One row for each version of the agent's function, never changed; the last that took over is in use.
+functions = Table(
+    "l2t_functions",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("parent", Integer),
+    Column("origin", String(16), nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("n_runs", Integer, nullable=False),
+    Column("n_judged", Integer, nullable=False),
+    Column("error", Double),
+    Column("incumbent_error", Double),
+    Column("took_over", Boolean, nullable=False),
+    Column("content", Text, nullable=False),  # the function, as JSON
+    Column("seal", _HASH, nullable=False),  # the sha256 of all the rest of the row
 )

@@ -7,7 +7,7 @@ PostgreSQL server (for many machines) and memory (for trying things out).
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -23,9 +23,19 @@ from l2t.experiences.store.checking import problems
 from l2t.experiences.store.contents import Overtaken, present, put, remove_runs
 from l2t.experiences.store.database import Database
 from l2t.experiences.store.filters import ALL_TIMES, JOINED, ORDERS, Filters, conditions, page
+from l2t.experiences.store.functions import (
+    FunctionVersion,
+    Use,
+    complete,
+    last_number,
+    put_function,
+    unused,
+    used,
+    version_of,
+)
 from l2t.experiences.store.packing import Packed, pack
 from l2t.experiences.store.reading import array_of, experiences_at, run_row, target_of, whole_run
-from l2t.experiences.store.schema import domains, runs
+from l2t.experiences.store.schema import domains, functions, runs
 from l2t.experiences.store.versions import prepare, upgrade
 
 __all__ = ["ExperienceStore", "open_store", "upgrade_store"]
@@ -120,6 +130,67 @@ class ExperienceStore:
                     return put(connection, packed)
             except Overtaken:
                 continue  # what the other has put in is found now
+
+    def complete(self, run: Run) -> bool:
+        """Put a run that is done now in the place of the same run that was asked for.
+
+        Returns
+        -------
+        bool
+            False where no run of that key waits: nothing is changed then.
+        """
+        if run.status != "done":
+            raise InvalidInputError(f"a run is completed when it is done, got {run.status!r}")
+        packed = pack([run])
+        with self._database.writing() as connection:
+            return complete(connection, packed)
+
+    def add_function(
+        self, version: FunctionVersion, use: Mapping[Use, Sequence[str]] | None = None
+    ) -> bool:
+        """Keep the next version of the agent's function, and which runs were used for it.
+
+        Returns
+        -------
+        bool
+            False where another was quicker, and the number is taken: nothing is changed then.
+        """
+        try:
+            with self._database.writing() as connection:
+                put_function(connection, version, use or {})
+        except Overtaken:
+            return False
+        return True
+
+    def function(self, number: int | None = None) -> FunctionVersion | None:
+        """Return a version of the agent's function, by default the one in use; None where there is none."""
+        query = select(functions).order_by(functions.c.number.desc()).limit(1)
+        chosen = functions.c.took_over if number is None else functions.c.number == number
+        with self._database.reading() as connection:
+            row = connection.execute(query.where(chosen)).one_or_none()
+        return None if row is None else version_of(row)
+
+    def newest_function(self) -> FunctionVersion | None:
+        """Return the newest version, in use or not; None where there is none."""
+        with self._database.reading() as connection:
+            number = last_number(connection)
+        return self.function(number) if number else None
+
+    def functions(self) -> list[FunctionVersion]:
+        """Return all versions of the agent's function, the oldest first."""
+        with self._database.reading() as connection:
+            rows = connection.execute(select(functions).order_by(functions.c.number)).all()
+        return [version_of(row) for row in rows]
+
+    def unused_runs(self, limit: int) -> list[str]:
+        """Return the keys of the oldest runs that were done and that the agent has not used."""
+        with self._database.reading() as connection:
+            return unused(connection, limit)
+
+    def used_runs(self, purpose: Use, limit: int) -> list[str]:
+        """Return the keys of the newest runs that the agent learns from, or judges by."""
+        with self._database.reading() as connection:
+            return used(connection, purpose, limit)
 
     def keys(self, keys: Iterable[str] | None = None) -> set[str]:
         """Return the keys of all runs, or those among `keys` that are there."""

@@ -53,3 +53,4 @@ class Status(StrEnum):
 
     done = "done"
     failed = "failed"
+    asked = "asked"

@@ -19,6 +19,7 @@ __all__ = [
     "run_rm",
     "run_show",
     "run_upgrade",
+    "whole_key",
 ]
 
 
@@ -35,7 +36,7 @@ def run_ls(url: str, filters: dict[str, Any], limit: int, order: str, format: Fo
                 "before": _number(each.accuracy_before),
                 "after": _number(each.accuracy_after),
                 "ratio": _number(each.improvement_ratio),
-                "status": each.status if each.status == "done" else f"failed: {each.reason}",
+                "status": f"failed: {each.reason}" if each.status == "failed" else each.status,
             }
             for each in store.experiences(
                 limit=limit, order=order, descending=True, statistics=False, **filters
@@ -49,7 +50,7 @@ def run_ls(url: str, filters: dict[str, Any], limit: int, order: str, format: Fo
 def run_show(url: str, key: str, format: Format) -> None:
     """Print one run in full."""
     with open_store(url, create=False) as store:
-        run = store.run(_whole_key(store, key))
+        run = store.run(whole_key(store, key))
     record = {
         "run": run.key,
         "algorithm": run.algorithm,
@@ -87,7 +88,7 @@ def run_show(url: str, key: str, format: Format) -> None:
 def run_rm(url: str, keys: list[str], format: Format) -> None:
     """Delete runs, with all that nothing else refers to."""
     with open_store(url, create=False) as store:
-        removed = store.delete(key=[_whole_key(store, key) for key in keys])
+        removed = store.delete(key=[whole_key(store, key) for key in keys])
     show_sentence(f"{_runs(removed)} deleted", {"deleted": removed}, format)
 
 
@@ -138,8 +139,8 @@ def _runs(count: int) -> str:
     return "1 run" if count == 1 else f"{count} runs"
 
 
-def _whole_key(store: ExperienceStore, beginning: str) -> str:
-    """Return the key that begins so; a list shows the first eight letters."""
+def whole_key(store: ExperienceStore, beginning: str) -> str:
+    """Return the key that begins so; a list shows the first twelve letters."""
     there = store.keys()
     found = sorted(key for key in there if key.startswith(beginning))
     if len(found) != 1 or not beginning:

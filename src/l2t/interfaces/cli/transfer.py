@@ -11,8 +11,8 @@ from l2t.domains import Domain, DomainPair, write_domain
 from l2t.domains.files import check_writable
 from l2t.domains.files._disk import replacing
 from l2t.exceptions import InvalidInputError
-from l2t.experiences import evaluate
-from l2t.inference import Inference, infer, rank_sources
+from l2t.experiences import evaluate, open_store
+from l2t.inference import Inference, PastTargets, infer, rank_sources
 from l2t.interfaces.cli.formats import Format
 from l2t.interfaces.cli.output import say, show_record, show_rows
 from l2t.interfaces.cli.reading import described, read_domains, read_pair
@@ -30,6 +30,7 @@ def run_transfer(
     labeled: str | None,
     how: str,
     options: dict[str, Any],
+    past: str | None,
     outputs: dict[str, Path | None],
     format: Format,
     quiet: bool,
@@ -37,7 +38,7 @@ def run_transfer(
     """Read both files, infer W, write what was asked for, and print what to expect."""
     _check_outputs(outputs)
     pair = read_pair(source, target, reading=reading, labeled=labeled, how=how, quiet=quiet)
-    found = infer(pair, **options)
+    found = infer(pair, past=_recalled(past, pair.target), **options)
     record = _record(source, target, pair, found)
     show_record(_for_people(record, found) if format is Format.table else record, format)
     label = reading["label"] or "label"
@@ -65,12 +66,13 @@ def run_rank(
     labeled: str | None,
     how: str,
     options: dict[str, Any],
+    past: str | None,
     format: Format,
     quiet: bool,
 ) -> None:
     """Print the sources, the most promising one first."""
     *read, last = read_domains([*sources, target], reading=reading, labeled=labeled, how=how)
-    ranked = rank_sources(last, read, **options)
+    ranked = rank_sources(last, read, past=_recalled(past, last), **options)
     rows = []
     for place, each in enumerate(ranked, start=1):
         low, high = each.inference.interval or (None, None)
@@ -87,6 +89,14 @@ def run_rank(
     show_rows(rows, format)
     if rows[0]["verdict"] == "transfer":
         say(f"next: l2t transfer {rows[0]['source']} {target} -o FILE", quiet)
+
+
+def _recalled(url: str | None, target: Domain) -> PastTargets | None:
+    """Return the past targets of a store that have the target's features, without its own rows."""
+    if url is None:
+        return None
+    with open_store(url, create=False) as store:
+        return PastTargets.of(store, like=target)
 
 
 def _check_outputs(outputs: dict[str, Path | None]) -> None:

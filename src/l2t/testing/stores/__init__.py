@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from l2t.exceptions import InvalidInputError
-from l2t.testing.stores import adding, changing, reading
+from l2t.testing.stores import adding, changing, functions, reading
 from l2t.testing.stores.runs import Open, assert_same_run, random_run
 
 __all__ = ["STORE_CHECKS", "assert_same_run", "check_store", "random_run"]
@@ -38,6 +38,11 @@ STORE_CHECKS: tuple[Callable[[Open], None], ...] = (
     changing.check_reading_while_writing,
     changing.check_delete_takes_what_nothing_needs,
     changing.check_export_and_merge,
+    functions.check_asked_run_is_completed_once,
+    functions.check_function_versions_are_kept,
+    functions.check_runs_are_used_once,
+    functions.check_next_version_is_won_once,
+    functions.check_functions_travel,
 )
 
 

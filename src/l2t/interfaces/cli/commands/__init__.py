@@ -9,10 +9,23 @@ from l2t.interfaces.cli.commands import (  # isort: skip  (help lists commands i
     demo,
     everyday,
     experience,
+    agent,
     stores,
     reproduce,
+    online,
     bench,
 )
 from l2t.interfaces.cli.commands.app import app, main
 
-__all__ = ["app", "bench", "demo", "everyday", "experience", "main", "reproduce", "stores"]
+__all__ = [
+    "agent",
+    "app",
+    "bench",
+    "demo",
+    "everyday",
+    "experience",
+    "main",
+    "online",
+    "reproduce",
+    "stores",
+]

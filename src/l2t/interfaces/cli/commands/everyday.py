@@ -15,6 +15,7 @@ from l2t.interfaces.cli.commands.options import (
     Labeled,
     Labels,
     Normalize,
+    Past,
     Plot,
     Quiet,
     Reflection,
@@ -43,6 +44,7 @@ def transfer(
         int | None, typer.Option(min=1, metavar="N", help="Columns of W, at most.")
     ] = None,
     reflection: Reflection = "default",
+    past: Past = None,
     constraint: Annotated[
         Constraint | None,
         typer.Option(
@@ -92,6 +94,7 @@ def transfer(
             "constraint": constraint,
             "random_state": seed,
         },
+        past=past,
         outputs={
             "target": output,
             "source": source_output,
@@ -114,6 +117,7 @@ def rank(
     ignore: Ignore = None,
     labels: Labels = None,
     reflection: Reflection = "default",
+    past: Past = None,
     normalize: Normalize = Scaling.rows,
     seed: Seed = 0,
     format: As = Format.table,
@@ -133,6 +137,7 @@ def rank(
         labeled=labeled,
         how=normalize,
         options={"reflection": reflection, "n_labels": labels, "random_state": seed},
+        past=past,
         format=format,
         quiet=quiet,
     )

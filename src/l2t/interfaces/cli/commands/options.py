@@ -21,6 +21,7 @@ __all__ = [
     "Labels",
     "Normalize",
     "OutDirectory",
+    "Past",
     "Plot",
     "Quiet",
     "Reflection",
@@ -77,6 +78,14 @@ Reflection = Annotated[
     typer.Option(
         metavar="FILE",
         help="What 'l2t learn' wrote, or 'default', the reflection function that ships with l2t.",
+    ),
+]
+Past = Annotated[
+    str | None,
+    typer.Option(
+        metavar="STORE",
+        help="Begin with what the labelled targets of this store say of the features; they must be the "
+        "features of your files.",
     ),
 ]
 Seed = Annotated[int, typer.Option(min=0, metavar="N", help="The seed of everything random.")]

@@ -1,0 +1,10 @@
+"""The agent that keeps learning: ask it, tell it what came of it, let it practise."""
+
+from __future__ import annotations
+
+from l2t.agent.adopting import adopt
+from l2t.agent.agent import Agent
+from l2t.agent.suggestion import Suggestion
+from l2t.experiences import FunctionVersion
+
+__all__ = ["Agent", "FunctionVersion", "Suggestion", "adopt"]

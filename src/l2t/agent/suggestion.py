@@ -1,0 +1,84 @@
+"""What the agent suggests for a pair, and the run that waits in the store for what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from l2t.domains.domain import feature_rows
+from l2t.experiences import Run
+from l2t.inference.verdict import Verdict
+
+__all__ = ["Suggestion"]
+
+
+@dataclass(frozen=True, eq=False)
+class Suggestion:
+    """What to transfer, what it should bring, and whether to use it.
+
+    Attributes
+    ----------
+    id : str
+        The key of the run that waits in the store; `Agent.tell` needs no more.
+    W : array of shape (m, u)
+        What to transfer.
+    algorithm : str
+        "l2t", or the base algorithm that gave W where the agent explores or has nothing learned yet.
+    predicted : float or None
+        The improvement ratio to expect; None where nothing has been learned yet.
+    interval : (float, float) or None
+        Where that ratio lies with 90 % probability.
+    verdict : {"transfer", "no-transfer"}
+        Whether to use W.
+    reason : str
+        Why, in one sentence.
+    n_labels : int or None
+        The number of labels that everything is told for.
+    version : int
+        The version of the function that it comes from; 0 where there is none yet.
+    """
+
+    id: str
+    W: npt.NDArray[Any]
+    algorithm: str
+    predicted: float | None
+    interval: tuple[float, float] | None
+    verdict: Verdict
+    reason: str
+    n_labels: int | None
+    version: int
+
+    def __post_init__(self) -> None:
+        self.W.flags.writeable = False
+
+    def __repr__(self) -> str:
+        told = "unknown" if self.predicted is None else f"{self.predicted:.3f}"
+        m, u = self.W.shape
+        return f"Suggestion({self.id:.12}, {self.verdict}, predicted {told}, W {m} x {u})"
+
+    @classmethod
+    def of(cls, run: Run) -> Suggestion:
+        """Return the suggestion that a run in the store holds."""
+        assert run.W is not None  # it did not fail
+        told = run.params
+        interval = (told["low"], told["high"]) if told["low"] is not None else None
+        facts = {name: told[name] for name in ("predicted", "verdict", "reason", "version")}
+        return cls(
+            id=run.key,
+            W=np.array(run.W),
+            algorithm=run.algorithm,
+            interval=interval,
+            n_labels=told["n_labels"],
+            **facts,
+        )
+
+    def transform(self, X: Any) -> npt.NDArray[Any]:
+        """Return ``X @ W``, or X itself where the verdict is not to transfer."""
+        rows = feature_rows(X, len(self.W))
+        if self.verdict == "no-transfer":
+            return np.asarray(rows.toarray() if sparse.issparse(rows) else rows)
+        return np.asarray(rows @ self.W)

@@ -1,0 +1,131 @@
+"""`l2t ask`, `tell` and `versions`: the agent that keeps learning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from l2t.agent import Agent
+from l2t.agent.answering import Explore
+from l2t.domains import write_domain
+from l2t.domains.files import check_writable
+from l2t.exceptions import InvalidInputError
+from l2t.experiences import open_store
+from l2t.interfaces.cli.formats import Format
+from l2t.interfaces.cli.output import say, show_record, show_rows
+from l2t.interfaces.cli.reading import described, read_pair
+from l2t.interfaces.cli.stores import whole_key
+
+__all__ = ["run_ask", "run_tell", "run_versions"]
+
+
+def run_ask(
+    source: Path,
+    target: Path,
+    url: str,
+    *,
+    reading: dict[str, Any],
+    labeled: str | None,
+    labels: int | None,
+    how: str,
+    reflection: str,
+    explore: str,
+    seed: int,
+    output: Path | None,
+    format: Format,
+    quiet: bool,
+) -> None:
+    """Read both files, ask, write the transformed target, and print what to expect."""
+    if output is not None:
+        check_writable(output)
+    pair = read_pair(source, target, reading=reading, labeled=labeled, how=how, quiet=quiet)
+    with open_store(url) as store:
+        agent = Agent(
+            store,
+            reflection=None if reflection == "none" else reflection,
+            explore=_explore(explore),
+            random_state=seed,
+        )
+        found = agent.ask(pair, labels)
+    low, high = found.interval or (None, None)
+    record = {
+        "id": found.id,
+        "source": described(source, pair.source),
+        "target": described(target, pair.target),
+        "labels": found.n_labels,
+        "predicted_improvement": found.predicted,
+        "low": low,
+        "high": high,
+        "verdict": found.verdict,
+        "because": found.reason,
+        "algorithm": found.algorithm,
+        "columns_of_W": found.W.shape[1],
+        "version": found.version,
+    }
+    show_record(record, format)
+    if output is not None:
+        rows = found.transform(pair.target)
+        write_domain(pair.target.with_features(rows), output, label=reading["label"] or "label")
+        say(f"target written to {output}", quiet)
+
+
+def run_tell(
+    url: str, id: str, before: float, after: float, labels: int | None, format: Format
+) -> None:
+    """Tell the agent, and print what it has learned from by now."""
+    with open_store(url, create=False) as store:
+        agent = Agent(store, reflection=None)
+        key = whole_key(store, id)
+        agent.tell(key, before, after, labels)
+        (score,) = store.run(key).scores
+        record = {
+            "id": key,
+            "labels": score.n_labels,
+            "measured_improvement": score.improvement_ratio,
+            "predicted_improvement": agent.suggestion(key).predicted,
+            "version_in_use": agent.version,
+        }
+    show_record(record, format)
+
+
+def run_versions(url: str, go_back: int | None, save: Path | None, format: Format) -> None:
+    """Print all versions, the newest last."""
+    with open_store(url, create=False) as store:
+        agent = Agent(store, reflection=None)
+        if go_back is not None:
+            agent.go_back(go_back)
+        in_use, function = agent.version, agent.reflection
+        rows = [
+            {
+                "version": each.number,
+                "parent": each.parent,
+                "origin": each.origin,
+                "runs": each.n_runs,
+                "judged_on": each.n_judged,
+                "error": each.error,
+                "error_of_incumbent": each.incumbent_error,
+                "took_over": each.took_over,
+                "in_use": each.number == in_use,
+                "created": each.created_at.isoformat(timespec="seconds"),
+            }
+            for each in agent.versions()
+        ]
+    show_rows(rows, format)
+    if save is not None:
+        if function is None:
+            raise InvalidInputError(f"{save} cannot be written, for nothing has been learned yet")
+        function.save(save)
+        typer.echo(f"written to {save}", err=True)
+
+
+def _explore(text: str) -> Explore:
+    if text == "upper":
+        return "upper"
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidInputError(
+            f"explore must be a probability from 0 to 1 or upper, got {text!r:.80}"
+        ) from None

@@ -1,0 +1,77 @@
+"""Small real pairs, and an agent that learns from few of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from l2t import (
+    Agent,
+    DomainPair,
+    PairSampler,
+    learn,
+    load_reflection,
+    normalize,
+    open_store,
+    pair_statistics,
+)
+from l2t.agent import refining
+from l2t.domains import digits, mnist
+from l2t.inference.trials import without_labels
+from l2t.reflection import ReflectionFunction
+
+
+@pytest.fixture(scope="session")
+def pairs() -> list[DomainPair]:
+    """Sixty real pairs of 45 and 45 rows, with the labels of their targets."""
+    sampler = PairSampler(normalize(digits()), normalize(mnist()), 60, max_per_class=15)
+    return [sampler[i] for i in range(60)]
+
+
+@pytest.fixture(scope="session")
+def unlabelled(pairs) -> list[DomainPair]:
+    return [without_labels(pair) for pair in pairs]
+
+
+@pytest.fixture
+def store():
+    with open_store("memory://") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def default() -> ReflectionFunction:
+    return load_reflection("default")
+
+
+@pytest.fixture
+def agent(store, default) -> Agent:
+    return Agent(store, reflection=default, refine_every=10**6)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Learning with nothing left to choose, where a test is about something else."""
+
+    def quickly(experiences, **options):
+        settings = {"gamma": 1e-3, "huber": 0.1, "n_starts": 1, "n_folds": 2}
+        return learn(experiences, **options | settings)
+
+    monkeypatch.setattr(refining, "learn", quickly)
+
+
+@pytest.fixture(scope="session")
+def tell_truth():
+    """A function that observes W's whose ratios a known function gives: the experiences of a world."""
+
+    def observe(agent: Agent, pairs, truth: ReflectionFunction, *, seed: int = 0) -> None:
+        rng = np.random.default_rng(seed)
+        plain = replace(truth, calibration=None)
+        for pair in pairs:
+            W = rng.normal(size=(pair.n_features, 6)) * rng.uniform(0.1, 2.0, size=6)
+            ratio = plain.predict(pair_statistics(pair, W), 15)
+            agent.observe(pair, W, 0.4, min(0.4 * ratio, 1.0), 15)
+
+    return observe

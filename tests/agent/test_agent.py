@@ -1,0 +1,219 @@
+"""Ask, tell, observe and practise, as people do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import l2t
+from l2t import Agent, Domain, DomainPair, infer, open_store
+from l2t.exceptions import InvalidInputError, UnknownRunError
+
+
+def test_a_suggestion_is_what_infer_finds(agent, store, default, unlabelled):
+    pair = unlabelled[0]
+    suggestion, found = agent.ask(pair, 15), infer(pair, default, n_labels=15)
+    np.testing.assert_array_equal(suggestion.W, found.W)
+    assert (suggestion.predicted, suggestion.interval) == (found.predicted, found.interval)
+    assert (suggestion.verdict, suggestion.reason) == (found.verdict, found.reason)
+    assert (suggestion.version, suggestion.n_labels, suggestion.algorithm) == (1, 15, "l2t")
+    np.testing.assert_array_equal(suggestion.transform(pair.target), found.transform(pair.target))
+    (waiting,) = store.experiences()
+    assert (waiting.run_key, waiting.status) == (suggestion.id, "asked")
+
+
+def test_what_is_told_is_an_experience(agent, store, unlabelled):
+    suggestion = agent.ask(unlabelled[0], 15)
+    agent.tell(suggestion, 0.5, 0.6)
+    (told,) = store.experiences(status="done")
+    assert (told.algorithm, told.n_labels) == ("l2t", 15)
+    assert (told.accuracy_before, told.accuracy_after) == (0.5, 0.6)
+    assert told.improvement_ratio == pytest.approx(1.2)
+    assert told.params["predicted"] == suggestion.predicted
+    assert told.statistics is not None
+    np.testing.assert_array_equal(store.W(told.run_key), suggestion.W)
+    assert store.check() == []
+
+
+def test_telling_twice(agent, store, unlabelled):
+    suggestion = agent.ask(unlabelled[0], 15)
+    agent.tell(suggestion, 0.5, 0.6)
+    agent.tell(suggestion.id, 0.5, 0.6)  # the same again changes nothing
+    with pytest.raises(
+        InvalidInputError, match=r"told before with accuracies 0\.5 and 0\.6, got 0\.5 and 0\.7"
+    ):
+        agent.tell(suggestion, 0.5, 0.7)
+    assert store.count() == 1
+
+
+def test_who_asks_again_tells_again(agent, store, unlabelled):
+    first, second = agent.ask(unlabelled[0], 15), agent.ask(unlabelled[0], 15)
+    assert first.id != second.id
+    agent.tell(first, 0.5, 0.6)
+    agent.tell(second, 0.4, 0.5)
+    assert store.count(status="done") == 2
+
+
+def test_another_process_can_tell(tmp_path, default, unlabelled):
+    with open_store(tmp_path / "a.db") as store:
+        suggestion = Agent(store, reflection=default).ask(unlabelled[0], 3)
+    with open_store(tmp_path / "a.db") as store:
+        agent = Agent(store, reflection=None)
+        again = agent.suggestion(suggestion.id)
+        np.testing.assert_array_equal(again.W, suggestion.W)
+        assert repr(again) == repr(suggestion)
+        assert agent.version == 1, "what the agent began with is in the store"
+        agent.tell(suggestion.id, 0.3, 0.4)
+        assert store.count(status="done") == 1
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "said"),
+    [
+        ((1.5, 0.5), "accuracy_before must be a number from 0 to 1, got 1.5"),
+        ((0.5, -0.1), "accuracy_after must be a number from 0 to 1, got -0.1"),
+        ((0.5, float("nan")), "accuracy_after must be a number from 0 to 1, got nan"),
+        (("0.5", 0.5), "accuracy_before must be a number from 0 to 1, got '0.5'"),
+        ((True, 0.5), "accuracy_before must be a number from 0 to 1, got True"),
+    ],
+)
+def test_accuracies_are_checked(agent, store, unlabelled, accuracies, said):
+    suggestion = agent.ask(unlabelled[0], 3)
+    with pytest.raises(InvalidInputError, match=said):
+        agent.tell(suggestion, *accuracies)
+    assert store.count(status="asked") == 1, "it can still be told"
+
+
+def test_an_accuracy_of_zero_is_half_an_answer(agent, store, unlabelled):
+    agent.tell(agent.ask(unlabelled[0], 15), 0.0, 0.5)
+    (told,) = store.experiences(status="done")
+    assert told.improvement_ratio == pytest.approx(0.5 * 2 * 30)
+
+
+def test_the_number_of_labels_is_told_once(agent, store, unlabelled):
+    with pytest.raises(InvalidInputError, match=r"made for \(15\), got 30"):
+        agent.tell(agent.ask(unlabelled[0], 15), 0.5, 0.6, 30)
+    suggestion = agent.ask(unlabelled[0])
+    with pytest.raises(InvalidInputError, match="n_labels must be the number of labelled"):
+        agent.tell(suggestion, 0.5, 0.6)
+    agent.tell(suggestion, 0.5, 0.6, 45)
+    assert [each.n_labels for each in store.experiences(status="done")] == [45]
+    with open_store("memory://") as empty:
+        for new in (agent, Agent(empty, reflection=None)):
+            with pytest.raises(InvalidInputError, match="n_labels must be a whole number"):
+                new.ask(unlabelled[0], 0)
+    assert agent.ask(unlabelled[0], np.int64(15)).n_labels == 15
+
+
+def test_what_is_no_suggestion_cannot_be_told(agent, pairs):
+    run = agent.observe(pairs[0], "gfk", n_labels=3)
+    with pytest.raises(UnknownRunError, match="is no suggestion of the agent"):
+        agent.tell(run.key, 0.5, 0.6)
+    with pytest.raises(UnknownRunError, match="is no suggestion of the agent"):
+        agent.suggestion(run.key)
+    with pytest.raises(UnknownRunError, match="no run has the key"):
+        agent.tell("nobody", 0.5, 0.6)
+
+
+def test_labelled_rows_vote(agent, pairs):
+    target = pairs[0].target
+    mask = np.arange(len(target)) % 3 == 0
+    labelled = Domain(target.X, target.y, labeled=mask, name="target")
+    suggestion = agent.ask(DomainPair(pairs[0].source, labelled))
+    assert suggestion.n_labels == mask.sum()
+    assert "triples" in suggestion.reason
+
+
+def test_from_nothing_base_algorithms_take_turns(store, unlabelled):
+    agent = Agent(store, reflection=None, refine_every=10**6)
+    suggestions = [agent.ask(pair, 3) for pair in unlabelled[:12]]
+    assert {each.version for each in suggestions} == {0}
+    assert {each.predicted for each in suggestions} == {None}
+    names = [each.algorithm for each in suggestions]
+    assert set(names) <= set(l2t.algorithms.names())
+    assert len(set(names)) >= 4
+    assert [agent.ask(pair, 3).algorithm for pair in unlabelled[:12]] == names
+    assert (agent.reflection, agent.version, agent.versions()) == (None, 0, [])
+
+
+def test_observing_measures_as_collecting_does(agent, store, pairs):
+    run = agent.observe(pairs[0], "gfk", n_labels=(3, 15))
+    with open_store("memory://") as other:
+        l2t.collect([pairs[0]], other, algorithms=["gfk"], label_counts=(3, 15), progress=False)
+        (collected,) = other.keys()
+        assert (run.key, run.scores) == (collected, other.run(collected).scores)
+    agent.observe(pairs[0], "gfk", n_labels=(3, 15))
+    assert store.count() == 2, "the same once more is the same experience"
+
+
+def test_observing_what_was_measured_elsewhere(agent, store, unlabelled):
+    W = np.eye(unlabelled[0].n_features)[:, :5]
+    agent.observe(unlabelled[0], W, 0.5, 0.55, 15, name="first five")
+    agent.observe(unlabelled[0], W, 0.5, 0.60, 15, name="first five")  # another measurement
+    found = list(store.experiences())
+    assert [each.algorithm for each in found] == ["first five"] * 2
+    assert sorted(each.improvement_ratio for each in found) == pytest.approx([1.1, 1.2])
+    with pytest.raises(InvalidInputError, match="must be given both or neither"):
+        agent.observe(unlabelled[0], W, 0.5, n_labels=15)
+    with pytest.raises(InvalidInputError, match="W must have one row a feature"):
+        agent.observe(unlabelled[0], W[:3], 0.5, 0.5, 15)
+
+
+def test_practice(agent, store, pairs, default):
+    runs = agent.practise(pairs[:2], label_counts=(3, 15, 60))
+    # 3 and 15 labels are searched alike by the function that ships, and share a W; 45 rows leave no
+    # room for 60 labels.
+    assert [run.status for run in runs] == ["done", "failed"] * 2
+    assert {run.algorithm for run in runs} == {"l2t"}
+    found = infer(l2t.inference.trials.without_labels(pairs[0]), default, n_labels=3)
+    np.testing.assert_array_equal(runs[0].W, found.W)
+    assert [score.n_labels for score in runs[0].scores] == [3, 15]
+    with (
+        open_store("memory://") as empty,
+        pytest.raises(InvalidInputError, match="has learned nothing yet"),
+    ):
+        Agent(empty, reflection=None).practise(pairs[:1])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"refine_every": 0}, "refine_every must be a whole number of at least 1, got 0"),
+        ({"explore": 1.5}, "explore must be a probability from 0 to 1 or 'upper', got 1.5"),
+        ({"explore": "lower"}, "explore must be a probability"),
+        ({"explore": True}, "explore must be a probability"),
+        ({"random_state": -1}, "random_state must be a whole number of at least 0, got -1"),
+        ({"reflection": 5}, "reflection must be a ReflectionFunction, a name, a path or None"),
+    ],
+)
+def test_options_are_checked(store, options, said):
+    with pytest.raises(InvalidInputError, match=said):
+        Agent(store, **options)
+    with pytest.raises(InvalidInputError, match="store must be an ExperienceStore"):
+        Agent("experiences.db")
+
+
+@settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from([0.3, 0.6])), max_size=12))
+def test_any_order_of_asking_and_telling(default, unlabelled, steps):
+    """Whatever the order, a suggestion is told once, and what was told first stays."""
+    with open_store("memory://") as store:
+        agent = Agent(store, reflection=default, refine_every=10**6)
+        asked, told = {}, {}
+        for which, accuracy in steps:
+            if which not in asked:
+                asked[which] = agent.ask(unlabelled[which], 3).id
+            elif which not in told or told[which] == accuracy:
+                agent.tell(asked[which], 0.5, accuracy)
+                told[which] = accuracy
+            else:
+                with pytest.raises(InvalidInputError, match="must be told once"):
+                    agent.tell(asked[which], 0.5, accuracy)
+        done = {each.run_key: each.accuracy_after for each in store.experiences(status="done")}
+        assert done == {asked[which]: accuracy for which, accuracy in told.items()}
+        assert store.count(status="asked") == len(asked) - len(told)
+        assert store.check() == []

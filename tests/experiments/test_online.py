@@ -1,0 +1,105 @@
+"""Streams and practice, at a size that takes seconds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from l2t import open_store
+from l2t.experiments.left_out import measure_left_out, refusals_right
+from l2t.experiments.online import Stream, learned_at_once, measure_stream, ratios_of
+from l2t.experiments.practice import measure_practice
+from l2t.experiments.stream_figures import draw_drift, draw_stream
+from l2t.experiments.transfer import TransferStudy
+
+
+@pytest.fixture(scope="module")
+def stream(small_pairs) -> Stream:
+    with open_store("memory://") as store:
+        found = measure_stream(
+            small_pairs(24), store, label_counts=(3, 15), refine_every=12, progress=False
+        )
+        assert store.count(status="done") == 48
+        assert store.count(status="asked") == 0
+        fixed = ratios_of(learned_at_once(store), small_pairs(3), (3, 15), progress=False)
+    assert fixed.shape == (3,)
+    return found
+
+
+def test_a_stream_from_nothing(stream):
+    assert stream.version[0] == 0
+    assert np.isnan(stream.predicted[stream.version == 0]).all()
+    assert np.isfinite(stream.predicted[stream.version > 0]).all()
+    transferred = stream.ratio != 1.0
+    np.testing.assert_array_equal(stream.ratio[transferred], stream.always[transferred])
+    assert len(stream.runs) == len(stream.seconds) == len(stream.versions) > 0
+    assert (stream.seconds > 0).all()
+
+
+def test_running_means():
+    ones = np.ones(4)
+    stream = Stream(np.array([1.0, 2.0, 3.0, 6.0]), *[ones] * 5, ones, ones, [])
+    np.testing.assert_allclose(stream.running_mean(), [1.0, 1.5, 2.0, 3.0])
+    np.testing.assert_allclose(stream.running_mean(2), [1.0, 1.5, 2.5, 4.5])
+
+
+def test_coverage_is_of_those_with_an_interval():
+    nothing = np.full(3, np.nan)
+    always = np.array([0.9, 1.1, 1.3])
+    low, high = np.array([np.nan, 1.0, 1.0]), np.array([np.nan, 1.2, 1.2])
+    stream = Stream(always, always, nothing, low, high, nothing, nothing, nothing, [])
+    assert stream.coverage == 0.5
+
+
+def test_figures_are_drawn(stream, tmp_path):
+    draw_stream(stream, 1.05, tmp_path / "a" / "stream.png")
+    draw_drift(stream, 12, (1.05, 1.0), tmp_path / "a" / "drift.png")
+    for name in ("stream", "drift"):
+        assert (tmp_path / "a" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_practice(small_pairs):
+    with open_store("memory://") as collected, open_store("memory://") as own:
+        study = measure_practice(
+            small_pairs(3), small_pairs(2, 1), small_pairs(2, 2), collected, own, progress=False
+        )
+        assert {each.algorithm for each in own.experiences(status="done")} == {"l2t"}
+    known = np.isfinite(study.before.always).all(axis=0)
+    assert known.tolist() == [True, True, True, False, False]  # 60 rows
+    assert np.isfinite(study.error(study.after)[known]).all()
+    expected = np.mean(study.before.predicted[:, 0] / study.before.always[:, 0]) - 1
+    assert study.optimism(study.before)[0] == pytest.approx(expected)
+
+
+def test_refusals_are_right_where_w_harms():
+    always = np.array([[0.9, 1.1], [1.2, 0.8], [np.nan, 0.7]])
+    transferred = np.array([[0.0, 1.0], [0.5, 1.0], [np.nan, 1.0]])
+    empty = np.empty((0, 3, 2))
+    study = TransferStudy((), (3, 15), empty, always, always, transferred, always, always)
+    found = refusals_right(study)
+    assert found[0] == pytest.approx(1.0 / 1.5)
+    assert np.isnan(found[1]), "nobody refused"
+
+
+def test_a_family_left_out(tmp_path, small_pairs, monkeypatch):
+    drawn = []
+
+    def draw(family, part, n_pairs, data):
+        drawn.append((family, part))
+        return small_pairs(n_pairs, len(drawn))
+
+    monkeypatch.setattr("l2t.experiments.left_out.draw_pairs", draw)
+    found = measure_left_out(
+        tmp_path,
+        tmp_path,
+        families=("one", "other"),
+        n_train=2,
+        n_validation=1,
+        n_test=1,
+        progress=False,
+    )
+    assert {family: study.l2t.shape for family, study in found.items()} == {
+        "one": (1, 5),
+        "other": (1, 5),
+    }
+    assert drawn[2:4] == [("other", "validation"), ("one", "test")]
