@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from l2t.inference.objective import Objective
 from l2t.inference.ranking import RankedSource, rank_sources
-from l2t.inference.result import Candidate, Inference
+from l2t.inference.result import Candidate, Inference, Step
 from l2t.inference.search import infer
 
-__all__ = ["Candidate", "Inference", "Objective", "RankedSource", "infer", "rank_sources"]
+__all__ = ["Candidate", "Inference", "Objective", "RankedSource", "Step", "infer", "rank_sources"]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
+import numpy.typing as npt
 
 from l2t.domains import Domain, DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.inference.objective import Objective
-from l2t.inference.result import Candidate, Inference
+from l2t.inference.result import Candidate, Inference, Step
 from l2t.inference.starts import CHEAP_STARTS, Starts, gauge, starting_points
 from l2t.inference.verdict import decide, triple_vote
 from l2t.numerics import minimize_on_manifold
@@ -36,6 +39,7 @@ def infer(
     starts: Starts = CHEAP_STARTS,
     max_rows: int = 1000,
     random_state: int = 0,
+    callback: Callable[[Step], None] | None = None,
 ) -> Inference:
     """Find what to transfer for a pair.
 
@@ -63,6 +67,8 @@ def infer(
         Larger domains are searched on so many random rows; W itself fits all rows.
     random_state : int
         The seed of the pairing in Q, of base algorithms and of the rows.
+    callback : callable, optional
+        Is given a `Step` for each start and after every step of the search, to watch it.
 
     Examples
     --------
@@ -90,8 +96,18 @@ def infer(
     factors, failed = starting_points(part, plan, starts, random_state)
     values = {name: objective.in_span(V)[0] for name, V in factors.items()}
     best = min(values, key=values.__getitem__)  # the first of equals
+    watch = None
+    if callback is not None:
+        for name, value in values.items():
+            callback(Step(name, None, value + reflection.b, part.span.lift(factors[name])))
+        watch = _watched(callback, best, part, reflection.b)
     found = minimize_on_manifold(
-        objective.in_span, factors[best], gauge(plan, factors[best]), max_iter=plan.n_iter, tol=0.0
+        objective.in_span,
+        factors[best],
+        gauge(plan, factors[best]),
+        max_iter=plan.n_iter,
+        tol=0.0,
+        callback=watch,
     )
     W = part.span.lift(found.W)
     statistics = pair_statistics(
@@ -125,6 +141,17 @@ def infer(
         explanation=reflection.explain(statistics, n_labels),
         n_labels=n_labels,
     )
+
+
+def _watched(
+    callback: Callable[[Step], None], name: str, pair: DomainPair, b: float
+) -> Callable[[npt.NDArray[np.float64], float], None]:
+    numbers = count()
+
+    def watch(V: npt.NDArray[np.float64], value: float) -> None:
+        callback(Step(name, next(numbers), value + b, pair.span.lift(V)))
+
+    return watch
 
 
 def _label_count(pair: DomainPair, n_labels: int | None) -> int | None:

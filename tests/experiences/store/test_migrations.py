@@ -17,12 +17,12 @@ from l2t.experiences.store import open_store, upgrade_store, versions
 from l2t.experiences.store.schema import VERSION_TABLE, metadata
 from l2t.testing.stores import assert_same_run, random_run
 
-SECOND = """
+LAST = """
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0002"
-down_revision = "0001"
+revision = "9999"
+down_revision = "{before}"
 
 def upgrade():
     op.add_column("l2t_runs", sa.Column("note", sa.Text, nullable=False, server_default="none yet"))
@@ -44,7 +44,8 @@ def next_version(tmp_path, monkeypatch):
     def use(more: str = "") -> None:
         folder = tmp_path / "migrations"
         shutil.copytree(versions.MIGRATIONS, folder, dirs_exist_ok=True)
-        (folder / "versions" / "r0002_note.py").write_text(SECOND.format(more=more))
+        text = LAST.format(before=versions.newest(), more=more)
+        (folder / "versions" / "r9999_note.py").write_text(text)
         monkeypatch.setattr(versions, "MIGRATIONS", folder)
 
     return use
@@ -60,7 +61,7 @@ def test_migrations_make_the_schema(url):
             },
         )
         assert compare_metadata(context, metadata) == []
-        assert store.version == versions.newest() == "0001"
+        assert store.version == versions.newest()
 
 
 def test_an_older_store_is_upgraded(url, next_version):
@@ -68,15 +69,16 @@ def test_an_older_store_is_upgraded(url, next_version):
     with open_store(url) as store:
         for run in runs:
             store.add(run)
+    before = versions.newest()
     next_version()
     with pytest.raises(
-        StoreVersionError, match=r"0001 and this code needs 0002: run `l2t store upgrade"
+        StoreVersionError, match=f"{before} and this code needs 9999: run `l2t store upgrade"
     ):
         open_store(url)
     upgrade_store(url)
     upgrade_store(url)
     with open_store(url) as store:
-        assert store.version == "0002"
+        assert store.version == "9999"
         assert store.check() == []
         for run in runs:
             assert_same_run(store.run(run.key), run)
@@ -103,7 +105,7 @@ def test_an_upgrade_that_fails_changes_nothing(url, next_version, monkeypatch):
 def test_a_new_store_is_made_by_all_migrations(tmp_path, next_version):
     next_version()
     with open_store(tmp_path / "a.db") as store:
-        assert store.version == "0002"
+        assert store.version == "9999"
 
 
 def test_opening_a_store_that_exists_needs_no_migrations(tmp_path):
@@ -123,4 +125,4 @@ def test_migrations_are_packaged():
     files = sorted(
         path.name for path in (Path(versions.__file__).parent / "migrations").rglob("*.py")
     )
-    assert files == ["r0001_first.py"]
+    assert files == ["r0001_first.py", "r0003_collections.py"]

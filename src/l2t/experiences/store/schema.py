@@ -1,4 +1,4 @@
-"""The tables: arrays by their content, domains made of arrays, runs on two domains, scores of runs.
+"""The tables: arrays by their content, domains made of arrays, runs on two domains, scores, collections.
 
 The migrations make these tables; a test holds both descriptions against each other. All names begin
 with ``l2t_``, so that a PostgreSQL database can be shared with other programs.
@@ -20,7 +20,7 @@ from sqlalchemy import (
     Text,
 )
 
-__all__ = ["VERSION_TABLE", "arrays", "domains", "metadata", "runs", "scores"]
+__all__ = ["VERSION_TABLE", "arrays", "collections", "domains", "metadata", "runs", "scores"]
 
 VERSION_TABLE = "l2t_version"
 
@@ -111,4 +111,22 @@ scores = Table(
     Column("standard_error_after", Double, nullable=False),
     Column("improvement_ratio", Double, nullable=False),
     sqlite_with_rowid=False,
+)
+
+#: One row a call of `collect`, kept up to date while it works; times are microseconds (UTC).
+collections = Table(
+    "l2t_collections",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("host", Text, nullable=False),
+    Column("pid", Integer, nullable=False),
+    Column("started_at", BigInteger, nullable=False, index=True),
+    Column("updated_at", BigInteger, nullable=False),
+    Column("ended_at", BigInteger),
+    Column("total", Integer),
+    Column("done", Integer, nullable=False),
+    Column("failed", Integer, nullable=False),
+    Column("already_there", Integer, nullable=False),
+    Column("latest", Text, nullable=False),
+    Column("outcome", Text, nullable=False),
 )
