@@ -193,7 +193,8 @@ def learning_curve(
     points, function : list of CurvePoint, ReflectionFunction
         The curve, and the function that has learned from all pairs that are not held out.
     """
-    tested, pairs = [], {}
+    tested: list[Experience] = []
+    pairs: dict[tuple[str, str], list[Experience]] = {}
     for each in experiences:
         if each.statistics is None:
             continue

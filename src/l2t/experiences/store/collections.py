@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import astuple, dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -70,11 +70,7 @@ def latest_collections(connection: Connection, limit: int) -> list[CollectionPro
     query = select(collections).order_by(collections.c.started_at.desc()).limit(limit)
     found = []
     for row in connection.execute(query):
-        times = {name: getattr(row, name) for name in _TIMES}
-        found.append(
-            replace(
-                CollectionProgress(*(getattr(row, name) for name in _FIELDS)),
-                **{name: None if at is None else moment(at) for name, at in times.items()},
-            )
-        )
+        values: dict[str, Any] = {name: getattr(row, name) for name in _FIELDS}
+        times = {name: moment(values[name]) for name in _TIMES if values[name] is not None}
+        found.append(CollectionProgress(**values | times))
     return found

@@ -26,7 +26,7 @@ _SCORED = scores.join(runs, runs.c.id == scores.c.run)
 
 @dataclass(frozen=True)
 class Totals:
-    """How much there is: runs (done and failed), experiences, pairs, domains and algorithms, and since when."""
+    """How much there is, and from when to when."""
 
     runs: int
     failed: int

@@ -5,7 +5,7 @@ Heavy imports wait until a command needs them, so that help is instant.
 
 from __future__ import annotations
 
-from l2t.interfaces.cli.commands import reproduce, stores, work
+from l2t.interfaces.cli.commands import dashboard, reproduce, stores, work
 from l2t.interfaces.cli.commands.app import app, main
 
-__all__ = ["app", "main", "reproduce", "stores", "work"]
+__all__ = ["app", "dashboard", "main", "reproduce", "stores", "work"]
