@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,7 +16,9 @@ from l2t.experiences.store.schema import domains, runs, scores
 
 __all__ = ["Distribution", "DomainUse", "Failure", "Gain", "Summaries", "Totals"]
 
-#: Width of the bins that ratios are counted in: a quantile is exact to half of it.
+#: Ratios are counted rounded to this: a quantile is exact to half of it.
+GRAIN = 0.001
+#: Width of the bins of histograms.
 BIN = 0.01
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _MINUTE = 60_000_000  # microseconds
@@ -53,9 +54,9 @@ class Distribution:
     better : float
         The share of ratios above 1.
     quantiles : array of shape (5,)
-        At 5, 25, 50, 75 and 95 %, to half a `BIN`.
+        At 5, 25, 50, 75 and 95 %, rounded to `GRAIN`.
     bins, counts : arrays
-        Lower ends of the bins that are not empty, and how many ratios are in each.
+        Middles of the bins of width `BIN` that are not empty, and how many ratios are in each.
     """
 
     algorithm: str
@@ -136,7 +137,7 @@ class Summaries:
 
     def distributions(self) -> list[Distribution]:
         """Return the ratios by algorithm and number of labels, in this order."""
-        place = cast(func.floor(scores.c.improvement_ratio / BIN), Integer)
+        place = cast(func.round(scores.c.improvement_ratio / GRAIN), Integer)
         total, better = func.sum(scores.c.improvement_ratio), scores.c.improvement_ratio > 1.0
         groups = (runs.c.algorithm, scores.c.n_labels, place)
         query = select(*groups, func.count(), total, func.count().filter(better))
@@ -229,6 +230,7 @@ class Summaries:
 def _distribution(algorithm: str, n_labels: int, bins: npt.NDArray[Any]) -> Distribution:
     places, counts, sums, better = bins.T
     total = counts.sum()
+    middles, at = np.unique((places * (GRAIN / BIN)).round(), return_inverse=True)
     return Distribution(
         algorithm=algorithm,
         n_labels=n_labels,
@@ -236,13 +238,12 @@ def _distribution(algorithm: str, n_labels: int, bins: npt.NDArray[Any]) -> Dist
         mean=float(sums.sum() / total),
         better=float(better.sum() / total),
         quantiles=_quantiles(places, counts),
-        bins=places * BIN,
-        counts=counts.astype(np.intp),
+        bins=middles * BIN,
+        counts=np.bincount(at, weights=counts).astype(np.intp),
     )
 
 
-def _quantiles(places: Iterable[float], counts: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """Return the middles of the bins that hold the quantiles."""
+def _quantiles(places: npt.NDArray[Any], counts: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     reached = np.cumsum(counts) / counts.sum()
     at = np.searchsorted(reached, QUANTILES)
-    return np.asarray((np.asarray(places)[np.minimum(at, len(counts) - 1)] + 0.5) * BIN)
+    return np.asarray(places[np.minimum(at, len(counts) - 1)] * GRAIN)

@@ -66,7 +66,7 @@ class DistributionOut(BaseModel):
     better: float = Field(description="Share of ratios above 1.")
     quantiles: list[float] = Field(description="At 5, 25, 50, 75 and 95 %.")
     bins: list[float] = Field(
-        description="Lower ends of the bins of width 0.01 that are not empty."
+        description="Middles of the bins of width 0.01 that are not empty."
     )
     counts: list[int]
 
@@ -233,6 +233,12 @@ class AssessmentOut(BaseModel):
     points: list[dict[str, Any]]
     coverage: list[dict[str, float]]
     reliability: list[dict[str, float]]
+    calibrated_for: Literal["base algorithms", "searched W"] | None = Field(
+        description=(
+            "What its intervals are for. Those of a function whose plans were chosen are for the W that "
+            "a search finds; the runs of a store are of base algorithms, and tell nothing about these."
+        )
+    )
     perhaps_seen: bool = Field(
         description="Whether the function may have been learned from this very store."
     )

@@ -14,6 +14,7 @@ from l2t.numerics import two_components
 __all__ = ["Camera", "numbers"]
 
 _MOST = 250  # rows of a domain that are drawn
+_FAR = 4.0  # times the median distance from the middle
 _CLASSES = 10  # that have a colour of their own
 
 
@@ -44,12 +45,22 @@ class Camera:
         sets = [X[rows] for X, rows in zip(sides, self._rows, strict=True)]
         if W is not None:
             sets = [X @ W for X in sets]
-        flat = two_components(*sets, like=self._last)
+        flat = two_components(*_drawn_in(sets), like=self._last)
         self._last = np.concatenate(flat)
         scale = float(np.abs(self._last).max()) or 1.0
         self._last = self._last / scale
         source, target = ((each / scale).round(4).tolist() for each in flat)
         return {"source": source, "target": target}
+
+
+def _drawn_in(sets: list[npt.NDArray[Any]]) -> list[npt.NDArray[np.float64]]:
+    """Draw rows that are far from all others nearer, so that they do not squeeze the picture to a point."""
+    rows = np.concatenate(sets).astype(np.float64)
+    rows -= np.median(rows, axis=0)
+    far = np.linalg.norm(rows, axis=1)
+    most = _FAR * float(np.median(far))
+    rows *= np.minimum(1.0, most / np.maximum(far, most or 1.0))[:, None]
+    return np.split(rows, [len(sets[0])])
 
 
 def _some(domain: Domain) -> npt.NDArray[np.intp]:

@@ -116,6 +116,14 @@ def _chosen(function: ReflectionFunction) -> dict[str, Any]:
     return {}
 
 
+def _calibrated_for(
+    function: ReflectionFunction,
+) -> Literal["base algorithms", "searched W"] | None:
+    if function.calibration is None:
+        return None
+    return "searched W" if "plans" in function.training else "base algorithms"
+
+
 def _assessment(here: Context, known: Known, pairs: Pairs) -> AssessmentOut:
     summaries = here.store.summaries
     keys = summaries.some_runs(_MOST_RUNS if pairs == "all" else 3 * _MOST_RUNS)
@@ -143,6 +151,7 @@ def _assessment(here: Context, known: Known, pairs: Pairs) -> AssessmentOut:
         reliability=[
             {"level": level, "share": share} for level, share in found.reliability.items()
         ],
+        calibrated_for=_calibrated_for(known.function),
         perhaps_seen=(known.name == LEARNED_HERE and pairs == "all")
         or (learned is not None and learned == totals.runs - totals.failed),
         **numbers({"rank_correlation": found.rank_correlation, "rmse": found.rmse}),

@@ -13,7 +13,7 @@ export const linear = (low, high, from, to) => {
 export function ticks(low, high, count = 5) {
   const rough = (high - low) / count || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * [1, 2, 2.5, 5, 10].find((m) => m * power >= rough * 0.999);
+  const step = power * [1, 2, 5, 10].find((m) => m * power >= rough * 0.999);
   const found = [];
   for (let at = Math.ceil(low / step - 1e-9) * step; at <= high + step * 1e-9; at += step) found.push(Math.abs(at) < step * 1e-9 ? 0 : at);
   return found;
@@ -70,7 +70,7 @@ export function distributions(rows, width) {
 function shape(row, x, y, low, high) {
   const steps = 60, counts = new Array(steps).fill(0);
   row.bins.forEach((bin, i) => {
-    const at = Math.floor(((bin + 0.005 - low) / (high - low)) * steps);
+    const at = Math.floor(((bin - low) / (high - low)) * steps);
     if (at >= 0 && at < steps) counts[at] += row.counts[i];
   });
   const smooth = counts.map((_, i) => ((counts[i - 1] ?? 0) + 2 * counts[i] + (counts[i + 1] ?? 0)) / 4);
@@ -143,7 +143,10 @@ export function lines({ series, xTitle, yTitle, xs = null, log = false, referenc
   let xTicks = log || xs ? values : ticks(first, last, 7);
   if (log || xs) { // those that do not touch
     const kept = [];
-    for (const at of xTicks) if (!kept.length || x(at) - x(kept.at(-1)) > 9 * String(shown(at)).length + 8) kept.push(at);
+    const apart = (a, b) => x(b) - x(a) > 5 * (shown(a).length + shown(b).length) + 6;
+    for (const at of xTicks) if (!kept.length || apart(kept.at(-1), at)) kept.push(at);
+    const end = xTicks.at(-1); // the last is there, whatever must go for it
+    if (end !== undefined && kept.at(-1) !== end) { while (kept.length && !apart(kept.at(-1), end)) kept.pop(); kept.push(end); }
     xTicks = kept;
   }
   axes(made, { x, y, xTicks, yTicks: ticks(low, high), xTitle, yTitle, box });

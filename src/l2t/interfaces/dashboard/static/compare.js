@@ -2,7 +2,7 @@ import { api, byId, duration, el, fill, fixed, ratioClass, runLink, sentence, ta
 import { lines } from "./charts.js";
 import { cloud } from "./cloud.js";
 import { color, figure, legend } from "./figure.js";
-import { accuracies, statistics, title } from "./run.js";
+import { accuracies, short, statistics, title } from "./run.js";
 
 const MOST = 8;
 const keys = [...new Set(new URLSearchParams(location.search).getAll("run"))].slice(0, MOST);
@@ -28,8 +28,7 @@ fill(byId("table"), async () => {
 
 function charts(runs, counts) {
   if (!runs.length) return;
-  const name = (run) => `${run.algorithm} ${run.run.slice(0, 4)}`;
-  const series = runs.map((run, i) => ({ name: name(run), ink: color(i), run, side: "after" }));
+  const series = runs.map((run, i) => ({ name: short(run), ink: color(i), run, side: "after" }));
   byId("charts").replaceChildren(
     ...[
       figure({
@@ -47,7 +46,7 @@ function charts(runs, counts) {
     byId("pictures").append(place);
     try {
       const seen = await api(`/api/runs/${run.run}/picture`);
-      const made = cloud(seen, { title: `Under ${name(run)}`, file: `under-${name(run)}`, caption: title(run) });
+      const made = cloud(seen, { title: `Under ${short(run)}`, file: `under-${short(run)}`, caption: title(run) });
       made.move(seen.after, 0);
       place.append(made);
     } catch (error) {

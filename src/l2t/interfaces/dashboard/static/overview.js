@@ -102,7 +102,7 @@ fill(byId("learned"), async () => {
       ["held-out pairs in learning", `rank correlation ${fixed(last.held_out_rank_correlation, 2)}, error ${fixed(last.held_out_rmse)}`],
       ...(here ? [
         ["pairs of this store", `rank correlation ${fixed(here.rank_correlation, 2)}, error ${fixed(here.rmse)}`],
-        ["90 % intervals cover", `${percent(covered)} of the ratios measured here`],
+        ["90 % intervals", here.calibrated_for === "base algorithms" ? `cover ${percent(covered)} of the ratios measured here` : here.calibrated_for ? "are for the W that a search finds, not for these runs" : "none"],
       ] : []),
     ]),
     el("h2", {}, "All functions"),

@@ -1,4 +1,4 @@
-import { api, byId, card, el, facts, fill, fixed, main, moment, percent, plural, sentence, tile, whole } from "./base.js";
+import { api, byId, el, fill, fixed, main, moment, percent, plural, sentence, table, tile, whole } from "./base.js";
 import { bars, lines, scatter, shares } from "./charts.js";
 import { color, figure, legend } from "./figure.js";
 import { follow } from "./follow.js";
@@ -67,21 +67,22 @@ function kernels(functions) {
 }
 
 function plans(functions) {
-  const list_ = (f) => f.plans.map((p) => `${p.n_labels}: ${p.constraint}, ${plural(p.n_iter, "step")}${p.n_components ? `, ${p.n_components} columns` : ""}`).join(" · ");
-  return card(el("h2", {}, "Weights and rules"), ...functions.flatMap((f) => [
-    functions.length > 1 ? el("h2", {}, f.summary.name) : null,
-    facts([
-      ["λ, variance", f.lambda_.toPrecision(4)],
-      ["μ, discriminant", f.mu.toPrecision(4)],
-      ["b, bias", f.b.toPrecision(4)],
-      ["Σ β", f.beta.reduce((a, b) => a + b, 0).toPrecision(4)],
-      ["neighbours of τ", String(f.n_neighbors)],
-      ["learned for", `${f.label_range[0]} to ${f.label_range[1]} labels`],
-      ["search of W, by labels", list_(f)],
-      ["transfer if predicted", `at least ${f.rule.least_predicted}; where labelled rows vote, a gain above ${percent(f.rule.margin)} (${percent(f.rule.doubtful_margin)} in doubt)`],
-      ["learned from", Object.entries(f.algorithms).map(([name, n]) => `${name} ${n}`).join(" · ") || "–"],
-    ]),
-  ]));
+  const list_ = (f) => f.plans.map((p) => `${p.n_labels} labels: ${p.constraint}, ${plural(p.n_iter, "step")}${p.n_components ? `, ${p.n_components} columns` : ""}`).join(" · ");
+  const rows = [
+    ["λ, variance", (f) => whole(f.lambda_)],
+    ["μ, discriminant", (f) => fixed(f.mu)],
+    ["b, bias", (f) => fixed(f.b)],
+    ["Σ β", (f) => fixed(f.beta.reduce((a, b) => a + b, 0), 5)],
+    ["neighbours of τ", (f) => String(f.n_neighbors)],
+    ["learned for", (f) => `${f.label_range[0]} to ${f.label_range[1]} labels`],
+    ["search of W", list_],
+    ["transfer if predicted", (f) => `at least ${f.rule.least_predicted}; where labelled rows vote, a gain above ${percent(f.rule.margin)} (${percent(f.rule.doubtful_margin)} in doubt)`],
+    ["learned from", (f) => Object.entries(f.algorithms).map(([name, n]) => `${name} ${n}`).join(" · ") || "–"],
+  ];
+  return el("div", { class: "card" }, el("h2", {}, "Weights and rules"), table([
+    { title: "", value: ([name]) => el("span", { class: "quiet" }, name) },
+    ...functions.map((f) => ({ title: f.summary.name, value: ([, value]) => value(f) })),
+  ], rows, { label: "Weights and rules" }));
 }
 
 function assessed(all, pairs) {
@@ -102,6 +103,8 @@ function assessed(all, pairs) {
     }));
   }
   const calibrated = all.filter((a) => a.coverage.length);
+  const others = all.filter((a) => a.calibrated_for === "searched W").map((a) => a.name);
+  const searched = others.length ? ` The intervals of ${others.join(" and ")} are for the W that a search finds, where predictions err in another way; the runs of a store are of base algorithms, so that this tells little about them.` : "";
   if (calibrated.length) {
     const counts = [...new Set(calibrated.flatMap((a) => a.coverage.map((c) => c.n_labels)))].sort((a, b) => a - b);
     const share = (a, n) => a.coverage.find((c) => c.n_labels === n)?.share ?? 0;
@@ -110,13 +113,13 @@ function assessed(all, pairs) {
         title: "Coverage of 90 % intervals by number of labels",
         above: calibrated.length > 1 ? legend(calibrated.map((a, i) => [a.name, INKS[i]])) : null,
         draw: (width) => bars({ xs: counts, yTo: 1.02, reference: 0.9, xTitle: "labels", yTitle: "share of ratios inside", sets: calibrated.map((a, i) => ({ name: a.name, ink: INKS[i], values: counts.map((n) => share(a, n)) })), tip: (i, s) => `${calibrated[s].name}, ${counts[i]} labels\n${percent(share(calibrated[s], counts[i]), 1)} inside` }, width),
-        caption: "The dashed line is what is promised.",
+        caption: `The dashed line is what is promised.${searched}`,
         numbers: { rows: counts, columns: [{ title: "labels", number: true, value: (n) => String(n) }, ...calibrated.map((a) => ({ title: a.name, number: true, value: (n) => percent(share(a, n), 1) }))] },
       }),
       figure({
         title: "Coverage by level",
         above: calibrated.length > 1 ? legend(calibrated.map((a, i) => [a.name, INKS[i]])) : null,
-        draw: (width) => lines({ xTitle: "level of the interval", yTitle: "share of ratios inside", yFrom: 0.3, yTo: 1.02, series: [{ name: "promised", ink: "var(--mark)", dash: "4 4", points: [0.5, 0.95].map((v) => ({ x: v, y: v })) }, ...calibrated.map((a, i) => ({ name: a.name, ink: INKS[i], points: a.reliability.map((r) => ({ x: r.level, y: r.share, tip: `${a.name}\n${percent(r.level)} intervals cover ${percent(r.share, 1)}` })) }))] }, width),
+        draw: (width) => lines({ xTitle: "level of the interval", yTitle: "share of ratios inside", yFrom: 0, yTo: 1.02, series: [{ name: "promised", ink: "var(--mark)", dash: "4 4", points: [0.5, 0.95].map((v) => ({ x: v, y: v })) }, ...calibrated.map((a, i) => ({ name: a.name, ink: INKS[i], points: a.reliability.map((r) => ({ x: r.level, y: r.share, tip: `${a.name}\n${percent(r.level)} intervals cover ${percent(r.share, 1)}` })) }))] }, width),
         caption: "Above the dashed line intervals are wider than needed, below they promise too much.",
         numbers: { rows: calibrated[0].reliability.map((r) => r.level), columns: [{ title: "level", number: true, value: (l) => percent(l) }, ...calibrated.map((a) => ({ title: a.name, number: true, value: (l) => percent(a.reliability.find((r) => r.level === l)?.share, 1) }))] },
       }));

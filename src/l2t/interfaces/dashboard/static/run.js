@@ -4,6 +4,7 @@ import { fixed, percent } from "./base.js";
 import { lines } from "./charts.js";
 import { color, figure, legend } from "./figure.js";
 
+export const short = (run) => `${run.algorithm} ${run.run.slice(0, 4)}`;
 export const title = (run) => `${run.algorithm}: ${run.source.name} → ${run.target.name}`;
 
 // series: [{name, ink, run, side}]
@@ -43,14 +44,14 @@ export function statistics(runs, what) {
   if (!known.length) return null;
   return figure({
     title: name,
-    above: known.length > 1 ? legend(known.map((run) => [title(run), color(runs.indexOf(run))])) : null,
+    above: known.length > 1 ? legend(known.map((run) => [short(run), color(runs.indexOf(run))])) : null,
     draw: (width) => lines({
       xTitle: "p of the bandwidth 2^p η", yTitle: y,
       series: known.map((run) => ({
         name: title(run), ink: color(runs.indexOf(run)), band: what === "d" && known.length === 1,
         points: run.statistics.exponents.map((p, i) => {
           const value = run.statistics[what][i], e = run.statistics.deviation[i];
-          return { x: p, y: value, ...(what === "d" && known.length === 1 ? { low: value - e, high: value + e } : {}), tip: `2^${p} η\n${y} ${value.toPrecision(4)}${what === "d" ? ` ± ${e.toPrecision(2)}` : ""}` };
+          return { x: p, y: value, ...(what === "d" && known.length === 1 ? { low: Math.max(value - e, 0), high: value + e } : {}), tip: `2^${p} η\n${y} ${value.toPrecision(4)}${what === "d" ? ` ± ${e.toPrecision(2)}` : ""}` };
         }),
       })),
     }, width),
