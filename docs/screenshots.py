@@ -2,20 +2,23 @@
 
     python docs/screenshots.py [STORE]
 
-A store that is given is used as it is, and made where there is none; the pictures go to docs/images/dashboard.
+A store that is given is used, and made where there is none; the pictures go to docs/images/dashboard.
 """
 
 from __future__ import annotations
 
 import io
+import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from PIL import Image
@@ -23,7 +26,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 import l2t
 from l2t.domains import digits, mnist
-from l2t.experiences.heartbeat import Heartbeat
+from l2t.experiences.store import CollectionProgress
 
 OUT = Path(__file__).parent / "images" / "dashboard"
 FLAGS = (
@@ -72,22 +75,24 @@ def served(store: Path) -> Iterator[str]:
 
 @contextmanager
 def collecting(store: Path) -> Iterator[None]:
-    """Let a collection look as if it were under way: real signs of life, of nothing new."""
-    with l2t.open_store(store) as opened, Heartbeat(opened, 960) as heart:
-        counts = {"done": 421, "failed": 3, "already there": 200}
-        told = threading.Event()
-
-        def beat() -> None:
-            while not told.wait(0.5):
-                heart.beat(counts, "gfk: digits[1, 4, 7] -> mnist[0, 2, 8]")
-
-        thread = threading.Thread(target=beat)
-        thread.start()
-        try:
-            yield
-        finally:
-            told.set()
-            thread.join()
+    """Let it look as if a collection were under way."""
+    now = datetime.now(UTC)
+    told = CollectionProgress(
+        id="0" * 32,
+        host=socket.gethostname(),
+        pid=os.getpid(),
+        started_at=now - timedelta(seconds=94),
+        updated_at=now,
+        total=960,
+        done=421,
+        failed=3,
+        already_there=200,
+        latest="gfk: digits[1, 4, 7] -> mnist[0, 2, 8]",
+    )
+    with l2t.open_store(store) as opened:
+        opened.note_collection(told)
+        yield
+        opened.note_collection(replace(told, ended_at=now, outcome="finished"))
 
 
 def take(page: Page, name: str, *, most: int = 1500) -> None:
@@ -101,9 +106,9 @@ def take(page: Page, name: str, *, most: int = 1500) -> None:
         full_page=True,
         clip={"x": 0, "y": 0, "width": size["width"], "height": min(height, most)},
     )
-    # 128 colours are enough for these, and a third of the bytes.
+    # 256 colours are enough for these, and a third of the bytes.
     image = Image.open(io.BytesIO(shot)).convert("RGB")
-    image.quantize(128, dither=Image.Dither.NONE).save(OUT / f"{name}.png", optimize=True)
+    image.quantize(256, dither=Image.Dither.NONE).save(OUT / f"{name}.png", optimize=True)
 
 
 def walk(browser: Browser, address: str, scheme: str, store: Path) -> None:

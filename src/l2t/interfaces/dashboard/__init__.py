@@ -4,12 +4,8 @@
 
     browser --safety--> pages (templates, static)
             --safety--> routes (JSON) --> store, functions, jobs --> worker processes
+
+Nothing is imported here: a worker process is of this package, and should not wait for the server's parts.
 """
 
 from __future__ import annotations
-
-from l2t.interfaces.dashboard.app import create_app
-from l2t.interfaces.dashboard.server import serve
-from l2t.interfaces.dashboard.settings import Settings
-
-__all__ = ["Settings", "create_app", "serve"]

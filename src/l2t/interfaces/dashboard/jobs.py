@@ -41,12 +41,18 @@ class Job:
     kind: str
     folder: Path
     started: float = field(default_factory=time.monotonic)
+    took: float | None = None
     state: State = "running"
     error: str = ""
     events: list[dict[str, Any]] = field(default_factory=list)
     result: dict[str, Any] | None = None
     process: subprocess.Popen[str] | None = None
     ended: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def seconds(self) -> float:
+        """How long it has worked."""
+        return time.monotonic() - self.started if self.took is None else self.took
 
     def files(self) -> list[str]:
         """Return the names of what can be downloaded."""
@@ -198,6 +204,7 @@ class Jobs:
             clock.cancel()
             if job.state == "running":
                 job.state, job.error = "failed", "the computation could not be followed"
+            job.took = time.monotonic() - job.started
             self._slots.release()
             job.ended.set()
 

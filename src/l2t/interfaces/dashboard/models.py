@@ -65,9 +65,7 @@ class DistributionOut(BaseModel):
     mean: float
     better: float = Field(description="Share of ratios above 1.")
     quantiles: list[float] = Field(description="At 5, 25, 50, 75 and 95 %.")
-    bins: list[float] = Field(
-        description="Middles of the bins of width 0.01 that are not empty."
-    )
+    bins: list[float] = Field(description="Middles of the bins of width 0.01 that are not empty.")
     counts: list[int]
 
 

@@ -1,4 +1,4 @@
-"""The work itself, as functions of a request that tell events and return a result; all of it plain JSON."""
+"""Transfers, rankings and learning curves: functions of a request that tell events and return a result."""
 
 from __future__ import annotations
 
@@ -12,63 +12,18 @@ from typing import Any
 import numpy as np
 
 from l2t.domains import Domain, DomainPair, normalize, read_domain, write_domain
-from l2t.exceptions import FileFormatError, InvalidInputError
+from l2t.exceptions import InvalidInputError
 from l2t.experiences import open_store
 from l2t.inference import Inference, Step, infer
 from l2t.interfaces.dashboard.pictures import Camera, numbers
 from l2t.reflection import assess, learning_curve, load_reflection
 from l2t.reflection.assessment import CurvePoint, held_out
 
-__all__ = ["WORK"]
+__all__ = ["curve", "rank", "transfer"]
 
 Tell = Callable[..., None]
 _OUT = Path("out")
 _MOST_RUNS = 2000  # of a store, for a learning curve
-
-
-def read_upload(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
-    """Read an uploaded file, check its size, and write it as the npz that later work takes."""
-    path = Path(request["path"])
-    limits = request["limits"]
-    _refuse_wide_text(path, limits["features"])
-    try:
-        domain = read_domain(
-            path,
-            label=request["label"],
-            labeled=request["labeled"],
-            name=request["name"],
-            format=request["format"],
-        )
-    except FileFormatError as error:
-        raise InvalidInputError(str(error).replace(str(path), request["name"])) from None
-    rows, features = domain.X.shape
-    told = f"{request['name']} has {rows} rows and {features} features"
-    if rows > limits["rows"] or features > limits["features"] or rows * features > limits["values"]:
-        raise InvalidInputError(
-            f"{told}; a domain may have {limits['rows']} rows, {limits['features']} features and "
-            f"{limits['values']} values at most"
-        )
-    write_domain(domain, request["to"], format="npz")
-    return {
-        "n_rows": rows,
-        "n_features": features,
-        "n_classes": len(domain.classes),
-        "n_labelled": None if domain.labeled is None else int(domain.labeled.sum()),
-    }
-
-
-def _refuse_wide_text(path: Path, most: int) -> None:
-    """Refuse a text table by its first line, before millions of cells become Python objects."""
-    with path.open("rb") as handle:
-        if handle.read(4) in (b"PK\x03\x04", b"PAR1"):
-            return
-        handle.seek(0)
-        first = handle.readline(2**26)
-    cells = max(first.count(mark) for mark in (b",", b";", b"\t")) + 1
-    if cells > most + 8:  # labels, mask, groups and row numbers are no features
-        raise InvalidInputError(
-            f"its first line has {cells} cells, where {most} features are allowed"
-        )
 
 
 def transfer(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
@@ -165,11 +120,3 @@ def _told(found: Inference) -> dict[str, Any]:
         "by_kernel": {name: part.tolist() for name, part in why.by_kernel.items()},
         "explanation": str(why),
     }
-
-
-WORK: dict[str, Callable[[dict[str, Any], Tell], dict[str, Any]]] = {
-    "read": read_upload,
-    "transfer": transfer,
-    "rank": rank,
-    "curve": curve,
-}

@@ -9,11 +9,20 @@ from __future__ import annotations
 import json
 import os
 import sys
+from importlib import import_module
 from typing import Any
 
 from l2t.exceptions import L2TError
 
 __all__ = ["main"]
+
+#: Where each kind of work is; imported only when it is asked for.
+_WORK = {
+    "read": ("reading", "read_upload"),
+    "transfer": ("work", "transfer"),
+    "rank": ("work", "rank"),
+    "curve": ("work", "curve"),
+}
 
 
 def main() -> None:
@@ -27,12 +36,12 @@ def main() -> None:
     request = json.load(sys.stdin)
     _limit_memory(request.pop("memory"))
     try:
-        from l2t.interfaces.dashboard.work import WORK
-
-        tell("result", result=WORK[request.pop("kind")](request, tell))
+        module, name = _WORK[request.pop("kind")]
+        work = getattr(import_module(f"l2t.interfaces.dashboard.{module}"), name)
+        tell("result", result=work(request, tell))
     except L2TError as error:
         tell("error", error=" ".join(str(error).split()))
-    except MemoryError:
+    except (MemoryError, ImportError):  # libraries that find no memory cannot be imported
         tell("error", error="it needs more memory than it may have")
     except Exception as error:
         tell("error", error=f"it failed: {type(error).__name__}: {error}"[:300])

@@ -43,7 +43,8 @@ def dashboard(
     It listens on this machine alone unless told otherwise, and ends with Ctrl-C.
     """
     try:
-        from l2t.interfaces.dashboard import Settings, serve
+        from l2t.interfaces.dashboard.server import serve
+        from l2t.interfaces.dashboard.settings import Settings
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in (
             "fastapi",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -153,7 +152,7 @@ def told(job: Job, after: int = 0) -> JobOut:
         kind=job.kind,
         state=state,
         error=job.error,
-        seconds=round(time.monotonic() - job.started, 2),
+        seconds=round(job.seconds, 2),
         events=events,
         next=after + len(events),
         result=job.result if state == "done" else None,

@@ -79,6 +79,12 @@ function shape(row, x, y, low, high) {
   return svg("polygon", { points: [`${edge(0)},${y + 2}`, ...points, `${edge(steps - 1)},${y + 2}`].join(" "), fill: "var(--accent)", "fill-opacity": 0.22 });
 }
 
+function inside(x, y, words, ink) {
+  const made = text(x, y, words, { "text-anchor": "middle", class: "inside" });
+  made.style.fill = ink;
+  return made;
+}
+
 // values[i][j] for rows[i] and columns[j]; tip(i, j) and pick(i, j) are optional.
 export function matrix({ rows, columns, values, tip = null, pick = null, reach = 0.3, xTitle = "", yTitle = "", chosen = null }, width) {
   const longest = Math.max(...rows.map((r) => r.length), 3);
@@ -104,7 +110,7 @@ export function matrix({ rows, columns, values, tip = null, pick = null, reach =
       const missing = value === null || value === undefined;
       const group = svg("g", { "data-tip": tip ? tip(i, j) : null });
       group.append(svg("rect", { x: at + 1, y: y + 1, width: Math.max(cell - 2, 1), height: line - 2, rx: 3, fill: missing ? "var(--soft)" : ratioInk(value, reach), "fill-opacity": missing ? 0.4 : 1 }));
-      if (!missing && cell > 34) group.append(svg("text", { x: at + cell / 2, y: y + line / 2 + 4, "text-anchor": "middle", fill: ratioText(value, reach), class: "inside" }, fixed(value, cell > 44 ? 3 : 2)));
+      if (!missing && cell > 34) group.append(inside(at + cell / 2, y + line / 2 + 4, fixed(value, cell > 44 ? 3 : 2), ratioText(value, reach)));
       if (pick) { group.addEventListener("click", () => pick(i, j)); group.style.cursor = "pointer"; }
       made.append(group);
     });
@@ -127,7 +133,7 @@ function axes(made, { x, y, xTicks, yTicks, xTitle, yTitle, box, xText = shown }
   if (yTitle) made.append(text(0, top - 8, yTitle));
 }
 
-const room = (width, height) => ({ left: 48, right: width - 12, top: 22, bottom: height - 42 });
+const room = (width, height) => ({ left: 48, right: width - 12, top: 26, bottom: height - 42 });
 
 // series: [{name, ink?, points: [{x, y, low?, high?, tip?}], dash?, band?, line?}]
 export function lines({ series, xTitle, yTitle, xs = null, log = false, reference = null, height = 290, yFrom = null, yTo = null }, width) {

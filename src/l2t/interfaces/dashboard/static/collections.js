@@ -5,6 +5,7 @@ import { figure } from "./figure.js";
 const EVERY = 2000;
 const KINDS = { running: "good", finished: "", stopped: "bad", silent: "bad" };
 const clock = (text) => moment(text).slice(11);
+const rate = (value) => (value > 10 ? whole(value) : fixed(value, 1));
 let seen = "";
 
 function running(each, now) {
@@ -14,7 +15,7 @@ function running(each, now) {
     el("header", {}, el("h2", {}, `Collecting on ${each.host}`), badge(each.state, KINDS[each.state]), el("span", { class: "quiet" }, `process ${each.pid}, since ${moment(each.started_at)}, last heard of ${duration(Math.max(ago, 0))} ago`)),
     each.total ? el("progress", { max: each.total, value: through, "aria-label": "Progress" }) : null,
     el("p", {}, each.total ? `${whole(through)} of ${plural(each.total, "run")} (${percent(through / each.total)})` : plural(through, "run"),
-      ` · ${fixed(each.per_minute, 1)} a minute`,
+      ` · ${rate(each.per_minute)} a minute`,
       each.seconds_left === null ? "" : ` · ${duration(each.seconds_left)} left`,
       el("span", { class: each.failed ? "failed" : "quiet" }, ` · ${whole(each.failed)} failed`),
       each.already_there ? el("span", { class: "quiet" }, ` · ${whole(each.already_there)} were there already`) : ""),
@@ -65,7 +66,7 @@ async function show() {
     { title: "done", number: true, value: (c) => whole(c.done) },
     { title: "failed", number: true, value: (c) => whole(c.failed) },
     { title: "there already", number: true, value: (c) => whole(c.already_there) },
-    { title: "a minute", number: true, value: (c) => fixed(c.per_minute, 1) },
+    { title: "a minute", number: true, value: (c) => rate(c.per_minute) },
     { title: "took", number: true, value: (c) => duration((new Date(c.ended_at ?? c.updated_at) - new Date(c.started_at)) / 1000) },
   ], ended, { label: "Earlier collections" })) : null));
 }

@@ -21,7 +21,7 @@ fill(byId("table"), async () => {
     { title: "source", class: "name", value: (run) => el("span", { title: run.source.name }, run.source.name) },
     { title: "target", class: "name", value: (run) => el("span", { title: run.target.name }, run.target.name) },
     { title: "W", number: true, value: (run) => (run.W_shape ? run.W_shape.join(" × ") : "failed") },
-    ...counts.map((n) => ({ title: `ratio at ${n}`, number: true, value: (run) => el("span", { class: ratioClass(ratio(run, n)) }, fixed(ratio(run, n))) })),
+    ...counts.map((n) => ({ title: n === counts[0] ? `ratio at ${n}` : String(n), number: true, value: (run) => el("span", { class: ratioClass(ratio(run, n)) }, fixed(ratio(run, n))) })),
     { title: "time", number: true, value: (run) => duration(run.duration) },
   ], runs, { label: "Runs" });
 });

@@ -35,7 +35,7 @@ async function upload(input, name) {
   say(`reading ${file.name} …`);
   byId("go").disabled = true;
   try {
-    const query = new URLSearchParams({ name: file.name, ...(form.label.value ? { label: form.label.value } : {}) });
+    const query = new URLSearchParams({ name: file.name, ...(form.label.value ? { label: form.label.value } : {}), ...(form.labeled.value ? { labeled: form.labeled.value } : {}) });
     const taken = await api(`/api/uploads?${query}`, { method: "POST", headers: { "content-type": "application/octet-stream" }, body: file });
     await choices();
     form[name].value = taken.id;
@@ -103,7 +103,7 @@ function objective(frames) {
       const starts = frames.filter((f) => f.value !== null && f.iteration === null), steps = frames.filter((f) => f.iteration !== null);
       const last = Math.max(steps.length - 1, 4);
       return lines({
-        height: 400, xTitle: "step of conjugate gradient", yTitle: "1/f (lower is better)", xs: Array.from({ length: last + 1 }, (_, i) => i),
+        height: Math.max(300, Math.min(width, 480)), xTitle: "step of conjugate gradient", yTitle: "1/f (lower is better)", xs: Array.from({ length: last + 1 }, (_, i) => i),
         series: [
           { name: "starts", ink: "var(--mark)", line: false, points: starts.map((f) => ({ x: 0, y: f.value, tip: `start ${f.name}\n1/f ${fixed(f.value)}` })) },
           { name: "search", ink: "var(--accent)", points: steps.map((f) => ({ x: f.iteration, y: f.value, tip: `step ${f.iteration} from ${f.name}\n1/f ${fixed(f.value)}` })) },
@@ -134,7 +134,7 @@ function verdict(job) {
       el("p", {}, badge(use ? "transfer" : "do not transfer", use ? "good" : "bad"), ` ${found.source} → ${found.target}`),
       el("p", {}, `${found.reason[0].toUpperCase()}${found.reason.slice(1)}.`),
       el("p", { class: "quiet" }, `W is ${found.W_shape[0]} × ${found.W_shape[1]}, from ${found.start}, ${plural(found.history.length - 1, "step")} (${found.plan.constraint}).${use ? "" : " The target below is unchanged."}`),
-      el("div", { class: "downloads" }, job.files.map((name) => el("a", { class: "button", href: `/api/jobs/${job.id}/files/${name}`, download: name }, names[name] ?? name)))));
+      el("div", { class: "downloads" }, Object.keys(names).filter((name) => job.files.includes(name)).map((name) => el("a", { class: "button", href: `/api/jobs/${job.id}/files/${name}`, download: name }, names[name])))));
 }
 
 function why(found) {
