@@ -165,7 +165,7 @@ def test_reflection_function_and_its_learning_curve(page, address):
     page.get_by_role("button", name="Measure").click()
     page.get_by_text(re.compile(r"Learned from .* held out")).wait_for(timeout=LONG)
     page.get_by_role("img", name="Predicted against actual ratio: default").wait_for()
-    assert page.get_by_label("Function").input_value() == "this store"
+    assert page.locator("select[name=name]").input_value() == "this store"
 
 
 def test_upload_watch_download(page, address, files):
@@ -177,6 +177,7 @@ def test_upload_watch_download(page, address, files):
     assert page.get_by_label("Labels you have").input_value() == "10"
     page.get_by_label("Search").select_option("grassmann")
     page.get_by_label("Steps").fill("4")
+    page.get_by_label("Components").fill("3")
     page.get_by_role("button", name="Find W").click()
     page.get_by_role("img", name="Objective 1/f, live").wait_for(timeout=LONG)
     page.get_by_text("predicted improvement ratio").first.wait_for(timeout=LONG)

@@ -61,6 +61,10 @@ def test_a_memo_computes_once_a_state():
     assert memo.get("key", compute) == 1
     assert memo.get("other", compute) == 1
     assert computed == [0, 1, 1]
+    memo.get("slow", compute, fresh_for=1000.0)
+    state[0] = 2
+    assert memo.get("slow", compute, fresh_for=1000.0) == 1
+    assert memo.get("key", compute) == 2
     for number in range(1000):
         memo.get(number, lambda: None)
     assert len(memo._answers) <= 256

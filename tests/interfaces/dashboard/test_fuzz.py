@@ -105,7 +105,7 @@ def test_no_route_fails_on_its_own(fuzzed, routes, done_key, failed_key, data):
     for each in parameters:
         value = data.draw(st.one_of(likely(each["schema"], keys), ANYTHING), label=each["name"])
         if each["in"] == "path":
-            path = path.replace("{%s}" % each["name"], quote(as_text(value), safe="") or "-")
+            path = path.replace(f"{{{each['name']}}}", quote(as_text(value), safe="") or "-")
         elif value is not None:
             several = value if isinstance(value, list) else [value]
             query += [(each["name"], as_text(one)) for one in several]

@@ -17,6 +17,7 @@ __all__ = ["router"]
 
 router = APIRouter(tags=["overview"])
 
+_FRESH = 5.0  # seconds
 _MOST = 30  # rows and columns of the matrix of gains
 
 
@@ -29,7 +30,7 @@ def totals(here: Here) -> TotalsOut:
 @router.get("/distributions")
 def distributions(here: Here) -> list[DistributionOut]:
     """Return the improvement ratios by algorithm and number of labels: quantiles and histogram."""
-    return here.memo.get("distributions", lambda: _distributions(here))
+    return here.memo.get("distributions", lambda: _distributions(here), fresh_for=_FRESH)
 
 
 @router.get("/gains")
@@ -41,7 +42,9 @@ def gains(
     ] = "family",
 ) -> GainsOut:
     """Return the mean improvement ratio from each source to each target."""
-    return here.memo.get(("gains", by), lambda: _matrix(here.store.summaries.gains(), by))
+    return here.memo.get(
+        ("gains", by), lambda: _matrix(here.store.summaries.gains(), by), fresh_for=_FRESH
+    )
 
 
 def _distributions(here: Here) -> list[DistributionOut]:

@@ -26,6 +26,7 @@ router = APIRouter(tags=["reflection functions"])
 
 Name = Annotated[str, PathParameter(max_length=200)]
 Pairs = Literal["all", "held-out"]
+_FRESH = 30.0  # seconds
 _MOST_RUNS = 300  # that a function is assessed on
 
 
@@ -69,7 +70,7 @@ def assessment(
     """Return what a function predicts for up to 300 runs of this store, against what was measured."""
     known = here.functions.get(name)
     key = ("assessment", name, known.learned_at, pairs)
-    return here.memo.get(key, lambda: _assessment(here, known, pairs))
+    return here.memo.get(key, lambda: _assessment(here, known, pairs), fresh_for=_FRESH)
 
 
 @router.post("/learning-curves", status_code=202)

@@ -26,7 +26,8 @@ function extent(values, pad = 0.05) {
   let low = Infinity, high = -Infinity;
   for (const value of values) if (Number.isFinite(value)) { low = Math.min(low, value); high = Math.max(high, value); }
   if (!Number.isFinite(low)) return [0, 1];
-  const room = (high - low || Math.abs(high) || 1) * pad;
+  const span = high - low, least = 1e-6 * Math.max(Math.abs(high), Math.abs(low)); // what is less is rounding
+  const room = (span > least ? span : Math.abs(high) || 1) * pad;
   return [low - room, high + room];
 }
 
