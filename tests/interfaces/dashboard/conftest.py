@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -94,3 +98,23 @@ def files(tmp_path_factory) -> Path:
     header = ",".join([*(f"x{i}" for i in range(8)), "label"])
     (folder / "few.csv").write_text("\n".join([header, *rows]) + "\n")
     return folder
+
+
+@pytest.fixture(scope="session")
+def server(store_path):
+    """A dashboard as the command serves it: its process and its address."""
+    command = [sys.executable, "-m", "l2t", "dashboard", "--store", str(store_path), "--port", "0"]
+    process = subprocess.Popen([*command, "--no-open"], stderr=subprocess.PIPE, text=True)
+    said = process.stderr.readline()
+    found = re.search(r"http://\S+/", said)
+    assert found, said
+    yield process, found[0]
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 0
+    assert process.stderr.read() == ""
+    process.stderr.close()
+
+
+@pytest.fixture(scope="session")
+def address(server) -> str:
+    return server[1]

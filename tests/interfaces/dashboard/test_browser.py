@@ -8,8 +8,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -44,21 +42,6 @@ def browser():
         launched = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
         yield launched
         launched.close()
-
-
-@pytest.fixture(scope="module")
-def address(store_path):
-    """The address of a dashboard that the command serves."""
-    command = [sys.executable, "-m", "l2t", "dashboard", "--store", str(store_path), "--port", "0"]
-    server = subprocess.Popen([*command, "--no-open"], stderr=subprocess.PIPE, text=True)
-    said = server.stderr.readline()
-    found = re.search(r"http://\S+/", said)
-    assert found, said
-    yield found[0]
-    server.terminate()
-    server.wait(20)
-    assert server.stderr.read() == ""
-    server.stderr.close()
 
 
 @pytest.fixture

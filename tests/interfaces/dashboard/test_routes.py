@@ -106,7 +106,7 @@ def test_one_run_in_full(client, store, done_key, failed_key):
     np.testing.assert_array_equal(loaded, run.W)
     failed = get(client, f"/api/runs/{failed_key}")
     assert (failed["W_shape"], failed["statistics"], failed["scores"]) == (None, None, [])
-    assert client.get(f"/api/runs/{failed_key}/W.npy").status_code == 503
+    assert "has no W" in client.get(f"/api/runs/{failed_key}/W.npy").json()["error"]
     missing = client.get(f"/api/runs/{'0' * 64}")
     assert missing.status_code == 404
     assert missing.json()["error"].count("no run has the key") == 1
@@ -217,6 +217,20 @@ def test_states_of_collections(visiting, tmp_path):
     assert found["1"]["per_minute"] == pytest.approx(30)
     assert found["1"]["seconds_left"] == pytest.approx(140)
     assert found["4"]["seconds_left"] is None
+
+
+def test_a_store_in_postgresql(visiting, postgres, store):
+    with l2t.open_store(postgres()) as other:
+        for key in sorted(store.keys()):
+            other.add(store.run(key))
+        with visiting(other) as client, visiting(store) as here:
+            for path in ("totals", "distributions", "gains?by=name", "facets", "domains"):
+                assert get(client, f"/api/{path}") == get(here, f"/api/{path}")
+            query = {"order": "improvement_ratio", "algorithm": "gfk", "n_labels": 15}
+            found = [get(each, "/api/experiences", **query)["items"] for each in (client, here)]
+            assert [each["run"] for each in found[0]] == [each["run"] for each in found[1]]
+            assert get(client, "/api/collections", minutes=1440)["failures"][0]["count"] == 3
+            assert client.get("/").status_code == 200
 
 
 def test_an_empty_store_has_pages_and_sentences(visiting):

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import io
+import re
+import select
+import socket
+import urllib.request
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -219,20 +224,34 @@ def test_damaged_files(client, name, body):
     assert ".raw" not in said
 
 
-def test_a_body_that_is_too_large_is_not_read_to_its_end(visiting, store):
-    sent = 0
-
-    def endless():
-        nonlocal sent
-        for _ in range(2 * 2**10):  # 2 GiB
-            sent += 2**20
-            yield bytes(2**20)
-
+def test_a_body_that_is_too_large(visiting, store):
     with visiting(store, max_upload=2**21) as client:
-        assert "2 MiB at most" in refused(client, "large.csv", endless(), 413)
+        chunks = (bytes(2**20) for _ in range(3))
+        assert "2 MiB at most" in refused(client, "large.csv", chunks, 413)
         headers = {"content-length": str(2**31)}
         answer = client.post("/api/uploads?name=a.csv", content=b"x", headers=headers)
         assert answer.status_code == 413
+
+
+def test_two_gigabytes_are_refused_before_they_are_there(server):
+    process, address = server
+    host, port = address[7:-1].split(":")
+    head = f"POST /api/uploads?name=a.csv HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked\r\n\r\n"
+    chunk = b"100000\r\n" + bytes(2**20) + b"\r\n"
+    sent = 0
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
+        connection.sendall(head.encode())
+        while sent < 2048 and not select.select([connection], [], [], 0)[0]:
+            connection.sendall(chunk)
+            sent += 1
+        assert connection.recv(100).startswith(b"HTTP/1.1 413 ")
+    assert 64 <= sent < 200, "MiB that were sent before the answer came"
+    status = Path(f"/proc/{process.pid}/status")
+    if status.exists():
+        (peak,) = re.findall(r"VmHWM:\s+(\d+) kB", status.read_text())
+        assert int(peak) < 600_000
+    with urllib.request.urlopen(f"{address}api/totals") as answer:
+        assert answer.status == 200
 
 
 def test_work_ends_with_its_time_and_its_memory(visiting, store, files):

@@ -6,6 +6,7 @@ import errno
 import socket
 import webbrowser
 from collections.abc import Callable
+from contextlib import suppress
 
 import uvicorn
 
@@ -62,7 +63,8 @@ def serve(
                 config = uvicorn.Config(app, log_level="warning", server_header=False)
                 server = _Server(config)
                 server.started_action = started
-                server.run(sockets=[listening])
+                with suppress(KeyboardInterrupt):  # how one ends it
+                    server.run(sockets=[listening])
         finally:
             app.state.context.close()
 

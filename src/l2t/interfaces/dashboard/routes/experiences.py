@@ -16,6 +16,7 @@ from starlette.responses import Response, StreamingResponse
 from l2t.domains import Domain
 from l2t.experiences import Experience, Run
 from l2t.interfaces.dashboard.context import Context, Here
+from l2t.interfaces.dashboard.errors import Refused
 from l2t.interfaces.dashboard.models import (
     DomainOut,
     ExperienceOut,
@@ -139,6 +140,9 @@ def picture(here: Here, key: Key) -> PictureOut:
 )
 def factors(here: Here, key: Key) -> Response:
     """Return the W of a run as a numpy file."""
+    whole = run(here, key)
+    if whole.W_shape is None:
+        raise Refused(404, f"run {key[:12]} failed and has no W: {whole.reason}")
     file = io.BytesIO()
     np.save(file, here.store.W(key), allow_pickle=False)
     headers = {"content-disposition": f'attachment; filename="W-{key[:12]}.npy"'}
