@@ -27,6 +27,7 @@ SECTIONS = (
     "store",
     "learning",
     "startup",
+    "dashboard",
 )
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "benchmarks.md"
 

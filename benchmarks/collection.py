@@ -22,6 +22,7 @@ class Timed:
         self.seconds = 0.0
         self.keys = self._timed(store.keys)
         self.add_packed = self._timed(store.add_packed)
+        self.note_collection = self._timed(store.note_collection)
         self.pack = self._timed(collection.pack)
 
     def _timed(self, function):

@@ -22,7 +22,7 @@ def run() -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "large.db"
         with open_store(path) as store:
-            seconds = best_of(lambda: _fill(store), 1)[0]
+            seconds = best_of(lambda: fill_store(store), 1)[0]
             total = store.count()
             middle = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=total / 18)
             queries = {
@@ -53,7 +53,7 @@ def _page(store, **filters):
     return list(islice(store.experiences(limit=50, **filters), 50))
 
 
-def _fill(store) -> None:
+def fill_store(store) -> None:
     rng = np.random.default_rng(0)
     bank = KernelBank()
     domains = [Domain(rng.normal(size=(30, 4)), np.arange(30) % 3) for _ in range(40)]
@@ -74,7 +74,10 @@ def _fill(store) -> None:
                 statistics=PairStatistics(
                     rng.normal(size=33), Q @ Q.T, rng.normal(size=33), bank, 5
                 ),
-                scores=tuple(Score(c, 0.5, 0.01, 0.6, 0.01, 1.2) for c in LABEL_COUNTS),
+                scores=tuple(
+                    Score(count, 0.5, 0.01, 0.5 * ratio, 0.01, float(ratio))
+                    for count, ratio in zip(LABEL_COUNTS, rng.lognormal(0, 0.1, 9), strict=True)
+                ),
                 created_at=datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=index),
             )
         )

@@ -234,6 +234,7 @@ def test_a_dask_cluster_that_loses_a_worker_gives_the_same_records(memory, seria
             """The store, with a worker killed when the first runs have arrived."""
 
             keys = memory.keys
+            note_collection = memory.note_collection
 
             def add_packed(self, packed):
                 if not killed:

@@ -595,3 +595,21 @@ def test_the_scale_of_the_features_does_not_matter(
         assert other.verdict == one.verdict
         assert other.vote.with_W == pytest.approx(one.vote.with_W, abs=1e-9)
         np.testing.assert_allclose(metric(other.W), metric(one.W), atol=1e-6)
+
+
+# Watching it.
+
+
+def test_a_callback_sees_every_start_and_every_step(pair, reflection):
+    seen = []
+    found = infer(pair, reflection, n_components=3, n_iter=5, callback=seen.append)
+    starts = [step for step in seen if step.iteration is None]
+    assert [step.name for step in starts] == [each.name for each in found.candidates]
+    search = [step for step in seen if step.iteration is not None]
+    assert [step.iteration for step in search] == list(range(len(found.history)))
+    assert [step.value for step in search] == list(found.history)
+    assert {step.name for step in search} == {found.start}
+    assert min(step.value for step in starts) == pytest.approx(search[0].value)
+    np.testing.assert_array_equal(search[-1].W, found.W)
+    unwatched = infer(pair, reflection, n_components=3, n_iter=5)
+    np.testing.assert_array_equal(unwatched.W, found.W)

@@ -12,7 +12,6 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from sklearn.datasets import load_digits
 
 from l2t.domains.domain import Domain
 from l2t.exceptions import MissingExtraError
@@ -27,6 +26,8 @@ def digits() -> Domain:
     >>> digits()
     Domain('digits', 1797 rows x 64 features, 10 classes)
     """
+    from sklearn.datasets import load_digits  # here: reading a domain need not wait for it
+
     X, y = load_digits(return_X_y=True)
     return Domain(X.astype(np.float32), y.astype(str), name="digits")
 

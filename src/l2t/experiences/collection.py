@@ -25,6 +25,7 @@ from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
 from l2t.experiences.evaluation import LABEL_COUNTS, Accuracies, evaluate, improvement_ratio
 from l2t.experiences.executors import choose_executor
 from l2t.experiences.experience import Run, Score, run_key
+from l2t.experiences.heartbeat import Heartbeat
 from l2t.experiences.store import ExperienceStore, Packed, pack
 from l2t.progress import progress_bar
 from l2t.statistics import KernelBank, pair_statistics
@@ -140,7 +141,10 @@ def collect(
     counts = {"done": 0, "failed": 0, "already there": 0}
     each = 1 if one_per_pair else len(chosen)
     total = len(pairs) * each if isinstance(pairs, Sequence) else None
-    with progress_bar(total, "collecting", shown=progress) as advance:
+    with (
+        Heartbeat(store, total) as heart,
+        progress_bar(total, "collecting", shown=progress) as advance,
+    ):
 
         def tasks() -> Iterator[_Task]:
             for index, pair in enumerate(pairs):
@@ -149,6 +153,7 @@ def collect(
                 for _ in range(len(wanted) - len(missing)):
                     counts["already there"] += 1
                     advance("already there")
+                heart.beat(counts)
                 if missing:
                     yield _Task(pair, missing, random_state, protocol)
 
@@ -157,6 +162,8 @@ def collect(
             for key, row in packed.runs.items():
                 counts[row["status"] if key in new else "already there"] += 1
                 advance(row["algorithm"])
+                latest = f"{row['algorithm']}: {row['source_name']} -> {row['target_name']}"
+            heart.beat(counts, latest)
     seconds = time.perf_counter() - start
     return Collection(counts["done"], counts["failed"], counts["already there"], seconds)
 

@@ -12,6 +12,7 @@ from l2t.exceptions import InvalidInputError, MissingExtraError
 from l2t.experiments.prediction import PredictionStudy
 from l2t.experiments.transfer import TransferStudy
 from l2t.inference import Inference
+from l2t.numerics import two_components
 
 __all__ = [
     "check_figure_path",
@@ -109,7 +110,7 @@ def plot_transfer(plt: Any, pair: DomainPair, found: Inference) -> Any:
         f"under W (predicted {found.predicted:.2f}, {found.verdict})": [X @ found.W for X in sides],
     }
     for axes, (title, rows) in zip(panels, views.items(), strict=True):
-        source, target = _two_components(*rows)
+        source, target = two_components(*rows)
         axes.scatter(*source.T, s=10, color="0.75", edgecolors="none", label=pair.source.name)
         _scatter_classes(plt, axes, target, pair)
         axes.set_title(title, fontsize=11)
@@ -117,15 +118,6 @@ def plot_transfer(plt: Any, pair: DomainPair, found: Inference) -> Any:
         axes.spines[["top", "right"]].set_visible(False)
     panels[0].legend(frameon=False, fontsize=8)
     return figure
-
-
-def _two_components(Zs: Any, Zt: Any) -> tuple[Any, Any]:
-    both = np.concatenate([Zs, Zt]).astype(np.float64)
-    both -= both.mean(axis=0)
-    axes = np.linalg.svd(both, full_matrices=False)[2][:2]
-    flat = np.zeros((len(both), 2))
-    flat[:, : len(axes)] = both @ axes.T
-    return flat[: len(Zs)], flat[len(Zs) :]
 
 
 def _scatter_classes(plt: Any, axes: Any, rows: Any, pair: DomainPair) -> None:

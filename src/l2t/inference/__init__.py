@@ -5,7 +5,7 @@ from __future__ import annotations
 from l2t.inference.objective import Objective
 from l2t.inference.past import PastTargets
 from l2t.inference.ranking import RankedSource, rank_sources
-from l2t.inference.result import Candidate, Inference
+from l2t.inference.result import Candidate, Inference, Step
 from l2t.inference.search import infer
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Objective",
     "PastTargets",
     "RankedSource",
+    "Step",
     "infer",
     "rank_sources",
 ]

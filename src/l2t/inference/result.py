@@ -15,7 +15,7 @@ from l2t.reflection import Explanation
 from l2t.reflection.plan import Plan
 from l2t.statistics import PairStatistics
 
-__all__ = ["Candidate", "Inference"]
+__all__ = ["Candidate", "Inference", "Step"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,28 @@ class Candidate:
     name: str
     predicted: float | None
     reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A moment of the search, as the callback of `infer` sees it.
+
+    Attributes
+    ----------
+    name : str
+        The start: one of those compared, or the one that the search went on from.
+    iteration : int or None
+        None for a start that is being compared; then 0, 1, ... for the search.
+    value : float
+        1/f at W.
+    W : array of shape (m, u)
+        W at that moment.
+    """
+
+    name: str
+    iteration: int | None
+    value: float
+    W: npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
+from itertools import count
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from l2t.domains import Domain, DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.inference.objective import Objective
 from l2t.inference.past import PastTargets
-from l2t.inference.result import Candidate, Inference
+from l2t.inference.result import Candidate, Inference, Step
 from l2t.inference.starts import Starts, gauge, spectrum_of, starting_points
 from l2t.inference.verdict import decide, triple_vote
 from l2t.numerics import minimize_on_manifold
@@ -42,6 +43,7 @@ def infer(
     past: PastTargets | None = None,
     max_rows: int = 1000,
     random_state: int = 0,
+    callback: Callable[[Step], None] | None = None,
 ) -> Inference:
     """Find what to transfer for a pair.
 
@@ -73,6 +75,8 @@ def infer(
         Larger domains are searched on so many random rows; W itself fits all rows.
     random_state : int
         The seed of the pairing in Q, of base algorithms and of the rows.
+    callback : callable, optional
+        Is given a `Step` for each start and after every step of the search, to watch it.
 
     Examples
     --------
@@ -98,7 +102,7 @@ def infer(
     n_labels = label_count(pair, n_labels)
     plan = _plan(plan or reflection.plan(n_labels), constraint, n_components, n_iter)
     prepared = Prepared(pair, reflection, past=past, max_rows=max_rows, random_state=random_state)
-    return prepared.infer(plan, n_labels, starts)
+    return prepared.infer(plan, n_labels, starts, callback)
 
 
 class Prepared:
@@ -122,7 +126,13 @@ class Prepared:
     def _spectrum(self) -> Callable[[float], npt.NDArray[np.float64] | None]:
         return spectrum_of(self._part, self._past)
 
-    def infer(self, plan: Plan, n_labels: int | None, starts: Starts | None = None) -> Inference:
+    def infer(
+        self,
+        plan: Plan,
+        n_labels: int | None,
+        starts: Starts | None = None,
+        callback: Callable[[Step], None] | None = None,
+    ) -> Inference:
         """Search W by a plan."""
         part, reflection, objective = self._part, self._reflection, self._objective.in_span
         factors, failed = starting_points(
@@ -130,8 +140,18 @@ class Prepared:
         )
         values = {name: objective(V)[0] for name, V in factors.items()}
         best = min(values, key=values.__getitem__)  # the first of equals
+        watch = None
+        if callback is not None:
+            for name, value in values.items():
+                callback(Step(name, None, value + reflection.b, part.span.lift(factors[name])))
+            watch = _watched(callback, best, part, reflection.b)
         found = minimize_on_manifold(
-            objective, factors[best], gauge(plan, factors[best]), max_iter=plan.n_iter, tol=0.0
+            objective,
+            factors[best],
+            gauge(plan, factors[best]),
+            max_iter=plan.n_iter,
+            tol=0.0,
+            callback=watch,
         )
         W = part.span.lift(found.W)
         statistics = pair_statistics(
@@ -165,6 +185,17 @@ class Prepared:
             explanation=reflection.explain(statistics, n_labels),
             n_labels=n_labels,
         )
+
+
+def _watched(
+    callback: Callable[[Step], None], name: str, pair: DomainPair, b: float
+) -> Callable[[npt.NDArray[np.float64], float], None]:
+    numbers = count()
+
+    def watch(V: npt.NDArray[np.float64], value: float) -> None:
+        callback(Step(name, next(numbers), value + b, pair.span.lift(V)))
+
+    return watch
 
 
 def label_count(pair: DomainPair, n_labels: int | None) -> int | None:

@@ -53,7 +53,7 @@ def starting_points(
     found: dict[str, Array] = {}
     if plan.constraint == "soft" and (V := spectrum(plan.power)) is not None:
         found["spectrum"] = V
-    # Where f may choose between the spectrum and others, it takes others too often (docs/adr/0011).
+    # Where f may choose between the spectrum and others, it takes others too often (docs/adr/0012).
     alone = wanted is None and bool(found)
     if not alone:
         found["pca"] = np.eye(span.rank, u)

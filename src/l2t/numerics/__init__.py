@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from l2t.numerics.components import two_components
 from l2t.numerics.conjugate_gradient import Optimum, minimize_on_manifold
 from l2t.numerics.differences import gradient_error
 from l2t.numerics.eigen import leading_eigenpairs, leading_eigenpairs_of, principal_axes
@@ -40,4 +41,5 @@ __all__ = [
     "rbf_kernel",
     "sparse_codes",
     "squared_distances",
+    "two_components",
 ]

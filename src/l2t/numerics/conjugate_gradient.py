@@ -58,19 +58,23 @@ def minimize_on_manifold(
     *,
     max_iter: int = 100,
     tol: float = 1e-5,
+    callback: Callable[[Array, float], None] | None = None,
 ) -> Optimum:
     """Minimise ``fun(W) = (value, Euclidean gradient)`` from W over a manifold.
 
     Stops when the tangent gradient is below ``1e-10`` of the value per unit of W ("gradient"), when
     two iterations together gain less than ``tol`` of the objective ("progress"), when no step along
     steepest descent lowers it ("line-search"), or after ``max_iter`` iterations. Objectives are taken
-    to be of the order of 1: what is below 1e-12 is rounding.
+    to be of the order of 1: what is below 1e-12 is rounding. `callback` is given W and its value at the
+    start and after every step.
     """
     W = manifold.retract(W)
     value, euclidean = fun(W)
     gradient = manifold.project(W, euclidean)
     direction, slope = -gradient, -_square(gradient)
     trace, evaluations, step = [value], 1, 0.0
+    if callback is not None:
+        callback(W, value)
     reason = "max_iter"
     for _ in range(max_iter):
         if -slope <= (1e-10 * max(abs(value), 1e-12) / np.linalg.norm(W)) ** 2:
@@ -89,6 +93,8 @@ def minimize_on_manifold(
         W, value, euclidean, taken = found
         gradient = manifold.project(W, euclidean)
         trace.append(value)
+        if callback is not None:
+            callback(W, value)
         if _stalled(trace, tol):
             reason = "progress"
             break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from l2t.reflection.assessment import Assessment, assess, learning_curve
 from l2t.reflection.calibration import Calibration
 from l2t.reflection.explanation import Explanation, Neighbor
 from l2t.reflection.files import load_reflection
@@ -10,11 +11,14 @@ from l2t.reflection.learning import learn
 from l2t.reflection.restating import restated
 
 __all__ = [
+    "Assessment",
     "Calibration",
     "Explanation",
     "Neighbor",
     "ReflectionFunction",
+    "assess",
     "learn",
+    "learning_curve",
     "load_reflection",
     "restated",
 ]

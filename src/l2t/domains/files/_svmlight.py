@@ -11,7 +11,6 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.datasets import load_svmlight_file
 
 from l2t.domains.domain import Domain
 from l2t.domains.files._parts import Names, Parts
@@ -23,6 +22,8 @@ __all__ = ["read", "write"]
 
 def read(path: Path, names: Names) -> Parts:
     """Read lines of labels and sparse features; `names` has nothing to say here."""
+    from sklearn.datasets import load_svmlight_file  # here: other formats need not wait for it
+
     with path.open("rb") as handle:
         try:
             X, y = load_svmlight_file(handle, dtype=np.float64)

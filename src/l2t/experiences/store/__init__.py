@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from l2t.experiences.store.collections import CollectionProgress
 from l2t.experiences.store.filters import Filters
 from l2t.experiences.store.functions import FunctionVersion
 from l2t.experiences.store.packing import Packed, pack
@@ -9,6 +10,7 @@ from l2t.experiences.store.rescue import rescue_store
 from l2t.experiences.store.store import ExperienceStore, open_store, upgrade_store
 
 __all__ = [
+    "CollectionProgress",
     "ExperienceStore",
     "Filters",
     "FunctionVersion",

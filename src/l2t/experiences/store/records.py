@@ -30,6 +30,7 @@ __all__ = [
     "domain_record",
     "experiences_of",
     "microseconds",
+    "moment",
     "run_of",
     "run_record",
     "statistics_of",
@@ -201,7 +202,7 @@ def _common(row: Any) -> dict[str, Any]:
         content = {name: json.loads(getattr(row, name)) for name in ("params", "protocol")}
         return content | {
             "random_state": json.loads(row.random_state),
-            "created_at": EPOCH + timedelta(microseconds=row.created_at),
+            "created_at": moment(row.created_at),
             **{name: getattr(row, name) for name in ("algorithm", "status", "reason", "duration")},
             **{name: getattr(row, name) for name in ("version", "host")},
         }
@@ -273,6 +274,11 @@ def microseconds(time: datetime, parameter: str) -> int:
             f"{parameter} must be a datetime with a time zone, such as datetime.now(UTC), got {time!r}"
         )
     return (time - EPOCH) // timedelta(microseconds=1)
+
+
+def moment(time: int) -> datetime:
+    """Return the moment so many microseconds after 1970 (UTC)."""
+    return EPOCH + timedelta(microseconds=time)
 
 
 def _key(run: Run) -> str:

@@ -1,4 +1,4 @@
-"""The tables: arrays by their content, domains made of arrays, runs on two domains, scores, functions.
+"""The tables: arrays by their content, domains of arrays, runs on two domains, scores, and what goes on.
 
 The migrations make these tables; a test holds both descriptions against each other. All names begin
 with ``l2t_``, so that a PostgreSQL database can be shared with other programs.
@@ -21,7 +21,16 @@ from sqlalchemy import (
     Text,
 )
 
-__all__ = ["VERSION_TABLE", "arrays", "domains", "functions", "metadata", "runs", "scores"]
+__all__ = [
+    "VERSION_TABLE",
+    "arrays",
+    "collections",
+    "domains",
+    "functions",
+    "metadata",
+    "runs",
+    "scores",
+]
 
 VERSION_TABLE = "l2t_version"
 
@@ -132,4 +141,22 @@ functions = Table(
     Column("took_over", Boolean, nullable=False),
     Column("content", Text, nullable=False),  # the function, as JSON
     Column("seal", _HASH, nullable=False),  # the sha256 of all the rest of the row
+)
+
+#: One row a call of `collect`, kept up to date while it works; times are microseconds (UTC).
+collections = Table(
+    "l2t_collections",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("host", Text, nullable=False),
+    Column("pid", Integer, nullable=False),
+    Column("started_at", BigInteger, nullable=False, index=True),
+    Column("updated_at", BigInteger, nullable=False),
+    Column("ended_at", BigInteger),
+    Column("total", Integer),
+    Column("done", Integer, nullable=False),
+    Column("failed", Integer, nullable=False),
+    Column("already_there", Integer, nullable=False),
+    Column("latest", Text, nullable=False),
+    Column("outcome", Text, nullable=False),
 )

@@ -20,6 +20,11 @@ from l2t.experiences.experience import Experience, Run
 from l2t.experiences.store.address import Address
 from l2t.experiences.store.archive import export, merge
 from l2t.experiences.store.checking import problems
+from l2t.experiences.store.collections import (
+    CollectionProgress,
+    latest_collections,
+    note_collection,
+)
 from l2t.experiences.store.contents import Overtaken, present, put, remove_runs
 from l2t.experiences.store.database import Database
 from l2t.experiences.store.filters import ALL_TIMES, JOINED, ORDERS, Filters, conditions, page
@@ -36,6 +41,7 @@ from l2t.experiences.store.functions import (
 from l2t.experiences.store.packing import Packed, pack
 from l2t.experiences.store.reading import array_of, experiences_at, run_row, target_of, whole_run
 from l2t.experiences.store.schema import domains, functions, runs
+from l2t.experiences.store.summaries import Summaries
 from l2t.experiences.store.versions import prepare, upgrade
 
 __all__ = ["ExperienceStore", "open_store", "upgrade_store"]
@@ -288,6 +294,21 @@ class ExperienceStore:
             keys = connection.execute(query).scalars().all()
             remove_runs(connection, keys)
         return len(keys)
+
+    def note_collection(self, progress: CollectionProgress) -> None:
+        """Keep how far a collection is, in place of what was noted of it before."""
+        with self._database.writing() as connection:
+            note_collection(connection, progress)
+
+    def collections(self, *, limit: int = 20) -> list[CollectionProgress]:
+        """Return the collections that began last, the newest first."""
+        with self._database.reading() as connection:
+            return latest_collections(connection, limit)
+
+    @property
+    def summaries(self) -> Summaries:
+        """Counts, distributions and means over all experiences."""
+        return Summaries(self._database)
 
     def export(self, path: str | os.PathLike[str]) -> Path:
         """Write all runs into one portable file (a zip of JSON lines and npy), whole or not at all."""

@@ -1,0 +1,54 @@
+"""What all routes share."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from l2t.experiences import ExperienceStore
+from l2t.interfaces.dashboard.functions import Functions
+from l2t.interfaces.dashboard.jobs import Jobs
+from l2t.interfaces.dashboard.memo import Memo
+from l2t.interfaces.dashboard.settings import Settings
+from l2t.interfaces.dashboard.uploads import Uploads
+
+__all__ = ["Context", "Here"]
+
+
+class Context:
+    """A store with all that a dashboard on it needs.
+
+    Parameters
+    ----------
+    store : ExperienceStore
+        What is shown; it is never written to.
+    settings : Settings
+        What visitors may do.
+    """
+
+    def __init__(self, store: ExperienceStore, settings: Settings) -> None:
+        self.store, self.settings = store, settings
+        self.functions = Functions(settings.reflections)
+        self._folder = tempfile.TemporaryDirectory(prefix="l2t-dashboard-")
+        folder = Path(self._folder.name)
+        for name in ("jobs", "uploads"):
+            (folder / name).mkdir()
+        self.jobs = Jobs(folder / "jobs", settings.limits)
+        self.uploads = Uploads(folder / "uploads", self.jobs, settings)
+        self.memo = Memo(store.summaries.state)
+
+    def close(self) -> None:
+        """End all work, and remove every upload and result."""
+        self.jobs.close()
+        self._folder.cleanup()
+
+
+def _context(request: Request) -> Context:
+    found: Context = request.app.state.context
+    return found
+
+
+Here = Annotated[Context, Depends(_context)]

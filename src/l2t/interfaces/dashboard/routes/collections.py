@@ -1,0 +1,80 @@
+"""Collections in progress: what is running, how fast, and what fails."""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from l2t.experiences.store import CollectionProgress
+from l2t.interfaces.dashboard.context import Here
+from l2t.interfaces.dashboard.models import (
+    CollectionOut,
+    CollectionsOut,
+    FailureOut,
+    MinuteOut,
+)
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["collections"])
+
+_SILENCE = timedelta(minutes=10)  # one pair may take minutes; more is the silence of the dead
+
+
+@router.get("/collections")
+def collections(
+    here: Here,
+    limit: Annotated[int, Query(ge=1, le=100)] = 10,
+    minutes: Annotated[int, Query(ge=1, le=1440, description="How far to look back.")] = 60,
+) -> CollectionsOut:
+    """Return the collections that began last, runs by minute, and why runs failed."""
+    now = datetime.now(UTC)
+    summaries = here.store.summaries
+    return CollectionsOut(
+        now=now,
+        collections=[_collection(each, now) for each in here.store.collections(limit=limit)],
+        minutes=[
+            MinuteOut(minute=minute, done=done, failed=failed)
+            for minute, done, failed in summaries.runs_per_minute(now - timedelta(minutes=minutes))
+        ],
+        failures=[
+            FailureOut(**asdict(each)) for each in here.memo.get("failures", summaries.failures)
+        ],
+    )
+
+
+def _collection(each: CollectionProgress, now: datetime) -> CollectionOut:
+    worked = (each.updated_at - each.started_at).total_seconds()
+    rate = (each.done + each.failed) / worked if worked > 0 else 0.0
+    left = None
+    state = _state(each, now)
+    if each.total is not None and rate > 0 and state == "running":
+        left = max(each.total - each.done - each.failed - each.already_there, 0) / rate
+    return CollectionOut(
+        **asdict(each),
+        state=state,  # type: ignore[arg-type]
+        per_minute=60.0 * rate if rate else None,
+        seconds_left=left,
+    )
+
+
+def _state(each: CollectionProgress, now: datetime) -> str:
+    if each.ended_at is not None:
+        return "finished" if each.outcome == "finished" else "stopped"
+    gone = each.host == socket.gethostname() and not _alive(each.pid)
+    return "silent" if gone or now - each.updated_at > _SILENCE else "running"
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # somebody else's
+        return True
+    return True

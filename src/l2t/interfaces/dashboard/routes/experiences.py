@@ -1,0 +1,239 @@
+"""Experiences: page by page, one in full, and as csv."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from fastapi import APIRouter, Depends, Path, Query
+from starlette.responses import Response, StreamingResponse
+
+from l2t.domains import Domain
+from l2t.experiences import Experience, Run
+from l2t.interfaces.dashboard.context import Context, Here
+from l2t.interfaces.dashboard.errors import Refused
+from l2t.interfaces.dashboard.models import (
+    DomainOut,
+    ExperienceOut,
+    ExperiencesOut,
+    FacetsOut,
+    PictureOut,
+    RunOut,
+    ScoreOut,
+    StatisticsOut,
+)
+from l2t.interfaces.dashboard.pictures import Camera
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["experiences"])
+
+Key = Annotated[str, Path(pattern="^[0-9a-f]{64}$", description="The key of a run.")]
+Text = Annotated[str, Query(max_length=500, pattern=r"^[^\x00]+$")]
+Count = Annotated[int, Query(ge=1, le=10**9)]
+Order = Literal["created_at", "algorithm", "duration", "improvement_ratio", "n_labels"]
+_MOST_NAMES = 1000
+_MOST_RUNS = 200  # that can be selected by key
+_COLUMNS = tuple(ExperienceOut.model_fields)
+
+
+def _filters(
+    algorithm: Annotated[list[Text] | None, Query(description="Any of these.")] = None,
+    n_labels: Annotated[list[Count] | None, Query(description="Any of these.")] = None,
+    domain: Annotated[
+        Text | None, Query(description="Source or target, by its whole name.")
+    ] = None,
+    status: Literal["done", "failed"] | None = None,
+    since: Annotated[datetime | None, Query(description="Made at this time or later.")] = None,
+    until: Annotated[datetime | None, Query(description="Made before this time.")] = None,
+    run: Annotated[
+        list[Annotated[str, Query(pattern="^[0-9a-f]{64}$")]] | None,
+        Query(description="Only these runs.", max_length=_MOST_RUNS),
+    ] = None,
+) -> dict[str, Any]:
+    return {
+        "algorithm": algorithm,
+        "n_labels": n_labels,
+        "domain": domain,
+        "status": status,
+        "since": _in_utc(since),
+        "until": _in_utc(until),
+        "key": run,
+    }
+
+
+Filtered = Annotated[dict[str, Any], Depends(_filters)]
+OrderBy = Annotated[Order, Query(description="What to sort by.")]
+
+
+@router.get("/facets")
+def facets(here: Here) -> FacetsOut:
+    """Return what experiences can be filtered by."""
+
+    def compute() -> FacetsOut:
+        told = here.store.summaries
+        names = told.names()
+        return FacetsOut(
+            algorithms=told.algorithms(),
+            label_counts=told.label_counts(),
+            names=names[:_MOST_NAMES],
+            left_out=max(len(names) - _MOST_NAMES, 0),
+        )
+
+    return here.memo.get("facets", compute)
+
+
+@router.get("/experiences")
+def experiences(
+    here: Here,
+    filters: Filtered,
+    order: OrderBy = "created_at",
+    descending: bool = True,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
+) -> ExperiencesOut:
+    """Return a page of experiences."""
+    found = here.store.experiences(
+        limit=limit, offset=offset, order=order, descending=descending, statistics=False, **filters
+    )
+    items = [_experience(each) for each in found]
+    key = ("count", *(str(value) for value in filters.values()))
+    total = here.memo.get(key, lambda: here.store.count(**filters))
+    return ExperiencesOut(total=total, offset=offset, items=items)
+
+
+@router.get(
+    "/experiences.csv",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/csv": {}}}},
+)
+def experiences_csv(
+    here: Here, filters: Filtered, order: OrderBy = "created_at", descending: bool = True
+) -> StreamingResponse:
+    """Return all experiences that match as csv."""
+    found = here.store.experiences(order=order, descending=descending, statistics=False, **filters)
+    headers = {"content-disposition": 'attachment; filename="experiences.csv"'}
+    return StreamingResponse(_csv(found), media_type="text/csv", headers=headers)
+
+
+@router.get("/runs/{key}")
+def run(here: Here, key: Key) -> RunOut:
+    """Return one run in full."""
+    return here.memo.get(("run", key), lambda: _run(here.store.run(key)))
+
+
+@router.get("/runs/{key}/picture")
+def picture(here: Here, key: Key) -> PictureOut:
+    """Return both domains of a run in two dimensions, before and after its W."""
+    return here.memo.get(("picture", key), lambda: _picture(here, key))
+
+
+@router.get(
+    "/runs/{key}/W.npy",
+    response_class=Response,
+    responses={200: {"content": {"application/octet-stream": {}}}},
+)
+def factors(here: Here, key: Key) -> Response:
+    """Return the W of a run as a numpy file."""
+    whole = run(here, key)
+    if whole.W_shape is None:
+        raise Refused(404, f"run {key[:12]} failed and has no W: {whole.reason}")
+    file = io.BytesIO()
+    np.save(file, here.store.W(key), allow_pickle=False)
+    headers = {"content-disposition": f'attachment; filename="W-{key[:12]}.npy"'}
+    return Response(file.getvalue(), media_type="application/octet-stream", headers=headers)
+
+
+def _in_utc(time: datetime | None) -> datetime | None:
+    return time.replace(tzinfo=UTC) if time is not None and time.tzinfo is None else time
+
+
+def _experience(each: Experience) -> ExperienceOut:
+    scored = each.n_labels is not None
+    return ExperienceOut(
+        run=each.run_key,
+        created_at=each.created_at,
+        algorithm=each.algorithm,
+        source=each.source_name,
+        target=each.target_name,
+        n_labels=each.n_labels,
+        accuracy_before=each.accuracy_before if scored else None,
+        standard_error_before=each.standard_error_before if scored else None,
+        accuracy_after=each.accuracy_after if scored else None,
+        standard_error_after=each.standard_error_after if scored else None,
+        improvement_ratio=each.improvement_ratio if scored else None,
+        duration=each.duration,
+        status=each.status,
+        reason=each.reason,
+    )
+
+
+def _csv(found: Iterator[Experience]) -> Iterator[str]:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for each in found:
+        row = _experience(each).model_dump(mode="json")
+        writer.writerow([row[name] for name in _COLUMNS])
+        if buffer.tell() > 2**16:
+            yield buffer.getvalue()
+            buffer.seek(0)
+            buffer.truncate()
+    yield buffer.getvalue()
+
+
+def _domain(domain: Domain) -> DomainOut:
+    return DomainOut(
+        id=f"store:{domain.fingerprint}",
+        name=domain.name,
+        n_rows=len(domain),
+        n_features=domain.n_features,
+        labelled=domain.y is not None,
+    )
+
+
+def _run(run: Run) -> RunOut:
+    statistics = run.statistics
+    return RunOut(
+        run=run.key,
+        algorithm=run.algorithm,
+        params=dict(run.params),
+        random_state=run.random_state,
+        protocol=dict(run.protocol),
+        source=_domain(run.pair.source),
+        target=_domain(run.pair.target),
+        status=run.status,
+        reason=run.reason,
+        W_shape=None if run.W is None else list(run.W.shape),
+        scores=[ScoreOut(**vars(score)) for score in run.scores],
+        statistics=None
+        if statistics is None
+        else StatisticsOut(
+            exponents=statistics.kernels.exponents.tolist(),
+            d=_plain(statistics.d),
+            tau=_plain(statistics.tau),
+            deviation=_plain(np.sqrt(np.maximum(np.diag(statistics.Q), 0.0))),
+            n_neighbors=statistics.n_neighbors,
+        ),
+        duration=run.duration,
+        version=run.version,
+        host=run.host,
+        created_at=run.created_at,
+    )
+
+
+def _plain(values: Any) -> list[float]:
+    return [float(value) if math.isfinite(value) else 0.0 for value in values]
+
+
+def _picture(here: Context, key: str) -> PictureOut:
+    run = here.store.run(key)
+    camera = Camera(run.pair)
+    before = camera.picture(None)
+    after = None if run.W is None else camera.picture(run.W)
+    return PictureOut(**camera.scene(), before=before, after=after)

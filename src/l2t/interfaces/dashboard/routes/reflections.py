@@ -1,0 +1,159 @@
+"""Reflection functions: what each has learned, and how good it is on the pairs of this store."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from fastapi import Path as PathParameter
+
+from l2t.exceptions import InvalidInputError
+from l2t.interfaces.dashboard.context import Context, Here
+from l2t.interfaces.dashboard.errors import Refused
+from l2t.interfaces.dashboard.functions import LEARNED_HERE, Known
+from l2t.interfaces.dashboard.jobs import Job
+from l2t.interfaces.dashboard.models import AssessmentOut, FunctionOut, FunctionSummaryOut, JobOut
+from l2t.interfaces.dashboard.pictures import numbers
+from l2t.interfaces.dashboard.routes.transfers import told
+from l2t.reflection import ReflectionFunction, assess, load_reflection
+from l2t.reflection.assessment import held_out
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["reflection functions"])
+
+Name = Annotated[str, PathParameter(max_length=200)]
+Pairs = Literal["all", "held-out"]
+_FRESH = 30.0  # seconds
+_MOST_RUNS = 300  # that a function is assessed on
+
+
+@router.get("/reflections")
+def reflections(here: Here) -> list[FunctionSummaryOut]:
+    """Return the reflection functions that there are."""
+    latest = here.functions.latest()
+    return [_summary(each, latest) for each in here.functions.all().values()]
+
+
+@router.get("/reflections/{name}")
+def reflection(here: Here, name: Name) -> FunctionOut:
+    """Return one of them in full."""
+    known = here.functions.get(name)
+    function = known.function
+    calibration = function.calibration
+    return FunctionOut(
+        summary=_summary(known, here.functions.latest()),
+        exponents=function.kernels.exponents.tolist(),
+        beta=function.beta.tolist(),
+        lambda_=function.lambda_,
+        mu=function.mu,
+        b=function.b,
+        n_neighbors=function.n_neighbors,
+        label_range=list(function.label_range),
+        plans=[{"n_labels": count} | asdict(plan) for count, plan in function.plans],
+        rule=asdict(function.rule),
+        calibrated_on=None if calibration is None else calibration.n_pairs,
+        algorithms=dict(function.training.get("algorithms", {})),
+    )
+
+
+@router.get("/reflections/{name}/assessment")
+def assessment(
+    here: Here,
+    name: Name,
+    pairs: Annotated[
+        Pairs, Query(description="All pairs, or the third that a learning curve holds out.")
+    ] = "all",
+) -> AssessmentOut:
+    """Return what a function predicts for up to 300 runs of this store, against what was measured."""
+    known = here.functions.get(name)
+    key = ("assessment", name, known.learned_at, pairs)
+    return here.memo.get(key, lambda: _assessment(here, known, pairs), fresh_for=_FRESH)
+
+
+@router.post("/learning-curves", status_code=202)
+def learning_curve(here: Here) -> JobOut:
+    """Begin to learn from more and more pairs of this store, and to predict a third that is held out."""
+    url = here.store.url
+    if url == "memory://":
+        raise InvalidInputError(
+            "a learning curve needs a store in a file or a database, got memory://"
+        )
+
+    def keep(job: Job) -> None:
+        here.functions.keep_learned(load_reflection(job.folder / "out" / "reflection.json"))
+
+    def prepare(folder: Path) -> dict[str, Any]:
+        return {"store": url}
+
+    return told(here.jobs.start("curve", prepare, on_done=keep))
+
+
+def _summary(known: Known, latest: Known) -> FunctionSummaryOut:
+    training = known.function.training
+    chosen = _chosen(known.function)
+    return FunctionSummaryOut(
+        name=known.name,
+        origin=known.origin,
+        learned_at=known.learned_at,
+        latest=known.name == latest.name,
+        experiences=training.get("experiences"),
+        pairs=training.get("pairs"),
+        held_out_rank_correlation=chosen.get("spearman"),
+        held_out_rmse=chosen.get("rmse"),
+        version=training.get("version"),
+    )
+
+
+def _chosen(function: ReflectionFunction) -> dict[str, Any]:
+    """Return the settings that were chosen in learning, with their scores on pairs held out."""
+    training = function.training
+    for each in training.get("choices", ()):
+        settings = all(each.get(name) == training.get(name) for name in ("gamma", "huber"))
+        if settings and each.get("n_neighbors") == function.n_neighbors:
+            return numbers(each)
+    return {}
+
+
+def _calibrated_for(
+    function: ReflectionFunction,
+) -> Literal["base algorithms", "searched W"] | None:
+    if function.calibration is None:
+        return None
+    return "searched W" if "plans" in function.training else "base algorithms"
+
+
+def _assessment(here: Context, known: Known, pairs: Pairs) -> AssessmentOut:
+    summaries = here.store.summaries
+    keys = summaries.some_runs(_MOST_RUNS if pairs == "all" else 3 * _MOST_RUNS)
+    if not keys:
+        raise Refused(
+            404, "there are no runs in this store yet that a function could be assessed on"
+        )
+    experiences = here.store.experiences(key=keys)
+    if pairs == "held-out":
+        experiences = (each for each in experiences if held_out(each))
+    found = assess(known.function, experiences)
+    totals = here.memo.get("totals", summaries.totals)
+    learned = known.function.training.get("runs")
+    return AssessmentOut(
+        name=known.name,
+        pairs=pairs,
+        n_pairs=found.n_pairs,
+        n_runs=len(found.runs),
+        terms=found.terms,
+        points=[numbers(asdict(run)) for run in found.runs],
+        coverage=[
+            {"n_labels": count, "share": share, "count": n}
+            for count, (share, n) in sorted(found.coverage.items())
+        ],
+        reliability=[
+            {"level": level, "share": share} for level, share in found.reliability.items()
+        ],
+        calibrated_for=_calibrated_for(known.function),
+        perhaps_seen=(known.name == LEARNED_HERE and pairs == "all")
+        or (learned is not None and learned == totals.runs - totals.failed),
+        **numbers({"rank_correlation": found.rank_correlation, "rmse": found.rmse}),
+    )

@@ -1,0 +1,96 @@
+// What all pages share: fetching, elements, numbers, tables.
+
+export async function api(path, options = {}) {
+  let answer;
+  try {
+    answer = await fetch(path, options);
+  } catch {
+    throw new Error("the server does not answer; is it still running?");
+  }
+  if (answer.status === 204) return null;
+  let content;
+  try {
+    content = await answer.json();
+  } catch {
+    throw new Error(`the server answered with status ${answer.status}`);
+  }
+  if (!answer.ok) throw new Error(content.error ?? `the server answered with status ${answer.status}`);
+  return content;
+}
+
+export const post = (path, content) =>
+  api(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(content) });
+
+// el("p", {class: "quiet"}, "text", child ...): values become properties of functions, attributes of the rest.
+export function el(name, given = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(given)) {
+    if (typeof value === "function") made.addEventListener(key, value);
+    else if (value === true) made.setAttribute(key, "");
+    else if (value !== false && value !== null && value !== undefined) made.setAttribute(key, value);
+  }
+  made.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+export const byId = (id) => document.getElementById(id);
+export const main = byId("main");
+
+// Shows what a promise gives, "loading" before, and a sentence where it fails.
+export async function fill(place, make) {
+  if (!place.childElementCount) place.replaceChildren(el("p", { class: "quiet" }, "loading …"));
+  try {
+    const made = await make();
+    place.replaceChildren(...[made].flat().filter(Boolean));
+  } catch (error) {
+    place.replaceChildren(el("p", { class: "trouble", role: "alert" }, sentence(error)));
+  }
+}
+
+export const sentence = (error) => error.message[0].toUpperCase() + error.message.slice(1) + (error.message.endsWith(".") ? "" : ".");
+
+const missing = (value) => value === null || value === undefined || Number.isNaN(value);
+export const fixed = (value, digits = 3) => (missing(value) ? "–" : value.toFixed(digits));
+export const whole = (value) => (missing(value) ? "–" : Math.round(value).toLocaleString("en"));
+export const percent = (value, digits = 0) => (missing(value) ? "–" : `${(100 * value).toFixed(digits)} %`);
+export const plural = (count, one, many = `${one}s`) => `${whole(count)} ${count === 1 ? one : many}`;
+
+export function duration(seconds) {
+  if (missing(seconds)) return "–";
+  if (seconds < 1) return `${Math.round(1000 * seconds)} ms`;
+  if (seconds < 90) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
+  return `${(seconds / 3600).toFixed(1)} h`;
+}
+
+export function moment(text) {
+  if (!text) return "–";
+  const at = new Date(text);
+  const two = (n) => String(n).padStart(2, "0");
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
+}
+
+export const ratioClass = (ratio) => (missing(ratio) ? "" : ratio > 1.0005 ? "better" : ratio < 0.9995 ? "worse" : "");
+
+// columns: [{title, value(row), number?, class?}]; value gives text or an element.
+export function table(columns, rows, { empty = "nothing here", label = "" } = {}) {
+  if (!rows.length) return el("p", { class: "empty" }, empty);
+  const head = el("tr", {}, columns.map((c) => el("th", { class: c.number ? "number" : null, scope: "col", "aria-sort": c.sort }, c.title)));
+  const body = rows.map((row) =>
+    el("tr", {}, columns.map((c) => el("td", { class: [c.number ? "number" : "", c.class ?? ""].join(" ").trim() || null }, c.value(row)))));
+  const made = el("table", {}, el("thead", {}, head), el("tbody", {}, body));
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label || "Table" }, made);
+}
+
+export function facts(pairs) {
+  return el("dl", { class: "facts" }, pairs.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+}
+
+export const tile = (value, what) =>
+  el("div", { class: "tile" }, el("b", { class: typeof value === "string" && !/^[\d.,–% ]+$/.test(value) ? "text" : null, title: value }, value), el("span", {}, what));
+
+export const card = (...content) => el("div", { class: "card" }, ...content);
+
+export const badge = (text, kind = "") => el("span", { class: `badge ${kind}` }, text);
+
+export const runLink = (key, text) => el("a", { href: `/experiences/${key}` }, text);

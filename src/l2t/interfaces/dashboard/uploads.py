@@ -1,0 +1,137 @@
+"""Uploaded domains: taken in piece by piece, read in a worker process, kept for a while."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+
+from l2t.interfaces.dashboard.errors import Refused
+from l2t.interfaces.dashboard.jobs import Jobs
+from l2t.interfaces.dashboard.settings import Settings
+
+__all__ = ["FORMATS", "Upload", "Uploads"]
+
+FORMATS = {".csv": "csv", ".tsv": "csv", ".npz": "npz", ".parquet": "parquet"}
+
+
+@dataclass(frozen=True)
+class Upload:
+    """An uploaded domain."""
+
+    id: str
+    name: str
+    n_rows: int
+    n_features: int
+    n_classes: int
+    n_labelled: int | None
+
+
+class Uploads:
+    """The uploaded domains of a dashboard; a file's own name never becomes a path.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they are kept.
+    jobs : Jobs
+        What reads them.
+    settings : Settings
+        How large and how many they may be.
+    """
+
+    def __init__(self, folder: Path, jobs: Jobs, settings: Settings) -> None:
+        self._folder, self._jobs, self._settings = folder, jobs, settings
+        self._uploads: OrderedDict[str, Upload] = OrderedDict()
+        self._lock = threading.Lock()
+
+    async def take(
+        self, chunks: AsyncIterator[bytes], file_name: str, label: str | None, labeled: str | None
+    ) -> Upload:
+        """Take a file in, and read it."""
+        name = _plain(file_name)
+        format = FORMATS.get(Path(name).suffix.lower())
+        if format is None:
+            said = f"a domain is uploaded as {', '.join(FORMATS)}, got a file called {name!r}"
+            raise Refused(415, said)
+        id = secrets.token_hex(16)
+        raw, ready = self._folder / f"{id}.raw", self._path(id)
+        title = Path(name).stem or "upload"
+        request = {
+            "path": str(raw),
+            "to": str(ready),
+            "name": title,
+            "format": format,
+            "label": label or None,
+            "labeled": labeled or None,
+            "limits": asdict(self._settings.limits),
+        }
+        try:
+            await self._write(chunks, raw)
+            told = await run_in_threadpool(self._jobs.run, "read", lambda folder: request)
+        except BaseException:
+            ready.unlink(missing_ok=True)
+            raise
+        finally:
+            raw.unlink(missing_ok=True)
+        return self._keep(Upload(id=id, name=title, **told))
+
+    def all(self) -> list[Upload]:
+        """Return what is there, the newest first."""
+        with self._lock:
+            return list(self._uploads.values())[::-1]
+
+    def get(self, id: str) -> tuple[Upload, Path]:
+        """Return an upload, and the npz that holds it."""
+        upload = self._uploads.get(id)
+        if upload is None:
+            raise Refused(404, f"there is no upload {id!r:.40}; uploads are kept for a while only")
+        return upload, self._path(id)
+
+    def remove(self, id: str) -> None:
+        """Delete an upload."""
+        self.get(id)
+        with self._lock:
+            self._uploads.pop(id, None)
+        self._path(id).unlink(missing_ok=True)
+
+    async def _write(self, chunks: AsyncIterator[bytes], path: Path) -> None:
+        """Write a body to a file; what is too large is refused before it is all there."""
+        size, most = 0, self._settings.max_upload
+        with path.open("xb") as handle:
+            async for chunk in chunks:
+                size += len(chunk)
+                if size > most:
+                    raise Refused(413, f"an upload may have {_told(most)} at most, got more")
+                await run_in_threadpool(handle.write, chunk)
+        if not size:
+            raise Refused(400, "the upload is empty; send the file itself as the body")
+
+    def _keep(self, upload: Upload) -> Upload:
+        with self._lock:
+            self._uploads[upload.id] = upload
+            oldest: list[Any] = []
+            while len(self._uploads) > self._settings.limits.uploads:
+                oldest.append(self._uploads.popitem(last=False)[0])
+        for id in oldest:
+            self._path(id).unlink(missing_ok=True)
+        return upload
+
+    def _path(self, id: str) -> Path:
+        return self._folder / f"{id}.npz"
+
+
+def _plain(name: str) -> str:
+    """Return what follows the last slash of a file name, printable and short: for people alone."""
+    last = name.replace("\\", "/").rsplit("/", 1)[-1]
+    return "".join(c for c in last if c.isprintable())[-80:].strip() or "upload"
+
+
+def _told(size: int) -> str:
+    return f"{size / 2**20:g} MiB" if size >= 2**20 else f"{size} bytes"

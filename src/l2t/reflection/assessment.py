@@ -1,0 +1,236 @@
+"""How good a reflection function is: what it predicts for runs, against what was measured.
+
+Where a function was learned from the same pairs this flatters it. `learning_curve` therefore holds pairs out:
+which ones follows from their content alone, so that all functions can be assessed on the same.
+"""
+
+from __future__ import annotations
+
+import warnings
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import spearmanr
+
+from l2t.exceptions import InvalidInputError, L2TWarning
+from l2t.experiences import Experience
+from l2t.reflection.function import ReflectionFunction
+from l2t.reflection.learning import LEAST_EXPERIENCES, learn
+
+__all__ = [
+    "Assessment",
+    "CurvePoint",
+    "PredictedRun",
+    "assess",
+    "held_out",
+    "learning_curve",
+]
+
+LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+#: Measured ratios are averaged over numbers of labels up to this one: with more, all are near 1.
+MOST_LABELS = 30
+
+
+@dataclass(frozen=True)
+class PredictedRun:
+    """A run with the ratio that was predicted for it, and the mean of those measured with few labels."""
+
+    run_key: str
+    algorithm: str
+    source_name: str
+    target_name: str
+    predicted: float
+    actual: float
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """Predictions against measurements.
+
+    Attributes
+    ----------
+    runs : tuple of PredictedRun
+        Every run.
+    n_pairs : int
+        How many pairs they are of.
+    rank_correlation, rmse : float
+        Spearman's between predicted and actual ratios (NaN where either does not vary), and the root of their
+        mean squared difference.
+    terms : mapping
+        The mean of each term of 1/f.
+    coverage : mapping
+        By number of labels: the share of measured ratios inside the 90 % interval, and how many there are;
+        empty for a function without calibration.
+    reliability : mapping
+        By level: the share of all measured ratios inside the interval of that level.
+    """
+
+    runs: tuple[PredictedRun, ...]
+    n_pairs: int
+    rank_correlation: float
+    rmse: float
+    terms: dict[str, float]
+    coverage: dict[int, tuple[float, int]]
+    reliability: dict[float, float]
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """How good a function is that has learned from so many experiences, on pairs held out."""
+
+    n_experiences: int
+    n_pairs: int
+    rank_correlation: float
+    rmse: float
+    coverage: float
+
+
+def assess(function: ReflectionFunction, experiences: Iterable[Experience]) -> Assessment:
+    """Compare what a function predicts with what was measured.
+
+    Parameters
+    ----------
+    function : ReflectionFunction
+        What predicts.
+    experiences : iterable of Experience
+        With statistics; failed ones are passed over.
+    """
+    found: dict[str, list[Experience]] = {}
+    for each in experiences:
+        if each.statistics is not None and each.n_labels is not None:
+            found.setdefault(each.run_key, []).append(each)
+    if not found:
+        raise InvalidInputError("experiences must hold at least one run that was done, got none")
+    runs, terms, inverses, counts, ratios = [], [], [], [], []
+    for key, rows in found.items():
+        first = rows[0]
+        assert first.statistics is not None
+        statistics = first.statistics.restrict(function.kernels)
+        terms.append(function.terms(statistics))
+        inverse = sum(terms[-1].values())
+        few = [row for row in rows if row.n_labels is not None and row.n_labels <= MOST_LABELS]
+        actual = float(np.mean([row.improvement_ratio for row in few or rows]))
+        names = (first.algorithm, first.source_name, first.target_name)
+        runs.append(PredictedRun(key, *names, function.ratio(inverse), actual))
+        for row in rows:
+            inverses.append(inverse)
+            counts.append(row.n_labels or 0)
+            ratios.append(row.improvement_ratio)
+    coverage, reliability = _covered(function, inverses, np.array(counts), np.array(ratios))
+    predicted, actual_ratios = (
+        np.array([getattr(run, name) for run in runs]) for name in ("predicted", "actual")
+    )
+    varies = min(np.ptp(predicted), np.ptp(actual_ratios)) > 1e-12
+    return Assessment(
+        runs=tuple(runs),
+        n_pairs=len({(rows[0].source, rows[0].target) for rows in found.values()}),
+        rank_correlation=float(spearmanr(predicted, actual_ratios).statistic) if varies else np.nan,
+        rmse=float(np.sqrt(np.mean((predicted - actual_ratios) ** 2))),
+        terms={name: float(np.mean([each[name] for each in terms])) for name in terms[0]},
+        coverage=coverage,
+        reliability=reliability,
+    )
+
+
+def _covered(
+    function: ReflectionFunction,
+    inverses: list[float],
+    counts: npt.NDArray[np.intp],
+    ratios: npt.NDArray[np.float64],
+) -> tuple[dict[int, tuple[float, int]], dict[float, float]]:
+    calibration = function.calibration
+    if calibration is None:
+        return {}, {}
+    expected = np.array(
+        [calibration.expected(*each) for each in zip(inverses, counts.tolist(), strict=True)]
+    )
+    inside = np.zeros((len(LEVELS), len(ratios)), dtype=bool)
+    for count in np.unique(counts).tolist():
+        at = counts == count
+        # An interval is its centre times two factors that depend on nothing but the count.
+        centre = calibration.expected(1.0, count)
+        for i, level in enumerate(LEVELS):
+            low, high = (end / centre for end in calibration.interval(1.0, count, level))
+            inside[i, at] = (ratios[at] >= low * expected[at]) & (ratios[at] <= high * expected[at])
+    nine = inside[LEVELS.index(0.9)]
+    coverage = {
+        int(count): (float(nine[counts == count].mean()), int((counts == count).sum()))
+        for count in np.unique(counts)
+    }
+    return coverage, dict(zip(LEVELS, inside.mean(axis=1).tolist(), strict=True))
+
+
+def held_out(experience: Experience) -> bool:
+    """Tell whether a pair is among the third that functions are assessed on; its content decides."""
+    return zlib.crc32(f"{experience.source} {experience.target}".encode()) % 3 == 0
+
+
+def learning_curve(
+    experiences: Iterable[Experience],
+    *,
+    n_points: int = 6,
+    random_state: int = 0,
+    callback: Callable[[CurvePoint], None] | None = None,
+) -> tuple[list[CurvePoint], ReflectionFunction]:
+    """Learn from more and more pairs, and predict the pairs that are held out.
+
+    Parameters
+    ----------
+    experiences : iterable of Experience
+        With statistics; a third of their pairs are held out (`held_out`).
+    n_points : int
+        Points of the curve, spaced in proportion.
+    random_state : int
+        The seed of learning; pairs are taken in the order of their content.
+    callback : callable, optional
+        Is given every point as soon as it is known.
+
+    Returns
+    -------
+    points, function : list of CurvePoint, ReflectionFunction
+        The curve, and the function that has learned from all pairs that are not held out.
+    """
+    tested: list[Experience] = []
+    pairs: dict[tuple[str, str], list[Experience]] = {}
+    for each in experiences:
+        if each.statistics is None:
+            continue
+        if held_out(each):
+            tested.append(each)
+        else:
+            pairs.setdefault((each.source, each.target), []).append(each)
+    taught = [pairs[key] for key in sorted(pairs)]
+    reached = np.cumsum([len(rows) for rows in taught])
+    enough = np.flatnonzero(reached >= LEAST_EXPERIENCES)
+    if not tested or not enough.size or len(taught) < 2:
+        raise InvalidInputError(
+            f"a learning curve needs at least {LEAST_EXPERIENCES} experiences of two pairs to learn from "
+            f"and one pair to predict, got {int(reached[-1]) if len(reached) else 0} experiences of "
+            f"{len(taught)} pairs and {len(tested)} experiences held out"
+        )
+    least = max(int(enough[0]) + 1, 2)
+    sizes = np.unique(np.geomspace(least, len(taught), n_points).round().astype(int))
+    points = []
+    for size in sizes.tolist():
+        rows = [each for pair in taught[:size] for each in pair]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", L2TWarning)
+            function = learn(
+                rows, gamma=(1e-3, 1e-5), huber=0.2, n_starts=2, random_state=random_state
+            )
+        point = _point(function, rows, size, tested)
+        points.append(point)
+        if callback is not None:
+            callback(point)
+    return points, function
+
+
+def _point(
+    function: ReflectionFunction, rows: list[Experience], n_pairs: int, tested: list[Experience]
+) -> CurvePoint:
+    told = assess(function, tested)
+    coverage = told.reliability.get(0.9, np.nan)
+    return CurvePoint(len(rows), n_pairs, told.rank_correlation, told.rmse, coverage)

@@ -1,0 +1,127 @@
+"""Summaries agree with what the experiences themselves say, on every database."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+from l2t.experiences.store import open_store
+from l2t.testing.stores import random_run
+from l2t.testing.stores.runs import START
+
+RUNS = [random_run(n, status="failed" if n % 10 == 9 else "done") for n in range(60)]
+
+
+@pytest.fixture(scope="module", params=["memory", "sqlite", "postgresql"])
+def store(request, tmp_path_factory):
+    url = {
+        "memory": lambda: "memory://",
+        "sqlite": lambda: f"sqlite:///{tmp_path_factory.mktemp('store')}/a.db",
+        "postgresql": lambda: request.getfixturevalue("postgres")(),
+    }[request.param]()
+    with open_store(url) as opened:
+        for run in RUNS:
+            opened.add(run)
+        yield opened
+
+
+def test_totals(store):
+    totals = store.summaries.totals()
+    assert (totals.runs, totals.failed, totals.experiences) == (60, 6, store.count())
+    assert (totals.pairs, totals.domains, totals.algorithms) == (3, 6, 3)
+    assert (totals.first, totals.last) == (RUNS[0].created_at, RUNS[-1].created_at)
+
+
+def test_distributions_are_those_of_the_ratios(store):
+    found = store.summaries.distributions()
+    assert [(each.algorithm, each.n_labels) for each in found] == sorted(
+        (algorithm, count) for algorithm in ("gfk", "itl", "tca") for count in (3, 15)
+    )
+    for each in found:
+        ratios = [
+            score.improvement_ratio
+            for run in RUNS
+            if run.algorithm == each.algorithm
+            for score in run.scores
+            if score.n_labels == each.n_labels
+        ]
+        assert each.count == len(ratios) == each.counts.sum()
+        assert each.mean == pytest.approx(np.mean(ratios))
+        assert each.better == pytest.approx(np.mean(np.array(ratios) > 1))
+        exact = np.quantile(ratios, (0.05, 0.25, 0.5, 0.75, 0.95), method="inverted_cdf")
+        assert np.abs(each.quantiles - exact).max() <= 0.0005 + 1e-9
+        for ratio in ratios:
+            assert np.abs(each.bins - ratio).min() <= 0.0055 + 1e-9
+
+
+def test_gains_are_means_over_a_pair(store):
+    gains = {(each.source, each.target): each for each in store.summaries.gains()}
+    assert set(gains) == {(f"source{n}", f"target{n}") for n in range(3)}
+    ratios = [
+        score.improvement_ratio
+        for run in RUNS
+        if run.pair.source.name == "source1"
+        for score in run.scores
+    ]
+    assert gains["source1", "target1"].mean == pytest.approx(np.mean(ratios))
+    assert gains["source1", "target1"].count == len(ratios)
+
+
+def test_what_there_is_to_filter_by(store):
+    assert store.summaries.label_counts() == [3, 15]
+    assert store.summaries.algorithms() == ["gfk", "itl", "tca"]
+    assert len(store.summaries.names()) == 6
+
+
+def test_failures_by_reason(store):
+    found = store.summaries.failures()
+    assert sum(each.count for each in found) == 6
+    assert {each.reason for each in found} == {"no reason given"}
+    assert store.summaries.failures(START + timedelta(days=1)) == []
+
+
+def test_runs_by_minute(store):
+    minutes = store.summaries.runs_per_minute(START)
+    assert minutes == [(START, 54, 6)]
+
+
+def test_domains_lead_to_a_run(store):
+    found = store.summaries.domains()
+    assert [each.name for each in found] == sorted(each.name for each in found)
+    assert {(each.n_rows, each.n_features, each.labelled) for each in found} == {(12, 4, True)}
+    for each in found:
+        key, source = store.summaries.run_of_domain(each.fingerprint)
+        pair = store.run(key).pair
+        assert (pair.source if source else pair.target).fingerprint == each.fingerprint
+    assert store.summaries.run_of_domain("0" * 64) is None
+
+
+def test_some_runs_are_all_of_them_or_so_many(store):
+    done = {run.key for run in RUNS if run.status == "done"}
+    assert sorted(store.summaries.some_runs(1000)) == sorted(done)
+    assert len(set(store.summaries.some_runs(7))) == 7
+    assert set(store.summaries.some_runs(7)) <= done
+
+
+def test_the_state_changes_with_every_change():
+    with open_store("memory://") as store:
+        states = [store.summaries.state()]
+        for number in range(3):
+            store.add(RUNS[number])
+            states.append(store.summaries.state())
+        store.delete(key=RUNS[2].key)
+        states.append(store.summaries.state())
+        store.add(RUNS[3])
+        states.append(store.summaries.state())
+        assert states[4] == states[2]
+        assert len(set(states)) == 5
+
+
+def test_an_empty_store_has_empty_summaries():
+    with open_store("memory://") as store:
+        assert store.summaries.totals().runs == 0
+        assert store.summaries.totals().first is None
+        for name in ("distributions", "gains", "failures", "domains", "names"):
+            assert getattr(store.summaries, name)() == []

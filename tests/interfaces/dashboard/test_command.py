@@ -1,0 +1,71 @@
+"""`l2t dashboard`, as a person types it, and the parts that need no server."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import threading
+
+from typer.testing import CliRunner
+
+from l2t.interfaces.cli import app
+from l2t.interfaces.dashboard.memo import Memo
+
+
+def run(*arguments):
+    command = [sys.executable, "-m", "l2t", "dashboard", "--no-open", *arguments]
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+
+
+def test_what_is_wrong_is_one_sentence(store_path, tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        store = ("--store", str(store_path))
+        for arguments, sentence in (
+            ((*store, "--port", port), f"port {port} of 127.0.0.1 is in use by another program"),
+            ((*store, "--host", "0.0.0.0"), "needs a token"),
+            (("--store", str(tmp_path / "none.db")), "there is no store"),
+        ):
+            result = run(*arguments)
+            assert result.returncode == 1
+            assert sentence in result.stderr
+            assert result.stderr.count("\n") == 1, result.stderr
+
+
+def test_a_missing_extra_is_named(store_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fastapi", None)
+    for name in [name for name in sys.modules if name.startswith("l2t.interfaces.dashboard.")]:
+        monkeypatch.delitem(sys.modules, name)
+    result = CliRunner().invoke(app, ["dashboard", "--store", str(store_path), "--no-open"])
+    assert "pip install 'l2t[dashboard]'" in str(result.exception)
+
+
+def test_a_memo_computes_once_a_state():
+    state, computed = [0], []
+
+    def compute():
+        computed.append(state[0])
+        return state[0]
+
+    memo = Memo(lambda: state[0])
+    threads = [threading.Thread(target=memo.get, args=("key", compute)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert computed == [0]
+    state[0] = 1
+    assert memo.get("key", compute) == 1
+    assert memo.get("other", compute) == 1
+    assert computed == [0, 1, 1]
+    memo.get("slow", compute, fresh_for=1000.0)
+    state[0] = 2
+    assert memo.get("slow", compute, fresh_for=1000.0) == 1
+    assert memo.get("key", compute) == 2
+    for number in range(1000):
+        memo.get(number, lambda: None)
+    assert len(memo._answers) <= 256
+    assert len(memo._locks) <= 256

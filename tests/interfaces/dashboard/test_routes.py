@@ -1,0 +1,263 @@
+"""What the JSON routes say agrees with the store."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+import l2t
+from l2t.experiences.store import CollectionProgress
+
+PAGES = ("/", "/experiences", "/experiences/compare", "/reflection", "/transfer", "/collections")
+
+
+def get(client, path, **query):
+    answer = client.get(path, params=query or None)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+@pytest.mark.parametrize("page", [*PAGES, "/api"])
+def test_pages_are_there_and_need_nothing_from_elsewhere(client, page):
+    answer = client.get(page)
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/html")
+    for elsewhere in ("http://", "https://", "//cdn"):
+        assert elsewhere not in answer.text
+
+
+def test_every_script_and_style_of_a_page_is_there(client, done_key):
+    for page in (*PAGES, f"/experiences/{done_key}"):
+        for part in client.get(page).text.split('"'):
+            if part.startswith("/static/"):
+                assert client.get(part).status_code == 200, part
+
+
+def test_totals(client, store):
+    told = get(client, "/api/totals")
+    assert told["experiences"] == store.count()
+    assert (told["runs"], told["failed"], told["pairs"]) == (30, 3, 12)
+
+
+def test_distributions_cover_all_that_was_done(client, store):
+    told = get(client, "/api/distributions")
+    assert sum(each["count"] for each in told) == store.count(status="done")
+    for each in told:
+        assert sorted(each["quantiles"]) == each["quantiles"]
+        assert sum(each["counts"]) == each["count"]
+
+
+def test_gains_by_family_and_by_name(client, store):
+    families = get(client, "/api/gains")
+    assert (families["sources"], families["targets"]) == (["photos"], ["sketches"])
+    ratios = [each.improvement_ratio for each in store.experiences(status="done")]
+    assert families["mean"][0][0] == pytest.approx(np.mean(ratios))
+    names = get(client, "/api/gains", by="name")
+    assert names["sources"] == ["photos[0]", "photos[1]", "photos[2]"]
+    assert np.sum(names["count"]) == len(ratios)
+
+
+def test_experiences_are_filtered_sorted_and_paged(client, store):
+    first = get(client, "/api/experiences", order="improvement_ratio", limit=5, status="done")
+    ratios = [each["improvement_ratio"] for each in first["items"]]
+    best = sorted((e.improvement_ratio for e in store.experiences(status="done")), reverse=True)
+    assert ratios == best[:5]
+    assert first["total"] == len(best)
+    second = get(
+        client, "/api/experiences", order="improvement_ratio", limit=5, offset=5, status="done"
+    )
+    assert [each["improvement_ratio"] for each in second["items"]] == best[5:10]
+    some = get(client, "/api/experiences?algorithm=gfk&algorithm=tca&n_labels=15&limit=500")
+    assert {each["algorithm"] for each in some["items"]} == {"gfk", "tca"}
+    assert {each["n_labels"] for each in some["items"]} == {15}
+    assert some["total"] == len(some["items"]) == 18
+    one = get(client, "/api/experiences", domain="photos[1]", limit=500)
+    assert {each["source"] for each in one["items"]} == {"photos[1]"}
+    assert get(client, "/api/experiences", since="2100-01-01T00:00:00")["total"] == 0
+    failed = get(client, "/api/experiences", status="failed")["items"]
+    assert {each["improvement_ratio"] for each in failed} == {None}
+    assert all("labels in the source" in each["reason"] for each in failed)
+
+
+def test_the_selection_as_csv(client, store, done_key):
+    answer = client.get("/api/experiences.csv", params={"run": done_key, "order": "n_labels"})
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    assert [row["n_labels"] for row in rows] == ["30", "15", "3"]
+    assert {row["run"] for row in rows} == {done_key}
+    everything = client.get("/api/experiences.csv").text
+    assert len(everything.splitlines()) == 1 + store.count()
+
+
+def test_one_run_in_full(client, store, done_key, failed_key):
+    told, run = get(client, f"/api/runs/{done_key}"), store.run(done_key)
+    assert told["W_shape"] == list(run.W.shape)
+    assert told["params"] == dict(run.params)
+    assert [score["n_labels"] for score in told["scores"]] == [3, 15, 30]
+    assert told["statistics"]["d"] == pytest.approx(run.statistics.d)
+    assert told["statistics"]["deviation"] == pytest.approx(np.sqrt(np.diag(run.statistics.Q)))
+    assert told["source"]["id"] == f"store:{run.pair.source.fingerprint}"
+    loaded = np.load(io.BytesIO(client.get(f"/api/runs/{done_key}/W.npy").content))
+    np.testing.assert_array_equal(loaded, run.W)
+    failed = get(client, f"/api/runs/{failed_key}")
+    assert (failed["W_shape"], failed["statistics"], failed["scores"]) == (None, None, [])
+    assert "has no W" in client.get(f"/api/runs/{failed_key}/W.npy").json()["error"]
+    missing = client.get(f"/api/runs/{'0' * 64}")
+    assert missing.status_code == 404
+    assert missing.json()["error"].count("no run has the key") == 1
+
+
+def test_a_picture_has_every_row_in_its_square(client, done_key, failed_key):
+    seen = get(client, f"/api/runs/{done_key}/picture")
+    for when in ("before", "after"):
+        for side in ("source", "target"):
+            assert len(seen[when][side]) == len(seen[side]["codes"]) == 60
+            assert np.abs(seen[when][side]).max() <= 1
+    assert len(seen["target"]["classes"]) == 3
+    assert get(client, f"/api/runs/{failed_key}/picture")["after"] is None
+
+
+def test_a_row_far_away_does_not_hide_the_others(visiting, tmp_path):
+    X = np.random.default_rng(0).normal(size=(40, 5))
+    X[0] *= 1e6
+    pair = l2t.DomainPair(l2t.Domain(X, np.arange(40) % 2), l2t.Domain(X[1:], np.arange(39) % 2))
+    with l2t.open_store(tmp_path / "far.db") as store:
+        l2t.collect([pair], store, algorithms=["gfk"], label_counts=(3,), n_draws=2, progress=False)
+        with visiting(store) as client:
+            seen = get(client, f"/api/runs/{next(iter(store.keys()))}/picture")
+    assert np.std(seen["before"]["target"], axis=0).min() > 0.05
+
+
+def test_reflection_functions(client):
+    (default,) = get(client, "/api/reflections")
+    assert (default["name"], default["latest"]) == ("default", True)
+    assert 0.5 < default["held_out_rank_correlation"] < 1
+    function = l2t.load_reflection("default")
+    told = get(client, "/api/reflections/default")
+    assert told["beta"] == pytest.approx(function.beta)
+    assert (told["lambda_"], told["mu"], told["b"]) == (function.lambda_, function.mu, function.b)
+    assert client.get("/api/reflections/none").json()["error"].endswith("there are default")
+
+
+def test_an_assessment_is_that_of_the_library(client, store):
+    told = get(client, "/api/reflections/default/assessment")
+    function = l2t.load_reflection("default")
+    expected = l2t.reflection.assess(function, store.experiences())
+    assert told["n_runs"] == 27
+    assert told["rmse"] == pytest.approx(expected.rmse)
+    assert told["rank_correlation"] == pytest.approx(expected.rank_correlation)
+    assert sum(told["terms"].values()) == pytest.approx(sum(expected.terms.values()))
+    assert {each["n_labels"] for each in told["coverage"]} == {3, 15, 30}
+    assert told["calibrated_for"] == "searched W"
+    assert not told["perhaps_seen"]
+
+
+def test_files_of_functions_are_shown_and_told_apart(visiting, store, tmp_path):
+    learned = l2t.learn(store.experiences(), gamma=1e-4, huber=0.1, n_starts=1)
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        learned.save(tmp_path / folder / "mine.json")
+    paths = tuple(tmp_path / folder / "mine.json" for folder in ("a", "b"))
+    with visiting(store, reflections=paths) as client:
+        names = {each["name"]: each for each in get(client, "/api/reflections")}
+        assert list(names) == ["default", "mine", "mine 2"]
+        assert names["mine"]["origin"] == "file mine.json"
+        told = get(client, "/api/reflections/mine/assessment")
+        assert told["perhaps_seen"]
+        assert told["calibrated_for"] == "base algorithms"
+
+
+def test_collections_tell_what_runs_and_what_fails(client, store, tmp_path):
+    told = get(client, "/api/collections", minutes=1440)
+    assert [each["state"] for each in told["collections"]] == ["finished", "finished"]
+    assert sum(each["done"] + each["failed"] for each in told["minutes"]) == 30
+    (failure,) = told["failures"]
+    assert (failure["algorithm"], failure["count"]) == ("itl", 3)
+    assert "labels in the source" in failure["reason"]
+
+
+def test_states_of_collections(visiting, tmp_path):
+    now = datetime.now(UTC)
+    host = os.uname().nodename
+    running = CollectionProgress(
+        "1" * 32, host, os.getpid(), now - timedelta(seconds=60), now, total=100, done=28, failed=2
+    )
+    others = {
+        "2": {"pid": 2**22 - 7, "started_at": now - timedelta(seconds=70)},
+        "3": {"host": "elsewhere", "started_at": now - timedelta(seconds=80)},
+        "4": {
+            "host": "elsewhere",
+            "started_at": now - timedelta(hours=2),
+            "updated_at": now - timedelta(hours=1),
+        },
+        "5": {
+            "started_at": now - timedelta(hours=3),
+            "ended_at": now,
+            "outcome": "stopped by KeyboardInterrupt:",
+        },
+    }
+    with l2t.open_store(tmp_path / "a.db") as store:
+        store.note_collection(running)
+        for number, changes in others.items():
+            store.note_collection(replace(running, id=number * 32, **changes))
+        with visiting(store) as client:
+            found = {each["id"][0]: each for each in get(client, "/api/collections")["collections"]}
+    assert {id: each["state"] for id, each in found.items()} == {
+        "1": "running",
+        "2": "silent",
+        "3": "running",
+        "4": "silent",
+        "5": "stopped",
+    }
+    assert found["1"]["per_minute"] == pytest.approx(30)
+    assert found["1"]["seconds_left"] == pytest.approx(140)
+    assert found["4"]["seconds_left"] is None
+
+
+def test_a_store_in_postgresql(visiting, postgres, store):
+    with l2t.open_store(postgres()) as other:
+        for key in sorted(store.keys()):
+            other.add(store.run(key))
+        with visiting(other) as client, visiting(store) as here:
+            for path in ("totals", "distributions", "gains?by=name", "facets", "domains"):
+                assert get(client, f"/api/{path}") == get(here, f"/api/{path}")
+            query = {"order": "improvement_ratio", "algorithm": "gfk", "n_labels": 15}
+            found = [get(each, "/api/experiences", **query)["items"] for each in (client, here)]
+            assert [each["run"] for each in found[0]] == [each["run"] for each in found[1]]
+            assert get(client, "/api/collections", minutes=1440)["failures"][0]["count"] == 3
+            assert client.get("/").status_code == 200
+
+
+def test_an_empty_store_has_pages_and_sentences(visiting):
+    with l2t.open_store("memory://") as store, visiting(store) as client:
+        for path in ("totals", "distributions", "gains", "facets", "experiences", "domains"):
+            get(client, f"/api/{path}")
+        assert get(client, "/api/totals")["experiences"] == 0
+        none = client.get("/api/reflections/default/assessment")
+        assert (none.status_code, "no runs" in none.json()["error"]) == (404, True)
+        assert client.post("/api/learning-curves").status_code == 400
+
+
+def test_answers_follow_the_store(visiting, tmp_path, store, done_key):
+    with l2t.open_store(tmp_path / "b.db") as growing, visiting(growing) as client:
+        assert get(client, "/api/totals")["runs"] == 0
+        growing.add(store.run(done_key))
+        assert get(client, "/api/totals")["runs"] == 1
+        assert len(get(client, "/api/domains")) == 2
+        growing.delete(key=done_key)
+        assert get(client, "/api/experiences")["total"] == 0
+
+
+def test_the_openapi_document_tells_every_route(client):
+    document = get(client, "/api/openapi.json")
+    assert "/api/runs/{key}" in document["paths"]
+    for path, methods in document["paths"].items():
+        assert path.startswith("/api/")
+        for method, told in methods.items():
+            assert told["description"], (method, path)
+            assert "200" in told["responses"] or "201" in told["responses"] or method != "get"
