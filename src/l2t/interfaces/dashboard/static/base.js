@@ -19,7 +19,11 @@ export async function api(path, options = {}) {
 }
 
 export const post = (path, content) =>
-  api(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(content) });
+  api(path, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(content),
+  });
 
 // el("p", {class: "quiet"}, "text", child ...): values become properties of functions, attributes of the rest.
 export function el(name, given = {}, ...children) {
@@ -47,7 +51,8 @@ export async function fill(place, make) {
   }
 }
 
-export const sentence = (error) => error.message[0].toUpperCase() + error.message.slice(1) + (error.message.endsWith(".") ? "" : ".");
+export const sentence = (error) =>
+  error.message[0].toUpperCase() + error.message.slice(1) + (error.message.endsWith(".") ? "" : ".");
 
 const missing = (value) => value === null || value === undefined || Number.isNaN(value);
 export const fixed = (value, digits = 3) => (missing(value) ? "–" : value.toFixed(digits));
@@ -70,24 +75,51 @@ export function moment(text) {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
 }
 
-export const ratioClass = (ratio) => (missing(ratio) ? "" : ratio > 1.0005 ? "better" : ratio < 0.9995 ? "worse" : "");
+export const ratioClass = (ratio) =>
+  missing(ratio) ? "" : ratio > 1.0005 ? "better" : ratio < 0.9995 ? "worse" : "";
 
 // columns: [{title, value(row), number?, class?}]; value gives text or an element.
 export function table(columns, rows, { empty = "nothing here", label = "" } = {}) {
   if (!rows.length) return el("p", { class: "empty" }, empty);
-  const head = el("tr", {}, columns.map((c) => el("th", { class: c.number ? "number" : null, scope: "col", "aria-sort": c.sort }, c.title)));
+  const head = el(
+    "tr",
+    {},
+    columns.map((c) =>
+      el("th", { class: c.number ? "number" : null, scope: "col", "aria-sort": c.sort }, c.title),
+    ),
+  );
   const body = rows.map((row) =>
-    el("tr", {}, columns.map((c) => el("td", { class: [c.number ? "number" : "", c.class ?? ""].join(" ").trim() || null }, c.value(row)))));
+    el(
+      "tr",
+      {},
+      columns.map((c) =>
+        el("td", { class: [c.number ? "number" : "", c.class ?? ""].join(" ").trim() || null }, c.value(row)),
+      ),
+    ),
+  );
   const made = el("table", {}, el("thead", {}, head), el("tbody", {}, body));
   return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label || "Table" }, made);
 }
 
 export function facts(pairs) {
-  return el("dl", { class: "facts" }, pairs.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+  return el(
+    "dl",
+    { class: "facts" },
+    pairs.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]),
+  );
 }
 
 export const tile = (value, what) =>
-  el("div", { class: "tile" }, el("b", { class: typeof value === "string" && !/^[\d.,–% ]+$/.test(value) ? "text" : null, title: value }, value), el("span", {}, what));
+  el(
+    "div",
+    { class: "tile" },
+    el(
+      "b",
+      { class: typeof value === "string" && !/^[\d.,–% ]+$/.test(value) ? "text" : null, title: value },
+      value,
+    ),
+    el("span", {}, what),
+  );
 
 export const card = (...content) => el("div", { class: "card" }, ...content);
 

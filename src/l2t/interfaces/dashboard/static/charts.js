@@ -1,123 +1,8 @@
-// Charts as SVG: distributions, matrices, lines with bands and error bars, scatters, bars.
+// Charts as SVG: lines with bands and error bars, scatters, bars, parts of a whole.
 
-import { fixed, percent, plural } from "./base.js";
+import { fixed } from "./base.js";
 import { color, svg, text } from "./figure.js";
-
-const frame = (width, height) => svg("svg", { viewBox: `0 0 ${width} ${height}` });
-
-export const linear = (low, high, from, to) => {
-  const span = high - low || 1;
-  return (value) => from + ((value - low) / span) * (to - from);
-};
-
-export function ticks(low, high, count = 5) {
-  const rough = (high - low) / count || 1;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * [1, 2, 5, 10].find((m) => m * power >= rough * 0.999);
-  const found = [];
-  for (let at = Math.ceil(low / step - 1e-9) * step; at <= high + step * 1e-9; at += step) found.push(Math.abs(at) < step * 1e-9 ? 0 : at);
-  return found;
-}
-
-const shown = (value) => String(Number(value.toPrecision(6)));
-const clip = (name, most) => (name.length > most ? `${name.slice(0, most - 1)}…` : name);
-
-function extent(values, pad = 0.05) {
-  let low = Infinity, high = -Infinity;
-  for (const value of values) if (Number.isFinite(value)) { low = Math.min(low, value); high = Math.max(high, value); }
-  if (!Number.isFinite(low)) return [0, 1];
-  const span = high - low, least = 1e-6 * Math.max(Math.abs(high), Math.abs(low)); // what is less is rounding
-  const room = (span > least ? span : Math.abs(high) || 1) * pad;
-  return [low - room, high + room];
-}
-
-// Blue above one, orange below, pale near it.
-export function ratioInk(ratio, reach = 0.3) {
-  const share = Math.round(100 * Math.min(Math.abs(ratio - 1) / reach, 1) ** 0.7);
-  return `color-mix(in srgb, var(${ratio >= 1 ? "--good" : "--bad"}) ${share}%, var(--soft))`;
-}
-const ratioText = (ratio, reach = 0.3) => (Math.abs(ratio - 1) / reach > 0.55 ? "var(--card)" : "var(--ink)");
-
-// rows: [{name, quantiles: [5], mean, bins, counts, count, better}]
-export function distributions(rows, width) {
-  const left = Math.min(88, width * 0.2), right = 62, line = 40, top = 6, bottom = 34;
-  const height = top + rows.length * line + bottom;
-  const made = frame(width, height);
-  const [low, high] = extent([...rows.flatMap((r) => [r.quantiles[0], r.quantiles[4], r.mean]), 1], 0.06);
-  const x = linear(low, high, left, width - right);
-  for (const at of ticks(low, high, width < 420 ? 4 : 7)) {
-    made.append(svg("line", { class: "axis", x1: x(at), x2: x(at), y1: top, y2: height - bottom + 4 }));
-    made.append(text(x(at), height - bottom + 18, shown(at), { "text-anchor": "middle" }));
-  }
-  made.append(svg("line", { class: "reference", x1: x(1), x2: x(1), y1: top, y2: height - bottom }));
-  made.append(text((left + width - right) / 2, height - 2, "improvement ratio (1: no change)", { "text-anchor": "middle" }));
-  rows.forEach((row, i) => {
-    const y = top + i * line + line / 2;
-    const [p5, p25, p50, p75, p95] = row.quantiles.map(x);
-    const group = svg("g", { "data-tip": `${row.name}, ${plural(row.count, "experience")}\nmedian ${fixed(row.quantiles[2])}, mean ${fixed(row.mean)}\nhalf of them ${fixed(row.quantiles[1])} to ${fixed(row.quantiles[3])}\n90 % of them ${fixed(row.quantiles[0])} to ${fixed(row.quantiles[4])}\nabove 1: ${percent(row.better)}` });
-    group.append(svg("rect", { x: left, y: y - line / 2, width: width - left - right, height: line, fill: "transparent" }));
-    group.append(shape(row, x, y, low, high));
-    group.append(svg("line", { x1: p5, x2: p95, y1: y + 8, y2: y + 8, stroke: "var(--quiet)", "stroke-width": 1.2 }));
-    group.append(svg("rect", { x: p25, y: y + 4, width: Math.max(p75 - p25, 1), height: 8, rx: 2, fill: "var(--accent)", "fill-opacity": 0.75 }));
-    group.append(svg("line", { x1: p50, x2: p50, y1: y + 2, y2: y + 14, stroke: "var(--ink)", "stroke-width": 2 }));
-    made.append(group);
-    made.append(text(left - 10, y + 12, row.name, { "text-anchor": "end", class: "strong" }));
-    made.append(text(width - 4, y + 12, fixed(row.quantiles[2]), { "text-anchor": "end", class: "strong" }));
-  });
-  return made;
-}
-
-// The histogram of a row, smoothed to steps that can be seen, above its box.
-function shape(row, x, y, low, high) {
-  const steps = 60, counts = new Array(steps).fill(0);
-  row.bins.forEach((bin, i) => {
-    const at = Math.floor(((bin - low) / (high - low)) * steps);
-    if (at >= 0 && at < steps) counts[at] += row.counts[i];
-  });
-  const smooth = counts.map((_, i) => ((counts[i - 1] ?? 0) + 2 * counts[i] + (counts[i + 1] ?? 0)) / 4);
-  const most = Math.max(...smooth, 1e-9), edge = (i) => x(low + ((high - low) * (i + 0.5)) / steps);
-  const points = smooth.map((n, i) => `${edge(i).toFixed(1)},${(y + 2 - (18 * n) / most).toFixed(1)}`);
-  return svg("polygon", { points: [`${edge(0)},${y + 2}`, ...points, `${edge(steps - 1)},${y + 2}`].join(" "), fill: "var(--accent)", "fill-opacity": 0.22 });
-}
-
-function inside(x, y, words, ink) {
-  const made = text(x, y, words, { "text-anchor": "middle", class: "inside" });
-  made.style.fill = ink;
-  return made;
-}
-
-// values[i][j] for rows[i] and columns[j]; tip(i, j) and pick(i, j) are optional.
-export function matrix({ rows, columns, values, tip = null, pick = null, reach = 0.3, xTitle = "", yTitle = "", chosen = null }, width) {
-  const longest = Math.max(...rows.map((r) => r.length), 3);
-  const left = Math.min(18 + longest * 7, width * 0.36);
-  const cell = (width - left - 2) / columns.length;
-  const slanted = columns.some((c) => c.length * 7.2 > cell - 4);
-  const headed = slanted ? 18 + 4.4 * Math.min(Math.max(...columns.map((c) => c.length)), 26) : 20;
-  const top = headed + (xTitle ? 17 : 0), line = Math.max(20, Math.min(34, cell * 0.7));
-  const made = frame(width, top + rows.length * line + 4);
-  if (xTitle) made.append(text(left + (width - left) / 2, 12, xTitle, { "text-anchor": "middle" }));
-  if (yTitle) made.append(text(0, top - 6, yTitle));
-  columns.forEach((name, j) => {
-    const at = left + (j + 0.5) * cell;
-    made.append(slanted
-      ? text(at, top - 6, clip(name, 26), { transform: `rotate(-40 ${at} ${top - 6})`, class: "strong" })
-      : text(at, top - 6, name, { "text-anchor": "middle", class: j === chosen ? "strong" : null, "font-weight": j === chosen ? 700 : null }));
-  });
-  rows.forEach((name, i) => {
-    const y = top + i * line;
-    made.append(text(left - 8, y + line / 2 + 4, clip(name, Math.floor((left - 8) / 6.6)), { "text-anchor": "end", class: "strong" }));
-    columns.forEach((_, j) => {
-      const value = values[i][j], at = left + j * cell;
-      const missing = value === null || value === undefined;
-      const group = svg("g", { "data-tip": tip ? tip(i, j) : null });
-      group.append(svg("rect", { x: at + 1, y: y + 1, width: Math.max(cell - 2, 1), height: line - 2, rx: 3, fill: missing ? "var(--soft)" : ratioInk(value, reach), "fill-opacity": missing ? 0.4 : 1 }));
-      if (!missing && cell > 34) group.append(inside(at + cell / 2, y + line / 2 + 4, fixed(value, cell > 44 ? 3 : 2), ratioText(value, reach)));
-      if (pick) { group.addEventListener("click", () => pick(i, j)); group.style.cursor = "pointer"; }
-      made.append(group);
-    });
-  });
-  return made;
-}
+import { clip, extent, frame, linear, shown, ticks } from "./scales.js";
 
 function axes(made, { x, y, xTicks, yTicks, xTitle, yTitle, box, xText = shown }) {
   const { left, right, top, bottom } = box;
@@ -137,39 +22,86 @@ function axes(made, { x, y, xTicks, yTicks, xTitle, yTitle, box, xText = shown }
 const room = (width, height) => ({ left: 48, right: width - 12, top: 26, bottom: height - 42 });
 
 // series: [{name, ink?, points: [{x, y, low?, high?, tip?}], dash?, band?, line?}]
-export function lines({ series, xTitle, yTitle, xs = null, log = false, reference = null, height = 290, yFrom = null, yTo = null }, width) {
-  const made = frame(width, height), box = room(width, height);
+export function lines(
+  {
+    series,
+    xTitle,
+    yTitle,
+    xs = null,
+    log = false,
+    reference = null,
+    height = 290,
+    yFrom = null,
+    yTo = null,
+  },
+  width,
+) {
+  const made = frame(width, height),
+    box = room(width, height);
   const points = series.flatMap((s) => s.points);
   const place = (value) => (log ? Math.log(value) : value);
   const values = xs ?? [...new Set(points.map((p) => p.x))].sort((a, b) => a - b);
   const [first, last] = xs || log ? [place(values[0] ?? 0), place(values.at(-1) ?? 1)] : extent(values, 0.02);
-  const x0 = linear(first, last, box.left + 10, box.right - 10), x = (value) => x0(place(value));
+  const x0 = linear(first, last, box.left + 10, box.right - 10),
+    x = (value) => x0(place(value));
   let [low, high] = extent([...points.flatMap((p) => [p.y, p.low, p.high]), reference ?? NaN], 0.08);
-  low = yFrom ?? low; high = yTo ?? high;
+  low = yFrom ?? low;
+  high = yTo ?? high;
   const y = linear(low, high, box.bottom, box.top);
   let xTicks = log || xs ? values : ticks(first, last, 7);
-  if (log || xs) { // those that do not touch
+  if (log || xs) {
+    // those that do not touch
     const kept = [];
     const apart = (a, b) => x(b) - x(a) > 5 * (shown(a).length + shown(b).length) + 6;
     for (const at of xTicks) if (!kept.length || apart(kept.at(-1), at)) kept.push(at);
     const end = xTicks.at(-1); // the last is there, whatever must go for it
-    if (end !== undefined && kept.at(-1) !== end) { while (kept.length && !apart(kept.at(-1), end)) kept.pop(); kept.push(end); }
+    if (end !== undefined && kept.at(-1) !== end) {
+      while (kept.length && !apart(kept.at(-1), end)) kept.pop();
+      kept.push(end);
+    }
     xTicks = kept;
   }
   axes(made, { x, y, xTicks, yTicks: ticks(low, high), xTitle, yTitle, box });
-  if (reference !== null) made.append(svg("line", { class: "reference", x1: box.left, x2: box.right, y1: y(reference), y2: y(reference) }));
+  if (reference !== null)
+    made.append(
+      svg("line", { class: "reference", x1: box.left, x2: box.right, y1: y(reference), y2: y(reference) }),
+    );
   series.forEach((each, i) => {
-    const ink = each.ink ?? color(i), known = each.points.filter((p) => Number.isFinite(p.y));
+    const ink = each.ink ?? color(i),
+      known = each.points.filter((p) => Number.isFinite(p.y));
     if (each.band) {
-      const edge = [...known.map((p) => `${x(p.x)},${y(Math.min(p.high, high))}`), ...known.toReversed().map((p) => `${x(p.x)},${y(Math.max(p.low, low))}`)];
+      const edge = [
+        ...known.map((p) => `${x(p.x)},${y(Math.min(p.high, high))}`),
+        ...known.toReversed().map((p) => `${x(p.x)},${y(Math.max(p.low, low))}`),
+      ];
       made.append(svg("polygon", { points: edge.join(" "), fill: ink, "fill-opacity": 0.15 }));
     }
-    if (each.line !== false) made.append(svg("polyline", { points: known.map((p) => `${x(p.x)},${y(p.y)}`).join(" "), fill: "none", stroke: ink, "stroke-width": 2, "stroke-dasharray": each.dash ?? null, "stroke-linejoin": "round" }));
+    if (each.line !== false)
+      made.append(
+        svg("polyline", {
+          points: known.map((p) => `${x(p.x)},${y(p.y)}`).join(" "),
+          fill: "none",
+          stroke: ink,
+          "stroke-width": 2,
+          "stroke-dasharray": each.dash ?? null,
+          "stroke-linejoin": "round",
+        }),
+      );
     const shift = each.band ? 0 : (i - (series.length - 1) / 2) * 2;
     for (const p of known) {
       const group = svg("g", { "data-tip": p.tip ?? `${each.name}\n${shown(p.x)}: ${fixed(p.y)}` });
-      if (!each.band && Number.isFinite(p.low)) group.append(svg("path", { d: `M${x(p.x) + shift} ${y(p.low)}V${y(p.high)}m-3 0h6M${x(p.x) + shift - 3} ${y(p.low)}h6`, stroke: ink, "stroke-width": 1.3, fill: "none" }));
-      group.append(svg("circle", { cx: x(p.x) + shift, cy: y(p.y), r: known.length > 40 ? 2 : 3.4, fill: ink }));
+      if (!each.band && Number.isFinite(p.low))
+        group.append(
+          svg("path", {
+            d: `M${x(p.x) + shift} ${y(p.low)}V${y(p.high)}m-3 0h6M${x(p.x) + shift - 3} ${y(p.low)}h6`,
+            stroke: ink,
+            "stroke-width": 1.3,
+            fill: "none",
+          }),
+        );
+      group.append(
+        svg("circle", { cx: x(p.x) + shift, cy: y(p.y), r: known.length > 40 ? 2 : 3.4, fill: ink }),
+      );
       group.append(svg("circle", { cx: x(p.x) + shift, cy: y(p.y), r: 9, fill: "transparent" }));
       made.append(group);
     }
@@ -179,21 +111,35 @@ export function lines({ series, xTitle, yTitle, xs = null, log = false, referenc
 
 // groups: [{name, ink, points: [{x, y, tip, href?}]}], with the diagonal as reference.
 export function scatter({ groups, xTitle, yTitle, height = 340 }, width) {
-  const made = frame(width, height), box = room(width, height);
+  const made = frame(width, height),
+    box = room(width, height);
   const all = groups.flatMap((g) => g.points);
-  const span = (values) => { // outliers do not squeeze the rest
-    const sorted = values.toSorted((a, b) => a - b), at = (q) => sorted[Math.floor(q * (sorted.length - 1))];
+  const span = (values) => {
+    // outliers do not squeeze the rest
+    const sorted = values.toSorted((a, b) => a - b),
+      at = (q) => sorted[Math.floor(q * (sorted.length - 1))];
     return extent([at(0.005), at(0.995), 1], 0.08);
   };
-  const [xl, xh] = span(all.map((p) => p.x)), [yl, yh] = span(all.map((p) => p.y));
-  const x = linear(xl, xh, box.left, box.right), y = linear(yl, yh, box.bottom, box.top);
+  const [xl, xh] = span(all.map((p) => p.x)),
+    [yl, yh] = span(all.map((p) => p.y));
+  const x = linear(xl, xh, box.left, box.right),
+    y = linear(yl, yh, box.bottom, box.top);
   axes(made, { x, y, xTicks: ticks(xl, xh, 6), yTicks: ticks(yl, yh), xTitle, yTitle, box });
-  const low = Math.max(xl, yl), high = Math.min(xh, yh);
-  if (high > low) made.append(svg("line", { class: "reference", x1: x(low), y1: y(low), x2: x(high), y2: y(high) }));
+  const low = Math.max(xl, yl),
+    high = Math.min(xh, yh);
+  if (high > low)
+    made.append(svg("line", { class: "reference", x1: x(low), y1: y(low), x2: x(high), y2: y(high) }));
   for (const group of groups) {
     for (const p of group.points) {
       const inside = (v, a, b) => Math.max(a, Math.min(v, b));
-      const dot = svg("circle", { cx: x(inside(p.x, xl, xh)), cy: y(inside(p.y, yl, yh)), r: 3.3, fill: group.ink, "fill-opacity": 0.65, "data-tip": p.tip });
+      const dot = svg("circle", {
+        cx: x(inside(p.x, xl, xh)),
+        cy: y(inside(p.y, yl, yh)),
+        r: 3.3,
+        fill: group.ink,
+        "fill-opacity": 0.65,
+        "data-tip": p.tip,
+      });
       made.append(p.href ? svg("a", { href: p.href, tabindex: -1 }, dot) : dot);
     }
   }
@@ -201,33 +147,77 @@ export function scatter({ groups, xTitle, yTitle, height = 340 }, width) {
 }
 
 // sets: [{name, ink, values}] over the same xs, side by side; stacked puts them on each other.
-export function bars({ xs, sets, xTitle, yTitle, height = 260, stacked = false, reference = null, yTo = null, tip = null, xText = shown }, width) {
-  const made = frame(width, height), box = room(width, height);
-  const sums = xs.map((_, i) => (stacked ? sets.reduce((sum, s) => sum + s.values[i], 0) : Math.max(...sets.map((s) => s.values[i]))));
-  const high = yTo ?? (Math.max(...sums, reference ?? 0, 1e-12) * 1.06);
-  const y = linear(0, high, box.bottom, box.top), step = (box.right - box.left) / xs.length;
+export function bars(
+  {
+    xs,
+    sets,
+    xTitle,
+    yTitle,
+    height = 260,
+    stacked = false,
+    reference = null,
+    yTo = null,
+    tip = null,
+    xText = shown,
+  },
+  width,
+) {
+  const made = frame(width, height),
+    box = room(width, height);
+  const sums = xs.map((_, i) =>
+    stacked ? sets.reduce((sum, s) => sum + s.values[i], 0) : Math.max(...sets.map((s) => s.values[i])),
+  );
+  const high = yTo ?? Math.max(...sums, reference ?? 0, 1e-12) * 1.06;
+  const y = linear(0, high, box.bottom, box.top),
+    step = (box.right - box.left) / xs.length;
   const x = (i) => box.left + (i + 0.5) * step;
   const every = Math.max(1, Math.ceil((xs.length * 34) / (box.right - box.left)));
-  axes(made, { x, y, xTicks: xs.map((_, i) => i).filter((i) => i % every === 0), yTicks: ticks(0, high), xTitle, yTitle, box, xText: (i) => xText(xs[i]) });
-  const thick = Math.min(step * 0.76, 46), each = stacked ? thick : thick / sets.length;
+  axes(made, {
+    x,
+    y,
+    xTicks: xs.map((_, i) => i).filter((i) => i % every === 0),
+    yTicks: ticks(0, high),
+    xTitle,
+    yTitle,
+    box,
+    xText: (i) => xText(xs[i]),
+  });
+  const thick = Math.min(step * 0.76, 46),
+    each = stacked ? thick : thick / sets.length;
   xs.forEach((at, i) => {
     let below = 0;
     sets.forEach((set, s) => {
       const value = set.values[i];
       const left = x(i) - thick / 2 + (stacked ? 0 : s * each);
-      const box_ = svg("rect", { x: left, y: y(below + value), width: Math.max(each - (stacked ? 0 : 1), 0.8), height: Math.max(y(below) - y(below + value), 0), fill: set.ink, rx: 1.5, "data-tip": tip ? tip(i, s) : `${set.name}\n${xText(at)}: ${fixed(value)}` });
+      const box_ = svg("rect", {
+        x: left,
+        y: y(below + value),
+        width: Math.max(each - (stacked ? 0 : 1), 0.8),
+        height: Math.max(y(below) - y(below + value), 0),
+        fill: set.ink,
+        rx: 1.5,
+        "data-tip": tip ? tip(i, s) : `${set.name}\n${xText(at)}: ${fixed(value)}`,
+      });
       made.append(box_);
       if (stacked) below += value;
     });
   });
-  if (reference !== null) made.append(svg("line", { class: "reference", x1: box.left, x2: box.right, y1: y(reference), y2: y(reference) }));
+  if (reference !== null)
+    made.append(
+      svg("line", { class: "reference", x1: box.left, x2: box.right, y1: y(reference), y2: y(reference) }),
+    );
   return made;
 }
 
 // rows: [{name, parts: [{name, value, ink}]}]: parts of a whole, beside each other.
 export function shares(rows, width) {
-  const left = Math.min(110, width * 0.3), line = 36, made = frame(width, rows.length * line + 6);
-  const most = Math.max(...rows.map((row) => row.parts.reduce((sum, p) => sum + Math.max(p.value, 0), 0)), 1e-12);
+  const left = Math.min(110, width * 0.3),
+    line = 36,
+    made = frame(width, rows.length * line + 6);
+  const most = Math.max(
+    ...rows.map((row) => row.parts.reduce((sum, p) => sum + Math.max(p.value, 0), 0)),
+    1e-12,
+  );
   const x = linear(0, most, left, width - 60);
   rows.forEach((row, i) => {
     let at = 0;
@@ -235,10 +225,22 @@ export function shares(rows, width) {
     made.append(text(left - 10, y + 17, clip(row.name, 16), { "text-anchor": "end", class: "strong" }));
     for (const part of row.parts) {
       const value = Math.max(part.value, 0);
-      made.append(svg("rect", { x: x(at), y, width: Math.max(x(at + value) - x(at) - 1, 0.5), height: 24, rx: 3, fill: part.ink, "data-tip": `${row.name}\n${part.name}: ${fixed(part.value)}` }));
+      made.append(
+        svg("rect", {
+          x: x(at),
+          y,
+          width: Math.max(x(at + value) - x(at) - 1, 0.5),
+          height: 24,
+          rx: 3,
+          fill: part.ink,
+          "data-tip": `${row.name}\n${part.name}: ${fixed(part.value)}`,
+        }),
+      );
       at += value;
     }
-    made.append(text(x(at) + 8, y + 17, fixed(row.parts.reduce((sum, p) => sum + p.value, 0)), { class: "strong" }));
+    made.append(
+      text(x(at) + 8, y + 17, fixed(row.parts.reduce((sum, p) => sum + p.value, 0)), { class: "strong" }),
+    );
   });
   return made;
 }

@@ -8,22 +8,52 @@ const MOST = 8;
 const keys = [...new Set(new URLSearchParams(location.search).getAll("run"))].slice(0, MOST);
 
 fill(byId("table"), async () => {
-  if (keys.length < 2) return el("p", { class: "empty" }, "Select two or more runs in the ", el("a", { href: "/experiences" }, "table of experiences"), " to compare them.");
+  if (keys.length < 2)
+    return el(
+      "p",
+      { class: "empty" },
+      "Select two or more runs in the ",
+      el("a", { href: "/experiences" }, "table of experiences"),
+      " to compare them.",
+    );
   const runs = await Promise.all(keys.map((key) => api(`/api/runs/${key}`)));
   const counts = [...new Set(runs.flatMap((run) => run.scores.map((s) => s.n_labels)))].sort((a, b) => a - b);
-  charts(runs.filter((run) => run.status === "done"), counts);
+  charts(
+    runs.filter((run) => run.status === "done"),
+    counts,
+  );
   const ratio = (run, n) => run.scores.find((s) => s.n_labels === n)?.improvement_ratio ?? null;
-  const dot = (i) => { const made = el("i", { class: "dot" }); made.style.background = color(i); return made; };
-  return table([
-    { title: "", value: (run) => dot(runs.indexOf(run)) },
-    { title: "run", value: (run) => runLink(run.run, el("code", {}, run.run.slice(0, 8))) },
-    { title: "algorithm", value: (run) => run.algorithm },
-    { title: "source", class: "name", value: (run) => el("span", { title: run.source.name }, run.source.name) },
-    { title: "target", class: "name", value: (run) => el("span", { title: run.target.name }, run.target.name) },
-    { title: "W", number: true, value: (run) => (run.W_shape ? run.W_shape.join(" × ") : "failed") },
-    ...counts.map((n) => ({ title: n === counts[0] ? `ratio at ${n}` : String(n), number: true, value: (run) => el("span", { class: ratioClass(ratio(run, n)) }, fixed(ratio(run, n))) })),
-    { title: "time", number: true, value: (run) => duration(run.duration) },
-  ], runs, { label: "Runs" });
+  const dot = (i) => {
+    const made = el("i", { class: "dot" });
+    made.style.background = color(i);
+    return made;
+  };
+  return table(
+    [
+      { title: "", value: (run) => dot(runs.indexOf(run)) },
+      { title: "run", value: (run) => runLink(run.run, el("code", {}, run.run.slice(0, 8))) },
+      { title: "algorithm", value: (run) => run.algorithm },
+      {
+        title: "source",
+        class: "name",
+        value: (run) => el("span", { title: run.source.name }, run.source.name),
+      },
+      {
+        title: "target",
+        class: "name",
+        value: (run) => el("span", { title: run.target.name }, run.target.name),
+      },
+      { title: "W", number: true, value: (run) => (run.W_shape ? run.W_shape.join(" × ") : "failed") },
+      ...counts.map((n) => ({
+        title: n === counts[0] ? `ratio at ${n}` : String(n),
+        number: true,
+        value: (run) => el("span", { class: ratioClass(ratio(run, n)) }, fixed(ratio(run, n))),
+      })),
+      { title: "time", number: true, value: (run) => duration(run.duration) },
+    ],
+    runs,
+    { label: "Runs" },
+  );
 });
 
 function charts(runs, counts) {
@@ -34,19 +64,53 @@ function charts(runs, counts) {
       figure({
         title: "Improvement ratio by number of labels",
         above: legend(series.map((s) => [s.name, s.ink])),
-        draw: (width) => lines({ xs: counts, log: true, reference: 1, xTitle: "labels", yTitle: "ratio", series: series.map((s) => ({ name: s.name, ink: s.ink, points: s.run.scores.map((p) => ({ x: p.n_labels, y: p.improvement_ratio, tip: `${s.name}, ${p.n_labels} labels\nratio ${fixed(p.improvement_ratio)}` })) })) }, width),
-        numbers: { rows: counts, columns: [{ title: "labels", number: true, value: (n) => String(n) }, ...series.map((s) => ({ title: s.name, number: true, value: (n) => fixed(s.run.scores.find((p) => p.n_labels === n)?.improvement_ratio) }))] },
+        draw: (width) =>
+          lines(
+            {
+              xs: counts,
+              log: true,
+              reference: 1,
+              xTitle: "labels",
+              yTitle: "ratio",
+              series: series.map((s) => ({
+                name: s.name,
+                ink: s.ink,
+                points: s.run.scores.map((p) => ({
+                  x: p.n_labels,
+                  y: p.improvement_ratio,
+                  tip: `${s.name}, ${p.n_labels} labels\nratio ${fixed(p.improvement_ratio)}`,
+                })),
+              })),
+            },
+            width,
+          ),
+        numbers: {
+          rows: counts,
+          columns: [
+            { title: "labels", number: true, value: (n) => String(n) },
+            ...series.map((s) => ({
+              title: s.name,
+              number: true,
+              value: (n) => fixed(s.run.scores.find((p) => p.n_labels === n)?.improvement_ratio),
+            })),
+          ],
+        },
       }),
       accuracies(series, counts, { name: "Accuracy with W by number of labels" }),
       statistics(runs, "d"),
       statistics(runs, "tau"),
-    ].filter(Boolean));
+    ].filter(Boolean),
+  );
   runs.forEach(async (run) => {
     const place = el("div", {});
     byId("pictures").append(place);
     try {
       const seen = await api(`/api/runs/${run.run}/picture`);
-      const made = cloud(seen, { title: `Under ${short(run)}`, file: `under-${short(run)}`, caption: title(run) });
+      const made = cloud(seen, {
+        title: `Under ${short(run)}`,
+        file: `under-${short(run)}`,
+        caption: title(run),
+      });
       made.move(seen.after, 0);
       place.append(made);
     } catch (error) {

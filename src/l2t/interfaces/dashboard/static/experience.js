@@ -1,4 +1,19 @@
-import { api, badge, byId, card, duration, el, facts, fill, fixed, main, moment, plural, ratioClass, table } from "./base.js";
+import {
+  api,
+  badge,
+  byId,
+  card,
+  duration,
+  el,
+  facts,
+  fill,
+  fixed,
+  main,
+  moment,
+  plural,
+  ratioClass,
+  table,
+} from "./base.js";
 import { lines } from "./charts.js";
 import { cloud } from "./cloud.js";
 import { figure } from "./figure.js";
@@ -9,58 +24,148 @@ const key = main.dataset.key;
 fill(byId("facts"), async () => {
   const run = await api(`/api/runs/${key}`);
   byId("title").textContent = title(run);
-  const side = (domain) => el("span", {}, el("a", { href: `/experiences?domain=${encodeURIComponent(domain.name)}`, title: "all experiences of it" }, domain.name), el("span", { class: "quiet" }, ` ${plural(domain.n_rows, "row")}, ${plural(domain.n_features, "feature")}`));
+  const side = (domain) =>
+    el(
+      "span",
+      {},
+      el(
+        "a",
+        { href: `/experiences?domain=${encodeURIComponent(domain.name)}`, title: "all experiences of it" },
+        domain.name,
+      ),
+      el(
+        "span",
+        { class: "quiet" },
+        ` ${plural(domain.n_rows, "row")}, ${plural(domain.n_features, "feature")}`,
+      ),
+    );
   const pair = `source=${encodeURIComponent(run.source.id)}&target=${encodeURIComponent(run.target.id)}`;
   rest(run);
-  return el("div", { class: "grid" },
-    card(facts([
-      ["status", run.status === "done" ? badge("done", "good") : badge("failed", "bad")],
-      ...(run.reason ? [["because", el("span", { class: "failed" }, run.reason)]] : []),
-      ["source", side(run.source)],
-      ["target", side(run.target)],
-      ["W", run.W_shape ? el("span", {}, `${run.W_shape[0]} × ${run.W_shape[1]} `, el("a", { href: `/api/runs/${key}/W.npy`, download: true }, "download")) : "–"],
-      ["this pair", el("a", { href: `/transfer?${pair}` }, "try a transfer")],
-    ])),
-    card(facts([
-      ["parameters", settings(run.params)],
-      ["seed", String(run.random_state)],
-      ["took", duration(run.duration)],
-      ["made", `${moment(run.created_at)} on ${run.host || "?"}, version ${run.version || "?"}`],
-      ["protocol", settings(run.protocol)],
-      ["key", el("code", {}, run.run)],
-    ])));
+  return el(
+    "div",
+    { class: "grid" },
+    card(
+      facts([
+        ["status", run.status === "done" ? badge("done", "good") : badge("failed", "bad")],
+        ...(run.reason ? [["because", el("span", { class: "failed" }, run.reason)]] : []),
+        ["source", side(run.source)],
+        ["target", side(run.target)],
+        [
+          "W",
+          run.W_shape
+            ? el(
+                "span",
+                {},
+                `${run.W_shape[0]} × ${run.W_shape[1]} `,
+                el("a", { href: `/api/runs/${key}/W.npy`, download: true }, "download"),
+              )
+            : "–",
+        ],
+        ["this pair", el("a", { href: `/transfer?${pair}` }, "try a transfer")],
+      ]),
+    ),
+    card(
+      facts([
+        ["parameters", settings(run.params)],
+        ["seed", String(run.random_state)],
+        ["took", duration(run.duration)],
+        ["made", `${moment(run.created_at)} on ${run.host || "?"}, version ${run.version || "?"}`],
+        ["protocol", settings(run.protocol)],
+        ["key", el("code", {}, run.run)],
+      ]),
+    ),
+  );
 });
 
-const settings = (given) => Object.entries(given).map(([name, value]) => `${name} ${typeof value === "object" ? JSON.stringify(value).replaceAll(",", ", ") : value}`).join(" · ") || "–";
+const settings = (given) =>
+  Object.entries(given)
+    .map(
+      ([name, value]) =>
+        `${name} ${typeof value === "object" ? JSON.stringify(value).replaceAll(",", ", ") : value}`,
+    )
+    .join(" · ") || "–";
 
 function rest(run) {
   if (run.status !== "done") {
-    byId("accuracy").replaceChildren(el("p", { class: "card whole empty" }, "The run failed: there is no W, and nothing was measured."));
+    byId("accuracy").replaceChildren(
+      el("p", { class: "card whole empty" }, "The run failed: there is no W, and nothing was measured."),
+    );
     return;
   }
   const counts = run.scores.map((score) => score.n_labels);
   byId("accuracy").replaceChildren(
-    accuracies([
-      { name: "without transfer", ink: "var(--quiet)", side: "before", run, dash: "5 4" },
-      { name: `with the W of ${run.algorithm}`, ink: "var(--accent)", side: "after", run },
-    ], counts),
+    accuracies(
+      [
+        { name: "without transfer", ink: "var(--quiet)", side: "before", run, dash: "5 4" },
+        { name: `with the W of ${run.algorithm}`, ink: "var(--accent)", side: "after", run },
+      ],
+      counts,
+    ),
     figure({
       title: "Improvement ratio by number of labels",
-      draw: (width) => lines({
-        xs: counts, log: true, reference: 1, xTitle: "labels", yTitle: "accuracy with W / without",
-        series: [{ name: "ratio", ink: "var(--accent)", points: run.scores.map((s) => ({ x: s.n_labels, y: s.improvement_ratio, tip: `${s.n_labels} labels\nratio ${fixed(s.improvement_ratio)}` })) }],
-      }, width),
+      draw: (width) =>
+        lines(
+          {
+            xs: counts,
+            log: true,
+            reference: 1,
+            xTitle: "labels",
+            yTitle: "accuracy with W / without",
+            series: [
+              {
+                name: "ratio",
+                ink: "var(--accent)",
+                points: run.scores.map((s) => ({
+                  x: s.n_labels,
+                  y: s.improvement_ratio,
+                  tip: `${s.n_labels} labels\nratio ${fixed(s.improvement_ratio)}`,
+                })),
+              },
+            ],
+          },
+          width,
+        ),
       caption: "Above the dashed line W helps.",
-      numbers: { rows: run.scores, columns: [{ title: "labels", number: true, value: (s) => String(s.n_labels) }, { title: "ratio", number: true, value: (s) => fixed(s.improvement_ratio) }] },
-    }));
+      numbers: {
+        rows: run.scores,
+        columns: [
+          { title: "labels", number: true, value: (s) => String(s.n_labels) },
+          { title: "ratio", number: true, value: (s) => fixed(s.improvement_ratio) },
+        ],
+      },
+    }),
+  );
   byId("statistics").replaceChildren(...["d", "tau"].map((what) => statistics([run], what)).filter(Boolean));
-  const spread = (mean, error) => el("span", {}, fixed(mean), el("span", { class: "quiet" }, ` ± ${fixed(error)}`));
-  byId("details").replaceChildren(el("div", { class: "card flush" }, table([
-    { title: "labels", number: true, value: (s) => String(s.n_labels) },
-    { title: "accuracy without", number: true, value: (s) => spread(s.accuracy_before, s.standard_error_before) },
-    { title: "accuracy with W", number: true, value: (s) => spread(s.accuracy_after, s.standard_error_after) },
-    { title: "ratio", number: true, value: (s) => el("b", { class: ratioClass(s.improvement_ratio) }, fixed(s.improvement_ratio)) },
-  ], run.scores, { label: "Accuracies" })));
+  const spread = (mean, error) =>
+    el("span", {}, fixed(mean), el("span", { class: "quiet" }, ` ± ${fixed(error)}`));
+  byId("details").replaceChildren(
+    el(
+      "div",
+      { class: "card flush" },
+      table(
+        [
+          { title: "labels", number: true, value: (s) => String(s.n_labels) },
+          {
+            title: "accuracy without",
+            number: true,
+            value: (s) => spread(s.accuracy_before, s.standard_error_before),
+          },
+          {
+            title: "accuracy with W",
+            number: true,
+            value: (s) => spread(s.accuracy_after, s.standard_error_after),
+          },
+          {
+            title: "ratio",
+            number: true,
+            value: (s) => el("b", { class: ratioClass(s.improvement_ratio) }, fixed(s.improvement_ratio)),
+          },
+        ],
+        run.scores,
+        { label: "Accuracies" },
+      ),
+    ),
+  );
   fill(byId("pictures"), async () => {
     const seen = await api(`/api/runs/${key}/picture`);
     const caption = "Two principal components of both domains together.";

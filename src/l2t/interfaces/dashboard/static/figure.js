@@ -6,7 +6,8 @@ const NAMESPACE = "http://www.w3.org/2000/svg";
 
 export function svg(name, given = {}, ...children) {
   const made = document.createElementNS(NAMESPACE, name);
-  for (const [key, value] of Object.entries(given)) if (value !== null && value !== undefined) made.setAttribute(key, value);
+  for (const [key, value] of Object.entries(given))
+    if (value !== null && value !== undefined) made.setAttribute(key, value);
   made.append(...children.flat().filter((child) => child !== null && child !== undefined));
   return made;
 }
@@ -17,14 +18,50 @@ export const color = (index) => `var(--c${index % 10})`;
 // draw(width) gives an SVG element; numbers is {columns, rows} of `table`.
 export function figure({ title, draw, caption = null, numbers = null, above = null, file = title }) {
   const place = el("div", {});
-  const name = file.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+  const name = file
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "");
   const made = el(
-    "figure", { class: "card" },
-    el("header", {}, el("h2", {}, title),
-      el("button", { type: "button", class: "save", "aria-label": `Save "${title}" as SVG`, click: () => saveSvg(place.firstChild, name) }, "SVG"),
-      el("button", { type: "button", class: "save", "aria-label": `Save "${title}" as PNG`, click: () => savePng(place.firstChild, name) }, "PNG")),
-    above, place, caption ? el("figcaption", {}, caption) : null,
-    numbers ? el("details", {}, el("summary", {}, "numbers"), table(numbers.columns, numbers.rows, { label: `Numbers of ${title}` })) : null);
+    "figure",
+    { class: "card" },
+    el(
+      "header",
+      {},
+      el("h2", {}, title),
+      el(
+        "button",
+        {
+          type: "button",
+          class: "save",
+          "aria-label": `Save "${title}" as SVG`,
+          click: () => saveSvg(place.firstChild, name),
+        },
+        "SVG",
+      ),
+      el(
+        "button",
+        {
+          type: "button",
+          class: "save",
+          "aria-label": `Save "${title}" as PNG`,
+          click: () => savePng(place.firstChild, name),
+        },
+        "PNG",
+      ),
+    ),
+    above,
+    place,
+    caption ? el("figcaption", {}, caption) : null,
+    numbers
+      ? el(
+          "details",
+          {},
+          el("summary", {}, "numbers"),
+          table(numbers.columns, numbers.rows, { label: `Numbers of ${title}` }),
+        )
+      : null,
+  );
   let width = 0;
   const redraw = () => {
     const drawn = draw(width);
@@ -34,10 +71,15 @@ export function figure({ title, draw, caption = null, numbers = null, above = nu
   };
   new ResizeObserver(() => {
     const now = Math.round(place.clientWidth);
-    if (now && now !== width) { width = now; redraw(); }
+    if (now && now !== width) {
+      width = now;
+      redraw();
+    }
   }).observe(place);
   tips(place);
-  made.redraw = () => { if (width) redraw(); };
+  made.redraw = () => {
+    if (width) redraw();
+  };
   return made;
 }
 
@@ -45,30 +87,52 @@ let tip = null;
 function tips(place) {
   const show = (event) => {
     const marked = event.target.closest?.("[data-tip]");
-    if (!marked) { hide(); return; }
-    if (!tip) { tip = el("div", { class: "tip", role: "tooltip" }); document.body.append(tip); }
+    if (!marked) {
+      hide();
+      return;
+    }
+    if (!tip) {
+      tip = el("div", { class: "tip", role: "tooltip" });
+      document.body.append(tip);
+    }
     tip.textContent = marked.dataset.tip;
     tip.hidden = false;
     const box = marked.getBoundingClientRect();
-    const x = event.clientX ?? box.x + box.width / 2, y = event.clientY ?? box.y;
+    const x = event.clientX ?? box.x + box.width / 2,
+      y = event.clientY ?? box.y;
     const size = tip.getBoundingClientRect();
     tip.style.left = `${Math.max(4, Math.min(x + 12, innerWidth - size.width - 8))}px`;
     tip.style.top = `${y > size.height + 20 ? y - size.height - 12 : y + 16}px`;
   };
-  const hide = () => { if (tip) tip.hidden = true; };
+  const hide = () => {
+    if (tip) tip.hidden = true;
+  };
   place.addEventListener("pointermove", show);
   place.addEventListener("pointerleave", hide);
   place.addEventListener("focusin", show);
   place.addEventListener("focusout", hide);
 }
 
-const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "opacity", "font-family",
-  "font-size", "font-weight", "text-anchor", "dominant-baseline"];
+const STYLES = [
+  "fill",
+  "fill-opacity",
+  "stroke",
+  "stroke-width",
+  "stroke-opacity",
+  "stroke-dasharray",
+  "opacity",
+  "font-family",
+  "font-size",
+  "font-weight",
+  "text-anchor",
+  "dominant-baseline",
+];
 
 // The SVG with its styles inside, so that it looks the same everywhere.
 function standalone(drawn) {
   const copy = drawn.cloneNode(true);
-  const from = [drawn, ...drawn.querySelectorAll("*")], to = [copy, ...copy.querySelectorAll("*")];
+  const from = [drawn, ...drawn.querySelectorAll("*")],
+    to = [copy, ...copy.querySelectorAll("*")];
   from.forEach((each, i) => {
     const computed = getComputedStyle(each);
     for (const style of STYLES) to[i].setAttribute(style, computed.getPropertyValue(style));
@@ -79,7 +143,11 @@ function standalone(drawn) {
   copy.setAttribute("height", height);
   const ground = getComputedStyle(document.documentElement).getPropertyValue("--card").trim();
   copy.prepend(svg("rect", { width, height, fill: ground }));
-  return { source: new XMLSerializer().serializeToString(copy), width: Number(width), height: Number(height) };
+  return {
+    source: new XMLSerializer().serializeToString(copy),
+    width: Number(width),
+    height: Number(height),
+  };
 }
 
 function download(blob, name) {
@@ -110,9 +178,14 @@ function savePng(drawn, name) {
 }
 
 export function legend(entries) {
-  return el("div", { class: "legend" }, entries.map(([name, ink, hollow]) => {
-    const dot = el("i", {});
-    if (hollow) dot.style.border = `2px solid ${ink}`; else dot.style.background = ink;
-    return el("span", {}, dot, name);
-  }));
+  return el(
+    "div",
+    { class: "legend" },
+    entries.map(([name, ink, hollow]) => {
+      const dot = el("i", {});
+      if (hollow) dot.style.border = `2px solid ${ink}`;
+      else dot.style.background = ink;
+      return el("span", {}, dot, name);
+    }),
+  );
 }
