@@ -103,7 +103,7 @@ class ExperienceOut(BaseModel):
     standard_error_after: float | None
     improvement_ratio: float | None
     duration: float
-    status: Literal["done", "failed"]
+    status: Literal["done", "failed", "asked"]
     reason: str
 
 
@@ -156,7 +156,7 @@ class RunOut(BaseModel):
     protocol: dict[str, Any]
     source: DomainOut
     target: DomainOut
-    status: Literal["done", "failed"]
+    status: Literal["done", "failed", "asked"]
     reason: str
     W_shape: list[int] | None
     scores: list[ScoreOut]
