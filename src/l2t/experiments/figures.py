@@ -125,9 +125,10 @@ def _scatter_classes(plt: Any, axes: Any, rows: Any, pair: DomainPair) -> None:
     target = pair.target
     style = {"s": 14, "edgecolors": "none", "alpha": 0.85}
     unknown = np.ones(len(rows), dtype=bool) if target.y is None else target.codes < 0
-    axes.scatter(
-        *rows[unknown].T, color="C0", label=target.name if unknown.any() else None, **style
-    )
+    pale = {"color": "#b9cfe4", "label": target.name if unknown.any() else None}
+    axes.scatter(*rows[unknown].T, **pale, **style)
+    if unknown.any():
+        style["s"] = 26  # the few labelled rows are to be seen
     palette = plt.get_cmap("tab10").colors
     for code, name in enumerate(target.classes):
         at = ~unknown & (target.codes == code)

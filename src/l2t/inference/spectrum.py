@@ -1,8 +1,8 @@
 """The discriminant spectrum of a target: directions scaled by how well they separate, without labels.
 
-With weights ``K_jj' = exp(-||x_j - x_j'||² / (2^p eta_0))`` in the original features, H = K on mutual
-r-neighbours and Laplacian scatters ``S_L`` of H and ``S_N`` of K - H (tau is the ratio of their traces under
-W), normalised to trace 1,
+With weights ``K_jj' = exp(-||x_j - x_j'||² / (2^p eta))`` in the original features, eta the mean squared
+distance between target rows, H = K on mutual r-neighbours and Laplacian scatters ``S_L`` of H and ``S_N``
+of K - H (tau is the ratio of their traces under W), normalised to trace 1,
 
 ``S_N v = lambda (S_L + ridge lambda_max(S_L) I) v``.
 
@@ -47,7 +47,7 @@ class Spectrum:
         self._axes = Vt[kept].T
         Z = centred @ self._axes
         D = squared_distances(Z)
-        eta = mean_squared_distance(span.source, span.target)
+        eta = mean_squared_distance(Z, Z)
         K = np.exp(D * (-(2.0**-EXPONENT) / eta))
         np.fill_diagonal(K, 0.0)
         found = (_directions(Z, K, mutual_neighbors(D, r)) for r in NEIGHBORS)
