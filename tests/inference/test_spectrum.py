@@ -21,7 +21,7 @@ def scatters(pair, n_neighbors):
     """S_L and S_N in the span, summed pair by pair, of trace 1."""
     Z, (within, between) = pair.span.target, np.zeros((2, pair.span.rank, pair.span.rank))
     near = mutual_neighbors(squared_distances(Z), n_neighbors)
-    eta = mean_squared_distance(pair.source.X, pair.target.X)
+    eta = mean_squared_distance(Z, Z)
     for a in range(len(Z)):
         for b in range(a):
             gap = Z[a] - Z[b]

@@ -48,6 +48,9 @@ class Spectrum:
         Z = centred @ self._axes
         D = squared_distances(Z)
         eta = mean_squared_distance(Z, Z)
+        self._parts: list[tuple[Array, Array]] = []
+        if eta == 0:
+            return
         K = np.exp(D * (-(2.0**-EXPONENT) / eta))
         np.fill_diagonal(K, 0.0)
         found = (_directions(Z, K, mutual_neighbors(D, r)) for r in NEIGHBORS)
