@@ -31,9 +31,11 @@ docs: $(VENV)/ready  ## build the documentation into site/, without a network; a
 
 results: $(VENV)/ready  ## measure docs/results again (needs L2T_DATA) and draw the README's picture
 	$(BIN)/l2t demo --plot docs/images/demo.png
+	$(BIN)/l2t reproduce all --scale quick --out docs/results/paper --jobs 2
 	$(BIN)/l2t reproduce office-caltech
 	$(BIN)/l2t reproduce reflection --jobs 2
 	$(BIN)/l2t reproduce inference --jobs 2
+	$(BIN)/l2t reproduce online
 	$(BIN)/l2t reproduce online --jobs 2
 	$(MAKE) bench
 
