@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from l2t import open_store
-from l2t.experiments.left_out import measure_left_out, refusals_right
 from l2t.experiments.online import Stream, learned_at_once, measure_stream, ratios_of
 from l2t.experiments.practice import measure_practice
 from l2t.experiments.stream_figures import draw_drift, draw_stream
-from l2t.experiments.transfer import TransferStudy
 
 
 @pytest.fixture(scope="module")
@@ -69,37 +67,3 @@ def test_practice(small_pairs):
     assert np.isfinite(study.error(study.after)[known]).all()
     expected = np.mean(study.before.predicted[:, 0] / study.before.always[:, 0]) - 1
     assert study.optimism(study.before)[0] == pytest.approx(expected)
-
-
-def test_refusals_are_right_where_w_harms():
-    always = np.array([[0.9, 1.1], [1.2, 0.8], [np.nan, 0.7]])
-    transferred = np.array([[0.0, 1.0], [0.5, 1.0], [np.nan, 1.0]])
-    empty = np.empty((0, 3, 2))
-    study = TransferStudy((), (3, 15), empty, always, always, transferred, always, always)
-    found = refusals_right(study)
-    assert found[0] == pytest.approx(1.0 / 1.5)
-    assert np.isnan(found[1]), "nobody refused"
-
-
-def test_a_family_left_out(tmp_path, small_pairs, monkeypatch):
-    drawn = []
-
-    def draw(family, part, n_pairs, data):
-        drawn.append((family, part))
-        return small_pairs(n_pairs, len(drawn))
-
-    monkeypatch.setattr("l2t.experiments.left_out.draw_pairs", draw)
-    found = measure_left_out(
-        tmp_path,
-        tmp_path,
-        families=("one", "other"),
-        n_train=2,
-        n_validation=1,
-        n_test=1,
-        progress=False,
-    )
-    assert {family: study.l2t.shape for family, study in found.items()} == {
-        "one": (1, 5),
-        "other": (1, 5),
-    }
-    assert drawn[2:4] == [("other", "validation"), ("one", "test")]

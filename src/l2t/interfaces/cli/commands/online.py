@@ -27,7 +27,7 @@ def online(
 ) -> None:
     """Let an agent that knows nothing go through a stream of pairs, and one whose kind changes half-way.
 
-    Also: what practice is worth, and functions that have never met a family. About an hour on one core.
+    Also: what practice is worth. About an hour on one core.
     """
     from l2t.interfaces.cli.results.online import write_online
 

@@ -1,4 +1,4 @@
-"""The agent that keeps learning: over a stream, after a change, by practice, and where it has never been."""
+"""The agent that keeps learning: over a stream, after a change, and by practice."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import typer
 from l2t._version import __version__
 from l2t.domains import DomainPair
 from l2t.experiences import ExperienceStore, open_store
-from l2t.experiments.families import FAMILIES, Pairs, draw_pairs
-from l2t.experiments.left_out import measure_left_out, refusals_right
+from l2t.experiments.families import Pairs, draw_pairs
 from l2t.experiments.online import LABEL_COUNTS, Stream, learned_at_once, measure_stream, ratios_of
 from l2t.experiments.practice import PRACTICE_COUNTS, measure_practice
 from l2t.experiments.stream_figures import draw_drift, draw_stream
@@ -73,18 +72,7 @@ error of log ratios predicted for W.
 {tables}
 """
 
-LEFT_OUT = """## Families that were never met
-
-Learned on {train} training pairs of each of the other families, plans chosen on {validation} validation
-pairs of each, and then used on {test} testing pairs of the family that was left out. Each draw of labelled
-rows votes; at 3 labels nobody can. "refused" is the share of draws with the verdict not to transfer, and
-"right" the share of those where W would have lowered accuracy.
-
-{tables}
-"""
-
-TRAIN, PRACTICE_PAIRS, VALIDATION, TEST = 24, 24, 24, 24
-LEFT_OUT_VALIDATION = 8
+TRAIN, PRACTICE_PAIRS, VALIDATION = 24, 24, 24
 
 
 def write_online(data: Path | None, out: Path, work: Path, pairs: int, jobs: int) -> None:
@@ -95,8 +83,6 @@ def write_online(data: Path | None, out: Path, work: Path, pairs: int, jobs: int
     if data is not None:
         sections.append(drift_section(data, out, work, pairs // 3))
     sections.append(practice_section(data, work, jobs))
-    if data is not None:
-        sections.append(left_out_section(data, work, jobs))
     write_sections(out, sections, (time.perf_counter() - start) / 60)
 
 
@@ -169,7 +155,7 @@ def practice_section(data: Path | None, work: Path, jobs: int) -> str:
         practice = draw_pairs(family, "train", PRACTICE_PAIRS, data, random_state=1)
         validation = draw_pairs(family, "validation", VALIDATION, data)
         with (
-            open_store(work / f"left-out-{family}.db") as collected,
+            open_store(work / f"{family}.db") as collected,
             _fresh(work / f"online-practice-{family}.db") as own,
         ):
             study = measure_practice(train, practice, validation, collected, own, n_jobs=jobs)
@@ -183,39 +169,6 @@ def practice_section(data: Path | None, work: Path, jobs: int) -> str:
         tables.append(markdown_table(columns, sorted(rows, key=lambda row: row[0].split()[0])))
     text = PRACTICE.format(
         train=TRAIN, practice=PRACTICE_PAIRS, validation=VALIDATION, tables="\n\n".join(tables)
-    )
-    typer.echo(text)
-    return text
-
-
-def left_out_section(data: Path, work: Path, jobs: int) -> str:
-    """Measure functions on a family that they have never met."""
-    studies = measure_left_out(
-        data,
-        work,
-        n_train=TRAIN,
-        n_validation=LEFT_OUT_VALIDATION,
-        n_test=TEST,
-        n_jobs=jobs,
-    )
-    tables = []
-    for family in FAMILIES:
-        study = studies[family]
-        rows = [
-            ("**ratio**", *_cells(study.mean(study.l2t))),
-            ("± standard error", *_cells(study.standard_error(study.l2t))),
-            ("W, always", *_cells(study.mean(study.always))),
-            ("predicted for W", *_cells(study.mean(study.predicted))),
-            ("refused", *_cells(1.0 - study.mean(study.transferred), ".0%")),
-            ("right", *_cells(refusals_right(study), ".0%")),
-        ]
-        columns = (f"{family} left out", *(f"{count} labels" for count in study.label_counts))
-        tables.append(markdown_table(columns, rows))
-    text = LEFT_OUT.format(
-        train=TRAIN,
-        validation=LEFT_OUT_VALIDATION,
-        test=TEST,
-        tables="\n\n".join(tables),
     )
     typer.echo(text)
     return text
