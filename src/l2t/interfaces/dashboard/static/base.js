@@ -78,7 +78,8 @@ export function moment(text) {
 export const ratioClass = (ratio) =>
   missing(ratio) ? "" : ratio > 1.0005 ? "better" : ratio < 0.9995 ? "worse" : "";
 
-// columns: [{title, value(row), number?, class?}]; value gives text or an element.
+// columns: [{title, value(row), number?, class?}]; value gives text or an element, class is text or of a row.
+const of = (given, row) => (typeof given === "function" ? given(row) : given);
 export function table(columns, rows, { empty = "nothing here", label = "" } = {}) {
   if (!rows.length) return el("p", { class: "empty" }, empty);
   const head = el(
@@ -93,7 +94,7 @@ export function table(columns, rows, { empty = "nothing here", label = "" } = {}
       "tr",
       {},
       columns.map((c) =>
-        el("td", { class: [c.number ? "number" : "", c.class ?? ""].join(" ").trim() || null }, c.value(row)),
+        el("td", { class: `${c.number ? "number" : ""} ${of(c.class, row) ?? ""}`.trim() || null }, c.value(row)),
       ),
     ),
   );
