@@ -43,7 +43,7 @@ class Known:
     origin : str
         Where it is from.
     learned_at : datetime or None
-        When it was learned, or taken into use again, if that is known.
+        When it was learned, if that is known.
     seen : bool
         Whether it may have learned from any pair of the store.
     """
@@ -109,7 +109,16 @@ class Functions:
         used = self.versions.in_use(versions)
         for each in sorted(versions, key=lambda v: (v.told.number != used, -v.told.number)):
             if each.function is not None:
-                yield _of_version(each.told, each.function, used)
+                learned = each.told
+                while learned.origin == "gone back" and learned.parent is not None:
+                    learned = versions[learned.parent - 1].told
+                yield Known(
+                    name_of_version(each.told.number, used),
+                    each.function,
+                    _origin(each.told),
+                    None if learned.origin == "given" else learned.created_at,
+                    seen=learned.n_runs > 0,
+                )
 
 
 def name_of_version(number: int, used: int) -> str:
@@ -117,15 +126,9 @@ def name_of_version(number: int, used: int) -> str:
     return AGENT if number == used else f"{AGENT}, version {number}"
 
 
-def _of_version(told: FunctionVersion, function: ReflectionFunction, used: int) -> Known:
+def _origin(told: FunctionVersion) -> str:
     said = _ORIGINS.get(told.origin, f"version {told.parent}, taken up again")
-    return Known(
-        name_of_version(told.number, used),
-        function,
-        f"version {told.number}: {said}",
-        None if told.origin == "given" else told.created_at,
-        seen=told.n_runs > 0,
-    )
+    return f"version {told.number}: {said}"
 
 
 def _read(path: Path) -> Known:
@@ -135,11 +138,12 @@ def _read(path: Path) -> Known:
 
 
 def _distinct(known: list[Known]) -> list[Known]:
-    """Give a number to names that were there before."""
+    """Give a number to names that were there before, or that are of other sources."""
     found: dict[str, Known] = {}
     for each in known:
-        name, number = each.name, 2
-        while name in found or name in (LEARNED_HERE, AGENT) or name.startswith(f"{AGENT}, "):
-            name, number = f"{each.name} {number}", number + 1
+        stem = f"file {each.name}" if each.name.startswith(f"{AGENT}, ") else each.name
+        name, number = stem, 2
+        while name in found or name in (LEARNED_HERE, AGENT):
+            name, number = f"{stem} {number}", number + 1
         found[name] = Known(name, each.function, each.origin, each.learned_at)
     return list(found.values())

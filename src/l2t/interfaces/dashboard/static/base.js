@@ -51,8 +51,10 @@ export async function fill(place, make) {
   }
 }
 
+// The name of a parameter at its beginning stays as it is.
 export const sentence = (error) =>
-  error.message[0].toUpperCase() + error.message.slice(1) + (error.message.endsWith(".") ? "" : ".");
+  error.message.replace(/^[a-z](?!\w*_)/, (first) => first.toUpperCase()) +
+  (error.message.endsWith(".") ? "" : ".");
 
 const missing = (value) => value === null || value === undefined || Number.isNaN(value);
 export const fixed = (value, digits = 3) => (missing(value) ? "–" : value.toFixed(digits));
