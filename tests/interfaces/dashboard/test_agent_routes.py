@@ -9,7 +9,9 @@ import pytest
 from sqlalchemy import create_engine, text
 
 import l2t
+from l2t.experiences import FunctionVersion
 from l2t.interfaces.dashboard.functions import Functions
+from l2t.reflection.files import to_json
 
 
 @pytest.fixture
@@ -130,8 +132,10 @@ def test_a_store_in_memory_cannot_be_asked(visiting):
 
 
 def test_versions_are_functions_to_compare_and_to_use(visitor, own_store, agent):
-    learned = agent.refine()
-    assert learned.took_over
+    number = len(agent.versions()) + 1
+    content = to_json(l2t.learn(own_store.experiences(status="done"), random_state=0))
+    learned = FunctionVersion(number, number - 1, "learned", 27, 9, 0.1, 0.2, True, content)
+    assert own_store.add_function(learned)
     later = replace(learned, number=learned.number + 1, took_over=False, origin="recent")
     assert own_store.add_function(later)
     told = visitor.get("/api/versions").json()

@@ -186,7 +186,8 @@ def test_upload_watch_download(page, address, files):
     assert page.locator("#ranked tbody tr").count() == 2
 
 
-def test_ask_tell_and_go_back(page, own_address, files):
+def test_ask_tell_and_go_back(page, own_store, own_address, files):
+    l2t.Agent(own_store).go_back(1)
     page.goto(f"{own_address}transfer")
     page.get_by_text("None is open.").wait_for()
     page.get_by_label("or upload").nth(0).set_input_files(files / "source.csv")
@@ -209,10 +210,8 @@ def test_ask_tell_and_go_back(page, own_address, files):
     page.get_by_text("None is open.").wait_for()
 
     page.goto(f"{own_address}reflection")
-    page.get_by_role("button", name="Take version 1 into use again").wait_for(timeout=LONG)
-    newest = page.locator("#versions tbody tr").count()
     page.get_by_role("button", name="Take version 1 into use again").click()
-    page.get_by_text(f"Version 1 is in use again, as version {newest + 1}.").wait_for()
+    page.get_by_text(re.compile("Version 1 is in use again, as version .")).wait_for()
     assert page.locator("#versions tbody tr").first.get_by_text("in use").is_visible()
     assert page.locator("select[name=name]").input_value() == "agent"
     page.locator("select[name=other]").select_option("agent, version 2")
