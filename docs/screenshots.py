@@ -150,6 +150,8 @@ def walk(browser: Browser, address: str, scheme: str, store: Path) -> None:
     page.goto(f"{address}reflection")
     page.get_by_role("button", name="Measure").click()
     page.get_by_text(re.compile("Learned from .* held out")).wait_for(timeout=300_000)
+    rival = page.get_by_role("img", name="Predicted against actual ratio: default")
+    rival.wait_for(timeout=60_000)
     take(page, f"reflection-{scheme}", most=3200)
     page.goto(f"{address}experiences/{keys[0]}")
     page.get_by_role("link", name="try a transfer", exact=True).click()
