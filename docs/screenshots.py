@@ -56,6 +56,16 @@ def make_store(path: Path) -> None:
             for pair in l2t.PairSampler(*rows, 3, max_per_class=50, random_state=1)
         ]
         l2t.collect(unlabelled, store, algorithms=["itl", "gfk"], progress=False)
+        begin_agent(store)
+
+
+def begin_agent(store: l2t.ExperienceStore) -> None:
+    """Let an agent learn from all that, and leave two suggestions of it open."""
+    agent = l2t.Agent(store)
+    rows = [l2t.normalize(each) for each in (digits(), mnist())]
+    for pair in l2t.PairSampler(*rows, 2, max_per_class=50, random_state=2):
+        agent.ask(pair, 15)
+    agent.refine()
 
 
 @contextmanager
@@ -140,13 +150,15 @@ def walk(browser: Browser, address: str, scheme: str, store: Path) -> None:
     page.goto(f"{address}reflection")
     page.get_by_role("button", name="Measure").click()
     page.get_by_text(re.compile("Learned from .* held out")).wait_for(timeout=300_000)
-    take(page, f"reflection-{scheme}", most=2600)
+    rival = page.get_by_role("img", name="Predicted against actual ratio: default")
+    rival.wait_for(timeout=60_000)
+    take(page, f"reflection-{scheme}", most=3200)
     page.goto(f"{address}experiences/{keys[0]}")
     page.get_by_role("link", name="try a transfer", exact=True).click()
     page.get_by_label("Search").select_option("grassmann")
     page.get_by_role("button", name="Find W").click()
     page.get_by_text("predicted improvement ratio").first.wait_for(timeout=120_000)
-    take(page, f"transfer-{scheme}", most=1750)
+    take(page, f"transfer-{scheme}", most=2600)
     with collecting(store):
         page.goto(f"{address}collections")
         page.get_by_text("left").wait_for()

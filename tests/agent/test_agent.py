@@ -14,14 +14,19 @@ from l2t.exceptions import InvalidInputError, UnknownRunError
 
 def test_a_suggestion_is_what_infer_finds(agent, store, default, unlabelled):
     pair = unlabelled[0]
-    suggestion, found = agent.ask(pair, 15), infer(pair, default, n_labels=15)
+    steps = []
+    suggestion = agent.ask(pair, 15, callback=steps.append)
+    found = infer(pair, default, n_labels=15)
     np.testing.assert_array_equal(suggestion.W, found.W)
     assert (suggestion.predicted, suggestion.interval) == (found.predicted, found.interval)
     assert (suggestion.verdict, suggestion.reason) == (found.verdict, found.reason)
     assert (suggestion.version, suggestion.n_labels, suggestion.algorithm) == (1, 15, "l2t")
     np.testing.assert_array_equal(suggestion.transform(pair.target), found.transform(pair.target))
+    assert str(suggestion.inference.explanation) == str(found.explanation)
+    assert [each.value for each in steps if each.iteration is not None] == list(found.history)
     (waiting,) = store.experiences()
     assert (waiting.run_key, waiting.status) == (suggestion.id, "asked")
+    assert agent.suggestion(suggestion.id).inference is None, "the store keeps the answer alone"
 
 
 def test_what_is_told_is_an_experience(agent, store, unlabelled):

@@ -6,7 +6,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -23,6 +23,7 @@ from l2t.agent.suggestion import Suggestion
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError, UnknownRunError
 from l2t.experiences import ExperienceStore, FunctionVersion, Run, measure_run
+from l2t.inference import Step
 from l2t.inference.search import label_count
 from l2t.reflection import ReflectionFunction, load_reflection
 from l2t.reflection.files import from_json, to_json
@@ -105,7 +106,13 @@ class Agent:
         known = self._known()
         return None if known is None else known.function
 
-    def ask(self, pair: DomainPair, n_labels: int | None = None) -> Suggestion:
+    def ask(
+        self,
+        pair: DomainPair,
+        n_labels: int | None = None,
+        *,
+        callback: Callable[[Step], None] | None = None,
+    ) -> Suggestion:
         """Return what to transfer for a pair; it waits in the store to be told what came of it.
 
         Parameters
@@ -114,15 +121,16 @@ class Agent:
             The domains. Target rows that are marked as labelled vote on the verdict.
         n_labels : int, optional
             How many labelled target rows there are or will be; follows from the marked ones.
+        callback : callable, optional
+            Watches the search, as that of `infer` does.
         """
         if not isinstance(pair, DomainPair):
             raise InvalidInputError(f"pair must be a DomainPair, got {type(pair).__name__}")
         start = time.perf_counter()
         n_labels = label_count(pair, n_labels)
         known = self._known()
-        found = answer(
-            pair, n_labels, known.function if known else None, self.explore, self.random_state
-        )
+        function = known.function if known else None
+        found = answer(pair, n_labels, function, self.explore, self.random_state, callback)
         low, high = found.interval or (None, None)
         told: dict[str, Any] = {
             "ticket": secrets.token_hex(8),  # who asks again may tell again
@@ -148,7 +156,7 @@ class Agent:
             host=socket.gethostname(),
         )
         self.store.add(run)
-        return Suggestion.of(run)
+        return Suggestion.of(run, found.inference)
 
     def suggestion(self, id: str) -> Suggestion:
         """Return a suggestion that was made before, here or elsewhere."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 from l2t.agent.exploring import base_factors, cheap_factors, upper_end
 from l2t.domains import DomainPair
-from l2t.inference import infer
+from l2t.inference import Inference, Step, infer
 from l2t.inference.verdict import Verdict, decide, triple_vote
 from l2t.reflection import ReflectionFunction
 from l2t.statistics import PairStatistics, pair_statistics
@@ -32,6 +33,7 @@ class Answer:
     interval: tuple[float, float] | None
     verdict: Verdict
     reason: str
+    inference: Inference | None = None
 
 
 def answer(
@@ -40,6 +42,7 @@ def answer(
     function: ReflectionFunction | None,
     explore: Explore,
     random_state: int,
+    callback: Callable[[Step], None] | None = None,
 ) -> Answer:
     """Return what to suggest; what is random in it depends on the seed and the pair alone."""
     sides = (int(side.fingerprint[:16], 16) for side in (pair.source, pair.target))
@@ -52,9 +55,9 @@ def answer(
     if explore != "upper" and rng.random() < explore:
         name, W = base_factors(pair, rng, random_state)
         return _expected(pair, name, W, n_labels, function, random_state)
-    found = infer(pair, function, n_labels=n_labels, random_state=random_state)
+    found = infer(pair, function, None, n_labels, random_state=random_state, callback=callback)
     said = (found.predicted, found.interval, found.verdict, found.reason)
-    own = Answer("l2t", found.W, found.statistics, *said)
+    own = Answer("l2t", found.W, found.statistics, *said, inference=found)
     if explore != "upper":
         return own
     others = [

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from l2t.domains.domain import feature_rows
 from l2t.experiences import Run
+from l2t.inference import Inference
 from l2t.inference.verdict import Verdict
 
 __all__ = ["Suggestion"]
@@ -40,6 +41,9 @@ class Suggestion:
         The number of labels that everything is told for.
     version : int
         The version of the function that it comes from; 0 where there is none yet.
+    inference : Inference or None
+        How W was found, and why so much is expected of it; None for the W of a base algorithm, and for a
+        suggestion that comes from the store.
     """
 
     id: str
@@ -51,6 +55,7 @@ class Suggestion:
     reason: str
     n_labels: int | None
     version: int
+    inference: Inference | None = None
 
     def __post_init__(self) -> None:
         self.W.flags.writeable = False
@@ -61,7 +66,7 @@ class Suggestion:
         return f"Suggestion({self.id:.12}, {self.verdict}, predicted {told}, W {m} x {u})"
 
     @classmethod
-    def of(cls, run: Run) -> Suggestion:
+    def of(cls, run: Run, inference: Inference | None = None) -> Suggestion:
         """Return the suggestion that a run in the store holds."""
         assert run.W is not None  # it did not fail
         told = run.params
@@ -73,6 +78,7 @@ class Suggestion:
             algorithm=run.algorithm,
             interval=interval,
             n_labels=told["n_labels"],
+            inference=inference,
             **facts,
         )
 

@@ -100,10 +100,18 @@ def files(tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
-def server(store_path):
-    """A dashboard as the command serves it: its process and its address."""
-    command = [sys.executable, "-m", "l2t", "dashboard", "--store", str(store_path), "--port", "0"]
+@pytest.fixture(scope="module")
+def own_store(store, tmp_path_factory) -> Iterator[ExperienceStore]:
+    """A copy of the store that a test may write to."""
+    folder = tmp_path_factory.mktemp("own")
+    with l2t.open_store(folder / "own.db") as copy:
+        copy.merge(store.export(folder / "all.zip"))
+        yield copy
+
+
+@contextmanager
+def _serving(url: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    command = [sys.executable, "-m", "l2t", "dashboard", "--store", url, "--port", "0"]
     process = subprocess.Popen([*command, "--no-open"], stderr=subprocess.PIPE, text=True)
     said = process.stderr.readline()
     found = re.search(r"http://\S+/", said)
@@ -113,6 +121,20 @@ def server(store_path):
     assert process.wait(30) == 0
     assert process.stderr.read() == ""
     process.stderr.close()
+
+
+@pytest.fixture(scope="session")
+def server(store_path):
+    """A dashboard as the command serves it: its process and its address."""
+    with _serving(str(store_path)) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def own_address(own_store) -> Iterator[str]:
+    """The address of a dashboard whose store a test may write to."""
+    with _serving(own_store.url) as (_, address):
+        yield address
 
 
 @pytest.fixture(scope="session")

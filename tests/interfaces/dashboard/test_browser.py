@@ -25,6 +25,7 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+OURS = ("http://127.0.0.1:", "blob:", "data:")
 LONG = 120_000  # milliseconds, for a computation on a busy machine
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -45,8 +46,8 @@ def browser():
 
 
 @pytest.fixture
-def page(browser, address):
-    """A page whose console must stay empty, and which may ask nobody but the dashboard."""
+def page(browser):
+    """A page whose console must stay empty, and which may ask nobody but this machine."""
     context = browser.new_context(accept_downloads=True, reduced_motion="reduce")
     context.set_default_timeout(30_000)
     opened = context.new_page()
@@ -57,7 +58,7 @@ def page(browser, address):
     opened.on("pageerror", lambda error: trouble.append(str(error)))
     opened.on(
         "request",
-        lambda r: None if r.url.startswith((address, "blob:", "data:")) else trouble.append(r.url),
+        lambda r: None if r.url.startswith(OURS) else trouble.append(r.url),
     )
     yield opened
     context.close()
@@ -183,6 +184,38 @@ def test_upload_watch_download(page, address, files):
     page.get_by_role("button", name="Rank", exact=True).click()
     page.get_by_text("the best first").wait_for(timeout=LONG)
     assert page.locator("#ranked tbody tr").count() == 2
+
+
+def test_ask_tell_and_go_back(page, own_store, own_address, files):
+    l2t.Agent(own_store).go_back(1)
+    page.goto(f"{own_address}transfer")
+    page.get_by_text("None is open.").wait_for()
+    page.get_by_label("or upload").nth(0).set_input_files(files / "source.csv")
+    page.get_by_text("source: 90 rows").wait_for(timeout=LONG)
+    page.locator("select[name=target]").select_option(label="sketches[10] (60 × 8)")
+    keep = page.get_by_label("keep this as a suggestion of the agent")
+    assert not keep.is_checked()
+    keep.check()
+    assert page.get_by_label("Steps").is_disabled(), "the agent searches as its function plans"
+    page.get_by_role("button", name="Find W").click()
+    page.get_by_text("Kept as suggestion").wait_for(timeout=LONG)
+    row = page.locator("#suggestions tr.chosen")
+    assert row.locator("td").nth(1).inner_text() == "source"
+    row.get_by_label("Accuracy before").fill("0.6")
+    row.get_by_role("button", name="Tell").click()
+    page.get_by_text("Tell both accuracies").wait_for()
+    row.get_by_label("Accuracy after").fill("0.66")
+    row.get_by_role("button", name="Tell").click()
+    page.get_by_text("Told: an improvement ratio of 1.100 at 15 labels").wait_for()
+    page.get_by_text("None is open.").wait_for()
+
+    page.goto(f"{own_address}reflection")
+    page.get_by_role("button", name="Take version 1 into use again").click()
+    page.get_by_text(re.compile("Version 1 is in use again, as version .")).wait_for()
+    assert page.locator("#versions tbody tr").first.get_by_text("in use").is_visible()
+    assert page.locator("select[name=name]").input_value() == "agent"
+    page.locator("select[name=other]").select_option("agent, version 2")
+    page.get_by_role("img", name="Predicted against actual ratio: agent, version 2").wait_for()
 
 
 def test_a_file_that_cannot_be_read_gives_a_sentence(browser, address, tmp_path):

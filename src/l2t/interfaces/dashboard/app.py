@@ -27,7 +27,7 @@ def create_app(store: ExperienceStore, settings: Settings | None = None) -> Fast
     Parameters
     ----------
     store : ExperienceStore
-        What is shown; it is never written to.
+        What is shown; only what people tell the agent is written to it.
     settings : Settings, optional
         Where it is served and what visitors may do.
     """

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from pathlib import Path
 from typing import Annotated
 
 from fastapi import Depends, Request
 
+from l2t.agent import Agent
+from l2t.exceptions import L2TError
 from l2t.experiences import ExperienceStore
 from l2t.interfaces.dashboard.functions import Functions
 from l2t.interfaces.dashboard.jobs import Jobs
@@ -17,6 +20,8 @@ from l2t.interfaces.dashboard.uploads import Uploads
 
 __all__ = ["Context", "Here"]
 
+_LOG = logging.getLogger(__name__)
+
 
 class Context:
     """A store with all that a dashboard on it needs.
@@ -24,14 +29,16 @@ class Context:
     Parameters
     ----------
     store : ExperienceStore
-        What is shown; it is never written to.
+        What is shown; only what people tell the agent is written to it.
     settings : Settings
         What visitors may do.
     """
 
     def __init__(self, store: ExperienceStore, settings: Settings) -> None:
         self.store, self.settings = store, settings
-        self.functions = Functions(settings.reflections)
+        self.functions = Functions(settings.reflections, store)
+        # It writes no function unasked, and learns in a thread when it is told something.
+        self.agent = Agent(store, reflection=None, background=True)
         self._folder = tempfile.TemporaryDirectory(prefix="l2t-dashboard-")
         folder = Path(self._folder.name)
         for name in ("jobs", "uploads"):
@@ -44,6 +51,10 @@ class Context:
         """End all work, and remove every upload and result."""
         self.jobs.close()
         self._folder.cleanup()
+        try:
+            self.agent.close()
+        except L2TError as error:  # in learning, after what was told was kept
+            _LOG.error("%s", error)
 
 
 def _context(request: Request) -> Context:

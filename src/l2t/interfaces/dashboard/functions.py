@@ -10,24 +10,49 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from l2t.experiences import ExperienceStore, FunctionVersion
 from l2t.interfaces.dashboard.errors import Refused
+from l2t.interfaces.dashboard.versions import Versions
 from l2t.reflection import ReflectionFunction, load_reflection
 from l2t.reflection.files import shipped
 
-__all__ = ["LEARNED_HERE", "Functions", "Known"]
+__all__ = ["LEARNED_HERE", "Functions", "Known", "name_of_version"]
 
 #: The name of the function that a learning curve leaves behind.
 LEARNED_HERE = "this store"
+#: The name of the version that the agent uses; others have a number, too.
+AGENT = "agent"
+_ORIGINS = {
+    "given": "what the agent began with",
+    "learned": "learned from all runs",
+    "refined": "refined by new runs",
+    "recent": "learned from the newest runs",
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """A reflection function with its name, where it is from, and when it was learned if that is known."""
+    """A reflection function with its name.
+
+    Attributes
+    ----------
+    name : str
+        What it is called here.
+    function : ReflectionFunction
+        The function.
+    origin : str
+        Where it is from.
+    learned_at : datetime or None
+        When it was learned, if that is known.
+    seen : bool
+        Whether it may have learned from any pair of the store.
+    """
 
     name: str
     function: ReflectionFunction
     origin: str
     learned_at: datetime | None = None
+    seen: bool = False
 
 
 class Functions:
@@ -37,15 +62,19 @@ class Functions:
     ----------
     files : iterable of Path
         Files to show beside what ships; read once, so that what is wrong with one is said at the start.
+    store : ExperienceStore
+        Where an agent keeps the versions of its function.
     """
 
-    def __init__(self, files: Iterable[Path]) -> None:
+    def __init__(self, files: Iterable[Path], store: ExperienceStore) -> None:
         ship = [Known(name, load_reflection(name), "ships with the package") for name in shipped()]
         self._given = _distinct([*ship, *(_read(path) for path in files)])
         self._learned: Known | None = None
+        self.versions = Versions(store)
         self.sources: list[Callable[[], Iterable[Known]]] = [
             lambda: self._given,
             lambda: [] if self._learned is None else [self._learned],
+            self._of_agent,
         ]
 
     def all(self) -> dict[str, Known]:
@@ -61,14 +90,45 @@ class Functions:
         return known[name]
 
     def latest(self) -> Known:
-        """Return the one that was learned last; what ships where no time is known."""
+        """Return the one that was learned last; what ships where no time is known.
+
+        A version that the agent does not use is not among them.
+        """
         start = datetime.min.replace(tzinfo=UTC)
-        return max(self.all().values(), key=lambda each: each.learned_at or start)
+        used = (each for name, each in self.all().items() if not name.startswith(f"{AGENT}, "))
+        return max(used, key=lambda each: each.learned_at or start)
 
     def keep_learned(self, function: ReflectionFunction) -> None:
         """Keep the function that was learned from two thirds of the store's pairs."""
         origin = "learned here from two thirds of the pairs"
         self._learned = Known(LEARNED_HERE, function, origin, datetime.now(UTC))
+
+    def _of_agent(self) -> Iterable[Known]:
+        """Give the version in use, then the others, the newest first."""
+        versions = self.versions.readable()
+        used = self.versions.in_use(versions)
+        for each in sorted(versions, key=lambda v: (v.told.number != used, -v.told.number)):
+            if each.function is not None:
+                learned = each.told
+                while learned.origin == "gone back" and learned.parent is not None:
+                    learned = versions[learned.parent - 1].told
+                yield Known(
+                    name_of_version(each.told.number, used),
+                    each.function,
+                    _origin(each.told),
+                    None if learned.origin == "given" else learned.created_at,
+                    seen=learned.n_runs > 0,
+                )
+
+
+def name_of_version(number: int, used: int) -> str:
+    """Return what a version of the agent's function is called, given the number of the one in use."""
+    return AGENT if number == used else f"{AGENT}, version {number}"
+
+
+def _origin(told: FunctionVersion) -> str:
+    said = _ORIGINS.get(told.origin, f"version {told.parent}, taken up again")
+    return f"version {told.number}: {said}"
 
 
 def _read(path: Path) -> Known:
@@ -78,11 +138,12 @@ def _read(path: Path) -> Known:
 
 
 def _distinct(known: list[Known]) -> list[Known]:
-    """Give a number to names that were there before."""
+    """Give a number to names that were there before, or that are of other sources."""
     found: dict[str, Known] = {}
     for each in known:
-        name, number = each.name, 2
-        while name in found or name == LEARNED_HERE:
-            name, number = f"{each.name} {number}", number + 1
+        stem = f"file {each.name}" if each.name.startswith(f"{AGENT}, ") else each.name
+        name, number = stem, 2
+        while name in found or name in (LEARNED_HERE, AGENT):
+            name, number = f"{stem} {number}", number + 1
         found[name] = Known(name, each.function, each.origin, each.learned_at)
     return list(found.values())

@@ -29,6 +29,7 @@ __all__ = [
     "SceneOut",
     "ScoreOut",
     "StatisticsOut",
+    "TargetIn",
     "TotalsOut",
     "TransferIn",
     "UploadOut",
@@ -303,18 +304,23 @@ class UploadOut(BaseModel):
     )
 
 
-class _WorkIn(BaseModel):
+class TargetIn(BaseModel):
+    """A target to find W for."""
+
     target: str = Field(description="upload:ID or store:FINGERPRINT", max_length=100)
     n_labels: int | None = Field(
         None, ge=1, le=100_000, description="Labels you have or will have."
     )
+    normalize: Literal["rows", "zscore", "none"] = "rows"
+
+
+class _WorkIn(TargetIn):
     n_components: int | None = Field(None, ge=1, le=10_000, description="Columns of W, at most.")
     constraint: Literal["soft", "grassmann", "sphere"] | None = Field(
         None, description="Where W is searched; by default what the function's plan says."
     )
     n_iter: int | None = Field(None, ge=0, le=200, description="Steps of the search.")
     reflection: str = Field("default", max_length=200, description="A name of /api/reflections.")
-    normalize: Literal["rows", "zscore", "none"] = "rows"
 
 
 class TransferIn(_WorkIn):

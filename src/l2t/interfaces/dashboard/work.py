@@ -1,4 +1,4 @@
-"""Transfers, rankings and learning curves: functions of a request that tell events and return a result."""
+"""What takes long: functions of a request that tell events and return a result."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from l2t.agent import Agent
 from l2t.domains import Domain, DomainPair, normalize, read_domain, write_domain
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import open_store
@@ -19,7 +20,7 @@ from l2t.interfaces.dashboard.pictures import Camera, numbers
 from l2t.reflection import assess, learning_curve, load_reflection
 from l2t.reflection.assessment import CurvePoint, held_out
 
-__all__ = ["curve", "rank", "transfer"]
+__all__ = ["ask", "curve", "rank", "transfer"]
 
 Tell = Callable[..., None]
 _OUT = Path("out")
@@ -28,19 +29,22 @@ _MOST_RUNS = 2000  # of a store, for a learning curve
 
 def transfer(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
     """Infer W for a pair, showing every step, and leave the results as files."""
-    source, target = (_domain(request, side) for side in ("source", "target"))
-    pair = DomainPair(source, target)
-    camera = Camera(pair)
-    tell("scene", **camera.scene())
-    tell("frame", name="as they are", iteration=None, value=None, points=camera.picture(None))
-
-    def watch(step: Step) -> None:
-        points = camera.picture(step.W)
-        tell("frame", name=step.name, iteration=step.iteration, value=step.value, points=points)
-
+    pair = _pair(request)
+    watch = _watched(pair, tell)
     found = infer(pair, load_reflection("reflection.json"), callback=watch, **request["options"])
-    _write_results(target, found)
-    return _told(found) | {"source": source.name, "target": target.name}
+    return _finished(pair, found)
+
+
+def ask(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
+    """Do the same by the agent of a store, where its suggestion waits to be told the outcome."""
+    pair = _pair(request)
+    watch = _watched(pair, tell)
+    with open_store(request["store"], create=False) as store:
+        suggestion = Agent(store).ask(pair, request["n_labels"], callback=watch)
+    found = suggestion.inference
+    assert found is not None  # it begins with a function, and does not explore
+    kept = {"suggestion": suggestion.id, "version": suggestion.version}
+    return _finished(pair, found) | kept
 
 
 def rank(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
@@ -81,6 +85,28 @@ def curve(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
         "held_out_pairs": told.n_pairs,
         "runs": len(keys),
     }
+
+
+def _pair(request: dict[str, Any]) -> DomainPair:
+    return DomainPair(_domain(request, "source"), _domain(request, "target"))
+
+
+def _watched(pair: DomainPair, tell: Tell) -> Callable[[Step], None]:
+    """Tell how the pair looks, and return what tells every step."""
+    camera = Camera(pair)
+    tell("scene", **camera.scene())
+    tell("frame", name="as they are", iteration=None, value=None, points=camera.picture(None))
+
+    def watch(step: Step) -> None:
+        points = camera.picture(step.W)
+        tell("frame", name=step.name, iteration=step.iteration, value=step.value, points=points)
+
+    return watch
+
+
+def _finished(pair: DomainPair, found: Inference) -> dict[str, Any]:
+    _write_results(pair.target, found)
+    return _told(found) | {"source": pair.source.name, "target": pair.target.name}
 
 
 def _domain(request: dict[str, Any], file: str) -> Domain:

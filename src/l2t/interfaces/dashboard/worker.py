@@ -1,4 +1,4 @@
-"""What a worker process does: read an upload, transfer, rank sources, measure a learning curve.
+"""What a worker process does: read an upload, transfer, ask, rank sources, measure a learning curve.
 
 It takes one request from standard input and writes events to standard output, a line of JSON each. numpy is
 imported only after the limit on memory is in force.
@@ -20,6 +20,7 @@ __all__ = ["main"]
 _WORK = {
     "read": ("reading", "read_upload"),
     "transfer": ("work", "transfer"),
+    "ask": ("work", "ask"),
     "rank": ("work", "rank"),
     "curve": ("work", "curve"),
 }

@@ -6,6 +6,7 @@ from fastapi import APIRouter
 
 from l2t.interfaces.dashboard.models import ErrorOut
 from l2t.interfaces.dashboard.routes import (
+    agent,
     collections,
     experiences,
     overview,
@@ -22,5 +23,5 @@ router = APIRouter(
         for status in (400, 404, 422, 503)
     },
 )
-for each in (overview, experiences, reflections, transfers, collections):
+for each in (overview, experiences, reflections, agent, transfers, collections):
     router.include_router(each.router)

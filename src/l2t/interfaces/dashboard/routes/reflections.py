@@ -153,7 +153,8 @@ def _assessment(here: Context, known: Known, pairs: Pairs) -> AssessmentOut:
             {"level": level, "share": share} for level, share in found.reliability.items()
         ],
         calibrated_for=_calibrated_for(known.function),
-        perhaps_seen=(known.name == LEARNED_HERE and pairs == "all")
+        perhaps_seen=known.seen
+        or (known.name == LEARNED_HERE and pairs == "all")
         or (learned is not None and learned == totals.runs - totals.failed),
         **numbers({"rank_correlation": found.rank_correlation, "rmse": found.rmse}),
     )

@@ -23,7 +23,7 @@ from l2t.interfaces.dashboard.models import (
     UploadOut,
 )
 
-__all__ = ["router", "told"]
+__all__ = ["placed", "router", "told"]
 
 router = APIRouter(
     tags=["try a transfer"],
@@ -160,6 +160,11 @@ def told(job: Job, after: int = 0) -> JobOut:
     )
 
 
+def placed(here: Context, files: dict[str, str], folder: Path) -> dict[str, str]:
+    """Copy domains by id to where the worker finds them, and return their names."""
+    return {file: _put(here, id, folder / f"{file}.npz") for file, id in files.items()}
+
+
 def _upload(each: Any) -> UploadOut:
     return UploadOut(**vars(each) | {"id": f"upload:{each.id}"})
 
@@ -169,7 +174,7 @@ def _prepare(
 ) -> dict[str, Any]:
     """Put domains and function where the worker finds them, and return what it is asked."""
     here.functions.get(wanted.reflection).function.save(folder / "reflection.json")
-    names = {file: _put(here, id, folder / f"{file}.npz") for file, id in files.items()}
+    names = placed(here, files, folder)
     options = {
         name: getattr(wanted, name)
         for name in ("n_labels", "n_components", "constraint", "n_iter")

@@ -51,8 +51,10 @@ export async function fill(place, make) {
   }
 }
 
+// The name of a parameter at its beginning stays as it is.
 export const sentence = (error) =>
-  error.message[0].toUpperCase() + error.message.slice(1) + (error.message.endsWith(".") ? "" : ".");
+  error.message.replace(/^[a-z](?!\w*_)/, (first) => first.toUpperCase()) +
+  (error.message.endsWith(".") ? "" : ".");
 
 const missing = (value) => value === null || value === undefined || Number.isNaN(value);
 export const fixed = (value, digits = 3) => (missing(value) ? "–" : value.toFixed(digits));
@@ -78,7 +80,8 @@ export function moment(text) {
 export const ratioClass = (ratio) =>
   missing(ratio) ? "" : ratio > 1.0005 ? "better" : ratio < 0.9995 ? "worse" : "";
 
-// columns: [{title, value(row), number?, class?}]; value gives text or an element.
+// columns: [{title, value(row), number?, class?}]; value gives text or an element, class is text or of a row.
+const of = (given, row) => (typeof given === "function" ? given(row) : given);
 export function table(columns, rows, { empty = "nothing here", label = "" } = {}) {
   if (!rows.length) return el("p", { class: "empty" }, empty);
   const head = el(
@@ -93,7 +96,7 @@ export function table(columns, rows, { empty = "nothing here", label = "" } = {}
       "tr",
       {},
       columns.map((c) =>
-        el("td", { class: [c.number ? "number" : "", c.class ?? ""].join(" ").trim() || null }, c.value(row)),
+        el("td", { class: `${c.number ? "number" : ""} ${of(c.class, row) ?? ""}`.trim() || null }, c.value(row)),
       ),
     ),
   );

@@ -1,6 +1,6 @@
 // What a transfer shows: the objective as it falls, the verdict, and why.
 
-import { badge, card, el, fixed, percent, plural, table } from "./base.js";
+import { badge, card, el, fixed, percent, plural, runLink, table } from "./base.js";
 import { bars, lines, shares } from "./charts.js";
 import { figure, legend } from "./figure.js";
 
@@ -117,6 +117,17 @@ export function verdict(job) {
         { class: "quiet" },
         `W is ${found.W_shape[0]} × ${found.W_shape[1]}, from ${found.start}, ${plural(found.history.length - 1, "step")} (${found.plan.constraint}).${use ? "" : " The target below is unchanged."}`,
       ),
+      found.suggestion
+        ? el(
+            "p",
+            {},
+            "Kept as suggestion ",
+            runLink(found.suggestion, el("code", {}, found.suggestion.slice(0, 12))),
+            ` of the agent, version ${found.version}. `,
+            el("a", { href: "#suggestions" }, "Tell it what came of it"),
+            ".",
+          )
+        : null,
       el(
         "div",
         { class: "downloads" },

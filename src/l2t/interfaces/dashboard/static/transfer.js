@@ -2,9 +2,11 @@ import { api, badge, byId, el, fixed, main, plural, sentence, table } from "./ba
 import { cloud } from "./cloud.js";
 import { follow } from "./follow.js";
 import { caption, objective, player, verdict, why } from "./outcome.js";
+import { suggestions } from "./suggestions.js";
 
 const form = byId("form"),
-  MOST_SOURCES = 12;
+  MOST_SOURCES = 12,
+  AGENTS_OWN = ["n_components", "constraint", "n_iter", "reflection"]; // which the agent chooses itself
 const say = (words, trouble = false) => {
   const place = byId("status");
   place.textContent = words;
@@ -131,7 +133,10 @@ async function transfer(event) {
     await wait(240);
   };
   try {
-    const job = await follow("/api/transfers", { source: form.source.value, ...wanted() }, see, (begun) => {
+    const keep = form.keep.checked;
+    const { target, n_labels, normalize, ...how } = wanted();
+    const request = { source: form.source.value, target, n_labels, normalize, ...(keep ? {} : how) };
+    const job = await follow(keep ? "/api/suggestions" : "/api/transfers", request, see, (begun) => {
       byId("cancel").hidden = false;
       byId("cancel").onclick = () => api(`/api/jobs/${begun.id}`, { method: "DELETE" }).catch(() => {});
     });
@@ -139,6 +144,7 @@ async function transfer(event) {
     byId("verdict").replaceChildren(verdict(job));
     byId("why").replaceChildren(...why(job.result));
     picture.append(player(frames, picture));
+    if (keep) await suggestions({ fresh: job.result.suggestion });
   } catch (error) {
     say(sentence(error), true);
   }
@@ -209,6 +215,9 @@ if (form) {
   form.target_file.addEventListener("change", () => upload(form.target_file, "target"));
   form.constraint.addEventListener("change", () => {
     if (["grassmann", "sphere"].includes(form.constraint.value) && !form.n_iter.value) form.n_iter.value = 15;
+  });
+  form.keep.addEventListener("change", () => {
+    for (const name of AGENTS_OWN) form[name].disabled = form.keep.checked;
   });
   byId("rank").addEventListener("submit", rank);
   choices().catch((error) => say(sentence(error), true));

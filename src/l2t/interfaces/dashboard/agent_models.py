@@ -1,0 +1,80 @@
+"""What the JSON routes of the agent give and take."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from l2t.interfaces.dashboard.models import TargetIn
+
+__all__ = ["AskIn", "OutcomeIn", "OutcomeOut", "SuggestionOut", "SuggestionsOut", "VersionOut"]
+
+Id = Field(description="The id of the suggestion: the key of the run that waits in the store.")
+
+
+class VersionOut(BaseModel):
+    """A version of the agent's function."""
+
+    name: str = Field(description="Its name in /api/reflections.")
+    number: int
+    parent: int | None = Field(description="The version that it was made from.")
+    origin: Literal["given", "learned", "refined", "recent", "gone back"]
+    runs: int = Field(description="Runs of the store that it has learned from.")
+    judged_on: int = Field(description="Held-out runs that it was judged on.")
+    error: float | None = Field(description="The mean error of log ratios predicted there.")
+    incumbent_error: float | None = Field(
+        description="The same error of the version in use until then."
+    )
+    took_over: bool
+    in_use: bool
+    created_at: datetime
+
+
+class AskIn(TargetIn):
+    """A pair to ask the agent about; it takes its own function, and searches as that plans."""
+
+    source: str = Field(description="upload:ID or store:FINGERPRINT", max_length=100)
+
+
+class SuggestionOut(BaseModel):
+    """A suggestion that nobody has told the outcome of yet."""
+
+    id: str = Id
+    source: str
+    target: str
+    algorithm: str
+    n_labels: int | None
+    predicted: float | None
+    interval: list[float] | None = Field(description="Where the ratio lies with 90 % probability.")
+    verdict: Literal["transfer", "no-transfer"]
+    version: int = Field(description="The version that it comes from; 0 for none.")
+    created_at: datetime
+
+
+class SuggestionsOut(BaseModel):
+    """The newest open suggestions, and how many there are."""
+
+    total: int
+    items: list[SuggestionOut]
+
+
+class OutcomeIn(BaseModel):
+    """What came of a suggestion; both accuracies are measured on the same test rows."""
+
+    accuracy_before: float = Field(strict=True, description="Accuracy on X, from 0 to 1.")
+    accuracy_after: float = Field(strict=True, description="Accuracy on X W, from 0 to 1.")
+    n_labels: int | None = Field(
+        None, strict=True, ge=1, le=100_000, description="Needed where it was not told on asking."
+    )
+
+
+class OutcomeOut(BaseModel):
+    """What the suggestion was worth, beside what was expected."""
+
+    id: str = Id
+    n_labels: int
+    improvement_ratio: float
+    predicted: float | None
+    version_in_use: int

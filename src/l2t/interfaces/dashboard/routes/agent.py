@@ -1,0 +1,125 @@
+"""The agent that lives in the store: ask it, tell it what came of that, and see what it has learned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from fastapi import Path as PathParameter
+
+from l2t.exceptions import InvalidInputError
+from l2t.experiences import Experience
+from l2t.interfaces.dashboard.agent_models import (
+    AskIn,
+    OutcomeIn,
+    OutcomeOut,
+    SuggestionOut,
+    SuggestionsOut,
+    VersionOut,
+)
+from l2t.interfaces.dashboard.context import Here
+from l2t.interfaces.dashboard.functions import name_of_version
+from l2t.interfaces.dashboard.models import ErrorOut, JobOut
+from l2t.interfaces.dashboard.routes.transfers import placed, told
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["agent"])
+
+Id = Annotated[str, PathParameter(pattern="^[0-9a-f]{64}$")]
+
+
+@router.get("/versions")
+def versions(here: Here) -> list[VersionOut]:
+    """Return the versions of the agent's function, the oldest first."""
+    found = here.functions.versions.all()
+    used = here.functions.versions.in_use(found)
+    return [
+        VersionOut(
+            name=name_of_version(each.told.number, used),
+            number=each.told.number,
+            parent=each.told.parent,
+            origin=each.told.origin,
+            runs=each.told.n_runs,
+            judged_on=each.told.n_judged,
+            error=each.told.error,
+            incumbent_error=each.told.incumbent_error,
+            took_over=each.told.took_over,
+            in_use=each.told.number == used,
+            created_at=each.told.created_at,
+        )
+        for each in found
+    ]
+
+
+@router.post("/versions/{number}/use", status_code=201)
+def use(here: Here, number: Annotated[int, PathParameter(ge=1, le=10**9)]) -> VersionOut:
+    """Take a version into use again; it becomes the newest one, and goes on learning."""
+    again = here.agent.go_back(number)
+    return versions(here)[again.number - 1]
+
+
+@router.get("/suggestions")
+def suggestions(here: Here, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> SuggestionsOut:
+    """Return the suggestions that nobody has told the outcome of yet, the newest first."""
+
+    def compute() -> SuggestionsOut:
+        found = here.store.experiences(
+            status="asked", descending=True, limit=limit, statistics=False
+        )
+        return SuggestionsOut(
+            items=[_suggestion(each) for each in found], total=here.store.count(status="asked")
+        )
+
+    return here.memo.get(("suggestions", limit), compute)
+
+
+@router.post(
+    "/suggestions",
+    status_code=202,
+    responses={429: {"model": ErrorOut, "description": "Too much is under way."}},
+)
+def ask(here: Here, wanted: AskIn) -> JobOut:
+    """Begin to ask the agent, as a transfer is begun; its suggestion is then in the store."""
+    url = here.store.url
+    if url == "memory://":
+        raise InvalidInputError(
+            "a suggestion is kept in a store in a file or a database, got memory://"
+        )
+
+    def prepare(folder: Path) -> dict[str, Any]:
+        names = placed(here, {"source": wanted.source, "target": wanted.target}, folder)
+        asked = {"normalize": wanted.normalize, "n_labels": wanted.n_labels}
+        return {"store": url, "names": names} | asked
+
+    return told(here.jobs.start("ask", prepare))
+
+
+@router.post("/suggestions/{id}/outcome")
+def tell(here: Here, id: Id, outcome: OutcomeIn) -> OutcomeOut:
+    """Tell what came of a suggestion; the agent learns from it while this returns."""
+    here.agent.tell(id, outcome.accuracy_before, outcome.accuracy_after, outcome.n_labels)
+    run = here.store.run(id)
+    (score,) = run.scores
+    return OutcomeOut(
+        id=id,
+        n_labels=score.n_labels,
+        improvement_ratio=score.improvement_ratio,
+        predicted=run.params["predicted"],
+        version_in_use=here.agent.version,
+    )
+
+
+def _suggestion(each: Experience) -> SuggestionOut:
+    params = each.params
+    interval = None if params["low"] is None else [params["low"], params["high"]]
+    return SuggestionOut(
+        id=each.run_key,
+        source=each.source_name,
+        target=each.target_name,
+        algorithm=each.algorithm,
+        interval=interval,
+        created_at=each.created_at,
+        **{name: params[name] for name in ("n_labels", "predicted", "verdict", "version")},
+    )

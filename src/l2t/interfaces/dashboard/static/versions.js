@@ -1,0 +1,90 @@
+// The versions of the agent's function: which took over from which, and the way back.
+
+import { api, badge, el, fixed, main, moment, post, sentence, table, whole } from "./base.js";
+
+const ORIGINS = {
+  given: "what it began with",
+  learned: "learned from all runs",
+  refined: "refined by new runs",
+  recent: "learned from the newest runs",
+};
+
+// changed(name) is called with the name of the function that was taken into use; show(name) to see one above.
+export async function versions(show, changed, words = null) {
+  const all = await api("/api/versions");
+  const readOnly = main.dataset.readOnly === "true";
+  const status = el("p", { role: "status" }, words ?? "");
+  const use = async (number, button) => {
+    button.disabled = true;
+    try {
+      const again = await post(`/api/versions/${number}/use`, {});
+      await changed(again, `Version ${number} is in use again, as version ${again.number}.`);
+    } catch (error) {
+      status.className = "trouble";
+      status.textContent = sentence(error);
+      button.disabled = false;
+    }
+  };
+  const button = (v) => {
+    const made = el(
+      "button",
+      {
+        type: "button",
+        class: "small",
+        "aria-label": `Take version ${v.number} into use again`,
+        click: () => use(v.number, made),
+      },
+      "take this version into use again",
+    );
+    return made;
+  };
+  return [
+    el("h2", {}, "Versions of the agent"),
+    el(
+      "p",
+      { class: "quiet" },
+      "The agent learns from what it is told. A new version takes over only when it predicts runs better that were held out for judging; the error is the mean of |log(predicted / measured)|.",
+    ),
+    status,
+    table(
+      [
+        {
+          title: "version",
+          number: true,
+          value: (v) =>
+            el(
+              "a",
+              {
+                href: `?${new URLSearchParams({ name: v.name })}`,
+                title: "Show it above",
+                click: (event) => {
+                  event.preventDefault();
+                  show(v.name);
+                },
+              },
+              String(v.number),
+            ),
+        },
+        { title: "from", number: true, value: (v) => (v.parent === null ? "–" : String(v.parent)) },
+        { title: "origin", value: (v) => ORIGINS[v.origin] ?? `version ${v.parent}, taken up again` },
+        { title: "runs", number: true, value: (v) => whole(v.runs) },
+        { title: "judged on", number: true, value: (v) => (v.judged_on ? whole(v.judged_on) : "–") },
+        {
+          title: "error",
+          number: true,
+          class: (v) => (v.error === null ? "" : v.error < v.incumbent_error ? "better" : "worse"),
+          value: (v) => fixed(v.error, 4),
+        },
+        { title: "in use before", number: true, value: (v) => fixed(v.incumbent_error, 4) },
+        { title: "took over", value: (v) => (v.took_over ? "yes" : "no") },
+        { title: "when", class: "when", value: (v) => moment(v.created_at) },
+        { title: "", value: (v) => (v.in_use ? badge("in use", "good") : readOnly ? "" : button(v)) },
+      ],
+      [...all].reverse(),
+      {
+        label: "Versions of the agent",
+        empty: "No agent has worked on this store yet; keep a suggestion on “Try a transfer”, or use l2t ask.",
+      },
+    ),
+  ];
+}
