@@ -17,7 +17,7 @@ import l2t
 
 
 def main() -> dict[str, float]:
-    pair = l2t.PairSampler(l2t.domains.digits(), l2t.domains.mnist(), n_pairs=1)[0]
+    pair = l2t.PairSampler(l2t.domains.digits(), l2t.domains.mnist(), n_pairs=2)[1]
     Xt, yt = pair.target.X, pair.target.y.astype(int)
     few = np.concatenate([np.flatnonzero(yt == digit)[:5] for digit in np.unique(yt)])
     test = np.setdiff1d(np.arange(len(yt)), few)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 import l2t
 from l2t import Agent, Domain, DomainPair, infer, open_store
 from l2t.exceptions import InvalidInputError, UnknownRunError
+from l2t.reflection.plan import Plan
 
 
 def test_a_suggestion_is_what_infer_finds(agent, store, default, unlabelled):
@@ -166,13 +169,15 @@ def test_observing_what_was_measured_elsewhere(agent, store, unlabelled):
         agent.observe(unlabelled[0], W[:3], 0.5, 0.5, 15)
 
 
-def test_practice(agent, store, pairs, default):
+def test_practice(store, pairs, default):
+    few, many = Plan("soft", None, 0, 1.0), Plan("soft", None, 0, 2.0)
+    planned = dataclasses.replace(default, plans=((15, few), (60, many)))
+    agent = Agent(store, reflection=planned)
     runs = agent.practise(pairs[:2], label_counts=(3, 15, 60))
-    # 3 and 15 labels are searched alike by the function that ships, and share a W; 45 rows leave no
-    # room for 60 labels.
+    # 3 and 15 labels are searched alike, and share a W; 45 rows leave no room for 60 labels.
     assert [run.status for run in runs] == ["done", "failed"] * 2
     assert {run.algorithm for run in runs} == {"l2t"}
-    found = infer(l2t.inference.trials.without_labels(pairs[0]), default, n_labels=3)
+    found = infer(l2t.inference.trials.without_labels(pairs[0]), planned, n_labels=3)
     np.testing.assert_array_equal(runs[0].W, found.W)
     assert [score.n_labels for score in runs[0].scores] == [3, 15]
     with (

@@ -85,7 +85,7 @@ def test_arrays_by_other_names(path: Path) -> None:
 
 def test_a_list_of_very_many_arrays_is_cut(path: Path) -> None:
     np.savez(path, **{f"a{i}": X for i in range(50)})
-    refused(path, r"'a0', .* 'a11', \.\.\. \(50 in all\)$")
+    refused(path, r"'a0', .* 'a5', \.\.\., 'a44', .* 'a49' \(50 in all\)$")
 
 
 @pytest.mark.parametrize("dtype", ["<f2", ">f4", "<f8", ">f8", "u1", "<i8", "?"])

@@ -119,7 +119,7 @@ class PastTargets:
             members = target.codes == code
             rows = np.flatnonzero(members & new)
             if len(rows) > 1:
-                yield target.X[rows].astype(np.float64), len(rows) / members.sum()
+                yield target.X[rows].astype(np.float64), len(rows) / int(members.sum())
 
 
 def _keys(X: npt.NDArray[np.floating]) -> list[bytes]:

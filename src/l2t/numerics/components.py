@@ -26,7 +26,7 @@ def two_components(*sets: npt.NDArray[Any], like: Array | None = None) -> list[A
     Examples
     --------
     >>> left, right = two_components(np.array([[0.0, 1.0, 0.0]]), np.array([[0.0, 3.0, 0.0]]))
-    >>> float(abs(left - right)[0, 0]), float(left[0, 1])
+    >>> float(abs(left - right)[0, 0]), abs(float(left[0, 1]))
     (2.0, 0.0)
     """
     rows = np.concatenate([np.asarray(each, dtype=np.float64) for each in sets])

@@ -106,6 +106,7 @@ def test_a_store_from_before_there_were_agents(url):
             store.add(run)
         with store._database.writing(alone=True) as connection:
             for statement in (
+                "DROP TABLE l2t_collections",
                 "DROP TABLE l2t_functions",
                 "DROP INDEX ix_l2t_runs_use",
                 "ALTER TABLE l2t_runs DROP COLUMN used_for",

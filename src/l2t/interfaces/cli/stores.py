@@ -28,7 +28,7 @@ def run_ls(url: str, filters: dict[str, Any], limit: int, order: str, format: Fo
     with open_store(url, create=False) as store:
         rows = [
             {
-                "run": each.run_key[:8],
+                "run": each.run_key[:12],
                 "algorithm": each.algorithm,
                 "source": each.source_name,
                 "target": each.target_name,
