@@ -64,7 +64,7 @@ def test_numbers_are_those_of_the_ledger(digits_report):
         rows = {row["method"]: row for row in csv.DictReader(file)}
     assert [*rows][:8] == [name.upper() for name in ALGORITHMS]
     lines = (digits_report / "work" / "digits-smoke" / "measured.jsonl").read_text().splitlines()
-    kept = [json.loads(line) for line in lines]
+    kept = [json.loads(line) for line in lines if line]
     setting = Setting.of(None, "smoke", digits_report / "work")
     places = {
         f"{pair.source.fingerprint} {pair.target.fingerprint}" for pair in setting.pairs("test")

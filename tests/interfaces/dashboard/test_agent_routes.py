@@ -11,7 +11,7 @@ from sqlalchemy import create_engine, text
 import l2t
 from l2t.experiences import FunctionVersion
 from l2t.interfaces.dashboard.functions import Functions
-from l2t.reflection.files import to_json
+from l2t.reflection.files import shipped, to_json
 
 
 @pytest.fixture
@@ -200,11 +200,11 @@ def test_a_damaged_version_leaves_the_others(visiting, tmp_path, store, done_key
             assert said.status_code == 503
             assert "version 2 of the agent's function is not what it was" in said.json()["error"]
             names = [each["name"] for each in client.get("/api/reflections").json()]
-            assert names == ["default", "agent"]
+            assert names == [*shipped(), "agent"]
 
 
 def test_files_do_not_take_the_names_of_the_agent(tmp_path, store):
     for name in ("agent", "agent, version 2"):
         l2t.load_reflection("default").save(tmp_path / f"{name}.json")
     given = Functions(sorted(tmp_path.iterdir()), store).all()
-    assert list(given) == ["default", "file agent, version 2", "agent 2"]
+    assert list(given) == [*shipped(), "file agent, version 2", "agent 2"]

@@ -13,6 +13,7 @@ import pytest
 
 import l2t
 from l2t.experiences.store import CollectionProgress
+from l2t.reflection.files import shipped
 
 PAGES = ("/", "/experiences", "/experiences/compare", "/reflection", "/transfer", "/collections")
 
@@ -165,7 +166,7 @@ def test_files_of_functions_are_shown_and_told_apart(visiting, store, tmp_path):
     paths = tuple(tmp_path / folder / "mine.json" for folder in ("a", "b"))
     with visiting(store, reflections=paths) as client:
         names = {each["name"]: each for each in get(client, "/api/reflections")}
-        assert list(names) == ["default", "mine", "mine 2"]
+        assert list(names) == [*shipped(), "mine", "mine 2"]
         assert names["mine"]["origin"] == "file mine.json"
         told = get(client, "/api/reflections/mine/assessment")
         assert told["perhaps_seen"]
