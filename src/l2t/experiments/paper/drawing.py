@@ -121,9 +121,12 @@ def _curves(
         axes.axhline(level, color="0.35", linewidth=1.2, linestyle="--", label="no transfer")
     palette = plt.get_cmap("tab10").colors
     for at, (name, (y, error)) in enumerate(series.items()):
-        ours = name == OURS
-        colour, width = ("black", 2.4) if ours else (palette[at % len(palette)], 1.4)
-        axes.plot(x, y, marker="o", markersize=3.5, color=colour, linewidth=width, label=name)
+        colour, width = ("black", 2.4) if name == OURS else (palette[at % len(palette)], 1.4)
+        style = "-"
+        if name.startswith(OURS) and name != OURS:
+            colour, style = "0.3", ("--", ":", "-.")[at % 3]
+        look = {"marker": "o", "markersize": 3.5, "color": colour, "linestyle": style}
+        axes.plot(x, y, linewidth=width, label=name, **look)
         if np.any(error):
             axes.fill_between(x, y - error, y + error, color=colour, alpha=0.12)
     axes.set_xscale("log")
