@@ -81,24 +81,18 @@ def test_tables_are_coloured_on_a_terminal_alone():
     assert not COLOUR.search(on_terminal("explain", NO_COLOR="1")[1])
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(jobs, l2t):
-    arguments = (*COLLECT, "--pairs", "2000", "--jobs", jobs)
+def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(l2t):
+    arguments = (*COLLECT, "--pairs", "2000", "--jobs", "1")
     code, shown = on_terminal(*arguments, until=r" [1-9]\d*/4000")
     assert code == 130
     told = plain(shown).splitlines()
     expected = "what was finished is kept in experiences.db; go on with: l2t collect --config"
-    assert f"l2t: interrupted; {expected} experiences.toml" in told
-    if jobs == "1":  # a process that is still starting may say a word of its own, and later
-        assert "Traceback" not in shown
-        assert told[-1].startswith("l2t: interrupted; ")
+    assert "Traceback" not in shown
+    assert told[-1] == f"l2t: interrupted; {expected} experiences.toml"
     assert l2t("store", "check", "experiences.db").out == "sound\n"
     assert re.search(r"of [1-9]\d* experiences\n$", l2t("store", "ls", "experiences.db").err)
     again = l2t("collect", "--config", "experiences.toml", "--pairs", "1", "-q")
-    done, there = map(int, re.findall(r"(\d+) (?:runs done|were there already)", again.out))
-    assert done + there == 2
-    if jobs == "1":  # of two processes the second pair's may have been the quicker one
-        assert done == 0
+    assert again.out.startswith("0 runs done, 0 failed, 2 were there already")
 
 
 def test_ctrl_c_elsewhere():
