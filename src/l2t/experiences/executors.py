@@ -6,7 +6,9 @@ under way at a time. Workers keep nothing: a task that is lost with its worker i
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -74,7 +76,22 @@ class Processes:
             pre_dispatch="2 * n_jobs",
             batch_size=1,
         )
-        yield from parallel(delayed(_on_one_thread)(function, task) for task in tasks)
+        with _interrupts_held_back():  # while processes start, which keep it that way
+            results = parallel(delayed(_on_one_thread)(function, task) for task in tasks)
+        yield from results
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Hold Ctrl-C back for a moment; a process that starts meanwhile leaves it to this one for good."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @dataclass(frozen=True)
