@@ -135,14 +135,16 @@ def test_a_row_far_away_does_not_hide_the_others(visiting, tmp_path):
 
 
 def test_reflection_functions(client):
-    (default,) = get(client, "/api/reflections")
-    assert (default["name"], default["latest"]) == ("default", True)
+    listed = {each["name"]: each for each in get(client, "/api/reflections")}
+    assert set(listed) == {"default", "digits", "photo-sketch"}
+    assert {name for name, each in listed.items() if each["latest"]} == {"default"}
+    default = listed["default"]
     assert 0.5 < default["held_out_rank_correlation"] < 1
     function = l2t.load_reflection("default")
     told = get(client, "/api/reflections/default")
     assert told["beta"] == pytest.approx(function.beta)
     assert (told["lambda_"], told["mu"], told["b"]) == (function.lambda_, function.mu, function.b)
-    assert client.get("/api/reflections/none").json()["error"].endswith("there are default")
+    assert client.get("/api/reflections/none").json()["error"].endswith("there are default, digits, photo-sketch")
 
 
 def test_an_assessment_is_that_of_the_library(client, store):
