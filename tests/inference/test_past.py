@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 
@@ -100,16 +98,46 @@ def test_no_label_of_the_new_target_is_seen(past):
     np.testing.assert_array_equal(first.W, second.W)
 
 
-def test_a_target_that_is_in_the_past_is_refused(past):
-    pair = DomainPair(past_target(9), past_target(3))
-    sentence = (
-        "past must not hold rows of the pair's target, whose labels it would see, got 30 of them"
+def test_rows_of_the_new_target_are_left_out(past):
+    rest = [past_target(seed) for seed in range(8) if seed != 3]
+    first, second, third = past_target(3), past_target(4), past_target(5)
+    overlap = Domain(np.concatenate([second.X[:20], second.X[:4], np.ones((2, 12))]))
+    cases = (
+        (first, PastTargets(rest)),
+        (Domain(first.X.astype(np.float32)), PastTargets(rest)),
+        (overlap, PastTargets([*rest[:3], second.take(np.arange(30) >= 20), *rest[4:], first])),
+        # One row of a class is left, which tells nothing of it.
+        (third.take(np.arange(30) != 0), PastTargets([past_target(s) for s in range(8) if s != 5])),
     )
-    with pytest.raises(InvalidInputError, match=f"^{re.escape(sentence)}"):
-        infer(pair, past=past)
-    as_float32 = Domain(past_target(3).X.astype(np.float32))
-    with pytest.raises(InvalidInputError, match=f"^{re.escape(sentence)}"):
-        infer(DomainPair(past_target(9), as_float32), past=past)
+    source = past_target(9)
+    for target, expected in cases:
+        np.testing.assert_allclose(past.without(target)._within, expected._within, atol=1e-5)
+    for target, expected in (cases[0], cases[3]):
+        found = past.without(target)
+        assert found.n_classes == expected.n_classes == 21
+        np.testing.assert_allclose(found.T, expected.T, atol=1e-10)
+        W, expected_W = (infer(DomainPair(source, target), past=p).W for p in (past, expected))
+        np.testing.assert_allclose(W, expected_W, atol=1e-8)
+    assert past.without(overlap).n_classes == pytest.approx(21 + 3 * 10 / 30)
+    assert past.without(source) is past
+    # Once more changes nothing, and the whole past is as it was.
+    np.testing.assert_array_equal(past.without(first).without(first).T, past.without(first).T)
+    assert past.n_classes == 24
+
+
+def test_a_past_without_rows_changes_nothing():
+    target = past_target(3)
+    left = PastTargets([target]).without(target)
+    assert left.n_classes == 0
+    np.testing.assert_array_equal(left.T, np.eye(12))
+
+
+def test_targets_can_be_taken_in_later(past):
+    later = PastTargets([past_target(0)]).and_also(past_target(seed) for seed in range(8))
+    assert later.n_classes == past.n_classes
+    np.testing.assert_allclose(later.T, past.T, atol=1e-10)
+    with pytest.raises(InvalidInputError, match=r"^targets must have the same number of features"):
+        past.and_also([past_target(0, m=5)])
 
 
 def test_a_store_is_remembered():
@@ -121,7 +149,10 @@ def test_a_store_is_remembered():
         known = random_run(1).pair.target
         less = PastTargets.of(store, like=known)
         assert less.n_classes == 6
-        less.seen_by(DomainPair(random_run(0).pair.source, known))
+        with open_store("memory://") as single:
+            single.add(random_run(1))
+            with pytest.raises(InvalidInputError, match=r"^store must have targets with other"):
+                PastTargets.of(single, like=known)
         other = Domain(np.random.default_rng(0).normal(size=(5, 7)))
         with pytest.raises(InvalidInputError, match=r"^targets must be one or more domains"):
             PastTargets.of(store, like=other)
@@ -152,7 +183,9 @@ def test_what_cannot_be():
         infer(pair, past="yesterday")
 
 
-def test_constant_rows_leave_the_metric_alone():
-    past = PastTargets([Domain(np.ones((4, 3)), [0, 0, 1, 1])])
-    # The second block's rows came before: they are the same row.
-    np.testing.assert_allclose(past.T, np.eye(3))
+def test_a_row_that_comes_again_in_its_target_counts_once():
+    target = past_target(0)
+    again = target.take([*range(30), *range(12)])
+    np.testing.assert_allclose(PastTargets([again]).T, PastTargets([target]).T, atol=1e-10)
+    with pytest.raises(InvalidInputError, match=r"^targets must be one or more domains"):
+        PastTargets([Domain(np.ones((4, 3)), [0, 0, 1, 1])])

@@ -8,13 +8,17 @@ scatter S_w of rows around their class mean and the scatter S_b of class means,
 (s_w and s_b the mean eigenvalues of S_w and A S_b A) makes small what varied within classes and large what
 told classes apart. m/C features a class is what there is to estimate against what there is to learn from: few
 classes move T little, and one past target of three classes already helps. The search for W then begins in
-X T instead of X. Rows of the new target are never among the past ones, so that no label of theirs is seen.
+X T instead of X. Rows of the new target that are among the past ones are left out, so that no label of theirs
+is seen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cached_property
 from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +27,7 @@ from l2t.domains import Domain, DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore
 
-__all__ = ["PastTargets"]
+__all__ = ["MOST_FEATURES", "PastTargets"]
 
 Array = npt.NDArray[np.float64]
 
@@ -46,7 +50,7 @@ class PastTargets:
     n_classes : float
         The classes C; one of which a share of the rows came before counts by the rest.
     T : array of shape (m, m)
-        The metric's factor: rows are compared in X T.
+        The metric's factor: rows are compared in X T. The identity where no class is left.
 
     Examples
     --------
@@ -57,81 +61,132 @@ class PastTargets:
     """
 
     def __init__(self, targets: Iterable[Domain]) -> None:
-        self._seen: set[bytes] = set()
-        within, means, sizes = None, [], 0
-        self.n_classes = 0.0
+        self._classes: list[_Class] = []
+        self._class_of: dict[bytes, int] = {}
+        within: Array | None = None
         for target in targets:
             within = _room(target, within)
-            for block, share in self._new_classes(target):
-                mean = block.mean(axis=0)
-                block -= mean
-                within += block.T @ block
-                means.append(mean)
-                sizes += len(block)
-                self.n_classes += share
-        if within is None or not means:
+            within += self._take_in(target)
+        if within is None or not self.n_classes:
             raise InvalidInputError(
                 "targets must be one or more domains in which a class has two labelled rows, got none"
             )
-        self.n_features = len(within)
-        centres = np.array(means) - np.mean(means, axis=0)
-        self.T = _factor(within / sizes, centres.T @ centres / len(means), self.n_classes)
+        self._within = within
 
     @classmethod
     def of(cls, store: ExperienceStore, like: Domain | None = None) -> PastTargets:
         """Take the targets of a store's runs; those with the features of `like` alone, without its rows."""
-        targets = store.targets(n_features=None if like is None else like.n_features)
         if like is None:
-            return cls(targets)
-        here = set(_keys(like.X))
-        return cls(_without(targets, here))
+            return cls(store.targets())
+        past = cls(store.targets(n_features=like.n_features)).without(like)
+        if not past.n_classes:
+            raise InvalidInputError(
+                "store must have targets with other labelled rows than those of `like`, got none"
+            )
+        return past
+
+    @property
+    def n_features(self) -> int:
+        """The number of features m."""
+        return len(self._within)
+
+    @property
+    def n_classes(self) -> float:
+        """The classes C."""
+        return sum(each.share for each in self._classes)
+
+    @cached_property
+    def T(self) -> Array:
+        """The metric's factor."""
+        counted = [each for each in self._classes if each.share]
+        means = np.array([each.mean for each in counted]).reshape(-1, self.n_features)
+        n_rows = sum(each.n_rows for each in counted)
+        centres = means - means.sum(axis=0) / max(len(means), 1)
+        between = centres.T @ centres / max(len(means), 1)
+        return _factor(self._within / max(n_rows, 1), between, self.n_classes)
 
     def __repr__(self) -> str:
         return f"PastTargets({self.n_classes:g} classes, {self.n_features} features)"
 
-    def seen_by(self, pair: DomainPair) -> DomainPair:
-        """Return the pair in X T, without labels.
+    def and_also(self, targets: Iterable[Domain]) -> PastTargets:
+        """Return what these and other targets say, at the cost of the others alone."""
+        found = self._copy()
+        for target in targets:
+            _room(target, found._within)
+            found._within += found._take_in(target)
+        return found
 
-        Raises
-        ------
-        InvalidInputError
-            The features differ, or rows of the target are among the past ones.
-        """
-        if pair.n_features != self.n_features:
+    def without(self, target: Domain) -> PastTargets:
+        """Return what the rows say that are not those of a target, at the cost of the rows of both."""
+        if target.n_features != self.n_features:
             raise InvalidInputError(
-                f"past must have the pair's {pair.n_features} features, got {self.n_features}"
+                f"past must have the pair's {target.n_features} features, got {self.n_features}"
             )
-        again = sum(key in self._seen for key in _keys(pair.target.X))
-        if again:
-            raise InvalidInputError(
-                f"past must not hold rows of the pair's target, whose labels it would see, got {again} "
-                "of them: PastTargets.of(store, like=target) leaves them out"
-            )
+        again = {key: row for row, key in enumerate(_keys(target.X)) if key in self._class_of}
+        if not again:
+            return self
+        found, rows_of = self._copy(), defaultdict[int, list[int]](list)
+        for key, row in again.items():
+            rows_of[found._class_of.pop(key)].append(row)
+        for number, rows in rows_of.items():
+            found._classes[number], gone = found._classes[number].without(target.X[rows])
+            found._within -= gone
+        return found
+
+    def seen_by(self, pair: DomainPair) -> DomainPair:
+        """Return the pair in X T, without labels."""
         source, target = (Domain(domain.X @ self.T) for domain in (pair.source, pair.target))
         return DomainPair(source, target)
 
-    def _new_classes(self, target: Domain) -> Iterator[tuple[Array, float]]:
-        """Yield the rows of each class that did not come before, and their share of its rows."""
+    def _copy(self) -> PastTargets:
+        copied = object.__new__(PastTargets)
+        copied._within = self._within.copy()
+        copied._classes = self._classes.copy()
+        copied._class_of = self._class_of.copy()
+        return copied
+
+    def _take_in(self, target: Domain) -> Array:
+        """Note the classes of a target, and return the scatter within them; rows of before do not count."""
         keys = _keys(target.X)
-        new = np.array([key not in self._seen for key in keys])
-        self._seen.update(keys)
+        within = np.zeros((target.n_features, target.n_features))
         for code in range(len(target.classes)):
-            members = target.codes == code
-            rows = np.flatnonzero(members & new)
-            if len(rows) > 1:
-                yield target.X[rows].astype(np.float64), len(rows) / int(members.sum())
+            members = {keys[row]: row for row in np.flatnonzero(target.codes == code)}
+            rows = {key: row for key, row in members.items() if key not in self._class_of}
+            if not rows:
+                continue
+            block = target.X[[*rows.values()]].astype(np.float64)
+            mean = block.mean(axis=0)
+            block -= mean
+            within += block.T @ block
+            self._class_of.update(dict.fromkeys(rows, len(self._classes)))
+            self._classes.append(_Class(mean, len(rows), len(members)))
+        return within
+
+
+class _Class(NamedTuple):
+    """What is known of the rows of a class: their mean, and how many of all they are."""
+
+    mean: Array
+    n_rows: int
+    n_members: int
+
+    @property
+    def share(self) -> float:
+        """The share of the class that counts; a row alone does not."""
+        return self.n_rows / self.n_members if self.n_rows > 1 else 0.0
+
+    def without(self, rows: npt.NDArray[np.floating]) -> tuple[_Class, Array]:
+        """Return the class without some of its rows, and the scatter that goes with them."""
+        n_left = self.n_rows - len(rows)
+        away = rows.astype(np.float64) - self.mean
+        step = -away.sum(axis=0) / max(n_left, 1)  # of the mean
+        gone = away.T @ away + n_left * np.outer(step, step)
+        return self._replace(mean=self.mean + step, n_rows=n_left), gone
 
 
 def _keys(X: npt.NDArray[np.floating]) -> list[bytes]:
     """Return what tells rows apart, in float32, so that a row is the same in any type that holds it."""
     return [blake2b(row.tobytes(), digest_size=16).digest() for row in X.astype(np.float32)]
-
-
-def _without(targets: Iterable[Domain], rows: set[bytes]) -> Iterator[Domain]:
-    for target in targets:
-        kept = np.array([key not in rows for key in _keys(target.X)])
-        if kept.any():
-            yield target if kept.all() else target.take(kept)
 
 
 def _room(target: Domain, within: Array | None) -> Array:
@@ -149,7 +204,9 @@ def _room(target: Domain, within: Array | None) -> Array:
 
 
 def _factor(within: Array, between: Array, n_classes: float) -> Array:
-    """Return T, scaled to leave the mean square of a feature what it is."""
+    """Return T, scaled to leave the mean square of a feature what it is; I for no classes."""
+    if not n_classes:
+        return np.eye(len(within))
     m = len(within)
     A = _power(within, -0.5, np.sqrt(m / n_classes))
     T = A @ _power(A @ between @ A, 0.5, m / n_classes)

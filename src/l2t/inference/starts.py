@@ -88,6 +88,8 @@ def spectrum_of(
 
     It is the spectrum as the past sees the pair, where there is a past; None where there are no directions.
     """
+    if past is not None:
+        past = past.without(pair.target)
     seen = pair if past is None else past.seen_by(pair)
     spectrum = Spectrum(seen.span)
 
