@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import l2t
-from l2t import Agent, Domain, DomainPair, infer, open_store
+from l2t import Agent, Domain, DomainPair, PastTargets, infer, open_store
 from l2t.exceptions import InvalidInputError, UnknownRunError
 from l2t.reflection.plan import Plan
 
@@ -227,3 +227,62 @@ def test_any_order_of_asking_and_telling(default, unlabelled, steps):
         assert done == {asked[which]: accuracy for which, accuracy in told.items()}
         assert store.count(status="asked") == len(asked) - len(told)
         assert store.check() == []
+
+
+def test_labelled_targets_of_the_past_are_where_the_search_begins(
+    agent, store, default, pairs, unlabelled
+):
+    first = agent.ask(unlabelled[0], 15)
+    for pair in pairs[1:4]:
+        agent.observe(pair, np.eye(pair.n_features)[:, :5], 0.5, 0.6, 15)
+    past = PastTargets(pair.target for pair in pairs[1:4])
+    second = agent.ask(unlabelled[0], 15)
+    found = infer(unlabelled[0], default, n_labels=15, past=past)
+    np.testing.assert_allclose(second.W, found.W, atol=1e-10)
+    assert not np.allclose(first.W, second.W)
+    assert store.run(first.id).params["past_classes"] == 0
+    assert store.run(second.id).params["past_classes"] == past.without(pairs[0].target).n_classes
+    # Another agent on the same store knows the same, and one that goes on follows.
+    np.testing.assert_allclose(Agent(store).ask(unlabelled[0], 15).W, second.W, atol=1e-10)
+    agent.observe(pairs[5], np.eye(64)[:, :5], 0.5, 0.6, 15)
+    third, fresh = agent.ask(unlabelled[0], 15), Agent(store).ask(unlabelled[0], 15)
+    np.testing.assert_allclose(third.W, fresh.W, atol=1e-10)
+    assert not np.allclose(third.W, second.W)
+
+
+def test_no_label_of_the_target_is_seen(default, pairs, unlabelled):
+    """Not before it is asked, and not from what was told of the same target."""
+    told = [pairs[0], *pairs[1:4]]
+    for reflection, explore in ((default, 0.0), (default, 1.0), (None, 0.0)):
+        answers = []
+        for asked, labels in ((unlabelled[0], told), (pairs[0], told), (pairs[0], told[1:])):
+            with open_store("memory://") as store:
+                agent = Agent(store, reflection=reflection, refine_every=10**6, explore=explore)
+                for pair in labels:
+                    agent.observe(pair, np.eye(pair.n_features)[:, :5], 0.5, 0.6, 15)
+                answers.append(agent.ask(asked, 15))
+        for other in answers[1:]:
+            np.testing.assert_allclose(other.W, answers[0].W, atol=1e-8)
+            assert (other.verdict, other.algorithm) == (answers[0].verdict, answers[0].algorithm)
+
+
+def test_the_oldest_targets_are_forgotten(agent, pairs, monkeypatch, unlabelled):
+    monkeypatch.setattr("l2t.agent.knowledge.REMEMBERED", 3)
+    for number, pair in enumerate(pairs[1:12], start=1):
+        agent.observe(pair, np.eye(64)[:, :5], 0.5, 0.6, 15)
+        kept = [each.target for each in pairs[1 : number + 1]][max(number // 3 - 1, 0) * 3 :]
+        past = agent._knowledge.past(64)
+        assert past.n_classes == pytest.approx(PastTargets(kept).n_classes)
+        np.testing.assert_allclose(past.T, PastTargets(kept).T, atol=1e-8)
+
+
+def test_a_past_that_cannot_be_used_is_not(agent, store):
+    rng = np.random.default_rng(0)
+    # One labelled row a class tells nothing, and a target of other features nothing of this one.
+    few = Domain(rng.normal(size=(12, 5)), [0, 1, 2, *[None] * 9])
+    other = Domain(rng.normal(size=(12, 7)), np.arange(12) % 3)
+    for target in (few, other):
+        source = Domain(rng.normal(size=(9, target.n_features)), np.arange(9) % 3)
+        agent.observe(DomainPair(source, target), np.eye(target.n_features)[:, :2], 0.5, 0.6, 3)
+    asked = DomainPair(Domain(rng.normal(size=(9, 5))), Domain(rng.normal(size=(12, 5))))
+    assert store.run(agent.ask(asked, 3).id).params["past_classes"] == 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from l2t import open_store
-from l2t.experiments.online import Stream, learned_at_once, measure_stream, ratios_of
+from l2t import PastTargets, learn, open_store
+from l2t.experiments.online import Stream, measure_stream, ratios_of
 from l2t.experiments.practice import measure_practice
 from l2t.experiments.stream_figures import draw_drift, draw_stream
 
@@ -19,8 +19,12 @@ def stream(small_pairs) -> Stream:
         )
         assert store.count(status="done") == 48
         assert store.count(status="asked") == 0
-        fixed = ratios_of(learned_at_once(store), small_pairs(3), (3, 15), progress=False)
-    assert fixed.shape == (3,)
+        function = learn(store.experiences(status="done"))
+        past = PastTargets.of(store)
+    for known in (None, past):
+        fixed = ratios_of(function, small_pairs(3), (3, 15), past=known, progress=False)
+        assert np.isfinite(fixed).all()
+        assert fixed.shape == (3,)
     return found
 
 

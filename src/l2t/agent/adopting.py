@@ -22,7 +22,7 @@ from l2t import algorithms
 from l2t.algorithms import Algorithm, Diagnostics, LatentFactors
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
-from l2t.inference import infer
+from l2t.inference import PastTargets, infer
 from l2t.inference.trials import without_labels
 from l2t.numerics import fingerprint
 from l2t.reflection import ReflectionFunction
@@ -80,6 +80,7 @@ class Own:
 
     function: ReflectionFunction
     version: int
+    past: PastTargets | None
     n_labels: int
     random_state: int
     name: str = "l2t"
@@ -87,12 +88,21 @@ class Own:
     @property
     def params(self) -> dict[str, Any]:
         """What the W depends on."""
-        return {"version": self.version, "plan": asdict(self.function.plan(self.n_labels))}
+        return {
+            "version": self.version,
+            "past_classes": self.past.n_classes if self.past else 0.0,
+            "plan": asdict(self.function.plan(self.n_labels)),
+        }
 
     def fit(self, pair: DomainPair) -> LatentFactors:
         """Infer W, without a label of the target."""
-        seen, seed = without_labels(pair), self.random_state
-        found = infer(seen, self.function, n_labels=self.n_labels, random_state=seed)
+        found = infer(
+            without_labels(pair),
+            self.function,
+            n_labels=self.n_labels,
+            past=self.past,
+            random_state=self.random_state,
+        )
         told = Diagnostics(found.history, len(found.history) - 1, found.stop_reason)
         return LatentFactors(np.array(found.W), "linear", "l2t", told)
 

@@ -8,7 +8,7 @@ import socket
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 from l2t._version import __version__
 from l2t.agent.adopting import Adopted, Own, adopt
 from l2t.agent.answering import Explore, answer
+from l2t.agent.knowledge import Knowledge
 from l2t.agent.recording import score_of, told_run
 from l2t.agent.refining import refine
 from l2t.agent.suggestion import Suggestion
@@ -25,22 +26,20 @@ from l2t.exceptions import InvalidInputError, UnknownRunError
 from l2t.experiences import ExperienceStore, FunctionVersion, Run, measure_run
 from l2t.inference import Step
 from l2t.inference.search import label_count
-from l2t.reflection import ReflectionFunction, load_reflection
-from l2t.reflection.files import from_json, to_json
-from l2t.statistics import KernelBank
+from l2t.reflection import ReflectionFunction
 
 __all__ = ["Agent"]
 
 PRACTICE_COUNTS = (3, 15, 30, 60, 120)
-#: The neighbours of tau where no function says another number.
-NEIGHBORS = 5
 
 
 class Agent:
     """L2T that learns from what came of its suggestions.
 
     The agent lives in its store: its suggestions, experiences and every version of its function are there, so
-    that any number of people, processes and machines that open the same store are one agent.
+    that any number of people, processes and machines that open the same store are one agent. It learns twice
+    from what it is told: the function is refined, and the labelled targets of the newest experiences become
+    the metric in which the search for W begins (`PastTargets`).
 
     Parameters
     ----------
@@ -88,8 +87,7 @@ class Agent:
         self.refine_every = refine_every
         self.explore: Explore = explore
         self.random_state = random_state
-        self._start = reflection
-        self._cached: _Known | None = None
+        self._knowledge = Knowledge(store, reflection)
         self._futile = 0  # new runs that were too few when it was last tried
         self._pool = ThreadPoolExecutor(1, "l2t-agent") if background else None
         self._refining: Future[FunctionVersion | None] | None = None
@@ -97,13 +95,13 @@ class Agent:
     @property
     def version(self) -> int:
         """The number of the function in use; 0 where nothing has been learned yet."""
-        known = self._known()
+        known = self._knowledge.function()
         return 0 if known is None else known.number
 
     @property
     def reflection(self) -> ReflectionFunction | None:
         """The function in use; None where nothing has been learned yet."""
-        known = self._known()
+        known = self._knowledge.function()
         return None if known is None else known.function
 
     def ask(
@@ -128,13 +126,15 @@ class Agent:
             raise InvalidInputError(f"pair must be a DomainPair, got {type(pair).__name__}")
         start = time.perf_counter()
         n_labels = label_count(pair, n_labels)
-        known = self._known()
+        known = self._knowledge.function()
         function = known.function if known else None
-        found = answer(pair, n_labels, function, self.explore, self.random_state, callback)
+        past = self._knowledge.past(pair.n_features)
+        found = answer(pair, n_labels, function, past, self.explore, self.random_state, callback)
         low, high = found.interval or (None, None)
         told: dict[str, Any] = {
             "ticket": secrets.token_hex(8),  # who asks again may tell again
             "version": known.number if known else 0,
+            "past_classes": past.n_classes if past else 0.0,
             "n_labels": n_labels,
             "predicted": found.predicted,
             "low": low,
@@ -254,7 +254,7 @@ class Agent:
                 "accuracy_before and accuracy_after must be given both or neither, "
                 f"got {accuracy_before!r} and {accuracy_after!r}"
             )
-        bank, r = self._measures()
+        bank, r = self._knowledge.measures()
         if accuracy_before is None or accuracy_after is None:
             counts = PRACTICE_COUNTS if n_labels is None else np.atleast_1d(n_labels).tolist()
             run = measure_run(
@@ -282,15 +282,16 @@ class Agent:
         """
         done = []
         for pair in pairs:
-            known = self._known()
+            known = self._knowledge.function()
             if known is None:
                 raise InvalidInputError(
                     "practise needs a function to practise with, got an agent that has learned nothing yet"
                 )
+            past = self._knowledge.past(pair.n_features)
             plans = {count: known.function.plan(count) for count in label_counts}
             for plan in dict.fromkeys(plans.values()):
                 counts = [count for count in label_counts if plans[count] == plan]
-                own = Own(known.function, known.number, counts[0], self.random_state)
+                own = Own(known.function, known.number, past, counts[0], self.random_state)
                 done.append(self.observe(pair, own, n_labels=counts))
         return done
 
@@ -300,7 +301,7 @@ class Agent:
 
     def versions(self) -> list[FunctionVersion]:
         """Return every version of the function, the oldest first."""
-        self._known()
+        self._knowledge.function()
         return self.store.functions()
 
     def go_back(self, version: int) -> FunctionVersion:
@@ -308,23 +309,7 @@ class Agent:
 
         What was learned after it is left out, until all is next learned from anew.
         """
-        self._known()
-        while True:
-            chosen, newest = self.store.function(version), self.store.newest_function()
-            if chosen is None or newest is None:
-                there = 0 if newest is None else newest.number
-                raise InvalidInputError(f"version must be one of 1 to {there}, got {version!r}")
-            again = replace(
-                chosen,
-                number=newest.number + 1,
-                parent=chosen.number,
-                origin="gone back",
-                n_runs=newest.n_runs,
-                took_over=True,
-                created_at=datetime.now(UTC),
-            )
-            if self.store.add_function(again):
-                return again
+        return self._knowledge.go_back(version)
 
     def wait(self) -> None:
         """Wait until refining in the background has ended.
@@ -350,27 +335,6 @@ class Agent:
     def __repr__(self) -> str:
         return f"Agent({self.store!r})"
 
-    def _known(self) -> _Known | None:
-        """Return the function in use; what the agent begins with becomes version 1."""
-        used = self.store.function()
-        if used is None and self._start is not None:
-            start = self._start
-            given = start if isinstance(start, ReflectionFunction) else load_reflection(start)
-            first = FunctionVersion(1, None, "given", 0, 0, None, None, True, to_json(given))
-            self.store.add_function(first)  # or another was quicker
-            used = self.store.function()
-        if used is None:
-            return None
-        if self._cached is None or self._cached.number != used.number:
-            self._cached = _Known(used.number, from_json(used.content))
-        return self._cached
-
-    def _measures(self) -> tuple[KernelBank, int]:
-        known = self._known()
-        if known is None:
-            return KernelBank(), NEIGHBORS
-        return known.function.kernels, known.function.n_neighbors
-
     def _learn(self) -> None:
         """Refine when there is enough that is new."""
         if self._pool is None:
@@ -383,16 +347,10 @@ class Agent:
         least = self._futile + self.refine_every
         if len(self.store.unused_runs(least)) < least:
             return None
-        self._known()
+        self._knowledge.function()
         version = self.refine()
         self._futile = 0 if version is not None else len(self.store.unused_runs(least))
         return version
-
-
-@dataclass(frozen=True, eq=False)
-class _Known:
-    number: int
-    function: ReflectionFunction
 
 
 def _check(store: Any, reflection: Any, refine_every: Any, explore: Any, random_state: Any) -> None:

@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from l2t.agent.exploring import base_factors, cheap_factors, upper_end
 from l2t.domains import DomainPair
-from l2t.inference import Inference, Step, infer
+from l2t.inference import Inference, PastTargets, Step, infer
 from l2t.inference.verdict import Verdict, decide, triple_vote
+from l2t.numerics import fingerprint
 from l2t.reflection import ReflectionFunction
 from l2t.statistics import PairStatistics, pair_statistics
 
@@ -40,12 +41,13 @@ def answer(
     pair: DomainPair,
     n_labels: int | None,
     function: ReflectionFunction | None,
+    past: PastTargets | None,
     explore: Explore,
     random_state: int,
     callback: Callable[[Step], None] | None = None,
 ) -> Answer:
-    """Return what to suggest; what is random in it depends on the seed and the pair alone."""
-    sides = (int(side.fingerprint[:16], 16) for side in (pair.source, pair.target))
+    """Return what to suggest; what is random in it depends on the seed and the pair's rows alone."""
+    sides = (int(fingerprint(side.X)[:16], 16) for side in (pair.source, pair.target))
     rng = np.random.default_rng([random_state, *sides])
     if function is None:
         name, W = base_factors(pair, rng, random_state)
@@ -55,7 +57,9 @@ def answer(
     if explore != "upper" and rng.random() < explore:
         name, W = base_factors(pair, rng, random_state)
         return _expected(pair, name, W, n_labels, function, random_state)
-    found = infer(pair, function, None, n_labels, random_state=random_state, callback=callback)
+    found = infer(
+        pair, function, n_labels=n_labels, past=past, random_state=random_state, callback=callback
+    )
     said = (found.predicted, found.interval, found.verdict, found.reason)
     own = Answer("l2t", found.W, found.statistics, *said, inference=found)
     if explore != "upper":

@@ -1,8 +1,8 @@
 """The agent over a stream of pairs: what its suggestions were worth, and what learning from them cost.
 
-Every pair comes once, with a number of labels. The agent is asked before it sees any label of the target, and
-told what its W did, whatever its verdict. One base algorithm, a random one, is observed on the pair as well,
-as people do who compare.
+Every pair comes once, with a number of labels. The agent is asked, which uses no label of the target, and
+told what its W did, whatever its verdict; from then on the target's labels are known to it. One base
+algorithm, a random one, is observed on the pair as well, as people do who compare.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore, FunctionVersion, improvement_ratio
 from l2t.experiences.evaluation import evaluate
-from l2t.inference import infer
+from l2t.inference import PastTargets, infer
 from l2t.inference.trials import without_labels
 from l2t.progress import progress_bar
-from l2t.reflection import ReflectionFunction, learn
+from l2t.reflection import ReflectionFunction
 
-__all__ = ["LABEL_COUNTS", "Stream", "learned_at_once", "measure_stream", "ratios_of"]
+__all__ = ["LABEL_COUNTS", "Stream", "measure_stream", "ratios_of"]
 
 Array = npt.NDArray[np.float64]
 
@@ -101,8 +101,7 @@ def measure_stream(
     with progress_bar(len(pairs), "asking", shown=progress) as advance:
         for i, pair in enumerate(pairs):
             count = label_counts[i % len(label_counts)]
-            seen = without_labels(pair)
-            suggestion = agent.ask(seen, count)
+            suggestion = agent.ask(pair, count)
             before, after = _accuracies(pair, suggestion.W, count)
             worth = improvement_ratio(before, after, len(pair.target) - count)
             used = suggestion.verdict == "transfer"
@@ -112,9 +111,8 @@ def measure_stream(
             start = time.perf_counter()
             agent.tell(suggestion, before, after)
             spent += time.perf_counter() - start
-            told += 1 + _observe(
-                agent, pair, seen, names[int(rng.integers(len(names)))], count, before
-            )
+            name = names[int(rng.integers(len(names)))]
+            told += 1 + _observe(agent, pair, name, count, before)
             if len(store.unused_runs(refine_every)) == refine_every:
                 start = time.perf_counter()
                 version = agent.refine()
@@ -129,26 +127,28 @@ def measure_stream(
     return Stream(ratio, always, *said, runs, seconds, agent.versions())
 
 
-def learned_at_once(store: ExperienceStore, random_state: int = 0) -> ReflectionFunction:
-    """Return the function learned from all experiences of a store at once."""
-    return learn(store.experiences(status="done"), random_state=random_state)
-
-
 def ratios_of(
     function: ReflectionFunction,
     pairs: Sequence[DomainPair],
     label_counts: Sequence[int] = LABEL_COUNTS,
     *,
+    past: PastTargets | None = None,
     first: int = 0,
     random_state: int = 0,
     progress: bool = True,
 ) -> Array:
-    """Return what people get with a fixed function on the pairs of a stream, from its pair `first` on."""
+    """Return what people get with a fixed function and past on pairs of a stream, from pair `first` on."""
     ratios = []
     with progress_bar(len(pairs), "comparing", shown=progress) as advance:
         for i, pair in enumerate(pairs, start=first):
             count = label_counts[i % len(label_counts)]
-            found = infer(without_labels(pair), function, n_labels=count, random_state=random_state)
+            found = infer(
+                without_labels(pair),
+                function,
+                n_labels=count,
+                past=past,
+                random_state=random_state,
+            )
             before, after = _accuracies(pair, found.W, count)
             worth = improvement_ratio(before, after, len(pair.target) - count)
             ratios.append(worth if found.verdict == "transfer" else 1.0)
@@ -156,15 +156,13 @@ def ratios_of(
     return np.array(ratios)
 
 
-def _observe(
-    agent: Agent, pair: DomainPair, seen: DomainPair, name: str, count: int, before: float
-) -> int:
+def _observe(agent: Agent, pair: DomainPair, name: str, count: int, before: float) -> int:
     """Let the agent observe a base algorithm; 0 where that cannot be run on the pair."""
     try:
-        factors = algorithms.make(name).fit(seen)
+        factors = algorithms.make(name).fit(without_labels(pair))
     except InvalidInputError:
         return 0
-    agent.observe(seen, factors, before, _accuracies(pair, factors.W, count)[1], count)
+    agent.observe(pair, factors, before, _accuracies(pair, factors.W, count)[1], count)
     return 1
 
 

@@ -66,12 +66,17 @@ class PastTargets:
         within: Array | None = None
         for target in targets:
             within = _room(target, within)
-            within += self._take_in(target)
+            self._take_in(target, within)
         if within is None or not self.n_classes:
             raise InvalidInputError(
                 "targets must be one or more domains in which a class has two labelled rows, got none"
             )
         self._within = within
+
+    @classmethod
+    def none(cls, n_features: int) -> PastTargets:
+        """Return a past in which nothing has come yet."""
+        return cls._made(np.zeros((n_features, n_features)), [], {})
 
     @classmethod
     def of(cls, store: ExperienceStore, like: Domain | None = None) -> PastTargets:
@@ -112,8 +117,7 @@ class PastTargets:
         """Return what these and other targets say, at the cost of the others alone."""
         found = self._copy()
         for target in targets:
-            _room(target, found._within)
-            found._within += found._take_in(target)
+            found._take_in(target, _room(target, found._within))
         return found
 
     def without(self, target: Domain) -> PastTargets:
@@ -138,17 +142,18 @@ class PastTargets:
         source, target = (Domain(domain.X @ self.T) for domain in (pair.source, pair.target))
         return DomainPair(source, target)
 
-    def _copy(self) -> PastTargets:
-        copied = object.__new__(PastTargets)
-        copied._within = self._within.copy()
-        copied._classes = self._classes.copy()
-        copied._class_of = self._class_of.copy()
-        return copied
+    @classmethod
+    def _made(cls, within: Array, classes: list[_Class], class_of: dict[bytes, int]) -> PastTargets:
+        made = cls.__new__(cls)
+        made._within, made._classes, made._class_of = within, classes, class_of
+        return made
 
-    def _take_in(self, target: Domain) -> Array:
-        """Note the classes of a target, and return the scatter within them; rows of before do not count."""
+    def _copy(self) -> PastTargets:
+        return self._made(self._within.copy(), self._classes.copy(), self._class_of.copy())
+
+    def _take_in(self, target: Domain, within: Array) -> None:
+        """Note the classes of a target, and add the scatter within them; rows of before do not count."""
         keys = _keys(target.X)
-        within = np.zeros((target.n_features, target.n_features))
         for code in range(len(target.classes)):
             members = {keys[row]: row for row in np.flatnonzero(target.codes == code)}
             rows = {key: row for key, row in members.items() if key not in self._class_of}
@@ -160,7 +165,6 @@ class PastTargets:
             within += block.T @ block
             self._class_of.update(dict.fromkeys(rows, len(self._classes)))
             self._classes.append(_Class(mean, len(rows), len(members)))
-        return within
 
 
 class _Class(NamedTuple):

@@ -144,7 +144,11 @@ def test_reflection_functions(client):
     told = get(client, "/api/reflections/default")
     assert told["beta"] == pytest.approx(function.beta)
     assert (told["lambda_"], told["mu"], told["b"]) == (function.lambda_, function.mu, function.b)
-    assert client.get("/api/reflections/none").json()["error"].endswith("there are default, digits, photo-sketch")
+    assert (
+        client.get("/api/reflections/none")
+        .json()["error"]
+        .endswith("there are default, digits, photo-sketch")
+    )
 
 
 def test_an_assessment_is_that_of_the_library(client, store):

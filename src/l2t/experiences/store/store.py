@@ -251,19 +251,35 @@ class ExperienceStore:
         with self._database.reading() as connection:
             return whole_run(connection, key)
 
-    def targets(self, *, n_features: int | None = None) -> Iterator[Domain]:
-        """Go through the targets of runs that were done, each once, in the order in which they came."""
-        first = func.min(runs.c.id)
-        query = select(first).where(runs.c.status == "done").group_by(runs.c.target).order_by(first)
-        if n_features is not None:
-            query = query.join(domains, domains.c.fingerprint == runs.c.target)
-            query = query.where(domains.c.n_features == n_features)
-        keyed = select(runs.c.key).where(runs.c.id.in_(query.scalar_subquery())).order_by(runs.c.id)
+    def target(self, key: str) -> Domain:
+        """Return the target of a run alone."""
         with self._database.reading() as connection:
-            keys = connection.execute(keyed).scalars().all()
-        for key in keys:
-            with self._database.reading() as connection:
-                yield target_of(connection, key)
+            return target_of(connection, key)
+
+    def target_runs(self, *, n_features: int | None = None) -> dict[str, str]:
+        """Return the first run that was done on each labelled target, by the target's fingerprint.
+
+        They are in the order in which they came; with `n_features` those of so many features alone.
+        """
+        done = (runs.c.status == "done") & domains.c.y.is_not(None)
+        if n_features is not None:
+            done &= domains.c.n_features == n_features
+        first = (
+            select(func.min(runs.c.id).label("id"))
+            .join(domains, domains.c.fingerprint == runs.c.target)
+            .where(done)
+            .group_by(runs.c.target)
+            .subquery()
+        )
+        query = select(runs.c.target, runs.c.key).join(first, first.c.id == runs.c.id)
+        with self._database.reading() as connection:
+            found = connection.execute(query.order_by(runs.c.id)).all()
+        return {row.target: row.key for row in found}
+
+    def targets(self, *, n_features: int | None = None) -> Iterator[Domain]:
+        """Go through the labelled targets of runs that were done, each once, as `target_runs` orders them."""
+        for key in self.target_runs(n_features=n_features).values():
+            yield self.target(key)
 
     def W(self, key: str) -> npt.NDArray[Any]:
         """Return the W of a run that was done."""

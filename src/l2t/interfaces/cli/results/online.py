@@ -14,10 +14,10 @@ from l2t._version import __version__
 from l2t.domains import DomainPair
 from l2t.experiences import ExperienceStore, open_store
 from l2t.experiments.families import Pairs, draw_pairs
-from l2t.experiments.online import LABEL_COUNTS, Stream, learned_at_once, measure_stream, ratios_of
+from l2t.experiments.online import LABEL_COUNTS, Stream, measure_stream, ratios_of
 from l2t.experiments.practice import PRACTICE_COUNTS, measure_practice
 from l2t.experiments.stream_figures import draw_drift, draw_stream
-from l2t.inference.trials import without_labels
+from l2t.inference import PastTargets
 from l2t.interfaces.cli.results.writing import markdown_table, write
 from l2t.reflection import ReflectionFunction, learn
 
@@ -28,9 +28,9 @@ Array = npt.NDArray[np.float64]
 TEXT = """# The agent that keeps learning
 
 An agent that starts from nothing (`Agent(store, reflection=None)`) is asked for one pair after the other,
-each with {counts} labels by turns, and told what its W did. Beside it one random base algorithm is observed
-on each pair, as people do who compare. Ratios are what people got: that of W where the verdict was to
-transfer, 1 elsewhere; no labelled rows vote. Made by
+each with {counts} labels by turns, and told what its W did; from then on it knows the labels of the target.
+Beside it one random base algorithm is observed on each pair, as people do who compare. Ratios are what people
+got: that of W where the verdict was to transfer, 1 elsewhere; no labelled rows vote. Made by
 
     l2t reproduce online --data DIR
 
@@ -45,11 +45,14 @@ STREAM = """## {pairs} pairs of {family}
 
 {table}
 
-Until the first function is there, base algorithms are suggested by turns. The function learned from all
-{experiences} experiences at once is applied to the same pairs afterwards, so it has met them; the agent had
-not when it was asked. {took_over} of {versions} versions took over, and {coverage:.0f} % of ratios fell
-into their 90 % intervals. Taking in one more run took {first:.0f} ms over the first half of the stream and
-{second:.0f} ms over the second.
+Until the first function is there, base algorithms are suggested by turns. "learned at once" is the function
+learned from all {experiences} experiences, with the labels of all targets but the pair's own, applied to the
+same pairs afterwards: it has met them, and the agent had not when it was asked. The running mean of all pairs
+so far is {early:.3f} after {first_pairs} pairs and {end:.3f} at the end, {behind} than that of learning at
+once; over the last {last_pairs} pairs the agent has {agent_last:.3f}, and learning at once {once_last:.3f}.
+{took_over} of {versions} versions took over, and {coverage:.0f} % of ratios fell into their 90 % intervals.
+Taking in one more run took {first:.0f} ms over the first half of the stream and {second:.0f} ms over the
+second.
 """
 
 DRIFT = """## {pairs} pairs of {before}, then {pairs} of {after}
@@ -103,8 +106,9 @@ def stream_section(data: Path | None, out: Path, work: Path, n_pairs: int) -> st
     pairs = draw_pairs(family, "train", n_pairs, data)
     with _fresh(work / "online-stream.db") as store:
         stream = measure_stream(pairs, store)
-        at_once = ratios_of(learned_at_once(store), pairs)
+        function = learn(store.experiences(status="done"))
         experiences = store.count(status="done")
+    at_once = ratios_of(function, pairs, past=PastTargets(pair.target for pair in pairs))
     draw_stream(stream, float(at_once.mean()), out / "online-stream.png")
     half = stream.runs <= stream.runs[-1] / 2
     text = STREAM.format(
@@ -112,6 +116,13 @@ def stream_section(data: Path | None, out: Path, work: Path, n_pairs: int) -> st
         family=family,
         table=_by_part(stream, {"agent": stream.ratio, "learned at once": at_once}, 5),
         experiences=experiences,
+        first_pairs=n_pairs // 20,
+        early=stream.running_mean()[n_pairs // 20 - 1],
+        end=stream.ratio.mean(),
+        behind=_behind(float(stream.ratio.mean() / at_once.mean())),
+        last_pairs=n_pairs // 5,
+        agent_last=stream.ratio[-(n_pairs // 5) :].mean(),
+        once_last=at_once[-(n_pairs // 5) :].mean(),
         took_over=sum(version.took_over for version in stream.versions),
         versions=len(stream.versions),
         coverage=100 * stream.coverage,
@@ -130,8 +141,12 @@ def drift_section(data: Path, out: Path, work: Path, n_pairs: int) -> str:
     with _fresh(work / "online-drift.db") as store:
         stream = measure_stream(pairs, store)
         functions = _by_kind(store, parts)
+    known_past = [PastTargets(pair.target for pair in part) for part in parts]
     at_once = np.concatenate(
-        [ratios_of(functions[i], part, first=i * n_pairs) for i, part in enumerate(parts)]
+        [
+            ratios_of(functions[i], part, past=known_past[i], first=i * n_pairs)
+            for i, part in enumerate(parts)
+        ]
     )
     known = (float(at_once[:n_pairs].mean()), float(at_once[n_pairs:].mean()))
     draw_drift(stream, n_pairs, known, out / "online-drift.png")
@@ -178,7 +193,7 @@ def _by_kind(store: ExperienceStore, parts: list[Pairs]) -> list[ReflectionFunct
     """Return the functions learned from the experiences of each kind alone."""
     found = []
     for part in parts:
-        targets = {without_labels(pair).target.fingerprint for pair in part}
+        targets = {pair.target.fingerprint for pair in part}
         runs = [each for each in store.experiences(status="done") if each.target in targets]
         found.append(learn(runs))
     return found
@@ -189,6 +204,11 @@ def _fresh(path: Path) -> ExperienceStore:
     for ending in ("", "-wal", "-shm"):
         path.with_name(path.name + ending).unlink(missing_ok=True)
     return open_store(path)
+
+
+def _behind(share: float) -> str:
+    """Say how a ratio compares with another."""
+    return f"{100 * abs(share - 1):.1f} % {'less' if share < 1 else 'more'}"
 
 
 def _by_part(stream: Stream, shown: dict[str, Array], n_parts: int) -> str:
