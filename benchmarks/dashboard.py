@@ -8,20 +8,17 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import re
 import statistics
-import subprocess
-import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from benchmarks.store import fill_store
 from benchmarks.timing import table
 from l2t import open_store
+from l2t.testing.dashboards import serve_dashboard
 
 GOAL_MS = 300
 VISITORS = 20
@@ -55,10 +52,12 @@ def run() -> str:
             total = store.count()
             key = min(store.keys())
         asked = [each.replace("{key}", key) for each in (*PAGES, *ROUTES)]
-        with _served(path) as port:
+        with serve_dashboard(str(path)) as (_, address):
+            port = urlsplit(address).port
+            assert port is not None  # it is in every address
             rows = []
-            for shown, address in zip((*PAGES, *ROUTES), asked, strict=True):
-                times = [_ask(port, address)[1] for _ in range(16)]
+            for shown, route in zip((*PAGES, *ROUTES), asked, strict=True):
+                times = [_ask(port, route)[1] for _ in range(16)]
                 middle = statistics.median(times[1:])
                 rows.append((f"`{shown}`", f"{1e3 * times[0]:.0f}", f"{1e3 * middle:.1f}"))
             requests, errors, waits = _visit(port, asked)
@@ -73,20 +72,6 @@ def run() -> str:
         f"{requests:,} answers, **{errors} errors**, median {1e3 * statistics.median(waits):.0f} ms, 95 % "
         f"below {1e3 * sorted(waits)[int(0.95 * len(waits))]:.0f} ms."
     )
-
-
-@contextmanager
-def _served(path: Path) -> Iterator[int]:
-    command = [sys.executable, "-m", "l2t", "dashboard", "--store", str(path), "--port", "0"]
-    server = subprocess.Popen([*command, "--no-open"], stderr=subprocess.PIPE, text=True)
-    try:
-        assert server.stderr is not None
-        found = re.search(r"http://[^:]+:(\d+)/", server.stderr.readline())
-        assert found is not None, "the dashboard did not start"
-        yield int(found[1])
-    finally:
-        server.terminate()
-        server.wait()
 
 
 def _ask(port: int, address: str) -> tuple[bool, float]:

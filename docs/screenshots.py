@@ -10,9 +10,7 @@ from __future__ import annotations
 import io
 import os
 import re
-import shutil
 import socket
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -22,23 +20,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 import l2t
 from l2t.domains import digits, mnist
 from l2t.experiences.store import CollectionProgress
+from l2t.testing.dashboards import find_chromium, open_chromium, serve_dashboard
 
 OUT = Path(__file__).parent / "images" / "dashboard"
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 PAIRS = 10
 WIDTH = 1280
 
@@ -66,21 +55,6 @@ def begin_agent(store: l2t.ExperienceStore) -> None:
     for pair in l2t.PairSampler(*rows, 2, max_per_class=50, random_state=2):
         agent.ask(pair, 15)
     agent.refine()
-
-
-@contextmanager
-def served(store: Path) -> Iterator[str]:
-    """Serve the dashboard, and give its address."""
-    command = [sys.executable, "-m", "l2t", "dashboard", "--store", str(store), "--port", "0"]
-    server = subprocess.Popen([*command, "--no-open"], stderr=subprocess.PIPE, text=True)
-    try:
-        assert server.stderr is not None
-        found = re.search(r"http://\S+/", server.stderr.readline())
-        assert found is not None, "the dashboard did not start"
-        yield found[0]
-    finally:
-        server.terminate()
-        server.wait()
 
 
 @contextmanager
@@ -175,12 +149,11 @@ def main(store: Path) -> None:
     if not store.exists():
         make_store(store)
     OUT.mkdir(parents=True, exist_ok=True)
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    with served(store) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
+    chromium = find_chromium()
+    assert chromium is not None, "no Chromium on this machine"
+    with serve_dashboard(str(store)) as (_, address), open_chromium(chromium) as browser:
         for scheme in ("light", "dark"):
             walk(browser, address, scheme, store)
-        browser.close()
 
 
 if __name__ == "__main__":

@@ -21,7 +21,15 @@ from sklearn.base import clone
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import squared_distances
 
-__all__ = ["LABEL_COUNTS", "Accuracies", "evaluate", "improvement_ratio", "labeled_draws"]
+__all__ = [
+    "LABEL_COUNTS",
+    "Accuracies",
+    "evaluate",
+    "improvement_ratio",
+    "labeled_draws",
+    "leave_one_out_accuracy",
+    "nearest_accuracy",
+]
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
@@ -163,11 +171,20 @@ def _nearest_neighbour(Z: Array, codes: Codes) -> Callable[[Codes, Codes], float
     """Return (labelled rows, test rows) -> accuracy of 1-NN; distances are computed once."""
     D = squared_distances(Z)
 
-    def score(chosen: Codes, test: Codes) -> float:
-        nearest = D[np.ix_(test, chosen)].argmin(axis=1)
-        return float(np.mean(codes[chosen][nearest] == codes[test]))
+    return lambda chosen, test: nearest_accuracy(D, codes, chosen, test)
 
-    return score
+
+def nearest_accuracy(D: Array, codes: Codes, chosen: Codes, test: Codes) -> float:
+    """Return the accuracy of 1-NN from labelled to test rows, by the distances between all rows."""
+    nearest = D[np.ix_(test, chosen)].argmin(axis=1)
+    return float(np.mean(codes[chosen][nearest] == codes[test]))
+
+
+def leave_one_out_accuracy(D: Array, codes: Codes, chosen: Codes) -> float:
+    """Return the share of labelled rows that 1-NN gets right from the others of them."""
+    others = D[np.ix_(chosen, chosen)]
+    np.fill_diagonal(others, np.inf)
+    return float(np.mean(codes[chosen][others.argmin(axis=1)] == codes[chosen]))
 
 
 def _any_classifier(

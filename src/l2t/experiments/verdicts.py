@@ -9,7 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from l2t.domains import DomainPair
-from l2t.experiences.evaluation import MIN_TEST_ROWS, labeled_draws
+from l2t.experiences.evaluation import (
+    MIN_TEST_ROWS,
+    labeled_draws,
+    leave_one_out_accuracy,
+    nearest_accuracy,
+)
 from l2t.experiences.executors import choose_executor
 from l2t.inference import infer
 from l2t.inference.trials import labelled_rows, without_labels
@@ -56,8 +61,8 @@ def _ratios(task: tuple[DomainPair, ReflectionFunction]) -> Array:
         rows = []
         for drawn in labeled_draws(codes, count, N_DRAWS):
             test = np.delete(np.arange(len(codes)), drawn)
-            without, after = (_accuracy(D, codes, test, drawn) for D in distances)
-            alone = [_leave_one_out(D[np.ix_(drawn, drawn)], codes[drawn]) for D in distances]
+            without, after = (nearest_accuracy(D, codes, drawn, test) for D in distances)
+            alone = [leave_one_out_accuracy(D, codes, drawn) for D in distances]
             vote = triple_vote(labelled_rows(pair, drawn), W)
             gain = 0.0 if vote is None else vote.gain
             use = (
@@ -72,19 +77,3 @@ def _ratios(task: tuple[DomainPair, ReflectionFunction]) -> Array:
         means = np.mean(rows, axis=0)
         ratios[:, at] = means[1:] / max(float(means[0]), 1e-3)
     return ratios
-
-
-def _accuracy(
-    D: Array,
-    codes: npt.NDArray[np.intp],
-    test: npt.NDArray[np.intp],
-    labelled: npt.NDArray[np.intp],
-) -> float:
-    nearest = D[np.ix_(test, labelled)].argmin(axis=1)
-    return float(np.mean(codes[labelled][nearest] == codes[test]))
-
-
-def _leave_one_out(D: Array, codes: npt.NDArray[np.intp]) -> float:
-    others = D.copy()
-    np.fill_diagonal(others, np.inf)
-    return float(np.mean(codes[others.argmin(axis=1)] == codes))

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +14,7 @@ import l2t
 from l2t.experiences import ExperienceStore
 from l2t.interfaces.dashboard.app import create_app
 from l2t.interfaces.dashboard.settings import Settings
+from l2t.testing.dashboards import serve_dashboard
 
 LABEL_COUNTS = (3, 15, 30)
 HERE = "http://127.0.0.1:8765"
@@ -109,31 +106,17 @@ def own_store(store, tmp_path_factory) -> Iterator[ExperienceStore]:
         yield copy
 
 
-@contextmanager
-def _serving(url: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    command = [sys.executable, "-m", "l2t", "dashboard", "--store", url, "--port", "0"]
-    process = subprocess.Popen([*command, "--no-open"], stderr=subprocess.PIPE, text=True)
-    said = process.stderr.readline()
-    found = re.search(r"http://\S+/", said)
-    assert found, said
-    yield process, found[0]
-    process.send_signal(signal.SIGINT)
-    assert process.wait(30) == 0
-    assert process.stderr.read() == ""
-    process.stderr.close()
-
-
 @pytest.fixture(scope="session")
 def server(store_path):
     """A dashboard as the command serves it: its process and its address."""
-    with _serving(str(store_path)) as served:
+    with serve_dashboard(str(store_path)) as served:
         yield served
 
 
 @pytest.fixture(scope="module")
 def own_address(own_store) -> Iterator[str]:
     """The address of a dashboard whose store a test may write to."""
-    with _serving(own_store.url) as (_, address):
+    with serve_dashboard(own_store.url) as (_, address):
         yield address
 
 

@@ -7,42 +7,27 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import l2t
+from l2t.testing.dashboards import find_chromium, open_chromium
 
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 OURS = ("http://127.0.0.1:", "blob:", "data:")
 LONG = 120_000  # milliseconds, for a computation on a busy machine
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 @pytest.fixture(scope="module")
 def browser():
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    found = find_chromium()
     if found is None:
         if os.environ.get("L2T_REQUIRE_BROWSER") == "1":
             pytest.fail("L2T_REQUIRE_BROWSER=1 asks for a Chromium, and there is none")
         pytest.skip("no Chromium on this machine; install it to test the dashboard in a browser")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
+    with open_chromium(found) as launched:
         yield launched
-        launched.close()
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from l2t import algorithms
 from l2t.domains import Domain, DomainPair
 from l2t.exceptions import L2TWarning
-from l2t.experiences.evaluation import labeled_draws
+from l2t.experiences.evaluation import labeled_draws, leave_one_out_accuracy, nearest_accuracy
 from l2t.inference import PastTargets
 from l2t.inference.search import Prepared
 from l2t.inference.trials import Trial, without_labels
@@ -186,28 +186,13 @@ class Exhaustive:
             scores: list[tuple[float, float]] = []
             for rows in labeled_draws(codes, count):
                 test = np.delete(np.arange(len(codes)), rows)
-                alone = [_leave_one_out(D[np.ix_(rows, rows)], codes[rows]) for D in distances]
-                right = [_accuracy(D[np.ix_(test, rows)], codes, test, rows) for D in distances]
+                alone = [leave_one_out_accuracy(D, codes, rows) for D in distances]
+                right = [nearest_accuracy(D, codes, rows, test) for D in distances]
                 scores.append((right[int(np.argmax(alone))], max(right)))
             means = np.mean(scores, axis=0) / trial.accuracy_before[at]
             picked.append(float(means[0]))
             best.append(float(means[1]))
         return {"ratio": picked, "best": best, "seconds": sum(taken for _, taken in fitted)}
-
-
-def _leave_one_out(D: Array, codes: npt.NDArray[np.intp]) -> float:
-    others = D.copy()
-    np.fill_diagonal(others, np.inf)
-    return float(np.mean(codes[others.argmin(axis=1)] == codes))
-
-
-def _accuracy(
-    D: Array,
-    codes: npt.NDArray[np.intp],
-    test: npt.NDArray[np.intp],
-    labelled: npt.NDArray[np.intp],
-) -> float:
-    return float(np.mean(codes[labelled][D.argmin(axis=1)] == codes[test]))
 
 
 def _digest(parts: Sequence[Any]) -> str:

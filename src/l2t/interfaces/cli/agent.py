@@ -15,8 +15,9 @@ from l2t.exceptions import InvalidInputError
 from l2t.experiences import open_store
 from l2t.interfaces.cli.formats import Format
 from l2t.interfaces.cli.output import say, show_record, show_rows
-from l2t.interfaces.cli.reading import described, read_pair
+from l2t.interfaces.cli.reading import read_pair
 from l2t.interfaces.cli.stores import whole_key
+from l2t.interfaces.cli.transfer import expectation
 
 __all__ = ["run_ask", "run_tell", "run_versions"]
 
@@ -49,17 +50,9 @@ def run_ask(
             random_state=seed,
         )
         found = agent.ask(pair, labels)
-    low, high = found.interval or (None, None)
     record = {
         "id": found.id,
-        "source": described(source, pair.source),
-        "target": described(target, pair.target),
-        "labels": found.n_labels,
-        "predicted_improvement": found.predicted,
-        "low": low,
-        "high": high,
-        "verdict": found.verdict,
-        "because": found.reason,
+        **expectation(source, target, pair, found),
         "algorithm": found.algorithm,
         "columns_of_W": found.W.shape[1],
         "version": found.version,

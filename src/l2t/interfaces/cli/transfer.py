@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from l2t.agent import Suggestion
 from l2t.domains import Domain, DomainPair, write_domain
 from l2t.domains.files import check_writable
 from l2t.domains.files._disk import replacing
@@ -17,7 +18,7 @@ from l2t.interfaces.cli.formats import Format
 from l2t.interfaces.cli.output import say, show_record, show_rows
 from l2t.interfaces.cli.reading import described, read_domains, read_pair
 
-__all__ = ["run_rank", "run_transfer"]
+__all__ = ["expectation", "run_rank", "run_transfer"]
 
 FEW = 15  # labels to measure with, where nobody says how many
 
@@ -118,8 +119,20 @@ def _check_outputs(outputs: dict[str, Path | None]) -> None:
 
 
 def _record(source: Path, target: Path, pair: DomainPair, found: Inference) -> dict[str, Any]:
+    told = {
+        **expectation(source, target, pair, found),
+        "columns_of_W": found.W.shape[1],
+        "started_from": found.start,
+    }
+    return told | _measured(pair.target, found)
+
+
+def expectation(
+    source: Path, target: Path, pair: DomainPair, found: Inference | Suggestion
+) -> dict[str, Any]:
+    """Return what is expected of a W for a pair of files."""
     low, high = found.interval or (None, None)
-    record: dict[str, Any] = {
+    return {
         "source": described(source, pair.source),
         "target": described(target, pair.target),
         "labels": found.n_labels,
@@ -128,10 +141,7 @@ def _record(source: Path, target: Path, pair: DomainPair, found: Inference) -> d
         "high": high,
         "verdict": found.verdict,
         "because": found.reason,
-        "columns_of_W": found.W.shape[1],
-        "started_from": found.start,
     }
-    return record | _measured(pair.target, found)
 
 
 def _for_people(record: dict[str, Any], found: Inference) -> dict[str, Any]:

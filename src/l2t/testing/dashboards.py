@@ -1,0 +1,63 @@
+"""A dashboard as its command serves it, and a browser to look at it with."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+__all__ = ["find_chromium", "open_chromium", "serve_dashboard"]
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+#: Chromium asks nobody for anything by itself.
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@contextmanager
+def serve_dashboard(url: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Serve the dashboard of a store; give the process and the address, and see that it ends well."""
+    command = [sys.executable, "-m", "l2t", "dashboard", "--store", url, "--port", "0", "--no-open"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None  # it is a pipe
+        said = process.stderr.readline()
+        found = re.search(r"http://\S+/", said)
+        assert found is not None, said
+        try:
+            yield process, found[0]
+        finally:
+            process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+        assert process.stderr.read() == ""
+
+
+def find_chromium() -> str | None:
+    """Return the system's Chromium, if there is one."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+@contextmanager
+def open_chromium(path: str) -> Iterator[Browser]:
+    """Give a browser without a window."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        yield browser
+        browser.close()
