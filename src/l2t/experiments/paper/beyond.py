@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +29,7 @@ SOURCES: dict[Source, str] = {
     "noise": "Gaussian noise",
     "none": "left out",
 }
+VERDICT_COLUMNS = ("labels", "verdict right", '"don\'t transfer"', "of these right")
 
 
 def exhaustive(study: Study) -> Section:
@@ -97,7 +100,12 @@ def prediction(study: Study) -> Section:
                 ("labels", "mean predicted", "mean actual", "rank correlation", "covered by 90 % interval"),
                 rows,
             ),
-            verdict_table("verdict", found, "L2T"),
+            Table(
+                "verdict",
+                "How often the verdict was right, by the test rows.",
+                VERDICT_COLUMNS,
+                verdict_rows([found], "L2T"),
+            ),
         ],
         [
             Figure(
@@ -109,24 +117,19 @@ def prediction(study: Study) -> Section:
     )  # fmt: skip
 
 
-def verdict_table(name: str, found: Measured, method: str) -> Table:
-    """Return how often verdicts were right, over testing pairs and draws of labelled rows."""
-    transferred, right = found.field(method, "transferred"), found.field(method, "right")
-    refused_rightly = found.field(method, "refused_rightly")
-    rows = []
-    for at, count in enumerate(found.label_counts):
-        refused = float(np.nanmean(1.0 - transferred[:, at]))
-        rightly = float(np.nanmean(refused_rightly[:, at]))
-        rows.append(
-            (
-                count,
-                float(np.nanmean(right[:, at])),
-                refused,
-                rightly / refused if refused > 0 else None,
-            )
+def verdict_rows(several: Sequence[Measured], method: str) -> list[tuple[Any, ...]]:
+    """Return how often verdicts were right, over pairs and draws of labelled rows."""
+    counts = max((each.label_counts for each in several), key=len)
+    rows: list[tuple[Any, ...]] = []
+    for at, count in enumerate(counts):
+        fitting = [each for each in several if at < len(each.label_counts)]
+        transferred, right, refused_rightly = (
+            float(np.nanmean(np.concatenate([each.field(method, name)[:, at] for each in fitting])))
+            for name in ("transferred", "right", "refused_rightly")
         )
-    columns = ("labels", "verdict right", '"don\'t transfer"', "of these right")
-    return Table(name, "How often the verdict was right, by the test rows.", columns, rows)
+        refused = 1.0 - transferred
+        rows.append((count, right, refused, refused_rightly / refused if refused > 0 else None))
+    return rows
 
 
 def controls(study: Study) -> Section:
@@ -224,7 +227,7 @@ def families(study: Study) -> Section:
             "Families of domains",
             "Leaving out one family in turn needs the data of several; this data directory has one.",
         )
-    rows, verdicts = [], []
+    rows, measured = [], dict[str, Measured]()
     for left in known:
         others = tuple(family for family in known if family != left)
         function = study.kept(f"without-{left}", partial(_from, study, others))
@@ -235,9 +238,16 @@ def families(study: Study) -> Section:
         both[:, : ratios.shape[1]] = mean(ratios), standard_error(ratios)
         rows.append((left, *both[0].tolist()))
         rows.append((f"{left}, standard error", *both[1].tolist()))
-        for row in verdict_table("", found, "L2T").rows:
-            if row[0] in (3, 15, 30, 60, 120):
-                verdicts.append((left, *row))
+        measured[left] = found
+    verdicts = [
+        (left, *row)
+        for left, several in [
+            *((left, [found]) for left, found in measured.items()),
+            ("all of them", list(measured.values())),
+        ]
+        for row in verdict_rows(several, "L2T")
+        if row[0] in (3, 15, 30, 60, 120)
+    ]
     return Section(
         "Families of domains",
         "For each family, L2T with a function that was learned, planned and calibrated on the other families "
@@ -252,7 +262,7 @@ def families(study: Study) -> Section:
             Table(
                 "families-verdicts",
                 "How often the verdict was right on the family left out.",
-                ("left out", "labels", "verdict right", '"don\'t transfer"', "of these right"),
+                ("left out", *VERDICT_COLUMNS),
                 verdicts,
             ),
         ],
