@@ -49,8 +49,8 @@ class Stream:
     version : array of shape (pairs,)
         The version of the function that was asked.
     runs, seconds : arrays of shape (refinements,)
-        How many runs had been taken in when the agent refined its function, and the time for each run that
-        was new: telling, and refining.
+        How many runs had been taken in when the agent refined its function, and the processor's time for
+        each run that was new: telling, and refining.
     versions : list of FunctionVersion
         All versions.
     """
@@ -108,15 +108,15 @@ def measure_stream(
             low, high = suggestion.interval or (np.nan, np.nan)
             expected = np.nan if suggestion.predicted is None else suggestion.predicted
             rows.append((worth if used else 1.0, worth, expected, low, high, suggestion.version))
-            start = time.perf_counter()
+            start = time.process_time()
             agent.tell(suggestion, before, after)
-            spent += time.perf_counter() - start
+            spent += time.process_time() - start
             name = names[int(rng.integers(len(names)))]
             told += 1 + _observe(agent, pair, name, count, before)
             if len(store.unused_runs(refine_every)) == refine_every:
-                start = time.perf_counter()
+                start = time.process_time()
                 version = agent.refine()
-                spent += time.perf_counter() - start
+                spent += time.process_time() - start
                 if version is not None:
                     costs.append((float(version.n_runs), spent / told))
                     told, spent = 0, 0.0

@@ -104,8 +104,8 @@ def learn_from_families(
             )
         )
     worth = [_worth(each, validation, n_jobs, progress) for each in functions]
-    best = functions[int(np.argmax(worth))]
-    told = dict(zip(map(str, NEIGHBORS), np.round(worth, 4).tolist(), strict=True))
+    told = dict(zip(map(str, NEIGHBORS), worth, strict=True))
+    best = max(functions, key=lambda each: (told[str(each.n_neighbors)], _held_out_score(each)))
     return replace(best, training=dict(best.training) | {"neighbors": told})
 
 
@@ -121,4 +121,9 @@ def _worth(
         n_jobs=n_jobs,
         progress=progress,
     )
-    return float(np.exp(np.nanmean(np.log(study.l2t))))
+    return round(float(np.exp(np.nanmean(np.log(study.l2t)))), 4)
+
+
+def _held_out_score(function: ReflectionFunction) -> float:
+    """Return the best rank correlation on held-out training pairs; it decides between equals."""
+    return max(each["spearman"] or 0.0 for each in function.training["choices"])
