@@ -272,10 +272,9 @@ def families(study: Study) -> Section:
 def _from(study: Study, families: tuple[str, ...]) -> ReflectionFunction:
     s = study.setting
     return learn_from_families(
-        families,
+        dict.fromkeys(families, s.sizes.family),
         s.data,
         s.work,
-        n_train=dict.fromkeys(families, s.sizes.family),
         n_validation=max(2, s.sizes.family // 3),
         n_jobs=s.n_jobs,
         cluster=s.cluster,

@@ -11,7 +11,7 @@ import typer
 
 from l2t._version import __version__
 from l2t.experiments.families import FAMILIES, draw_pairs
-from l2t.experiments.shipped import SHIPPED, TRAINING_PAIRS, VALIDATION_PAIRS, learn_shipped
+from l2t.experiments.shipped import SHIPPED, VALIDATION_PAIRS, learn_shipped
 from l2t.experiments.transfer import measure_transfer
 from l2t.experiments.verdicts import LABEL_COUNTS, RULES, measure_verdicts
 from l2t.interfaces.cli.results.writing import markdown_table, write
@@ -83,7 +83,7 @@ def write_inference(data: Path, out: Path, pairs: int, jobs: int) -> None:
     text = TEXT.format(
         version=__version__,
         minutes=(time.perf_counter() - start) / 60,
-        trained=", ".join(f"{n} of {family}" for family, n in TRAINING_PAIRS.items()),
+        trained=", ".join(f"{n} of {family}" for family, n in SHIPPED["default"].items()),
         validation=VALIDATION_PAIRS,
         tables="\n\n".join(tables),
         plans=_plans(function.training["plans"]),
