@@ -15,7 +15,7 @@ from typing import Any
 from l2t.experiences import Experience, collect, open_store
 from l2t.experiments.families import FAMILIES, draw_pairs
 from l2t.inference import tuning
-from l2t.reflection import ReflectionFunction, learn
+from l2t.reflection import ReflectionFunction, learn, restated
 
 __all__ = ["SHIPPED", "VALIDATION_PAIRS", "learn_from_families", "learn_shipped"]
 
@@ -52,6 +52,7 @@ def learn_from_families(
     work: Path,
     *,
     n_validation: int,
+    n_neighbors: int | None = None,
     n_jobs: int = 1,
     cluster: Any = None,
     progress: bool = True,
@@ -59,6 +60,7 @@ def learn_from_families(
     """Collect so many training pairs of each family into `work`, learn, and choose plans on validation pairs.
 
     What `work` has already is not collected again; of a store that has more pairs, the wanted ones count.
+    With `n_neighbors`, statistics are computed anew with so many.
     """
     work.mkdir(parents=True, exist_ok=True)
     experiences: list[Experience] = []
@@ -67,11 +69,12 @@ def learn_from_families(
         with open_store(work / f"{family}.db") as store:
             collect(pairs, store, n_jobs=n_jobs, cluster=cluster, progress=progress)
             wanted = {(pair.source.fingerprint, pair.target.fingerprint) for pair in pairs}
-            experiences += (
+            done = (
                 each
                 for each in store.experiences(status="done")
                 if (each.source, each.target) in wanted
             )
+            experiences += restated(done, store, n_neighbors=n_neighbors)
     function = learn(experiences)
     function = replace(function, training=dict(function.training) | {"families": dict(n_train)})
     validation = list(

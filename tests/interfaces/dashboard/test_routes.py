@@ -164,6 +164,21 @@ def test_an_assessment_is_that_of_the_library(client, store):
     assert not told["perhaps_seen"]
 
 
+def test_a_function_with_other_neighbours_is_assessed_on_some_runs(
+    visiting, store, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("l2t.interfaces.dashboard.routes.reflections._MOST_RESTATED", 4)
+    function = replace(l2t.load_reflection("default"), n_neighbors=7)
+    function.save(tmp_path / "seven.json")
+    with visiting(store, reflections=(tmp_path / "seven.json",)) as client:
+        told = get(client, "/api/reflections/seven/assessment")
+    assert told["n_runs"] == 4
+    run = store.run(told["points"][0]["run_key"])
+    statistics = l2t.pair_statistics(run.pair, run.W, n_neighbors=7)
+    expected = function.ratio(function.inverse(statistics))
+    assert told["points"][0]["predicted"] == pytest.approx(expected)
+
+
 def test_files_of_functions_are_shown_and_told_apart(visiting, store, tmp_path):
     learned = l2t.learn(store.experiences(), gamma=1e-4, huber=0.1, n_starts=1)
     for folder in ("a", "b"):

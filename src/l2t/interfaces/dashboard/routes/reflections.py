@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -10,6 +11,7 @@ from fastapi import APIRouter, Query
 from fastapi import Path as PathParameter
 
 from l2t.exceptions import InvalidInputError
+from l2t.experiences import Experience, ExperienceStore
 from l2t.interfaces.dashboard.context import Context, Here
 from l2t.interfaces.dashboard.errors import Refused
 from l2t.interfaces.dashboard.functions import LEARNED_HERE, Known
@@ -17,7 +19,7 @@ from l2t.interfaces.dashboard.jobs import Job
 from l2t.interfaces.dashboard.models import AssessmentOut, FunctionOut, FunctionSummaryOut, JobOut
 from l2t.interfaces.dashboard.pictures import numbers
 from l2t.interfaces.dashboard.routes.transfers import told
-from l2t.reflection import ReflectionFunction, assess, load_reflection
+from l2t.reflection import ReflectionFunction, assess, load_reflection, restated
 from l2t.reflection.assessment import held_out
 
 __all__ = ["router"]
@@ -28,6 +30,7 @@ Name = Annotated[str, PathParameter(max_length=200)]
 Pairs = Literal["all", "held-out"]
 _FRESH = 30.0  # seconds
 _MOST_RUNS = 300  # that a function is assessed on
+_MOST_RESTATED = 60  # of these, where their statistics have to be computed for it
 
 
 @router.get("/reflections")
@@ -126,7 +129,7 @@ def _calibrated_for(
 
 
 def _assessment(here: Context, known: Known, pairs: Pairs) -> AssessmentOut:
-    summaries = here.store.summaries
+    summaries, function = here.store.summaries, known.function
     keys = summaries.some_runs(_MOST_RUNS if pairs == "all" else 3 * _MOST_RUNS)
     if not keys:
         raise Refused(
@@ -135,9 +138,9 @@ def _assessment(here: Context, known: Known, pairs: Pairs) -> AssessmentOut:
     experiences = here.store.experiences(key=keys)
     if pairs == "held-out":
         experiences = (each for each in experiences if held_out(each))
-    found = assess(known.function, experiences)
+    found = assess(function, _readable(function, experiences, here.store))
     totals = here.memo.get("totals", summaries.totals)
-    learned = known.function.training.get("runs")
+    learned = function.training.get("runs")
     return AssessmentOut(
         name=known.name,
         pairs=pairs,
@@ -158,3 +161,16 @@ def _assessment(here: Context, known: Known, pairs: Pairs) -> AssessmentOut:
         or (learned is not None and learned == totals.runs - totals.failed),
         **numbers({"rank_correlation": found.rank_correlation, "rmse": found.rmse}),
     )
+
+
+def _readable(
+    function: ReflectionFunction, experiences: Iterable[Experience], store: ExperienceStore
+) -> Iterable[Experience]:
+    """Return experiences whose statistics a function reads; of some runs, if it reads none as it is."""
+    r = function.n_neighbors
+    done = [(each.statistics.n_neighbors, each) for each in experiences if each.statistics]
+    ready = [each for neighbors, each in done if neighbors == r]
+    if ready:
+        return ready
+    some = set(list(dict.fromkeys(each.run_key for _, each in done))[:_MOST_RESTATED])
+    return restated((each for _, each in done if each.run_key in some), store, n_neighbors=r)
