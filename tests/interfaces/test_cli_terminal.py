@@ -39,6 +39,8 @@ def on_terminal(*arguments, until=None, **variables):
         stderr=theirs,
         env=os.environ | variables,
         start_new_session=True,
+        # Who is started in the background passes on that Ctrl-C is ignored; a terminal does not.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     os.close(theirs)
     shown = b""
