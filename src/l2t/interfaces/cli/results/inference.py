@@ -41,8 +41,8 @@ algorithm at that number of labels.
 
 How W is searched at each number of labels, and the mean ratio of every candidate over the validation pairs
 of all families, with the verdict. Steps are those of conjugate gradient on 1/f; "grassmann" is the paper's
-search with orthonormal columns, "soft" begins at the discriminant spectrum. With 0 steps W is the start that
-f expects most of.
+search with orthonormal columns, "soft" begins at the discriminant spectrum. With 0 steps W is that
+spectrum itself.
 
 {plans}
 
