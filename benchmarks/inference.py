@@ -40,7 +40,7 @@ def _whole() -> str:
     ]
     return (
         f"## A whole inference, {len(pair.source)} + {len(pair.target)} rows, {pair.n_features} features\n\n"
-        f"Data: {what}. The joint span, PCA, TCA, GFK, the search, the prediction and the verdict take "
+        f"Data: {what}. The joint span, the spectrum, the prediction and the verdict take "
         f"**{default:.2f} seconds** (the goal is {GOAL:.0f}).\n\n"
         + table(("", "seconds", "times"), rows)
     )
