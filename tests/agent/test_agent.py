@@ -276,6 +276,13 @@ def test_the_oldest_targets_are_forgotten(agent, pairs, monkeypatch, unlabelled)
         np.testing.assert_allclose(past.T, PastTargets(kept).T, atol=1e-8)
 
 
+def test_with_many_features_there_is_no_past(agent, store, pairs, unlabelled, monkeypatch):
+    agent.observe(pairs[1], np.eye(64)[:, :5], 0.5, 0.6, 15)
+    assert store.run(agent.ask(unlabelled[0], 15).id).params["past_classes"] > 0
+    monkeypatch.setattr("l2t.agent.knowledge.MOST_FEATURES", 63)
+    assert store.run(agent.ask(unlabelled[0], 15).id).params["past_classes"] == 0
+
+
 def test_a_past_that_cannot_be_used_is_not(agent, store):
     rng = np.random.default_rng(0)
     # One labelled row a class tells nothing, and a target of other features nothing of this one.

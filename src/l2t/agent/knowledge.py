@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore, FunctionVersion
 from l2t.inference import PastTargets
-from l2t.inference.past import MOST_FEATURES
 from l2t.reflection import ReflectionFunction, load_reflection
 from l2t.reflection.files import from_json, to_json
 from l2t.statistics import KernelBank
@@ -23,6 +22,8 @@ __all__ = ["Knowledge", "Known"]
 NEIGHBORS = 5
 #: Past targets are forgotten so many at a time, when twice as many newer ones have come.
 REMEMBERED = 500
+#: With more features the metric of the past would take longer than all the rest of an answer.
+MOST_FEATURES = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +71,7 @@ class Knowledge:
         return self._function
 
     def past(self, n_features: int) -> PastTargets | None:
-        """Return what the labelled targets of the past say; None where there are none."""
+        """Return what the labelled targets of the past say; None without them, or with too many features."""
         if n_features > MOST_FEATURES:
             return None
         runs = [*self._store.target_runs(n_features=n_features).items()]

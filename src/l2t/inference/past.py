@@ -27,7 +27,7 @@ from l2t.domains import Domain, DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore
 
-__all__ = ["MOST_FEATURES", "PastTargets"]
+__all__ = ["PastTargets"]
 
 Array = npt.NDArray[np.float64]
 

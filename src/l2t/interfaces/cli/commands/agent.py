@@ -56,7 +56,7 @@ def ask(
 
     Works as `l2t transfer`, and keeps the suggestion in the store under an id. Measure accuracy without and
     with it on the same test rows, and tell: `l2t tell ID --before 0.61 --after 0.68`. The agent learns
-    from what it is told.
+    from what it is told, and from the labels of earlier targets in its store.
     """
     from l2t.interfaces.cli.agent import run_ask
 
