@@ -26,7 +26,6 @@ from l2t.statistics import PairStatistics
 
 __all__ = ["base_factors", "cheap_factors", "uncertainty", "upper_end"]
 
-Array = npt.NDArray[np.float64]
 
 #: The ends of a 90 % interval, in standard deviations.
 _WIDTH = 1.645

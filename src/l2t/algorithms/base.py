@@ -27,10 +27,10 @@ from l2t.domains import DomainPair
 from l2t.domains.domain import feature_rows
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.numerics import JointSpan, Optimum
+from l2t.typing import Array
 
 __all__ = ["Algorithm", "BaseAlgorithm", "Diagnostics", "Kind", "LatentFactors"]
 
-Array = npt.NDArray[np.float64]
 Kind = Literal["linear", "fitted", "metric"]
 
 

@@ -21,16 +21,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
 from l2t.domains import DomainPair
 from l2t.numerics import cosine_graph, leading_eigenpairs
+from l2t.typing import Array
 
 __all__ = ["CMF"]
 
-Array = npt.NDArray[np.float64]
 
 #: Factors stay above this: a multiplicative update cannot leave zero again.
 FLOOR = 1e-10

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
 from l2t.domains import DomainPair
@@ -31,10 +30,10 @@ from l2t.numerics import (
     minimize_on_manifold,
     squared_distances,
 )
+from l2t.typing import Array
 
 __all__ = ["DIP", "leading_variance", "polynomial_mmd", "rbf_mmd"]
 
-Array = npt.NDArray[np.float64]
 Objective = Callable[[Array], tuple[float, Array]]
 
 

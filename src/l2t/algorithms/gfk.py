@@ -18,15 +18,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
 from l2t.domains import DomainPair
 from l2t.numerics import principal_axes
+from l2t.typing import Array
 
 __all__ = ["GFK", "geodesic_flow"]
 
-Array = npt.NDArray[np.float64]
 
 #: Below this sine a principal angle is zero: both subspaces share the direction.
 SMALLEST_SINE = 1e-8

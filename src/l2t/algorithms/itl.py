@@ -35,10 +35,10 @@ from l2t.numerics import (
     minimize_on_manifold,
     squared_distances,
 )
+from l2t.typing import Array
 
 __all__ = ["ITL", "information", "information_objective"]
 
-Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
 
 

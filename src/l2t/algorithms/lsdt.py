@@ -19,16 +19,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import eigh
 
 from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
 from l2t.domains import DomainPair
 from l2t.numerics import leading_eigenpairs, rbf_kernel, sparse_codes
+from l2t.typing import Array
 
 __all__ = ["LSDT", "kernel_coordinates"]
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

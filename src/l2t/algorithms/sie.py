@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
 from l2t.algorithms.dip import leading_variance
@@ -33,10 +32,10 @@ from l2t.numerics import (
     minimize_on_manifold,
     squared_distances,
 )
+from l2t.typing import Array
 
 __all__ = ["SIE", "hellinger"]
 
-Array = npt.NDArray[np.float64]
 
 #: A start above this has next to no gradient (the maximum is 2).
 SATURATED = 1.9

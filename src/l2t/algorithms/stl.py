@@ -16,16 +16,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import lasso_objective, principal_axes, sparse_codes
+from l2t.typing import Array
 
 __all__ = ["STL"]
 
-Array = npt.NDArray[np.float64]
 
 MAX_HALVINGS = 30
 

@@ -26,7 +26,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import svd
 
 from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
@@ -37,10 +36,10 @@ from l2t.numerics import (
     mean_gap_weights,
     rbf_kernel,
 )
+from l2t.typing import Array
 
 __all__ = ["TCA"]
 
-Array = npt.NDArray[np.float64]
 
 #: Squared distance of the mean from the origin, over the variance, that centring afterwards can bear.
 FAR_OFF = 1e3

@@ -20,6 +20,7 @@ from sklearn.base import clone
 
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import squared_distances
+from l2t.typing import Array
 
 __all__ = [
     "LABEL_COUNTS",
@@ -31,7 +32,6 @@ __all__ = [
     "nearest_accuracy",
 ]
 
-Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
 Scorer = Callable[[Any, Any, Any], float]
 

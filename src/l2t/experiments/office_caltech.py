@@ -13,16 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t import algorithms
 from l2t.domains import Domain, DomainPair, normalize, read_domain
 from l2t.inference import infer
 from l2t.numerics import squared_distances
+from l2t.typing import Array
 
 __all__ = ["DOMAINS", "PUBLISHED", "OfficeCaltech", "load_office_caltech", "measure_office_caltech"]
 
-Array = npt.NDArray[np.float64]
 
 DOMAINS = {"C": "caltech", "A": "amazon", "W": "webcam", "D": "dslr"}
 TASKS = tuple(f"{s}->{t}" for s in DOMAINS for t in DOMAINS if s != t)

@@ -25,10 +25,10 @@ from l2t.inference import PastTargets, infer
 from l2t.inference.trials import without_labels
 from l2t.progress import progress_bar
 from l2t.reflection import ReflectionFunction
+from l2t.typing import Array
 
 __all__ = ["LABEL_COUNTS", "Stream", "measure_stream", "ratios_of"]
 
-Array = npt.NDArray[np.float64]
 
 #: The numbers of labels that pairs of a stream have by turns.
 LABEL_COUNTS = (3, 15, 30)

@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.agent import Agent
 from l2t.domains import DomainPair
 from l2t.experiences import ExperienceStore, collect
 from l2t.experiments.transfer import TransferStudy, measure_transfer
 from l2t.reflection import ReflectionFunction, learn
+from l2t.typing import Array
 
 __all__ = ["PRACTICE_COUNTS", "PracticeStudy", "measure_practice"]
 
-Array = npt.NDArray[np.float64]
 
 PRACTICE_COUNTS = (3, 15, 30, 60, 120)
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import binomtest, spearmanr
 
 from l2t.experiences import Experience, ExperienceStore
@@ -14,10 +13,10 @@ from l2t.experiences.collection import collect
 from l2t.experiments.families import Pairs
 from l2t.reflection import ReflectionFunction, learn, restated
 from l2t.statistics import KernelBank, PairStatistics
+from l2t.typing import Array
 
 __all__ = ["ABLATIONS", "Coverage", "PredictionStudy", "measure_prediction"]
 
-Array = npt.NDArray[np.float64]
 
 #: Label counts over which a run's actual ratio is averaged.
 MEASURED_AT = (3, 15, 30)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import ttest_rel
 
 from l2t import algorithms
@@ -18,10 +17,9 @@ from l2t.inference import infer
 from l2t.inference.trials import Trial, without_labels
 from l2t.progress import progress_bar
 from l2t.reflection import ReflectionFunction
+from l2t.typing import Array
 
 __all__ = ["TransferStudy", "measure_transfer"]
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.domains import DomainPair
 from l2t.experiences.evaluation import (
@@ -21,10 +20,10 @@ from l2t.inference.trials import labelled_rows, without_labels
 from l2t.inference.verdict import triple_vote
 from l2t.numerics import squared_distances
 from l2t.reflection import ReflectionFunction
+from l2t.typing import Array
 
 __all__ = ["LABEL_COUNTS", "RULES", "measure_verdicts"]
 
-Array = npt.NDArray[np.float64]
 
 LABEL_COUNTS = (15, 30, 60, 120)
 N_DRAWS = 10

@@ -30,10 +30,10 @@ import numpy.typing as npt
 from scipy.linalg.blas import dsymm
 
 from l2t.inference.kernel_stack import STORED, KernelStack
+from l2t.typing import Array
 
 __all__ = ["Discrepancy"]
 
-Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 
 #: Rows a block; or pairs of rows.

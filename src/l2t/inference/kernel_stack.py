@@ -13,13 +13,12 @@ from __future__ import annotations
 from math import factorial
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.statistics import KernelBank
+from l2t.typing import Array
 
 __all__ = ["STORED", "KernelStack"]
 
-Array = npt.NDArray[np.float64]
 
 #: Distances at a time: few enough for the cache, and enough work for each call of numpy.
 CHUNK = 8192

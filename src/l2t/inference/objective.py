@@ -23,10 +23,10 @@ from l2t.inference.separation import Separation
 from l2t.numerics import mean_squared_distance
 from l2t.statistics import KernelBank
 from l2t.statistics.variance import paired_rows
+from l2t.typing import Array
 
 __all__ = ["Objective", "Reflection"]
 
-Array = npt.NDArray[np.float64]
 
 #: A W of which the rows see less than this share is rounding to them.
 ROUNDING = 1e-14

@@ -26,10 +26,10 @@ import numpy.typing as npt
 from l2t.domains import Domain, DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore
+from l2t.typing import Array
 
 __all__ = ["PastTargets"]
 
-Array = npt.NDArray[np.float64]
 
 #: T is a matrix of features by features, and takes their number to the power of three.
 MOST_FEATURES = 8192

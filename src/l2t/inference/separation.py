@@ -23,10 +23,10 @@ from scipy.linalg.blas import dsymm
 
 from l2t.inference.kernel_stack import STORED, KernelStack
 from l2t.statistics.discriminability import BOUND, ROUNDING, mutual_neighbors
+from l2t.typing import Array
 
 __all__ = ["Separation"]
 
-Array = npt.NDArray[np.float64]
 
 #: Pairs of rows at a time.
 CHUNK = 2**15

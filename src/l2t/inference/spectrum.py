@@ -19,10 +19,10 @@ from scipy.linalg import eigh
 
 from l2t.numerics import JointSpan, mean_squared_distance, squared_distances
 from l2t.statistics.discriminability import mutual_neighbors
+from l2t.typing import Array
 
 __all__ = ["Spectrum"]
 
-Array = npt.NDArray[np.float64]
 
 # Chosen on training pairs of photo-sketch, digits and office-caltech; flat around these values.
 EXPONENT = -2.0

@@ -18,10 +18,10 @@ from l2t.inference.past import PastTargets
 from l2t.inference.spectrum import Spectrum
 from l2t.numerics import Grassmann, JointSpan, Manifold, Sphere
 from l2t.reflection.plan import Plan
+from l2t.typing import Array
 
 __all__ = ["Starts", "gauge", "spectrum_of", "starting_points"]
 
-Array = npt.NDArray[np.float64]
 Starts = str | Algorithm | Sequence[str | Algorithm] | Mapping[str, npt.ArrayLike]
 
 #: Base algorithms that take less time than the search itself.

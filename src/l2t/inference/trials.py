@@ -12,10 +12,9 @@ from l2t.experiences import evaluate
 from l2t.experiences.evaluation import labeled_draws
 from l2t.inference.verdict import decide, triple_vote
 from l2t.reflection.plan import Rule
+from l2t.typing import Array
 
 __all__ = ["Outcome", "Trial", "labelled_rows", "without_labels"]
-
-Array = npt.NDArray[np.float64]
 
 
 class Trial:

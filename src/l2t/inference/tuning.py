@@ -25,10 +25,10 @@ from l2t.progress import progress_bar
 from l2t.reflection import Calibration, ReflectionFunction
 from l2t.reflection.calibration import calibrate
 from l2t.reflection.plan import Plan
+from l2t.typing import Array
 
 __all__ = ["CANDIDATES", "choose_plans"]
 
-Array = npt.NDArray[np.float64]
 
 LABEL_COUNTS = (3, 15, 30, 60, 120)
 N_DRAWS = 10

@@ -19,10 +19,10 @@ from l2t.domains import DomainPair
 from l2t.numerics import squared_distances
 from l2t.reflection.plan import Rule
 from l2t.statistics.discriminability import ROUNDING, TIE
+from l2t.typing import Array
 
 __all__ = ["Verdict", "Vote", "decide", "triple_vote"]
 
-Array = npt.NDArray[np.float64]
 Verdict = Literal["transfer", "no-transfer"]
 
 #: Of more labelled rows so many random ones vote: distances grow with their square.

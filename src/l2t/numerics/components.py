@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["two_components"]
+from l2t.typing import Array
 
-Array = npt.NDArray[np.float64]
+__all__ = ["two_components"]
 
 
 def two_components(*sets: npt.NDArray[Any], like: Array | None = None) -> list[Array]:

@@ -11,13 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.numerics.manifolds import Manifold
+from l2t.typing import Array
 
 __all__ = ["Optimum", "minimize_on_manifold"]
 
-Array = npt.NDArray[np.float64]
 Objective = Callable[[Array], tuple[float, Array]]
 
 ARMIJO = 1e-4

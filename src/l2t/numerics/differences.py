@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
+
+from l2t.typing import Array
 
 __all__ = ["gradient_error"]
-
-Array = npt.NDArray[np.float64]
 
 
 def gradient_error(

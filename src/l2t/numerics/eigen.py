@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
+from l2t.typing import Array
+
 __all__ = ["leading_eigenpairs", "leading_eigenpairs_of", "principal_axes", "rounding"]
 
-Array = npt.NDArray[np.float64]
 
 #: Up to this size LAPACK is as fast.
 DENSE_SIZE = 256

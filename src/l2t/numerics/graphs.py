@@ -14,10 +14,10 @@ from scipy import sparse
 from scipy.spatial import KDTree
 
 from l2t.numerics.eigen import leading_eigenpairs
+from l2t.typing import Array
 
 __all__ = ["cosine_graph"]
 
-Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 
 #: Rows up to this number are compared exactly; a tree would not be faster.

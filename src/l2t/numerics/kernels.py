@@ -8,7 +8,8 @@ ever formed.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
+
+from l2t.typing import Array
 
 __all__ = [
     "laplacian_product",
@@ -17,8 +18,6 @@ __all__ = [
     "rbf_kernel",
     "squared_distances",
 ]
-
-Array = npt.NDArray[np.float64]
 
 
 def squared_distances(A: Array, B: Array | None = None) -> Array:

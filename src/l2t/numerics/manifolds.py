@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
+
+from l2t.typing import Array
 
 __all__ = ["Grassmann", "Manifold", "Sphere"]
-
-Array = npt.NDArray[np.float64]
 
 
 class Manifold(Protocol):

@@ -22,10 +22,10 @@ from scipy.linalg import qr, svd
 from scipy.linalg.lapack import dormqr
 
 from l2t.numerics.eigen import rounding
+from l2t.typing import Array
 
 __all__ = ["JointSpan", "jointly_centred"]
 
-Array = npt.NDArray[np.float64]
 
 #: Singular values below this share of the largest are not inverted (errata section 8).
 PINV_RCOND = 1e-10

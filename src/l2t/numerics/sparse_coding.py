@@ -23,9 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from l2t.typing import Array
+
 __all__ = ["SparseCodes", "lasso_objective", "sparse_codes"]
 
-Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 
 #: Rounds of feature-sign search for each dimension of the rows; a row needs about one an atom.

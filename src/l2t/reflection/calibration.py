@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from l2t.exceptions import InvalidInputError
+from l2t.typing import Array
 
 __all__ = ["Calibration", "calibrate"]
 
-Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 
 #: Probabilities at which the distribution of factors is kept.

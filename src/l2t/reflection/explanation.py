@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.exceptions import MissingExtraError
 from l2t.experiences import Experience
 from l2t.reflection.function import ReflectionFunction
 from l2t.statistics import KernelBank, PairStatistics
+from l2t.typing import Array
 
 __all__ = ["Explanation", "Neighbor", "explain"]
 
-Array = npt.NDArray[np.float64]
 
 N_NEAREST = 5
 _TERMS = ("mmd", "variance", "discriminant")

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.exceptions import InvalidInputError
 from l2t.reflection.calibration import LEAST, Calibration
@@ -21,14 +20,13 @@ from l2t.reflection.loss import Memory, Settings, Units
 from l2t.reflection.plan import ASSUMED_LABELS, Plan, Rule, nearest_plan
 from l2t.reflection.table import QMode
 from l2t.statistics import KernelBank, PairStatistics
+from l2t.typing import Array
 
 if TYPE_CHECKING:
     from l2t.experiences import Experience
     from l2t.reflection.explanation import Explanation
 
 __all__ = ["Lessons", "ReflectionFunction", "count_of"]
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

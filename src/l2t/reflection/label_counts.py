@@ -17,10 +17,10 @@ import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 
 from l2t.exceptions import InvalidInputError
+from l2t.typing import Array
 
 __all__ = ["LabelCurve", "fit_label_curve"]
 
-Array = npt.NDArray[np.float64]
 
 #: c stays this share of p away from the pole at -p.
 MARGIN = 0.02

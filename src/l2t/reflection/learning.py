@@ -33,10 +33,10 @@ from l2t.reflection.restating import restated
 from l2t.reflection.splits import Split, class_splits, pair_splits
 from l2t.reflection.table import QMode, Table
 from l2t.statistics import KernelBank
+from l2t.typing import Array
 
 __all__ = ["LabelCurveMode", "learn"]
 
-Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 LabelCurveMode = Literal["two-step", "joint", "none"]
 

@@ -10,10 +10,10 @@ import numpy.typing as npt
 from l2t.reflection.label_counts import LabelCurve
 from l2t.reflection.loss import Problem, Settings, Units
 from l2t.reflection.table import Table
+from l2t.typing import Array
 
 __all__ = ["Lesson"]
 
-Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 
 #: Settings are chosen, and starts compared, on about so many runs at most.

@@ -21,10 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from l2t.reflection.table import Block, Table
+from l2t.typing import Array
 
 __all__ = ["COMPONENTS", "Memory", "Problem", "Settings", "Solution", "Units", "starts"]
 
-Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 
 #: The terms of 1/f, which can be switched off.

@@ -19,10 +19,10 @@ import numpy.typing as npt
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import Experience
 from l2t.statistics import KernelBank, PairStatistics
+from l2t.typing import Array
 
 __all__ = ["Block", "QMode", "Table"]
 
-Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 
 #: All of Q, or its diagonal alone as the paper prints it (erratum E2).

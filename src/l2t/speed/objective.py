@@ -7,17 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.domains import DomainPair
 from l2t.numerics import mean_squared_distance, squared_distances
 from l2t.statistics import KernelBank
 from l2t.statistics.discriminability import mutual_neighbors
 from l2t.statistics.variance import paired_rows
+from l2t.typing import Array
 
 __all__ = ["PlainObjective", "Weights", "objective_floor"]
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso
 
-__all__ = ["codes_row_by_row", "sparse_problem"]
+from l2t.typing import Array
 
-Array = npt.NDArray[np.float64]
+__all__ = ["codes_row_by_row", "sparse_problem"]
 
 
 def sparse_problem(

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.domains import DomainPair
 from l2t.numerics import mean_squared_distance, squared_distances
 from l2t.statistics import KernelBank
 from l2t.statistics.discriminability import mutual_neighbors
 from l2t.statistics.variance import paired_rows
+from l2t.typing import Array
 
 __all__ = ["plain_statistics", "statistics_floor"]
-
-Array = npt.NDArray[np.float64]
 
 
 def plain_statistics(pair: DomainPair, W: Array, kernels: KernelBank) -> tuple[Array, Array, Array]:

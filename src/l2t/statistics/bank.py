@@ -10,13 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.exceptions import InvalidInputError
+from l2t.typing import Array
 
 __all__ = ["KernelBank"]
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,10 @@ import numpy.typing as npt
 
 from l2t.statistics.bank import KernelBank
 from l2t.statistics.blocks import upper_blocks
+from l2t.typing import Array
 
 __all__ = ["discriminability", "mutual_neighbors"]
 
-Array = npt.NDArray[np.float64]
 
 #: Where all mutual neighbours coincide, or all pairs are neighbours, the ratio ends here.
 BOUND = 1e12

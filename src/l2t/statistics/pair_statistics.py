@@ -19,10 +19,9 @@ from l2t.statistics.bank import KernelBank
 from l2t.statistics.discriminability import discriminability
 from l2t.statistics.distance import mmd
 from l2t.statistics.variance import mmd_covariance, paired_rows
+from l2t.typing import Array
 
 __all__ = ["PairStatistics", "pair_statistics"]
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

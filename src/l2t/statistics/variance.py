@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 from l2t.statistics.bank import KernelBank
 from l2t.statistics.blocks import PAIRS, upper_blocks
+from l2t.typing import Array
 
 __all__ = ["mmd_covariance", "paired_rows"]
 
-Array = npt.NDArray[np.float64]
 
 #: The signs of K(s, s'), K(s, t'), K(t, s'), K(t, t') in h.
 SIGNS = np.array([1.0, -1.0, -1.0, 1.0])

@@ -18,16 +18,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.algorithms import Algorithm, LatentFactors
 from l2t.domains import Domain, DomainPair
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
 from l2t.numerics import squared_distances
+from l2t.typing import AnyArray
 
 __all__ = ["ALGORITHM_CHECKS", "check_algorithm"]
 
-Array = npt.NDArray[Any]
 Factory = Callable[..., Algorithm]
 
 
@@ -162,7 +161,7 @@ def check_constant_and_duplicate_data(factory: Factory) -> None:
     """Constant features, duplicate columns, duplicate rows and zero rows are taken as they are."""
     pair = _pair()
     X = pair.source.X
-    oddities: tuple[Callable[[Array], Array], ...] = (
+    oddities: tuple[Callable[[AnyArray], AnyArray], ...] = (
         lambda X: np.hstack([X, np.full((len(X), 2), 7.0)]),
         lambda X: np.hstack([X, X[:, :3]]),
         lambda X: np.concatenate([X[:1], X[:1], X[:1], X[3:]]),
@@ -254,7 +253,7 @@ def _pair(ns: int = 36, nt: int = 30, m: int = 8) -> DomainPair:
     return DomainPair(Domain(Xs, ys, name="source"), Domain(Xt, yt + 3, name="target"))
 
 
-def _map(pair: DomainPair, change: Callable[..., Array]) -> DomainPair:
+def _map(pair: DomainPair, change: Callable[..., AnyArray]) -> DomainPair:
     return DomainPair(
         *(Domain(change(domain.X), domain.y) for domain in (pair.source, pair.target))
     )
@@ -268,7 +267,7 @@ def _make_and_fit(factory: Factory, n_components: Any, pair: DomainPair) -> Late
     return factory(n_components=n_components, random_state=0).fit(pair)
 
 
-def _same_geometry(pair: DomainPair, first: Array, second: Array, tol: float) -> None:
+def _same_geometry(pair: DomainPair, first: AnyArray, second: AnyArray, tol: float) -> None:
     """Compare the relative distances of all rows under two W; columns and rotations are free."""
     X = np.concatenate([pair.source.X, pair.target.X]).astype(np.float64)
     D, E = (squared_distances(X @ np.asarray(W, dtype=np.float64)) for W in (first, second))

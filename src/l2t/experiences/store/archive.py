@@ -20,7 +20,6 @@ from types import SimpleNamespace
 from typing import Any, get_args
 
 import numpy as np
-import numpy.typing as npt
 from sqlalchemy import BigInteger, Connection, Table, delete, insert, select
 
 from l2t.domains.files._disk import replacing
@@ -34,10 +33,10 @@ from l2t.experiences.store.packing import Packed
 from l2t.experiences.store.records import domain_of, verify_run
 from l2t.experiences.store.schema import arrays, domains, functions, runs, scores
 from l2t.numerics import fingerprint
+from l2t.typing import AnyArray
 
 __all__ = ["export", "merge"]
 
-Array = npt.NDArray[Any]
 
 _MANIFEST = {"format": "l2t experiences", "version": 1}
 _NAMES = re.compile(
@@ -184,9 +183,9 @@ def _packed(
     needed: dict[str, dict[str, Any]],
 ) -> Packed:
     """Return a run with the domains that it needs, when all of them are what their hashes say."""
-    parts: dict[str, Array] = {}
+    parts: dict[str, AnyArray] = {}
 
-    def array(hash: str) -> Array:
+    def array(hash: str) -> AnyArray:
         if hash not in parts:
             parts[hash] = _array(archive, hash)
         return parts[hash]
@@ -240,7 +239,7 @@ def _lines(archive: zipfile.ZipFile, name: str) -> Iterator[dict[str, Any]]:
             yield content
 
 
-def _array(archive: zipfile.ZipFile, hash: str) -> Array:
+def _array(archive: zipfile.ZipFile, hash: str) -> AnyArray:
     try:
         info = archive.getinfo(f"arrays/{hash}.npy")
     except KeyError:

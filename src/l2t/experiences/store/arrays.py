@@ -21,14 +21,13 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.exceptions import InvalidInputError, StoreCorruptError
 from l2t.numerics import fingerprint
+from l2t.typing import AnyArray
 
 __all__ = ["decode", "encode", "plain_array"]
 
-Array = npt.NDArray[Any]
 
 _LARGEST = 2**30 - 2**20  # what both SQLite and PostgreSQL take as one value
 _LEVEL = 1  # higher levels look longer for what is not there
@@ -39,7 +38,7 @@ _SAMPLE = 4096  # bytes that show whether a place is noise
 _NOISE = 7.6  # bits a byte; at best a twentieth could be gained
 
 
-def plain_array(array: Any, what: str) -> Array:
+def plain_array(array: Any, what: str) -> AnyArray:
     """Return an array of numbers or truths, or refuse it."""
     plain = np.asarray(array)
     if plain.dtype.kind not in "biuf" or plain.dtype.itemsize > 8:
@@ -47,7 +46,7 @@ def plain_array(array: Any, what: str) -> Array:
     return plain
 
 
-def encode(hash: str, array: Array) -> dict[str, Any]:
+def encode(hash: str, array: AnyArray) -> dict[str, Any]:
     """Return the row of an array."""
     portable = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
     codec, data = "nonzero-deflate", _deflated(_parts(portable))
@@ -67,7 +66,7 @@ def encode(hash: str, array: Array) -> dict[str, Any]:
     }
 
 
-def decode(row: Any) -> Array:
+def decode(row: Any) -> AnyArray:
     """Return the array of a row, read-only; whatever is wrong with it is a StoreCorruptError."""
     try:
         array = _decoded(row)
@@ -79,7 +78,7 @@ def decode(row: Any) -> Array:
     return array
 
 
-def _decoded(row: Any) -> Array:
+def _decoded(row: Any) -> AnyArray:
     dtype = np.dtype(row.dtype)
     shape = tuple(json.loads(row.shape))
     if dtype.kind not in "biuf" or not all(type(n) is int and n >= 0 for n in shape):
@@ -96,11 +95,11 @@ def _decoded(row: Any) -> Array:
         items = np.frombuffer(_of_size(row.data, n * width), np.uint8)
     else:
         raise ValueError(f"its codec {row.codec!r:.40} is unknown")
-    array: Array = items.view(dtype).reshape(shape)
+    array: AnyArray = items.view(dtype).reshape(shape)
     return array.astype(dtype.newbyteorder("="))
 
 
-def _parts(array: Array) -> list[Array]:
+def _parts(array: AnyArray) -> list[AnyArray]:
     """Return which numbers are not zero, a bit for each, and the bytes of those by their places."""
     width = array.dtype.itemsize
     items = array.reshape(-1).view(f"<u{width}")
@@ -109,7 +108,7 @@ def _parts(array: Array) -> list[Array]:
     return [np.packbits(marks), *np.ascontiguousarray(places)]
 
 
-def _joined(raw: bytes, n: int, width: int) -> Array:
+def _joined(raw: bytes, n: int, width: int) -> AnyArray:
     """Return n numbers, as unsigned ones, from the bytes of their parts."""
     marks = _of_size(raw[: _marks(n)], _marks(n))
     nonzero = np.unpackbits(np.frombuffer(marks, np.uint8), count=n).view(np.bool_)
@@ -118,7 +117,7 @@ def _joined(raw: bytes, n: int, width: int) -> Array:
     return items
 
 
-def _numbers(raw: bytes, n: int, width: int) -> Array:
+def _numbers(raw: bytes, n: int, width: int) -> AnyArray:
     """Return n numbers, as unsigned ones, from bytes in order of their places."""
     places = np.frombuffer(_of_size(raw, n * width), np.uint8).reshape(width, n)
     return np.ascontiguousarray(places.T).reshape(-1).view(f"<u{width}")
@@ -134,7 +133,7 @@ def _of_size(raw: bytes, size: int) -> bytes:
     return raw
 
 
-def _deflated(parts: Sequence[Array]) -> bytes:
+def _deflated(parts: Sequence[AnyArray]) -> bytes:
     """Return parts as one deflate stream; a full flush ends on a byte, where another packer goes on."""
     found = []
     for noise, alike in groupby(parts, _is_noise):
@@ -144,7 +143,7 @@ def _deflated(parts: Sequence[Array]) -> bytes:
     return b"".join(found) + zlib.compressobj(wbits=_NO_HEADER).flush()
 
 
-def _is_noise(part: Array) -> bool:
+def _is_noise(part: AnyArray) -> bool:
     """Tell by the entropy of a sample whether there is nothing to gain."""
     start = (len(part) - _SAMPLE) // 2
     if start < 0:

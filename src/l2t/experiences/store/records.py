@@ -12,7 +12,6 @@ from types import SimpleNamespace
 from typing import Any, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.domains import Domain, DomainPair
 from l2t.exceptions import InvalidInputError, L2TError, StoreCorruptError
@@ -21,6 +20,7 @@ from l2t.experiences.store.arrays import plain_array
 from l2t.experiences.store.labels import decode_labels, encode_labels
 from l2t.numerics import fingerprint
 from l2t.statistics import KernelBank, PairStatistics
+from l2t.typing import AnyArray
 
 __all__ = [
     "EPOCH",
@@ -37,7 +37,6 @@ __all__ = [
     "verify_run",
 ]
 
-Array = npt.NDArray[Any]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _STATUS = get_args(Status)
 # By name, so that a column that a later version adds breaks no seal.
@@ -56,13 +55,13 @@ class Record:
     """A row, the arrays that it refers to by their hashes, and for a run its scores."""
 
     row: dict[str, Any]
-    arrays: dict[str, Array]
+    arrays: dict[str, AnyArray]
     scores: tuple[dict[str, Any], ...] = ()
 
 
 def domain_record(domain: Domain) -> Record:
     """Return the row of a domain; its name is not part of it."""
-    found: dict[str, Array] = {}
+    found: dict[str, AnyArray] = {}
     y, y_values = _labels(domain.y, "labels")
     groups, groups_values = _labels(domain.groups, "groups")
     row = {
@@ -79,7 +78,7 @@ def domain_record(domain: Domain) -> Record:
     return Record(row, found)
 
 
-def _hashed(array: Array | None, found: dict[str, Array]) -> str | None:
+def _hashed(array: AnyArray | None, found: dict[str, AnyArray]) -> str | None:
     """Note an array among those found, and return its hash."""
     if array is None:
         return None
@@ -88,12 +87,12 @@ def _hashed(array: Array | None, found: dict[str, Array]) -> str | None:
     return hash
 
 
-def _labels(values: Array | None, what: str) -> tuple[Array | None, str | None]:
+def _labels(values: AnyArray | None, what: str) -> tuple[AnyArray | None, str | None]:
     return (None, None) if values is None else encode_labels(values, what)
 
 
 def domain_of(
-    row: Any, array: Callable[[str], Array], name: str = "", features: str | None = None
+    row: Any, array: Callable[[str], AnyArray], name: str = "", features: str | None = None
 ) -> Domain:
     """Return the domain of a row whose content is that of its fingerprint.
 
@@ -121,7 +120,7 @@ def domain_of(
 def run_record(run: Run) -> Record:
     """Return the rows of a run; what a store cannot give back unchanged is refused."""
     key = _key(run)
-    found: dict[str, Array] = {}
+    found: dict[str, AnyArray] = {}
     row: dict[str, Any] = {
         "key": key,
         "created_at": microseconds(run.created_at, "created_at"),
@@ -164,7 +163,9 @@ def _score_row(score: Score) -> dict[str, Any]:
     return row | {name: _finite(getattr(score, name), name) for name in _SCORE[1:]}
 
 
-def run_of(row: Any, scores: Sequence[Any], pair: DomainPair, array: Callable[[str], Array]) -> Run:
+def run_of(
+    row: Any, scores: Sequence[Any], pair: DomainPair, array: Callable[[str], AnyArray]
+) -> Run:
     """Return a run whole."""
     _unbroken(row, scores)
     return Run(
@@ -210,7 +211,7 @@ def _common(row: Any) -> dict[str, Any]:
         raise StoreCorruptError(f"run {row.key:.12} cannot be read: {error}") from None
 
 
-def statistics_of(row: Any, stacked: Array) -> PairStatistics:
+def statistics_of(row: Any, stacked: AnyArray) -> PairStatistics:
     """Return d, Q and tau from the array that holds all three."""
     try:
         bank = KernelBank(row.bank_first, row.bank_last, row.bank_step)
@@ -247,7 +248,7 @@ def content_key(row: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def verify_run(row: Any, scores: Sequence[Any], array: Callable[[str], Array]) -> None:
+def verify_run(row: Any, scores: Sequence[Any], array: Callable[[str], AnyArray]) -> None:
     """Raise a StoreCorruptError unless a run can be read and is what its key says."""
     try:
         if content_key(row) != row.key:

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import spearmanr
 
 from l2t.experiences.evaluation import LABEL_COUNTS
@@ -22,7 +21,6 @@ from l2t.reflection import ReflectionFunction
 
 __all__ = ["controls", "exhaustive", "families", "prediction", "random_classes"]
 
-Array = npt.NDArray[np.float64]
 SOURCES: dict[Source, str] = {
     "itself": "itself",
     "another": "another pair's",

@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.experiments.paper.measuring import Measured
 from l2t.experiments.paper.section import mean, standard_error
+from l2t.typing import Array
 
 __all__ = ["bars", "curves", "ratio_curves", "scatter", "small_multiples"]
 
-Array = npt.NDArray[np.float64]
 #: What stands out from the rest.
 OURS = "L2T"
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import ttest_rel
 
 from l2t.domains import DomainPair
@@ -20,10 +19,10 @@ from l2t.experiments.paper.methods import Method, Tried
 from l2t.experiments.paper.setting import Setting
 from l2t.inference.trials import Trial
 from l2t.progress import progress_bar
+from l2t.typing import Array
 
 __all__ = ["Measured", "measure", "p_values"]
 
-Array = npt.NDArray[np.float64]
 N_DRAWS = 10
 
 

@@ -26,7 +26,6 @@ from l2t.reflection.plan import Plan, nearest_plan
 
 __all__ = ["Base", "Exhaustive", "Method", "Search", "Tried"]
 
-Array = npt.NDArray[np.float64]
 Source = Literal["itself", "noise", "another", "none"]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.experiments.figures import plot_transfer
 from l2t.experiments.paper import published
@@ -17,10 +16,10 @@ from l2t.experiments.paper.study import ALGORITHMS, Study
 from l2t.inference import infer
 from l2t.reflection.label_counts import LabelCurve
 from l2t.statistics import KernelBank
+from l2t.typing import Array
 
 __all__ = ["average", "components", "experiences", "kernels", "number", "six_pairs", "supplement"]
 
-Array = npt.NDArray[np.float64]
 
 #: What the paper learns from, in its Table 1.
 SETS: dict[str, tuple[str, ...]] = {

@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.experiments.paper.measuring import Measured
+from l2t.typing import Array
 
 __all__ = ["Figure", "Section", "Table", "mean", "ratio_table", "standard_error"]
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import typer
 
 from l2t._version import __version__
@@ -20,10 +19,10 @@ from l2t.experiments.stream_figures import draw_drift, draw_stream
 from l2t.inference import PastTargets
 from l2t.interfaces.cli.results.writing import markdown_table, write
 from l2t.reflection import ReflectionFunction, learn
+from l2t.typing import Array
 
 __all__ = ["write_online"]
 
-Array = npt.NDArray[np.float64]
 
 TEXT = """# The agent that keeps learning
 
