@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from benchmarks.timing import table
 from l2t import Domain, PairSampler, domains, normalize, read_domain
 from l2t.algorithms import CMF, DIP, ITL, SIE, STL, BaseAlgorithm
 from l2t.experiences import evaluate
@@ -31,7 +31,7 @@ VARIANTS: dict[str, BaseAlgorithm] = {
 }
 
 
-def run() -> str:
+def run() -> dict[str, Any]:
     families = {"digits -> MNIST": (domains.digits(), domains.mnist())}
     if os.environ.get("L2T_DATA"):
         folder = Path(os.environ["L2T_DATA"]) / "photo-sketch"
@@ -44,7 +44,7 @@ def run() -> str:
         (variant, *(" ".join(f"{r:.2f}" for r in ratios[variant]) for ratios in columns.values()))
         for variant in VARIANTS
     ]
-    return table((f"ratio at {COUNTS} labels", *columns), rows)
+    return {"columns": (f"ratio at {COUNTS} labels", *columns), "rows": rows}
 
 
 def _ratios(source: Domain, target: Domain) -> dict[str, np.ndarray]:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import l2t
-from l2t.testing.dashboards import find_chromium, open_chromium
+from tools.dashboards import find_chromium, open_chromium
 
 OURS = ("http://127.0.0.1:", "blob:", "data:")
 LONG = 120_000  # milliseconds, for a computation on a busy machine

@@ -58,7 +58,7 @@ def run_explain(
 ) -> None:
     """Tell why, for a function or for a pair."""
     if plot is not None:
-        from l2t.experiments.figures import check_figure_path
+        from l2t.plots import check_figure_path
 
         check_figure_path(plot)
     function = load_reflection(reflection)
@@ -79,7 +79,9 @@ def run_explain(
         told = {"predicted": explanation.predicted, "verdict": found.verdict}
         show_record(told | explanation.terms, format)
     if plot is not None:
-        explanation.plot().figure.savefig(plot, dpi=150)
+        from l2t.plots import plot_explanation
+
+        plot_explanation(explanation).savefig(plot, dpi=150)
         say(f"drawn to {plot}", quiet)
 
 

@@ -53,9 +53,9 @@ def run_transfer(
             np.save(handle, found.W, allow_pickle=False)
         say(f"W written to {path}", quiet)
     if (path := outputs["plot"]) is not None:
-        from l2t.experiments.figures import draw_transfer
+        from l2t.plots import plot_transfer
 
-        draw_transfer(pair, found, path)
+        plot_transfer(pair, found).savefig(path, dpi=150)
         say(f"drawn to {path}", quiet)
 
 
@@ -106,7 +106,7 @@ def _check_outputs(outputs: dict[str, Path | None]) -> None:
         if path is None:
             continue
         if name == "plot":
-            from l2t.experiments.figures import check_figure_path
+            from l2t.plots import check_figure_path
 
             check_figure_path(path)
         elif name == "W":

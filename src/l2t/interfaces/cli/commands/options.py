@@ -13,21 +13,18 @@ from l2t.interfaces.cli.settings import read_settings
 __all__ = [
     "As",
     "Config",
-    "DataDirectory",
     "Ignore",
     "Jobs",
     "Label",
     "Labeled",
     "Labels",
     "Normalize",
-    "OutDirectory",
     "Past",
     "Plot",
     "Quiet",
     "Reflection",
     "Seed",
     "StoreUrl",
-    "WorkDirectory",
 ]
 
 StoreUrl = Annotated[
@@ -108,15 +105,4 @@ Config = Annotated[
         help="Take settings from this TOML file, such as the one that an earlier run wrote; keys are "
         "the names of arguments and options, and what is typed wins.",
     ),
-]
-DataDirectory = Annotated[
-    Path,
-    typer.Option(
-        envvar="L2T_DATA", metavar="FOLDER", help="Folder of the data sets, one folder each."
-    ),
-]
-OutDirectory = Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the table.")]
-WorkDirectory = Annotated[
-    Path,
-    typer.Option(metavar="FOLDER", help="Folder for experiences; what is there is not done again."),
 ]
