@@ -21,6 +21,7 @@ from reproduction.shipped import SHIPPED, learn_shipped
 app = typer.Typer(
     help="Measure the paper's experiments and the pages of docs/results again.",
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
@@ -53,7 +54,9 @@ def paper(
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("build/paper"),
     work: Work = WORK,
     jobs: Jobs = 1,
-    cluster: Annotated[str | None, typer.Option(help="Address of a Dask scheduler.")] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="A Dask scheduler whose workers can import this folder.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The seed of all pairs.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> None:

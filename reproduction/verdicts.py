@@ -6,12 +6,12 @@ import warnings
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from l2t.domains import DomainPair
 from l2t.experiences.evaluation import (
     MIN_TEST_ROWS,
     labeled_draws,
-    leave_one_out_accuracy,
     nearest_accuracy,
 )
 from l2t.experiences.executors import choose_executor
@@ -22,7 +22,7 @@ from l2t.numerics import squared_distances
 from l2t.reflection import ReflectionFunction
 from l2t.typing import Array
 
-__all__ = ["LABEL_COUNTS", "RULES", "measure_verdicts"]
+__all__ = ["LABEL_COUNTS", "RULES", "leave_one_out_accuracy", "measure_verdicts"]
 
 
 LABEL_COUNTS = (15, 30, 60, 120)
@@ -46,6 +46,15 @@ def measure_verdicts(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a mean of nothing
         return np.asarray(np.nanmean(np.sort(found, axis=0), axis=0))
+
+
+def leave_one_out_accuracy(
+    D: Array, codes: npt.NDArray[np.intp], chosen: npt.NDArray[np.intp]
+) -> float:
+    """Return the share of labelled rows that 1-NN gets right from the others of them."""
+    others = D[np.ix_(chosen, chosen)]
+    np.fill_diagonal(others, np.inf)
+    return float(np.mean(codes[chosen][others.argmin(axis=1)] == codes[chosen]))
 
 
 def _ratios(task: tuple[DomainPair, ReflectionFunction]) -> Array:

@@ -16,13 +16,14 @@ import numpy.typing as npt
 from l2t import algorithms
 from l2t.domains import Domain, DomainPair
 from l2t.exceptions import L2TWarning
-from l2t.experiences.evaluation import labeled_draws, leave_one_out_accuracy, nearest_accuracy
+from l2t.experiences.evaluation import labeled_draws, nearest_accuracy
 from l2t.inference import PastTargets
 from l2t.inference.search import Prepared
 from l2t.inference.trials import Trial, without_labels
 from l2t.numerics import fingerprint, squared_distances
 from l2t.reflection import ReflectionFunction
 from l2t.reflection.plan import Plan, nearest_plan
+from reproduction.verdicts import leave_one_out_accuracy
 
 __all__ = ["Base", "Exhaustive", "Method", "Search", "Tried"]
 

@@ -323,20 +323,7 @@ def supplement(study: Study) -> Section:
     weights = function.beta / max(float(function.beta.sum()), 1e-300)
     pair = study.setting.pairs("test")[0]
     inferred = infer(pair, function, n_labels=15, past=study.past)
-    found = study.tested
-    counts = np.array(found.label_counts, dtype=float)
-    curve = LabelCurve(function.c, *function.label_range)
-    series, rows = {}, []
-    for name in (*ALGORITHMS, "L2T"):
-        ratios = mean(found[name])
-        corrected = ratios * curve.factor(counts)
-        series[name if name == "L2T" else name.upper()] = (corrected, standard_error(found[name]))
-        rows.append((name.upper(), *ratios.tolist(), *corrected.tolist()))
-    columns = [
-        "method",
-        *(f"{c} labels" for c in found.label_counts),
-        *(f"{c} labels, l_hat" for c in found.label_counts),
-    ]
+    table, curve = _corrected(study)
     return Section(
         "Supplement: beta, one pair, and the label-count correction",
         paragraph(
@@ -353,7 +340,7 @@ def supplement(study: Study) -> Section:
                 ("p", "share"),
                 list(zip(function.kernels.exponents.tolist(), weights.tolist(), strict=True)),
             ),
-            Table("l-hat", "Ratios, and ratios corrected for the label count.", tuple(columns), rows),
+            table,
         ],
         [
             Figure(
@@ -369,16 +356,35 @@ def supplement(study: Study) -> Section:
                 "The first testing pair before and after W, in two principal components.",
                 lambda: plot_transfer(pair, inferred),
             ),
-            Figure(
-                "l-hat",
-                "Mean ratios corrected for the label count.",
-                curves(
-                    found.label_counts, series, f"l_hat, c = {function.c:.3f}",
-                    "labelled target rows", "l_hat",
-                ),
-            ),
+            curve,
         ],
     )  # fmt: skip
+
+
+def _corrected(study: Study) -> tuple[Table, Figure]:
+    """Correct the measured ratios for the label count."""
+    function = study.function
+    found = study.tested
+    counts = np.array(found.label_counts, dtype=float)
+    curve = LabelCurve(function.c, *function.label_range)
+    series, rows = {}, []
+    for name in (*ALGORITHMS, "L2T"):
+        ratios = mean(found[name])
+        corrected = ratios * curve.factor(counts)
+        series[name if name == "L2T" else name.upper()] = (corrected, standard_error(found[name]))
+        rows.append((name.upper(), *ratios.tolist(), *corrected.tolist()))
+    columns = [
+        "method",
+        *(f"{c} labels" for c in found.label_counts),
+        *(f"{c} labels, l_hat" for c in found.label_counts),
+    ]
+    caption = "Ratios, and ratios corrected for the label count."
+    title = f"l_hat, c = {function.c:.3f}"
+    drawn = curves(found.label_counts, series, title, "labelled target rows", "l_hat")
+    return (
+        Table("l-hat", caption, tuple(columns), rows),
+        Figure("l-hat", "Mean ratios corrected for the label count.", drawn),
+    )
 
 
 def _published(name: str, counts: tuple[int, ...]) -> list[float]:

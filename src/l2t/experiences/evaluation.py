@@ -28,7 +28,6 @@ __all__ = [
     "evaluate",
     "improvement_ratio",
     "labeled_draws",
-    "leave_one_out_accuracy",
     "nearest_accuracy",
 ]
 
@@ -178,13 +177,6 @@ def nearest_accuracy(D: Array, codes: Codes, chosen: Codes, test: Codes) -> floa
     """Return the accuracy of 1-NN from labelled to test rows, by the distances between all rows."""
     nearest = D[np.ix_(test, chosen)].argmin(axis=1)
     return float(np.mean(codes[chosen][nearest] == codes[test]))
-
-
-def leave_one_out_accuracy(D: Array, codes: Codes, chosen: Codes) -> float:
-    """Return the share of labelled rows that 1-NN gets right from the others of them."""
-    others = D[np.ix_(chosen, chosen)]
-    np.fill_diagonal(others, np.inf)
-    return float(np.mean(codes[chosen][others.argmin(axis=1)] == codes[chosen]))
 
 
 def _any_classifier(
