@@ -140,7 +140,9 @@ class Domain:
             digest.update(f"|{tag}:{'' if labels is None else _label_digest(labels)}".encode())
         return digest.hexdigest()
 
-    def with_features(self, X: Any, *, name: str | None = None) -> Domain:
+    def with_features(
+        self, X: Any, *, name: str | None = None, feature_names: Sequence[str] | None = None
+    ) -> Domain:
         """Return the domain with other features for the same rows, such as ``transform(X)``."""
         return Domain(
             X,
@@ -148,6 +150,7 @@ class Domain:
             labeled=self.labeled,
             groups=self.groups,
             name=self.name if name is None else name,
+            feature_names=feature_names,
         )
 
     def take(self, rows: npt.ArrayLike, *, name: str | None = None) -> Domain:

@@ -15,7 +15,8 @@ from typing import Any, Protocol, TypeVar
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from l2t.exceptions import InvalidInputError, L2TError, MissingExtraError
+from l2t.exceptions import L2TError, MissingExtraError
+from l2t.validation import whole_number
 
 __all__ = ["Dask", "Executor", "Processes", "Serial", "choose_executor"]
 
@@ -39,10 +40,8 @@ def choose_executor(n_jobs: int, cluster: Any) -> Executor:
     """Return the executor for the arguments of `collect`."""
     if cluster is not None:
         return Dask(cluster)
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0 or n_jobs < -1:
-        raise InvalidInputError(
-            f"n_jobs must be a number of processes, or -1 for all cores, got {n_jobs!r}"
-        )
+    if n_jobs != -1:
+        whole_number("n_jobs", n_jobs, least=1, otherwise=" or -1 for all cores")
     return Serial() if n_jobs == 1 else Processes(n_jobs)
 
 
