@@ -28,7 +28,7 @@ from l2t.numerics import (
     mean_gap_weights,
     mean_squared_distance,
     minimize_on_manifold,
-    squared_distances,
+    rbf_kernel,
 )
 from l2t.typing import Array
 from l2t.validation import one_of, real_number, whole_number
@@ -94,9 +94,7 @@ def rbf_mmd(source: Array, target: Array) -> Objective:
 
     def objective(W: Array) -> tuple[float, Array]:
         Z = X @ W
-        C = squared_distances(Z)
-        C *= -1.0 / sigma
-        np.exp(C, out=C)
+        C = rbf_kernel(Z, sigma)
         C *= weights
         C *= weights[:, None]
         return float(C.sum()), laplacian_product(C, X, Z) * (-2.0 / sigma)
