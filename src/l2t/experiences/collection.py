@@ -29,6 +29,7 @@ from l2t.experiences.heartbeat import Heartbeat
 from l2t.experiences.store import ExperienceStore, Packed, pack
 from l2t.progress import progress_bar
 from l2t.statistics import KernelBank, pair_statistics
+from l2t.typing import AnyArray
 
 __all__ = ["Collection", "collect", "measure_run"]
 
@@ -240,16 +241,22 @@ def _perform(task: _Task) -> Packed:
 def _before(task: _Task) -> Accuracies | L2TError:
     """Return the accuracies without transfer, or why there are none."""
     try:
-        return evaluate(
-            task.pair.target.X,
-            task.pair.target.codes,
-            label_counts=task.protocol.label_counts,
-            n_draws=task.protocol.n_draws,
-            classifier=task.protocol.classifier,
-            random_state=task.random_state,
-        )
+        return _accuracies(task, task.pair.target.X, task.protocol.label_counts)
     except L2TError as error:
         return error
+
+
+def _accuracies(task: _Task, Z: AnyArray, label_counts: tuple[int, ...]) -> Accuracies:
+    """Return what a representation of the target's rows is worth."""
+    return evaluate(
+        Z,
+        task.pair.target.codes,
+        label_counts=label_counts,
+        n_draws=task.protocol.n_draws,
+        classifier=task.protocol.classifier,
+        groups=task.pair.target.group_codes,
+        random_state=task.random_state,
+    )
 
 
 def _run(task: _Task, algorithm: Algorithm, before: Accuracies | L2TError) -> Run:
@@ -281,7 +288,6 @@ def _run(task: _Task, algorithm: Algorithm, before: Accuracies | L2TError) -> Ru
 
 def _measured(task: _Task, algorithm: Algorithm, before: Accuracies) -> dict[str, Any]:
     """Fit, compute the statistics, and score every label count."""
-    target = task.pair.target
     W = algorithm.fit(task.pair).W
     statistics = pair_statistics(
         task.pair,
@@ -290,30 +296,14 @@ def _measured(task: _Task, algorithm: Algorithm, before: Accuracies) -> dict[str
         n_neighbors=task.protocol.n_neighbors,
         random_state=task.random_state,
     )
-    after = evaluate(
-        target.X @ W,
-        target.codes,
-        label_counts=before.label_counts,
-        n_draws=task.protocol.n_draws,
-        classifier=task.protocol.classifier,
-        random_state=task.random_state,
-    )
+    after = _accuracies(task, task.pair.target.X @ W, before.label_counts)
     columns = (
-        before.label_counts,
         before.mean,
         before.standard_error,
         after.mean,
         after.standard_error,
+        improvement_ratio(before.mean, after.mean, before.n_test),
     )
-    scores = tuple(
-        Score(
-            count,
-            float(b),
-            float(b_error),
-            float(a),
-            float(a_error),
-            improvement_ratio(float(b), float(a), before.n_rows - count),
-        )
-        for count, b, b_error, a, a_error in zip(*columns, strict=True)
-    )
+    rows = np.column_stack(columns).tolist()
+    scores = tuple(Score(n, *row) for n, row in zip(before.label_counts, rows, strict=True))
     return {"status": "done", "W": W, "statistics": statistics, "scores": scores}

@@ -93,7 +93,11 @@ def write_report(
     """Write what was measured, one pair before and after W, and what was learned."""
     found = infer(pair, function, n_labels=FEW)
     before, after = (
-        float(evaluate(Z, pair.target.codes, label_counts=(FEW,)).mean[0])
+        float(
+            evaluate(
+                Z, pair.target.codes, label_counts=(FEW,), groups=pair.target.group_codes
+            ).mean[0]
+        )
         for Z in (pair.target.X, pair.target.X @ found.W)
     )
     bases = [float(study.mean(ratios)[0]) for ratios in study.base]
