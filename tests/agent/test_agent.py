@@ -243,7 +243,7 @@ def test_labelled_targets_of_the_past_are_where_the_search_begins(
     np.testing.assert_allclose(second.W, found.W, atol=1e-10)
     assert not np.allclose(first.W, second.W)
     assert store.run(first.id).params["past_classes"] == 0
-    assert store.run(second.id).params["past_classes"] == past.without(pairs[0].target).n_classes
+    assert store.run(second.id).params["past_classes"] == past.n_classes
     # Another agent on the same store knows the same, and one that goes on follows.
     np.testing.assert_allclose(Agent(store).ask(unlabelled[0], 15).W, second.W, atol=1e-10)
     agent.observe(pairs[5], np.eye(64)[:, :5], 0.5, 0.6, 15)
