@@ -1,7 +1,7 @@
 """Collection: run algorithms on pairs, measure what each W is worth, and keep every run.
 
 The unit of work is the run (pair, algorithm, parameters, seed, protocol), known by its content: what is
-in the store already is not done again, so that a collection which was stopped at any moment goes on where it
+in the store already is not done again, so that a collection which was stopped at any moment resumes where it
 was. A run that fails is kept with its reason, and never stops the others. Runs of one pair travel together:
 they share its span and its accuracy without transfer.
 """
@@ -64,6 +64,19 @@ class _Protocol:
     n_neighbors: int
     classifier: Any
 
+    @classmethod
+    def of(
+        cls,
+        label_counts: Sequence[int],
+        n_draws: int,
+        kernels: KernelBank | None,
+        n_neighbors: int,
+        classifier: Any,
+    ) -> _Protocol:
+        bank = KernelBank() if kernels is None else kernels
+        counts = tuple(int(count) for count in label_counts)
+        return cls(counts, n_draws, bank, n_neighbors, classifier)
+
     def as_json(self) -> dict[str, Any]:
         """Return the protocol as plain values."""
         return {
@@ -113,7 +126,7 @@ def collect(
     algorithms : "all", or a sequence of names or algorithms
         What to run.
     one_per_pair : bool
-        Run one random algorithm a pair, as the paper does, instead of all of them.
+        Run one random algorithm per pair, as the paper does, instead of all of them.
     n_components : int
         For algorithms given by name.
     label_counts, n_draws, classifier
@@ -130,13 +143,7 @@ def collect(
         Whether to show a progress bar on standard error.
     """
     chosen = _algorithms(algorithms, n_components, random_state)
-    protocol = _Protocol(
-        tuple(int(count) for count in label_counts),
-        n_draws,
-        KernelBank() if kernels is None else kernels,
-        n_neighbors,
-        classifier,
-    )
+    protocol = _Protocol.of(label_counts, n_draws, kernels, n_neighbors, classifier)
     executor = choose_executor(n_jobs, cluster)
     start = time.perf_counter()
     counts = {"done": 0, "failed": 0, "already there": 0}
@@ -181,13 +188,7 @@ def measure_run(
     random_state: int = 0,
 ) -> Run:
     """Do one run as `collect` does it, and return it; what goes wrong becomes its reason."""
-    protocol = _Protocol(
-        tuple(int(count) for count in label_counts),
-        n_draws,
-        KernelBank() if kernels is None else kernels,
-        n_neighbors,
-        classifier,
-    )
+    protocol = _Protocol.of(label_counts, n_draws, kernels, n_neighbors, classifier)
     task = _Task(pair, (algorithm,), random_state, protocol)
     return _run(task, algorithm, _before(task))
 
