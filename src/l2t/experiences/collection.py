@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from l2t import algorithms as registry
 from l2t._version import __version__
-from l2t.algorithms import Algorithm
+from l2t.algorithms import Algorithm, make_all
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
 from l2t.experiences.evaluation import LABEL_COUNTS, Accuracies, evaluate, improvement_ratio
@@ -142,7 +141,11 @@ def collect(
     progress : bool
         Whether to show a progress bar on standard error.
     """
-    chosen = _algorithms(algorithms, n_components, random_state)
+    chosen = make_all(
+        "algorithms", algorithms, n_components=n_components, random_state=random_state
+    )
+    if not chosen:
+        raise InvalidInputError("algorithms must be one or more, got none")
     protocol = _Protocol.of(label_counts, n_draws, kernels, n_neighbors, classifier)
     executor = choose_executor(n_jobs, cluster)
     start = time.perf_counter()
@@ -191,22 +194,6 @@ def measure_run(
     protocol = _Protocol.of(label_counts, n_draws, kernels, n_neighbors, classifier)
     task = _Task(pair, (algorithm,), random_state, protocol)
     return _run(task, algorithm, _before(task))
-
-
-def _algorithms(
-    wanted: str | Sequence[str | Algorithm], n_components: int, random_state: int
-) -> tuple[Algorithm, ...]:
-    names: Sequence[str | Algorithm] = registry.names() if wanted == "all" else wanted
-    if isinstance(names, str):
-        names = [names]
-    if not names:
-        raise InvalidInputError("algorithms must name at least one algorithm, got none")
-    return tuple(
-        registry.make(each, n_components=n_components, random_state=random_state)
-        if isinstance(each, str)
-        else each
-        for each in names
-    )
 
 
 def _one_of(chosen: tuple[Algorithm, ...], index: int, random_state: int) -> tuple[Algorithm, ...]:

@@ -320,15 +320,8 @@ def _function(
     table, sample, known = lesson.table, trial.sample, trial.known
     calibration = None
     if known.sum() >= 2:
-        kept = known[sample.table.run]
-        calibration = calibrate(
-            trial.held_out[known],
-            sample.levels()[known],
-            (np.cumsum(known) - 1)[sample.table.run[kept]],
-            sample.table.n_labels[kept],
-            sample.table.ratio[kept],
-            len(np.unique(sample.table.pair[known])),
-        )
+        n_pairs = len(np.unique(sample.table.pair[known]))
+        calibration = calibrate(*sample.outcomes(trial.held_out, known), n_pairs)
     else:
         warnings.warn(
             "all experiences are of one pair: the first gamma and huber were taken, and there is no "

@@ -67,7 +67,7 @@ def assessment(
     here: Here,
     name: Name,
     pairs: Annotated[
-        Pairs, Query(description="All pairs, or the third that a learning curve holds out.")
+        Pairs, Query(description="All pairs, or those that a learning curve holds out.")
     ] = "all",
 ) -> AssessmentOut:
     """Return what a function predicts for up to 300 runs of this store, against what was measured."""
