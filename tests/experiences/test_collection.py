@@ -186,7 +186,7 @@ def test_other_classifiers_and_banks(memory):
 
 
 def test_bad_arguments(memory):
-    with pytest.raises(InvalidInputError, match="algorithms must name at least one"):
+    with pytest.raises(InvalidInputError, match="algorithms must be one or more, got none"):
         l2t.collect(make_pairs(1), memory, algorithms=[])
     with pytest.raises(LookupError, match="got 'pca'"):
         l2t.collect(make_pairs(1), memory, algorithms=["pca"])
