@@ -10,7 +10,7 @@ import numpy as np
 
 from l2t import Domain, PairSampler, domains, normalize, read_domain
 from l2t.algorithms import CMF, DIP, ITL, SIE, STL, BaseAlgorithm
-from l2t.experiences import evaluate
+from l2t.experiences import evaluate, improvement_ratio
 
 COUNTS = (3, 30, 120)
 PAIRS, SEED = 8, 12345  # a seed that no reported result uses
@@ -52,8 +52,9 @@ def _ratios(source: Domain, target: Domain) -> dict[str, np.ndarray]:
     found: dict[str, list[np.ndarray]] = {name: [] for name in VARIANTS}
     for pair in PairSampler(normalize(source), normalize(target), PAIRS, random_state=SEED):
         codes = pair.target.codes
-        before = evaluate(pair.target.X, codes, label_counts=COUNTS).mean
+        before = evaluate(pair.target.X, codes, label_counts=COUNTS)
         for name, algorithm in VARIANTS.items():
             Z = algorithm.fit(pair).transform(pair.target.X)
-            found[name].append(evaluate(Z, codes, label_counts=COUNTS).mean / before)
+            after = evaluate(Z, codes, label_counts=COUNTS)
+            found[name].append(improvement_ratio(before.mean, after.mean, before.n_test))
     return {name: np.mean(ratios, axis=0) for name, ratios in found.items()}

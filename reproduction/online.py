@@ -103,7 +103,7 @@ def measure_stream(
             count = label_counts[i % len(label_counts)]
             suggestion = agent.ask(pair, count)
             before, after = _accuracies(pair, suggestion.W, count)
-            worth = improvement_ratio(before, after, len(pair.target) - count)
+            worth = float(improvement_ratio(before, after, len(pair.target) - count))
             used = suggestion.verdict == "transfer"
             low, high = suggestion.interval or (np.nan, np.nan)
             expected = np.nan if suggestion.predicted is None else suggestion.predicted
@@ -150,7 +150,7 @@ def ratios_of(
                 random_state=random_state,
             )
             before, after = _accuracies(pair, found.W, count)
-            worth = improvement_ratio(before, after, len(pair.target) - count)
+            worth = float(improvement_ratio(before, after, len(pair.target) - count))
             ratios.append(worth if found.verdict == "transfer" else 1.0)
             advance("comparing")
     return np.array(ratios)

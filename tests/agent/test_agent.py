@@ -104,7 +104,9 @@ def test_the_number_of_labels_is_told_once(agent, store, unlabelled):
     with pytest.raises(InvalidInputError, match=r"made for \(15\), got 30"):
         agent.tell(agent.ask(unlabelled[0], 15), 0.5, 0.6, 30)
     suggestion = agent.ask(unlabelled[0])
-    with pytest.raises(InvalidInputError, match="n_labels must be the number of labelled"):
+    with pytest.raises(
+        InvalidInputError, match="n_labels must be a whole number of at least 1, got None"
+    ):
         agent.tell(suggestion, 0.5, 0.6)
     agent.tell(suggestion, 0.5, 0.6, 45)
     assert [each.n_labels for each in store.experiences(status="done")] == [45]
@@ -191,9 +193,9 @@ def test_practice(store, pairs, default):
     ("options", "said"),
     [
         ({"refine_every": 0}, "refine_every must be a whole number of at least 1, got 0"),
-        ({"explore": 1.5}, "explore must be a probability from 0 to 1 or 'upper', got 1.5"),
-        ({"explore": "lower"}, "explore must be a probability"),
-        ({"explore": True}, "explore must be a probability"),
+        ({"explore": 1.5}, "explore must be a number from 0 to 1 or 'upper', got 1.5"),
+        ({"explore": "lower"}, "explore must be a number from 0 to 1"),
+        ({"explore": True}, "explore must be a number from 0 to 1"),
         ({"random_state": -1}, "random_state must be a whole number of at least 0, got -1"),
         ({"reflection": 5}, "reflection must be a ReflectionFunction, a name, a path or None"),
     ],
@@ -241,7 +243,7 @@ def test_labelled_targets_of_the_past_are_where_the_search_begins(
     np.testing.assert_allclose(second.W, found.W, atol=1e-10)
     assert not np.allclose(first.W, second.W)
     assert store.run(first.id).params["past_classes"] == 0
-    assert store.run(second.id).params["past_classes"] == past.without(pairs[0].target).n_classes
+    assert store.run(second.id).params["past_classes"] == past.n_classes
     # Another agent on the same store knows the same, and one that goes on follows.
     np.testing.assert_allclose(Agent(store).ask(unlabelled[0], 15).W, second.W, atol=1e-10)
     agent.observe(pairs[5], np.eye(64)[:, :5], 0.5, 0.6, 15)

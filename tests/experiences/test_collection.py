@@ -108,6 +108,20 @@ def test_an_experience_is_what_was_measured(memory):
     assert again.key == each.run_key
 
 
+def test_groups_of_the_target_are_never_split(memory):
+    source, target = (make_pairs(1)[0].source, make_pairs(1)[0].target)
+    doubled = target.take(np.repeat(np.arange(len(target)), 2))
+    grouped = Domain(doubled.X, doubled.y, groups=np.repeat(np.arange(len(target)), 2))
+    l2t.collect([DomainPair(source, grouped)], memory, **QUICK)
+    each = next(each for each in memory.experiences() if each.n_labels == 30)
+    expected, leaking = (
+        evaluate(grouped.X, grouped.codes, label_counts=(30,), n_draws=3, groups=groups).mean[0]
+        for groups in (grouped.group_codes, None)
+    )
+    assert each.accuracy_before == expected
+    assert expected < leaking, "a twin would have told the class"
+
+
 def test_nothing_is_done_twice(memory):
     l2t.collect(make_pairs(2), memory, **QUICK)
     told = l2t.collect(make_pairs(3), memory, **QUICK)
@@ -172,7 +186,7 @@ def test_other_classifiers_and_banks(memory):
 
 
 def test_bad_arguments(memory):
-    with pytest.raises(InvalidInputError, match="algorithms must name at least one"):
+    with pytest.raises(InvalidInputError, match="algorithms must be one or more, got none"):
         l2t.collect(make_pairs(1), memory, algorithms=[])
     with pytest.raises(LookupError, match="got 'pca'"):
         l2t.collect(make_pairs(1), memory, algorithms=["pca"])

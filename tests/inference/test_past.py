@@ -179,7 +179,7 @@ def test_what_cannot_be():
     pair = DomainPair(past_target(0, m=5), past_target(1, m=5))
     with pytest.raises(InvalidInputError, match=r"^past must have the pair's 5 features, got 12$"):
         infer(pair, past=PastTargets([past_target(0)]))
-    with pytest.raises(InvalidInputError, match=r"^past must be PastTargets, got str$"):
+    with pytest.raises(InvalidInputError, match=r"^past must be a PastTargets, got str$"):
         infer(pair, past="yesterday")
 
 

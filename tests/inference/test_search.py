@@ -377,7 +377,7 @@ def test_a_name_that_no_algorithm_has(pair, reflection):
 
 @pytest.mark.parametrize(("starts", "got"), [(3, "int"), (["gfk", 3], "int")])
 def test_starts_that_are_no_starts(pair, reflection, starts, got):
-    sentence = f"starts must be names, algorithms or a mapping from names to W, got {got}"
+    sentence = f"starts must be names or algorithms, got {got}"
     with pytest.raises(InvalidInputError, match=f"^{re.escape(sentence)}$"):
         infer(pair, reflection, starts=starts)
 

@@ -67,7 +67,9 @@ def test_open_suggestions_are_listed(files, tmp_path):
     listed = json.loads(run("store", "ls", store, "--status", "asked", "--format", "json"))
     assert [(row["run"], row["status"]) for row in listed] == [(asked["id"][:12], "asked")]
     accuracies = ("--before", 0.5, "--after", 0.6)
-    with pytest.raises(InvalidInputError, match="n_labels must be the number"):
+    with pytest.raises(
+        InvalidInputError, match="n_labels must be a whole number of at least 1, got None"
+    ):
         run("tell", asked["id"], "--store", store, *accuracies)
     run("tell", asked["id"], "--store", store, *accuracies, "--labels", 15)
     with pytest.raises(InvalidInputError, match="nothing has been learned yet"):

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import l2t
+from l2t.interfaces.dashboard.jobs import Jobs
 from l2t.interfaces.dashboard.settings import Limits
 
 
@@ -258,7 +259,42 @@ def test_work_ends_with_its_time_and_its_memory(visiting, store, files):
     with visiting(store, limits=Limits(read_seconds=0.05)) as client:
         assert "0.05 seconds" in refused(client, "a.csv", (files / "source.csv").read_bytes())
     with visiting(store, limits=Limits(memory=2**26)) as client:
-        assert "memory" in refused(client, "a.csv", (files / "source.csv").read_bytes())
+        error = refused(client, "a.csv", (files / "source.csv").read_bytes())
+        assert "memory" in error
+        assert Path(error.rpartition("see ")[2]).read_text(), (
+            "a library said what it found none for"
+        )
+
+
+def test_a_worker_that_is_killed_says_so_and_leaves_its_log(visiting, store):
+    with visiting(store) as client:
+        begun = client.post("/api/learning-curves").json()
+        job = client.app.state.context.jobs.get(begun["id"])
+        job.process.kill()
+        assert job.ended.wait(60)
+        told = client.get(f"/api/jobs/{begun['id']}").json()
+        assert told["state"] == "failed"
+        assert told["error"].startswith(
+            "its process was killed by signal 9, often for lack of memory"
+        )
+        assert Path(told["error"].rpartition("see ")[2]) == job.log
+        client.app.state.context.jobs.forget(job)
+        assert job.log.is_file(), "it stays when the job is forgotten"
+        assert not job.folder.exists()
+
+
+def test_what_went_wrong_unexpectedly_is_in_the_log(tmp_path):
+    jobs = Jobs(tmp_path, Limits())
+    job = jobs.start("no such work", lambda folder: {})
+    assert job.ended.wait(60)
+    assert job.error == f"it failed: KeyError: 'no such work'; see {job.log}"
+    assert "Traceback" in job.log.read_text()
+
+
+def test_logs_of_work_that_went_well_are_removed(visiting, store, files):
+    with visiting(store) as client:
+        upload(client, files / "source.csv")
+        assert not list(client.app.state.context.jobs._folder.iterdir())
 
 
 def test_work_can_be_stopped_and_too_much_is_refused(visiting, store):

@@ -41,7 +41,11 @@ def write_report(
 
     found = infer(pair, function, n_labels=FEW)
     before, after = (
-        float(evaluate(Z, pair.target.codes, label_counts=(FEW,)).mean[0])
+        float(
+            evaluate(
+                Z, pair.target.codes, label_counts=(FEW,), groups=pair.target.group_codes
+            ).mean[0]
+        )
         for Z in (pair.target.X, pair.target.X @ found.W)
     )
     named = [*zip(study.names, study.base, strict=True), ("L2T", study.l2t)]

@@ -12,7 +12,7 @@ from l2t.domains import Domain, DomainPair, write_domain
 from l2t.domains.files import check_writable
 from l2t.domains.files._disk import replacing
 from l2t.exceptions import InvalidInputError
-from l2t.experiences import evaluate, open_store
+from l2t.experiences import evaluate, improvement_ratio, open_store
 from l2t.inference import Inference, PastTargets, infer, rank_sources
 from l2t.interfaces.cli.formats import Format
 from l2t.interfaces.cli.output import say, show_record, show_rows
@@ -174,13 +174,15 @@ def _measured(target: Domain, found: Inference) -> dict[str, Any]:
         return {}
     counts = (found.n_labels or FEW,)
     try:
-        before = evaluate(target.X, target.codes, label_counts=counts)
-        after = evaluate(target.X @ found.W, target.codes, label_counts=counts)
+        before, after = (
+            evaluate(Z, target.codes, label_counts=counts, groups=target.group_codes)
+            for Z in (target.X, target.X @ found.W)
+        )
     except InvalidInputError:  # too few rows to measure anything
         return {}
     return {
         "measured_with_labels": counts[0],
         "accuracy_before": float(before.mean[0]),
         "accuracy_after": float(after.mean[0]),
-        "measured_improvement": float(after.mean[0] / max(before.mean[0], 1e-9)),
+        "measured_improvement": float(improvement_ratio(before.mean, after.mean, before.n_test)[0]),
     }

@@ -23,19 +23,34 @@ from l2t.interfaces.cli.commands.options import (
 )
 from l2t.interfaces.cli.formats import Constraint, Format, Scaling
 
+Source = Annotated[
+    Path, typer.Argument(metavar="SOURCE", help="File of the larger domain to learn from.")
+]
+Target = Annotated[
+    Path, typer.Argument(metavar="TARGET", help="File of the domain with few labels or none.")
+]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Write the transformed target."),
+]
+SearchedIn = Annotated[
+    Constraint | None,
+    typer.Option(
+        help="How W is searched: soft, or as in the paper on the grassmann manifold or the sphere. "
+        "Without it as the reflection function has found best."
+    ),
+]
+BeforeAndAfter = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Draw both domains before and after (.png, .svg or .pdf)."),
+]
+
 
 @app.command(short_help="What to transfer from one file to another, and whether to.")
 def transfer(
-    source: Annotated[
-        Path, typer.Argument(metavar="SOURCE", help="File of the larger domain to learn from.")
-    ],
-    target: Annotated[
-        Path, typer.Argument(metavar="TARGET", help="File of the domain with few labels or none.")
-    ],
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the transformed target."),
-    ] = None,
+    source: Source,
+    target: Target,
+    output: Output = None,
     label: Label = None,
     labeled: Labeled = None,
     ignore: Ignore = None,
@@ -45,24 +60,13 @@ def transfer(
     ] = None,
     reflection: Reflection = "default",
     past: Past = None,
-    constraint: Annotated[
-        Constraint | None,
-        typer.Option(
-            help="How W is searched: soft, or as in the paper on the grassmann manifold or the sphere. "
-            "Without it as the reflection function has found best."
-        ),
-    ] = None,
+    constraint: SearchedIn = None,
     normalize: Normalize = Scaling.rows,
     source_output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the transformed source.")
     ] = None,
     w_output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write W (.npy).")] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Draw both domains before and after (.png, .svg or .pdf)."
-        ),
-    ] = None,
+    plot: BeforeAndAfter = None,
     seed: Seed = 0,
     format: As = Format.table,
     quiet: Quiet = False,
