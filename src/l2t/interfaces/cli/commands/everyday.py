@@ -78,8 +78,8 @@ def transfer(
     """Find what to transfer from a source to a target, say whether to, and write the transformed target.
 
     Both files have the same features, one row a line, and other classes as a rule; a column of labels may be
-    in both. csv, xlsx, parquet, npz, mat and svmlight files are read. Nothing is to be learned first: a reflection
-    function ships with l2t.
+    in both. csv, xlsx, parquet, npz, mat and svmlight files are read. Nothing is to be learned first: a
+    reflection function ships with l2t.
 
       l2t transfer photos.csv sketches.csv --label species -o sketches_z.csv
 
