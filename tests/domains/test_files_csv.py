@@ -236,6 +236,7 @@ def test_errors_of_the_other_columns(path: Path) -> None:
     )
     refused(path, text, "has no column 'z'", features=["x", "z"])
     refused(path, text, "column 'x' cannot be a feature and another part$", label="x", **features)
+    refused(path, "x,kind\n1,a\n2\n", "line 3 has 1 cells, where line 1 has 2$", label="kind")
     text = "x,kind,mine\n1,,1\n2,b,1\n"
     refused(path, text, "y must not be missing where labeled is True", label="kind", labeled="mine")
     refused(path, "x,mine\n1,1\n", "labeled marks rows as labelled, but y", labeled="mine")

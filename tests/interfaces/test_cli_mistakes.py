@@ -139,6 +139,10 @@ CONFUSED = {
         "target.csv: has no column 'mine'",
     ),
     "ranking nothing that is there": ("rank target.csv absent.csv --label digit", "absent.csv"),
+    "collecting without labels": (
+        "collect source.csv unlabelled.csv --label digit",
+        "unlabelled.csv: has no labels; say --label with the name of their column",
+    ),
     "no store": ("learn --store absent.db", "absent.db"),
     "no such store": ("store check notes.txt", "got 'notes.txt'"),
 }
@@ -151,6 +155,7 @@ def wrong(here, tables):
     Path("empty.csv").touch()
     target[:0].to_csv("header.csv", index=False)
     target.drop(columns="e3").to_csv("fewer.csv", index=False)
+    target.drop(columns="digit").to_csv("unlabelled.csv", index=False)
     target[[*target.columns[63::-1], "digit"]].to_csv("turned.csv", index=False)
     target.reset_index(names="id").to_csv("id.csv", index=False)
     target.assign(file="a b.png").to_csv("text.csv", index=False)

@@ -56,18 +56,21 @@ class _Text:
         return first > 1 and len(set(widths)) == 1, first
 
     def line(self, row: int, width: int) -> str:
-        """Return where a record is."""
-        line, cells = next(islice(self.records(), row, None))
-        self.check_width(line, cells, width)
+        """Return where a record is; one of another width is an error of its own."""
+        (line,) = self.lines(width, row, row + 1)
         return f"line {line}"
 
-    def check_width(self, line: int, cells: list[str], width: int) -> None:
-        """Reject a record of another width: what is missing in it is missing for that reason."""
-        if len(cells) != width:
-            first, _ = next(self.records())
-            raise FileFormatError(
-                f"line {line} has {len(cells)} cells, where line {first} has {width}"
-            )
+    def lines(self, width: int, start: int = 0, stop: int | None = None) -> list[int]:
+        """Return the lines of records, all of which must have the same width."""
+        lines = []
+        for line, cells in islice(self.records(), start, stop):
+            if len(cells) != width:
+                first, _ = next(self.records())
+                raise FileFormatError(
+                    f"line {line} has {len(cells)} cells, where line {first} has {width}"
+                )
+            lines.append(line)
+        return lines
 
 
 def read(path: Path, names: Names) -> dict[str, Any]:
@@ -92,6 +95,8 @@ def _read(text: _Text, names: Names) -> dict[str, Any]:
     table = header or [str(position) for position in range(len(first))]
     columns = Columns.of(table, names, index=["Unnamed: 0"] if header else ())
     frame = _parsed(text, table, columns, names, header=header is not None)
+    if table[-1] in columns.others and (frame[table[-1]] == "").any():
+        text.lines(len(table))  # pandas takes cells that are not there for empty ones
 
     def line(row: int) -> str:
         return text.line(row + (header is not None), len(table))
@@ -121,8 +126,7 @@ def _parsed(text: _Text, table: list[str], columns: Columns, names: Names, *, he
                 low_memory=False,
             )
         except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
-            for number, cells in text.records():
-                text.check_width(number, cells, len(table))
+            text.lines(len(table))
             raise FileFormatError(f"cannot be parsed: {error}") from None
 
 
