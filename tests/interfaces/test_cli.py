@@ -254,3 +254,25 @@ def test_looking_into_a_store(files, tmp_path, l2t):
 def test_help_does_not_wait_for_numpy():
     code = "import sys, l2t.interfaces.cli; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_core_alone_transfers_csv_files(files, tmp_path):
+    extras = ["pyarrow", "openpyxl", "matplotlib", "mlxtend", "distributed", "fastapi", "psycopg"]
+    code = f"""
+import sys
+sys.modules.update(dict.fromkeys({extras!r}))
+from l2t.interfaces.cli import main
+main()
+"""
+    out = tmp_path / "out.csv"
+    command = ["transfer", str(files / "source.csv"), str(files / "target.csv"), "--labels", "5"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *command, "-o", str(out)], capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert read_domain(out).n_features > 0
+
+
+def test_importing_the_package_imports_neither_pandas_nor_a_reader():
+    code = "import sys, l2t.domains; sys.exit('pandas' in sys.modules or 'scipy.io' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import re
 import select
@@ -11,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import l2t
@@ -166,7 +168,7 @@ def test_an_npz_with_pickle(client):
             return print, ("unpickled",)
 
     body = zipped(X=npy(np.array([[Evil()]]), allow_pickle=True))
-    assert "unpickling can run code" in refused(client, "evil.npz", body)
+    assert "unpickling them could run code" in refused(client, "evil.npz", body)
 
 
 def test_a_zip_bomb(client):
@@ -176,6 +178,32 @@ def test_a_zip_bomb(client):
     assert refused(client, "bomb.npz", body)
     claimed = zipped(X=npy(np.zeros((4_000, 6_000), dtype=np.float32)))
     assert "rows" in refused(client, "large.npz", claimed)
+
+
+def test_a_bomb_in_every_format(visiting, store, tmp_path):
+    with visiting(store, limits=Limits(rows=1_000, features=100, values=20_000)) as client:
+        zeros = np.zeros((200, 5_000), dtype=np.float32)
+        assert "unpacks to more than the 0 MiB" in refused(client, "a.npz", zipped(X=npy(zeros)))
+        text = b"a,b\n" + b"0,1\n" * 2_000_000
+        assert "unpacks to more" in refused(client, "a.csv", gzip.compress(text))
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("a.csv", text)
+        assert "unpacks to more" in refused(client, "a.csv", packed.getvalue())
+        pd.DataFrame({"a": np.zeros(10**6)}).to_parquet(tmp_path / "a.parquet")
+        body = (tmp_path / "a.parquet").read_bytes()
+        assert len(body) < 10_000
+        assert "unpacks to more" in refused(client, "a.parquet", body)
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("[Content_Types].xml", b" " * 10**7)
+        assert "unpacks to more" in refused(client, "a.xlsx", packed.getvalue())
+
+
+def test_a_workbook(client, tmp_path):
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [0.5, 0.25], "label": ["u", "v"]})
+    frame.to_excel(tmp_path / "a.xlsx", index=False)
+    told = upload(client, tmp_path / "a.xlsx")
+    assert (told["n_rows"], told["n_features"], told["n_classes"]) == (2, 2, 2)
 
 
 def test_a_csv_of_millions_of_columns(client):
@@ -204,7 +232,7 @@ def test_a_path_in_the_file_name_is_only_a_name(client, name):
 
 @pytest.mark.parametrize("name", ["evil.pkl", "evil", ".csv", "evil.npz.exe", "evil.mat"])
 def test_formats_that_are_not_taken(client, name):
-    assert "uploaded as .csv, .tsv, .npz, .parquet" in refused(client, name, b"x", 415)
+    assert "uploaded as .csv, .tsv, .xlsx, .npz, .parquet" in refused(client, name, b"x", 415)
 
 
 @pytest.mark.parametrize(

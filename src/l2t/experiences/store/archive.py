@@ -23,7 +23,6 @@ import numpy as np
 from sqlalchemy import BigInteger, Connection, Table, delete, insert, select
 
 from l2t.domains.files._disk import replacing
-from l2t.domains.files._npz import read_member as read_array
 from l2t.exceptions import FileFormatError, L2TError, StoreError
 from l2t.experiences.store.arrays import decode, encode
 from l2t.experiences.store.contents import ARRAYS_OF_RUNS, batches, present, put
@@ -244,7 +243,8 @@ def _array(archive: zipfile.ZipFile, hash: str) -> AnyArray:
         info = archive.getinfo(f"arrays/{hash}.npy")
     except KeyError:
         raise FileFormatError(f"array {hash!r:.14} is missing") from None
-    array = read_array(archive, info)
+    with archive.open(info) as member:
+        array: AnyArray = np.lib.format.read_array(member, allow_pickle=False)
     if array.dtype.kind not in "biuf" or fingerprint(array) != hash:
         raise FileFormatError(f"array {hash:.12} is not what it was: its hash is another")
     return array

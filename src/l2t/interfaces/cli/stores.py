@@ -9,6 +9,7 @@ from l2t.exceptions import UnknownRunError
 from l2t.experiences import ExperienceStore, open_store, rescue_store, upgrade_store
 from l2t.interfaces.cli.formats import Format
 from l2t.interfaces.cli.output import say, show_record, show_rows, show_sentence
+from l2t.interfaces.cli.reading import check_overwriting
 
 __all__ = [
     "run_check",
@@ -122,6 +123,7 @@ def run_rescue(url: str, into: str, format: Format) -> None:
 
 def run_export(url: str, file: Path, format: Format) -> None:
     """Write a store to one file."""
+    check_overwriting([file], [], store=url)
     with open_store(url, create=False) as store:
         runs = len(store.keys())
         store.export(file)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from l2t.agent import Suggestion
-from l2t.domains import Domain, DomainPair, write_domain
+from l2t.domains import Domain, DomainPair, normalize, read_domains, write_domain
 from l2t.domains.files import check_writable
 from l2t.domains.files._disk import replacing
 from l2t.exceptions import InvalidInputError
@@ -16,7 +16,7 @@ from l2t.experiences import evaluate, improvement_ratio, open_store
 from l2t.inference import Inference, PastTargets, infer, rank_sources
 from l2t.interfaces.cli.formats import Format
 from l2t.interfaces.cli.output import say, show_record, show_rows
-from l2t.interfaces.cli.reading import described, read_domains, read_pair
+from l2t.interfaces.cli.reading import check_overwriting, described, read_pair
 
 __all__ = ["expectation", "run_rank", "run_transfer"]
 
@@ -28,7 +28,6 @@ def run_transfer(
     target: Path,
     *,
     reading: dict[str, Any],
-    labeled: str | None,
     how: str,
     options: dict[str, Any],
     past: str | None,
@@ -37,8 +36,9 @@ def run_transfer(
     quiet: bool,
 ) -> None:
     """Read both files, infer W, write what was asked for, and print what to expect."""
+    check_overwriting(outputs.values(), [source, target, options["reflection"]], store=past)
     _check_outputs(outputs)
-    pair = read_pair(source, target, reading=reading, labeled=labeled, how=how, quiet=quiet)
+    pair = read_pair(source, target, reading=reading, how=how, quiet=quiet)
     found = infer(pair, past=_recalled(past, pair.target), **options)
     record = _record(source, target, pair, found)
     show_record(_for_people(record, found) if format is Format.table else record, format)
@@ -64,7 +64,6 @@ def run_rank(
     sources: list[Path],
     *,
     reading: dict[str, Any],
-    labeled: str | None,
     how: str,
     options: dict[str, Any],
     past: str | None,
@@ -72,7 +71,8 @@ def run_rank(
     quiet: bool,
 ) -> None:
     """Print the sources, the most promising one first."""
-    *read, last = read_domains([*sources, target], reading=reading, labeled=labeled, how=how)
+    domains = read_domains([*sources, target], **reading)
+    *read, last = (normalize(domain, how) for domain in domains)
     ranked = rank_sources(last, read, past=_recalled(past, last), **options)
     rows = []
     for place, each in enumerate(ranked, start=1):

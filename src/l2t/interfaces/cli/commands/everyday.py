@@ -10,6 +10,8 @@ import typer
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import (
     As,
+    Decimal,
+    Encoding,
     Ignore,
     Label,
     Labeled,
@@ -20,6 +22,8 @@ from l2t.interfaces.cli.commands.options import (
     Quiet,
     Reflection,
     Seed,
+    Thousands,
+    ZeroBased,
 )
 from l2t.interfaces.cli.formats import Constraint, Format, Scaling
 
@@ -54,6 +58,10 @@ def transfer(
     label: Label = None,
     labeled: Labeled = None,
     ignore: Ignore = None,
+    decimal: Decimal = ".",
+    thousands: Thousands = None,
+    encoding: Encoding = None,
+    zero_based: ZeroBased = None,
     labels: Labels = None,
     components: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Columns of W, at most.")
@@ -74,8 +82,8 @@ def transfer(
     """Find what to transfer from a source to a target, say whether to, and write the transformed target.
 
     Both files have the same features, one row a line, and other classes as a rule; a column of labels may be
-    in both. npz, csv, parquet, mat and svmlight files are read. Nothing is to be learned first: a reflection
-    function ships with l2t.
+    in both. csv, xlsx, parquet, npz, mat and svmlight files are read. Nothing is to be learned first: a
+    reflection function ships with l2t.
 
       l2t transfer photos.csv sketches.csv --label species -o sketches_z.csv
 
@@ -88,8 +96,15 @@ def transfer(
     run_transfer(
         source,
         target,
-        reading={"label": label, "ignore": ignore or ()},
-        labeled=labeled,
+        reading={
+            "label": label,
+            "labeled": labeled,
+            "ignore": ignore or (),
+            "decimal": decimal,
+            "thousands": thousands,
+            "encoding": encoding,
+            "zero_based": zero_based,
+        },
         how=normalize,
         options={
             "reflection": reflection,
@@ -119,6 +134,10 @@ def rank(
     label: Label = None,
     labeled: Labeled = None,
     ignore: Ignore = None,
+    decimal: Decimal = ".",
+    thousands: Thousands = None,
+    encoding: Encoding = None,
+    zero_based: ZeroBased = None,
     labels: Labels = None,
     reflection: Reflection = "default",
     past: Past = None,
@@ -137,8 +156,15 @@ def rank(
     run_rank(
         target,
         sources,
-        reading={"label": label, "ignore": ignore or ()},
-        labeled=labeled,
+        reading={
+            "label": label,
+            "labeled": labeled,
+            "ignore": ignore or (),
+            "decimal": decimal,
+            "thousands": thousands,
+            "encoding": encoding,
+            "zero_based": zero_based,
+        },
         how=normalize,
         options={"reflection": reflection, "n_labels": labels, "random_state": seed},
         past=past,
@@ -157,6 +183,10 @@ def explain(
     label: Label = None,
     labeled: Labeled = None,
     ignore: Ignore = None,
+    decimal: Decimal = ".",
+    thousands: Thousands = None,
+    encoding: Encoding = None,
+    zero_based: ZeroBased = None,
     labels: Labels = None,
     normalize: Normalize = Scaling.rows,
     store: Annotated[
@@ -177,8 +207,15 @@ def explain(
     run_explain(
         reflection,
         (pair[0], pair[1]) if pair else None,
-        reading={"label": label, "ignore": ignore or ()},
-        labeled=labeled,
+        reading={
+            "label": label,
+            "labeled": labeled,
+            "ignore": ignore or (),
+            "decimal": decimal,
+            "thousands": thousands,
+            "encoding": encoding,
+            "zero_based": zero_based,
+        },
         how=normalize,
         labels=labels,
         store=store,

@@ -8,7 +8,19 @@ from typing import Annotated
 import typer
 
 from l2t.interfaces.cli.commands.app import app
-from l2t.interfaces.cli.commands.options import As, Config, Ignore, Jobs, Normalize, Quiet, Seed
+from l2t.interfaces.cli.commands.options import (
+    As,
+    Config,
+    Decimal,
+    Encoding,
+    Ignore,
+    Jobs,
+    Normalize,
+    Quiet,
+    Seed,
+    Thousands,
+    ZeroBased,
+)
 from l2t.interfaces.cli.formats import Format, Scaling, Split
 
 Source = Annotated[
@@ -21,7 +33,7 @@ LabelColumn = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="The column of labels (csv, parquet) or the array (npz, mat), in both files.",
+        help="The column of labels (csv, xlsx, parquet) or the array (npz, mat), in both files.",
     ),
 ]
 Cluster = Annotated[
@@ -48,6 +60,10 @@ def collect(
     ] = 80,
     label: LabelColumn = None,
     ignore: Ignore = None,
+    decimal: Decimal = ".",
+    thousands: Thousands = None,
+    encoding: Encoding = None,
+    zero_based: ZeroBased = None,
     normalize: Normalize = Scaling.rows,
     algorithms: Annotated[
         str,
@@ -77,7 +93,14 @@ def collect(
         target,
         store,
         sampling={"n_pairs": pairs, "n_classes": classes, "max_per_class": per_class},
-        reading={"label": label, "ignore": ignore or ()},
+        reading={
+            "label": label,
+            "ignore": ignore or (),
+            "decimal": decimal,
+            "thousands": thousands,
+            "encoding": encoding,
+            "zero_based": zero_based,
+        },
         how=normalize,
         algorithms=algorithms,
         options={

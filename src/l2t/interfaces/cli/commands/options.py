@@ -13,6 +13,8 @@ from l2t.interfaces.cli.settings import read_settings
 __all__ = [
     "As",
     "Config",
+    "Decimal",
+    "Encoding",
     "Ignore",
     "Jobs",
     "Label",
@@ -25,6 +27,8 @@ __all__ = [
     "Reflection",
     "Seed",
     "StoreUrl",
+    "Thousands",
+    "ZeroBased",
 ]
 
 StoreUrl = Annotated[
@@ -37,7 +41,7 @@ Label = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="The column of labels (csv, parquet) or the array (npz, mat), in both files. Without it "
+        help="The column of labels (csv, xlsx, parquet) or the array (npz, mat), in both files. Without it "
         "'label' or 'y', where there is one.",
     ),
 ]
@@ -54,6 +58,26 @@ Ignore = Annotated[
     typer.Option(
         metavar="NAME",
         help="A column that is no feature, such as an identifier; may be given again.",
+    ),
+]
+Decimal = Annotated[str, typer.Option(metavar="MARK", help="The decimal mark of csv files.")]
+Thousands = Annotated[
+    str | None, typer.Option(metavar="MARK", help="The separator of thousands in csv files.")
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The encoding of csv files, such as cp1252. Without it UTF-8, or UTF-16 where a file "
+        "begins with its mark.",
+    ),
+]
+ZeroBased = Annotated[
+    bool | None,
+    typer.Option(
+        "--zero-based/--one-based",
+        help="Whether the first feature of svmlight files has the index 0 or 1. Without it 0 where one "
+        "of the files has that index.",
     ),
 ]
 Labels = Annotated[
