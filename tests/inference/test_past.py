@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.experiences.store.contract import random_run
 
 from l2t import Domain, DomainPair, PastTargets, infer, open_store
 from l2t.exceptions import InvalidInputError
 from l2t.inference.trials import Trial, without_labels
-from l2t.testing.stores import random_run
 
 
 def past_target(seed, m=12, n=30, shift=0.0):

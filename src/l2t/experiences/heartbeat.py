@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from l2t.experiences.store import CollectionProgress, ExperienceStore
+from l2t.experiences.records import CollectionProgress
+from l2t.experiences.store import ExperienceStore
 
 __all__ = ["Heartbeat"]
 
