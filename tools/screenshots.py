@@ -24,7 +24,7 @@ from playwright.sync_api import Browser, Page
 
 import l2t
 from l2t.domains import digits, mnist
-from l2t.experiences.store import CollectionProgress
+from l2t.experiences import CollectionProgress
 from tools.dashboards import find_chromium, open_chromium, serve_dashboard
 
 OUT = Path(__file__).parents[1] / "docs" / "images" / "dashboard"

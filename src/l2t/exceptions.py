@@ -12,7 +12,8 @@
         └── StoreError              a store cannot be opened, read or written
             ├── StoreVersionError   it is older or newer than this code
             ├── StoreCorruptError   something in it is damaged
-            └── UnknownRunError     (LookupError)  no run has that key
+            ├── UnknownRunError     (LookupError)  no run has that key
+            └── UnknownSuggestionError  (LookupError)  no suggestion has that id
 
     UserWarning
     └── L2TWarning                  something was adjusted, and the result says so
@@ -34,6 +35,7 @@ __all__ = [
     "StoreVersionError",
     "UnknownAlgorithmError",
     "UnknownRunError",
+    "UnknownSuggestionError",
 ]
 
 
@@ -78,6 +80,10 @@ class StoreCorruptError(StoreError):
 
 class UnknownRunError(StoreError, LookupError):
     """No run has that key."""
+
+
+class UnknownSuggestionError(StoreError, LookupError):
+    """No suggestion of the agent has that id."""
 
 
 class L2TWarning(UserWarning):

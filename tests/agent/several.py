@@ -91,8 +91,8 @@ def dying(url: str) -> None:
         id = told.read()
     _, status = os.waitpid(child, 0)
     with open_store(url) as store:
-        Agent(store, reflection=None).tell(id, 0.5, 0.6)
-        (experience,) = store.experiences(key=id)
+        run = Agent(store, reflection=None).tell(id, 0.5, 0.6)
+        (experience,) = store.experiences(key=run.key)
         print(os.WTERMSIG(status), experience.improvement_ratio)
 
 

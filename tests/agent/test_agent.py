@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import l2t
 from l2t import Agent, Domain, DomainPair, PastTargets, infer, open_store
-from l2t.exceptions import InvalidInputError, UnknownRunError
+from l2t.exceptions import InvalidInputError, UnknownSuggestionError
 from l2t.reflection.plan import Plan
 
 
@@ -27,19 +27,21 @@ def test_a_suggestion_is_what_infer_finds(agent, store, default, unlabelled):
     np.testing.assert_array_equal(suggestion.transform(pair.target), found.transform(pair.target))
     assert str(suggestion.inference.explanation) == str(found.explanation)
     assert [each.value for each in steps if each.iteration is not None] == list(found.history)
-    (waiting,) = store.experiences()
-    assert (waiting.run_key, waiting.status) == (suggestion.id, "asked")
+    (waiting,) = store.open_suggestions()
+    assert (waiting.id, waiting.run) == (suggestion.id, None)
+    assert store.count() == 0, "a suggestion is no experience before its outcome is told"
     assert agent.suggestion(suggestion.id).inference is None, "the store keeps the answer alone"
 
 
 def test_what_is_told_is_an_experience(agent, store, unlabelled):
     suggestion = agent.ask(unlabelled[0], 15)
-    agent.tell(suggestion, 0.5, 0.6)
-    (told,) = store.experiences(status="done")
+    run = agent.tell(suggestion, 0.5, 0.6)
+    (told,) = store.experiences(origin="told")
+    assert store.suggestion(suggestion.id).run == run.key == told.run_key
     assert (told.algorithm, told.n_labels) == ("l2t", 15)
     assert (told.accuracy_before, told.accuracy_after) == (0.5, 0.6)
     assert told.improvement_ratio == pytest.approx(1.2)
-    assert told.params["predicted"] == suggestion.predicted
+    assert told.params["version"] == suggestion.version
     assert told.statistics is not None
     np.testing.assert_array_equal(store.W(told.run_key), suggestion.W)
     assert store.check() == []
@@ -56,11 +58,17 @@ def test_telling_twice(agent, store, unlabelled):
     assert store.count() == 1
 
 
+def test_deleting_the_run_opens_the_suggestion_again(agent, store, unlabelled):
+    suggestion = agent.ask(unlabelled[0], 15)
+    store.delete(key=agent.tell(suggestion, 0.5, 0.06).key)
+    agent.tell(suggestion, 0.5, 0.6)
+    assert [each.accuracy_after for each in store.experiences()] == [0.6]
+
+
 def test_who_asks_again_tells_again(agent, store, unlabelled):
     first, second = agent.ask(unlabelled[0], 15), agent.ask(unlabelled[0], 15)
     assert first.id != second.id
-    agent.tell(first, 0.5, 0.6)
-    agent.tell(second, 0.4, 0.5)
+    assert agent.tell(first, 0.5, 0.6).key != agent.tell(second, 0.5, 0.6).key
     assert store.count(status="done") == 2
 
 
@@ -91,7 +99,7 @@ def test_accuracies_are_checked(agent, store, unlabelled, accuracies, said):
     suggestion = agent.ask(unlabelled[0], 3)
     with pytest.raises(InvalidInputError, match=said):
         agent.tell(suggestion, *accuracies)
-    assert store.count(status="asked") == 1, "it can still be told"
+    assert store.count_open_suggestions() == 1, "it can still be told"
 
 
 def test_an_accuracy_of_zero_is_half_an_answer(agent, store, unlabelled):
@@ -119,12 +127,11 @@ def test_the_number_of_labels_is_told_once(agent, store, unlabelled):
 
 def test_what_is_no_suggestion_cannot_be_told(agent, pairs):
     run = agent.observe(pairs[0], "gfk", n_labels=3)
-    with pytest.raises(UnknownRunError, match="is no suggestion of the agent"):
-        agent.tell(run.key, 0.5, 0.6)
-    with pytest.raises(UnknownRunError, match="is no suggestion of the agent"):
-        agent.suggestion(run.key)
-    with pytest.raises(UnknownRunError, match="no run has the key"):
-        agent.tell("nobody", 0.5, 0.6)
+    for unknown in (run.key, "nobody", ""):
+        with pytest.raises(UnknownSuggestionError, match="no suggestion has an id that begins"):
+            agent.tell(unknown, 0.5, 0.6)
+        with pytest.raises(UnknownSuggestionError, match="no suggestion has an id that begins"):
+            agent.suggestion(unknown)
 
 
 def test_labelled_rows_vote(agent, pairs):
@@ -225,9 +232,10 @@ def test_any_order_of_asking_and_telling(default, unlabelled, steps):
             else:
                 with pytest.raises(InvalidInputError, match="must be told once"):
                     agent.tell(asked[which], 0.5, accuracy)
-        done = {each.run_key: each.accuracy_after for each in store.experiences(status="done")}
-        assert done == {asked[which]: accuracy for which, accuracy in told.items()}
-        assert store.count(status="asked") == len(asked) - len(told)
+        done = {each.run_key: each.accuracy_after for each in store.experiences()}
+        became = {store.suggestion(asked[which]).run: told[which] for which in told}
+        assert done == became
+        assert store.count_open_suggestions() == len(asked) - len(told)
         assert store.check() == []
 
 
@@ -242,8 +250,8 @@ def test_labelled_targets_of_the_past_are_where_the_search_begins(
     found = infer(unlabelled[0], default, n_labels=15, past=past)
     np.testing.assert_allclose(second.W, found.W, atol=1e-10)
     assert not np.allclose(first.W, second.W)
-    assert store.run(first.id).params["past_classes"] == 0
-    assert store.run(second.id).params["past_classes"] == past.n_classes
+    assert store.suggested_run(first.id).params["past_classes"] == 0
+    assert store.suggested_run(second.id).params["past_classes"] == past.n_classes
     # Another agent on the same store knows the same, and one that goes on follows.
     np.testing.assert_allclose(Agent(store).ask(unlabelled[0], 15).W, second.W, atol=1e-10)
     agent.observe(pairs[5], np.eye(64)[:, :5], 0.5, 0.6, 15)
@@ -280,9 +288,9 @@ def test_the_oldest_targets_are_forgotten(agent, pairs, monkeypatch, unlabelled)
 
 def test_with_many_features_there_is_no_past(agent, store, pairs, unlabelled, monkeypatch):
     agent.observe(pairs[1], np.eye(64)[:, :5], 0.5, 0.6, 15)
-    assert store.run(agent.ask(unlabelled[0], 15).id).params["past_classes"] > 0
+    assert store.suggested_run(agent.ask(unlabelled[0], 15).id).params["past_classes"] > 0
     monkeypatch.setattr("l2t.agent.knowledge.MOST_FEATURES", 63)
-    assert store.run(agent.ask(unlabelled[0], 15).id).params["past_classes"] == 0
+    assert store.suggested_run(agent.ask(unlabelled[0], 15).id).params["past_classes"] == 0
 
 
 def test_a_past_that_cannot_be_used_is_not(agent, store):
@@ -294,4 +302,4 @@ def test_a_past_that_cannot_be_used_is_not(agent, store):
         source = Domain(rng.normal(size=(9, target.n_features)), np.arange(9) % 3)
         agent.observe(DomainPair(source, target), np.eye(target.n_features)[:, :2], 0.5, 0.6, 3)
     asked = DomainPair(Domain(rng.normal(size=(9, 5))), Domain(rng.normal(size=(12, 5))))
-    assert store.run(agent.ask(asked, 3).id).params["past_classes"] == 0
+    assert store.suggested_run(agent.ask(asked, 3).id).params["past_classes"] == 0

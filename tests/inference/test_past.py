@@ -8,7 +8,7 @@ import pytest
 from l2t import Domain, DomainPair, PastTargets, infer, open_store
 from l2t.exceptions import InvalidInputError
 from l2t.inference.trials import Trial, without_labels
-from l2t.testing.stores import random_run
+from tests.experiences.store.contract import random_run
 
 
 def past_target(seed, m=12, n=30, shift=0.0):

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from l2t import PairSampler, __version__, normalize, open_store, read_domain, write_domain
 from l2t.domains import digits, mnist
+from l2t.experiences import Merged
 from l2t.interfaces.cli import app
 from l2t.interfaces.cli.demo import demo_rows, measure_transfer
 
@@ -101,16 +102,12 @@ def test_collect_goes_on_where_it_was(tmp_path, l2t):
     again = l2t("collect", source, target, "--pairs", "3", *options)
     assert "2 runs done, 0 failed, 4 were there already" in again.out, again
     assert l2t("store", "check", store).out == "sound\n"
-    exported = tmp_path / "experiences.zip"
-    assert l2t("store", "export", store, exported).out == f"6 runs written to {exported}\n"
-    assert l2t("store", "import", other, exported).out == "6 runs added\n"
-    assert l2t("store", "import", other, exported).out == "0 runs added\n"
+    assert l2t("store", "merge", other, store).out == "6 runs added\n"
+    assert l2t("store", "merge", other, store, store).out == "0 runs added\n"
     assert l2t("store", "upgrade", other).out == "up to date\n"
     for words, told in (
         (("check", store), {"sound": True, "problems": []}),
-        (("import", other, exported), {"added": 0}),
-        (("export", store, exported), {"exported": 6, "file": str(exported)}),
-        (("rescue", store, tmp_path / "new.db"), {"taken_over": 6}),
+        (("merge", tmp_path / "new.db", store), {"runs": 6, "suggestions": 0, "damaged": []}),
     ):
         assert json.loads(l2t("store", *words, "--format", "json").out) == told
     assert l2t("store", "upgrade", store, "--format", "csv").out.startswith("version\n")
@@ -119,6 +116,11 @@ def test_collect_goes_on_where_it_was(tmp_path, l2t):
 def test_a_damaged_store_is_told_in_every_format(tmp_path, monkeypatch, l2t):
     with open_store(tmp_path / "experiences.db") as store:
         monkeypatch.setattr(type(store), "check", lambda self: ["one thing", "another"])
+    with open_store(tmp_path / "other.db") as store:
+        monkeypatch.setattr(type(store), "merge", lambda self, source: Merged(2, 0, ("a run",)))
+    told = l2t("store", "merge", tmp_path / "other.db", tmp_path / "experiences.db")
+    expected = f"2 runs added, 1 damaged record left out\n{tmp_path}/experiences.db: a run\n"
+    assert told == (1, expected, "")
     for format, expected in (
         ("table", "one thing\nanother\n"),
         ("csv", "problem\none thing\nanother\n"),

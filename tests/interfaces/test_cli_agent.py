@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from l2t import PairSampler, load_reflection, normalize, open_store, read_domain, write_domain
 from l2t.domains import digits, mnist
-from l2t.exceptions import InvalidInputError, StoreError, UnknownRunError
+from l2t.exceptions import InvalidInputError, StoreError, UnknownSuggestionError
 from l2t.interfaces.cli import app
 
 runner = CliRunner()
@@ -44,12 +44,12 @@ def test_ask_and_tell(files, tmp_path):
     assert (asked["labels"], asked["version"], asked["algorithm"]) == (15, 1, "l2t")
     assert asked["low"] < asked["predicted_improvement"] < asked["high"]
     with open_store(store) as opened:
-        W = opened.W(asked["id"])
+        W = opened.suggested_run(asked["id"]).W
     target = normalize(read_domain(files / "target.csv"))
     expected = target.X @ W if asked["verdict"] == "transfer" else target.X
     np.testing.assert_allclose(read_domain(out).X, expected, atol=1e-5)
     accuracies = ("--before", 0.5, "--after", 0.6)
-    told = run("tell", asked["id"][:10], "--store", store, *accuracies, "--format", "json")
+    told = run("tell", asked["id"][:5], "--store", store, *accuracies, "--format", "json")
     assert json.loads(told)["measured_improvement"] == pytest.approx(1.2)
     assert json.loads(told)["predicted_improvement"] == asked["predicted_improvement"]
     with pytest.raises(InvalidInputError, match="must be told once"):
@@ -64,14 +64,22 @@ def test_open_suggestions_are_listed(files, tmp_path):
         run("ask", *sides, "--store", store, "--reflection", "none", "--format", "json")
     )
     assert (asked["version"], asked["predicted_improvement"], asked["labels"]) == (0, None, None)
-    listed = json.loads(run("store", "ls", store, "--status", "asked", "--format", "json"))
-    assert [(row["run"], row["status"]) for row in listed] == [(asked["id"][:12], "asked")]
+    again = json.loads(
+        run("ask", *sides, "--store", store, "--reflection", "none", "--format", "json")
+    )
+    listed = json.loads(run("suggestions", "--store", store, "--format", "json"))
+    assert [row["id"] for row in listed] == [again["id"], asked["id"]]
+    listed = json.loads(
+        run("suggestions", "--store", store, "--delete", again["id"], "--format", "json")
+    )
+    assert [row["id"] for row in listed] == [asked["id"]]
     accuracies = ("--before", 0.5, "--after", 0.6)
     with pytest.raises(
         InvalidInputError, match="n_labels must be a whole number of at least 1, got None"
     ):
         run("tell", asked["id"], "--store", store, *accuracies)
     run("tell", asked["id"], "--store", store, *accuracies, "--labels", 15)
+    assert json.loads(run("suggestions", "--store", store, "--format", "json")) == []
     with pytest.raises(InvalidInputError, match="nothing has been learned yet"):
         run("versions", "--store", store, "--save", tmp_path / "f.json")
 
@@ -95,5 +103,5 @@ def test_mistakes_are_told(files, tmp_path):
     with pytest.raises(StoreError, match="there is no store"):
         run("tell", "abc", "--store", tmp_path / "b.db", "--before", 0.5, "--after", 0.5)
     run("ask", *sides, "--store", tmp_path / "a.db")
-    with pytest.raises(UnknownRunError, match="no run with a key that begins with 'nobody'"):
+    with pytest.raises(UnknownSuggestionError, match="no suggestion has an id that begins with"):
         run("tell", "nobody", "--store", tmp_path / "a.db", "--before", 0.5, "--after", 0.5)

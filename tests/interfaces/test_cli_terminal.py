@@ -112,7 +112,7 @@ def test_ctrl_c_elsewhere():
     ("words", "offered"),
     [
         (["l2t", "tra"], {"transfer"}),
-        (["l2t", "store", "re"], {"rescue"}),
+        (["l2t", "store", "me"], {"merge"}),
         (["l2t", "transfer", "--norm"], {"--normalize"}),
         (["l2t", "transfer", "--format", ""], {"table", "json", "csv"}),
     ],

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import secrets
 import socket
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -18,11 +15,11 @@ from l2t._version import __version__
 from l2t.agent.adopting import Adopted, Own, adopt
 from l2t.agent.answering import Explore, answer
 from l2t.agent.knowledge import Knowledge
-from l2t.agent.recording import score_of, told_run
+from l2t.agent.recording import keep_suggestion, score_of, scored_run, told_run
 from l2t.agent.refining import refine
 from l2t.agent.suggestion import Suggestion
 from l2t.domains import DomainPair
-from l2t.exceptions import InvalidInputError, UnknownRunError
+from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore, FunctionVersion, Run, measure_run
 from l2t.inference import Step
 from l2t.inference.search import label_count
@@ -70,7 +67,7 @@ class Agent:
     >>> agent = l2t.Agent(l2t.open_store("memory://"))
     >>> suggestion = agent.ask(pair, n_labels=3)
     >>> Z = suggestion.transform(pair.target)  # label, train and measure as ever
-    >>> agent.tell(suggestion, accuracy_before=0.61, accuracy_after=0.68)
+    >>> run = agent.tell(suggestion, accuracy_before=0.61, accuracy_after=0.68)
     """
 
     def __init__(
@@ -112,7 +109,7 @@ class Agent:
         *,
         callback: Callable[[Step], None] | None = None,
     ) -> Suggestion:
-        """Return what to transfer for a pair; it waits in the store to be told what came of it.
+        """Return what to transfer for a pair; the suggestion is kept until its outcome is told.
 
         Parameters
         ----------
@@ -130,40 +127,33 @@ class Agent:
         function = known.function if known else None
         past = self._knowledge.past(pair.n_features)
         found = answer(pair, n_labels, function, past, self.explore, self.random_state, callback)
-        low, high = found.interval or (None, None)
-        told: dict[str, Any] = {
-            "ticket": secrets.token_hex(8),  # who asks again may tell again
-            "version": known.number if known else 0,
-            "past_classes": past.n_classes if past else 0.0,
-            "n_labels": n_labels,
-            "predicted": found.predicted,
-            "low": low,
-            "high": high,
-            "verdict": found.verdict,
-            "reason": found.reason,
-        }
         run = Run(
             pair=pair,
             algorithm=found.algorithm,
-            params=told,
+            params={
+                "version": known.number if known else 0,
+                "past_classes": past.n_classes if past else 0.0,
+            },
             random_state=self.random_state,
-            protocol={"measured": "told"},
-            status="asked",
+            protocol={},
+            status="done",
             W=found.W,
             statistics=found.statistics,
             duration=time.perf_counter() - start,
             version=__version__,
             host=socket.gethostname(),
+            origin="told",
         )
-        self.store.add(run)
-        return Suggestion.of(run, found.inference)
+        return Suggestion.of(
+            keep_suggestion(self.store, run, found, n_labels), found.W, found.inference
+        )
 
     def suggestion(self, id: str) -> Suggestion:
-        """Return a suggestion that was made before, here or elsewhere."""
-        run = self.store.run(id)
-        if "ticket" not in run.params:
-            raise UnknownRunError(f"run {id:.12} is no suggestion of the agent")
-        return Suggestion.of(run)
+        """Return a suggestion that was made before, by its id or the beginning of it."""
+        record = self.store.suggestion(id)
+        W = self.store.suggested_run(record.id).W
+        assert W is not None  # a run that is suggested has not failed
+        return Suggestion.of(record, W)
 
     def tell(
         self,
@@ -171,47 +161,54 @@ class Agent:
         accuracy_before: float,
         accuracy_after: float,
         n_labels: int | None = None,
-    ) -> None:
-        """Tell what came of a suggestion: it becomes an experience.
+    ) -> Run:
+        """Tell the outcome of a suggestion: it becomes an experience.
 
         Both accuracies are to be measured on the same test rows. `accuracy_after` is that with X W, whatever
         the verdict was. Where W was not tried, as after "no-transfer", there is nothing to tell: equal
-        accuracies would teach that W changes nothing. A suggestion that nobody tells of teaches nothing.
+        accuracies would teach that W changes nothing. A suggestion whose outcome stays open teaches nothing.
 
         Parameters
         ----------
         suggestion : Suggestion or str
-            What `ask` gave, or its id alone.
+            What `ask` returned, its id, or the beginning of that.
         accuracy_before, accuracy_after : float
             Accuracy on X and on X W, from 0 to 1.
         n_labels : int, optional
             How many target rows were labelled, where `ask` was not told.
 
+        Returns
+        -------
+        Run
+            The run that the suggestion became.
+
         Raises
         ------
         InvalidInputError
-            Something else was told of this suggestion before; the same once more changes nothing.
+            Another outcome was told before; the same outcome once more changes nothing.
         """
-        run = self.store.run(suggestion.id if isinstance(suggestion, Suggestion) else suggestion)
-        if "ticket" not in run.params:
-            raise UnknownRunError(f"run {run.key:.12} is no suggestion of the agent")
-        known = run.params["n_labels"]
+        id = suggestion.id if isinstance(suggestion, Suggestion) else suggestion
+        record = self.store.suggestion(id)
+        known = record.n_labels
         if n_labels not in (None, known) and known is not None:
             raise InvalidInputError(
                 f"n_labels must be what the suggestion was made for ({known}), got {n_labels!r}"
             )
+        run = self.store.suggested_run(record.id)
         score = score_of(run.pair, known or n_labels, accuracy_before, accuracy_after)
-        done = replace(run, status="done", scores=(score,), created_at=datetime.now(UTC))
-        if run.status != "asked" or not self.store.complete(done):
-            scores = self.store.run(run.key).scores
-            if scores != (score,):
-                before, after = scores[0].accuracy_before, scores[0].accuracy_after
-                raise InvalidInputError(
-                    f"suggestion {run.key:.12} must be told once, and was told before with accuracies "
-                    f"{before:g} and {after:g}, got {accuracy_before:g} and {accuracy_after:g}"
-                )
-            return
-        self._learn()
+        done = scored_run(run, score, record.id)
+        if self.store.complete_suggestion(record.id, done):
+            self._learn()
+            return done
+        before = self.store.run(self.store.suggestion(record.id).run or "")
+        if before.scores != (score,):
+            (first,) = before.scores
+            raise InvalidInputError(
+                f"suggestion {record.id} must be told once, and was told before with accuracies "
+                f"{first.accuracy_before:g} and {first.accuracy_after:g}, "
+                f"got {accuracy_before:g} and {accuracy_after:g}"
+            )
+        return before
 
     def observe(
         self,

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from l2t.experiences import Experience, ExperienceStore, FunctionVersion
-from l2t.experiences.store.functions import Origin
+from l2t.experiences.records import VersionOrigin
 from l2t.reflection import ReflectionFunction, learn, restated
 from l2t.reflection.calibration import LEAST
 from l2t.reflection.files import from_json, to_json
@@ -60,7 +60,7 @@ def prediction_error(
 
 @dataclass(frozen=True, eq=False)
 class _Candidate:
-    origin: Origin
+    origin: VersionOrigin
     function: ReflectionFunction
 
 
@@ -125,7 +125,7 @@ def _candidates(
         calibration = learner.partial_fit(own).calibration if own else learner.calibration
         training = dict(refined.training) | noted
         yield _Candidate("refined", replace(refined, calibration=calibration, training=training))
-    origin: Origin = "learned" if due else "recent"
+    origin: VersionOrigin = "learned" if due else "recent"
     keys = store.used_runs("learning", MOST_LEARNED if due else RECENT)
     known = [*_experiences(store, keys, learner), *new]
     if len(known) >= LEAST_LEARNED and len({(each.source, each.target) for each in known}) > 1:

@@ -1,16 +1,16 @@
-"""What the agent suggests for a pair, and the run that waits in the store for what came of it."""
+"""What the agent suggests for a pair."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from l2t.domains.domain import feature_rows
-from l2t.experiences import Run
+from l2t.experiences import SuggestionRecord
 from l2t.inference import Inference
 from l2t.inference.verdict import Verdict
 
@@ -24,7 +24,7 @@ class Suggestion:
     Attributes
     ----------
     id : str
-        The key of the run that waits in the store; `Agent.tell` needs no more.
+        Its id in the store; `Agent.tell` needs no more.
     W : array of shape (m, u)
         What to transfer.
     algorithm : str
@@ -63,23 +63,24 @@ class Suggestion:
     def __repr__(self) -> str:
         told = "unknown" if self.predicted is None else f"{self.predicted:.3f}"
         m, u = self.W.shape
-        return f"Suggestion({self.id:.12}, {self.verdict}, predicted {told}, W {m} x {u})"
+        return f"Suggestion({self.id}, {self.verdict}, predicted {told}, W {m} x {u})"
 
     @classmethod
-    def of(cls, run: Run, inference: Inference | None = None) -> Suggestion:
-        """Return the suggestion that a run in the store holds."""
-        assert run.W is not None  # it did not fail
-        told = run.params
-        interval = (told["low"], told["high"]) if told["low"] is not None else None
-        facts = {name: told[name] for name in ("predicted", "verdict", "reason", "version")}
+    def of(
+        cls, record: SuggestionRecord, W: npt.NDArray[Any], inference: Inference | None = None
+    ) -> Suggestion:
+        """Return the suggestion of a record in the store."""
         return cls(
-            id=run.key,
-            W=np.array(run.W),
-            algorithm=run.algorithm,
-            interval=interval,
-            n_labels=told["n_labels"],
+            id=record.id,
+            W=np.array(W),
+            algorithm=record.algorithm,
+            predicted=record.predicted,
+            interval=record.interval,
+            verdict=cast(Verdict, record.verdict),
+            reason=record.reason,
+            n_labels=record.n_labels,
+            version=record.function,
             inference=inference,
-            **facts,
         )
 
     def transform(self, X: Any) -> npt.NDArray[Any]:

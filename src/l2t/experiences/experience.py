@@ -21,9 +21,11 @@ from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.statistics import PairStatistics
 
-__all__ = ["Experience", "Run", "Score", "Status", "run_key"]
+__all__ = ["Experience", "Origin", "Run", "Score", "Status", "content_key", "run_key"]
 
-Status = Literal["done", "failed", "asked"]
+Status = Literal["done", "failed"]
+#: Who measured a run: this package, or somebody who reported its accuracies.
+Origin = Literal["collected", "told"]
 
 
 @dataclass(frozen=True)
@@ -62,9 +64,8 @@ class Run:
         What was run; `params` holds plain JSON values.
     protocol : mapping
         How it was measured (label counts, draws, classifier, kernel bank ...); plain JSON values.
-    status, reason : {"done", "failed", "asked"}, str
-        A failed run has a reason, no W, no statistics and no scores. One that was asked for waits for
-        its scores: somebody was told to try W, and has not said yet what came of it.
+    status, reason : {"done", "failed"}, str
+        A failed run has a reason, no W, no statistics and no scores.
     W : array of shape (m, u) or None
         The latent factor matrix.
     statistics : PairStatistics or None
@@ -75,6 +76,8 @@ class Run:
         Seconds of work.
     version, host, created_at : str, str, datetime
         Which package, where and when (UTC).
+    origin : {"collected", "told"}
+        Whether this package measured the accuracies, or somebody reported them.
     """
 
     pair: DomainPair
@@ -91,6 +94,7 @@ class Run:
     version: str = ""
     host: str = ""
     created_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    origin: Origin = "collected"
 
     def __post_init__(self) -> None:
         failed = self.status == "failed"
@@ -110,8 +114,7 @@ class Run:
 class Experience:
     """A run at one number of labels, as a store gives it back.
 
-    A run that failed, or was only asked for, is one experience without scores (`n_labels` None, accuracies
-    and ratio NaN).
+    A run that failed is one experience without scores (`n_labels` None, accuracies and ratio NaN).
     """
 
     run_key: str
@@ -136,6 +139,7 @@ class Experience:
     version: str
     host: str
     created_at: datetime
+    origin: Origin = "collected"
 
 
 def run_key(
@@ -146,9 +150,22 @@ def run_key(
     protocol: Mapping[str, Any],
 ) -> str:
     """Return the sha256 of what determines a run: fingerprints, algorithm, parameters, seed, protocol."""
+    sides = (pair.source.fingerprint, pair.target.fingerprint)
+    return content_key(*sides, algorithm, params, random_state, protocol)
+
+
+def content_key(
+    source: str,
+    target: str,
+    algorithm: str,
+    params: Mapping[str, Any],
+    random_state: int,
+    protocol: Mapping[str, Any],
+) -> str:
+    """Return the key of a run on two domains, given by their fingerprints."""
     content = {
-        "source": pair.source.fingerprint,
-        "target": pair.target.fingerprint,
+        "source": source,
+        "target": target,
         "algorithm": algorithm,
         "params": dict(params),
         "random_state": random_state,

@@ -11,7 +11,8 @@ from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from l2t.experiences.store import CollectionProgress, ExperienceStore
+from l2t.experiences.records import CollectionProgress
+from l2t.experiences.store import ExperienceStore
 
 __all__ = ["Heartbeat"]
 

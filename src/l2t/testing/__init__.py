@@ -9,12 +9,9 @@ from __future__ import annotations
 
 from l2t.numerics import gradient_error
 from l2t.testing.algorithms import ALGORITHM_CHECKS, check_algorithm
-from l2t.testing.stores import STORE_CHECKS, check_store
 
 __all__ = [
     "ALGORITHM_CHECKS",
-    "STORE_CHECKS",
     "check_algorithm",
-    "check_store",
     "gradient_error",
 ]

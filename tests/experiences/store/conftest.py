@@ -11,12 +11,12 @@ import pytest
 
 @pytest.fixture
 def writers():
-    """A function that runs one case of ``writers.py`` in a process of its own, and gives what it said."""
+    """A function that runs one case of `writers.py` in its own process, and returns what it prints."""
 
     def run(case: str, url: str) -> str:
-        script = Path(__file__).with_name("writers.py")
-        command = [sys.executable, str(script), case, url]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        command = [sys.executable, "-m", "tests.experiences.store.writers", case, url]
+        root = Path(__file__).parents[3]
+        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         assert done.stderr == ""
         return done.stdout.strip()

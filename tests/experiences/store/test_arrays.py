@@ -1,27 +1,23 @@
-"""Arrays come back bit by bit, and bytes that are not theirs are refused."""
+"""Arrays come back bit by bit, and bytes that are not theirs are rejected."""
 
 from __future__ import annotations
 
+import hashlib
+import io
 import zlib
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from l2t.exceptions import StoreCorruptError
-from l2t.experiences.store.arrays import decode, encode
-from l2t.numerics import fingerprint
+from l2t.exceptions import InvalidInputError, StoreCorruptError
+from l2t.experiences.store import arrays
+from l2t.experiences.store.arrays import decode, keep
 
 
 def row_of(array):
-    return SimpleNamespace(**encode(fingerprint(array), array))
-
-
-def older(array):
-    """The row of an array as version 0.1.0 wrote it."""
-    places = array.reshape(-1).view(np.uint8).reshape(array.size, array.itemsize).T
-    told = {"codec": "shuffle-zlib", "data": zlib.compress(places.tobytes())}
-    return SimpleNamespace(**vars(row_of(array)) | told)
+    kept = {}
+    return SimpleNamespace(**kept[keep(array, "W", kept)])
 
 
 @pytest.mark.parametrize("dtype", ["?", "u1", "i4", "f2", "f4", "f8", ">f8"])
@@ -40,43 +36,68 @@ def test_every_bit_comes_back(dtype):
     assert decode(row_of(array)).tobytes() == array.tobytes()
 
 
-def test_zeros_take_almost_no_space_and_noise_none_that_it_did_not_take():
-    rng = np.random.default_rng(0)
-    noise = rng.integers(1, 2**32, size=10_000, dtype=np.uint32)
-    assert row_of(noise).codec == "raw"
-    assert len(row_of(noise).data) == noise.nbytes
-    half = np.where(rng.random(noise.size) < 0.5, noise, 0)
-    assert len(row_of(half).data) < 0.55 * half.nbytes
-    np.testing.assert_array_equal(decode(row_of(half)), half)
-    assert len(row_of(np.zeros(10_000)).data) < 100
+def test_byte_order_and_memory_layout_do_not_change_the_hash():
+    array = np.arange(12.0).reshape(3, 4)
+    others = (array.astype(">f8"), np.asfortranarray(array), np.repeat(array, 2, axis=1)[:, ::2])
+    assert {row_of(each).hash for each in (array, *others)} == {row_of(array).hash}
+    for other in (array.T, array.ravel(), array.astype("f4"), array + 1):
+        assert row_of(other).hash != row_of(array).hash
 
 
-def test_arrays_of_older_stores_are_read():
-    array = np.random.default_rng(0).normal(size=(30, 4)).astype(np.float32)
-    np.testing.assert_array_equal(decode(older(array)), array)
+def test_the_bytes_are_those_of_a_npy_file():
+    array = np.arange(12.0).reshape(3, 4)
+    content = zlib.decompress(row_of(array).data)
+    np.testing.assert_array_equal(np.load(io.BytesIO(content)), array)
+    assert hashlib.sha256(content).hexdigest() == row_of(array).hash
+    assert len(row_of(np.zeros(100_000)).data) < 10_000
 
 
-@pytest.mark.parametrize("write", [row_of, older], ids=["new", "older"])
-@pytest.mark.parametrize("shape", ["[1]", "[999, 1000]", "[1000, 1001]", "[1000000, 1000000000]"])
-def test_bytes_that_would_unpack_to_another_shape_are_not_unpacked(write, shape):
-    row = write(np.zeros((1000, 1000)))
-    row.shape = shape
-    with pytest.raises(
-        StoreCorruptError, match=r"it has \d+ bytes or more where its shape says \d+"
-    ):
+def test_the_same_array_is_kept_once():
+    kept = {}
+    hashes = {keep(np.arange(3), "W", kept), keep(np.arange(3), "y", kept)}
+    assert hashes == kept.keys()
+
+
+def packed(content):
+    hash = hashlib.sha256(content).hexdigest()
+    return SimpleNamespace(hash=hash, data=zlib.compress(content))
+
+
+def pickled():
+    file = io.BytesIO()
+    np.save(file, np.array([{}], dtype=object), allow_pickle=True)
+    return file.getvalue()
+
+
+def npy(shape):
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}"
+    text = header.ljust(117).encode() + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + bytes(8)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        packed(b""),
+        packed(b"no array"),
+        packed(pickled()),
+        packed(npy("(1000000000000,)")),
+        packed(npy("(99,)")),
+        SimpleNamespace(hash="0" * 64, data=b"no deflate stream"),
+        SimpleNamespace(hash="0" * 64, data=row_of(np.arange(3)).data),
+        SimpleNamespace(hash=row_of(np.arange(99)).hash, data=row_of(np.arange(99)).data[:-9]),
+        SimpleNamespace(hash=None, data=None),
+    ],
+)
+def test_what_is_not_the_array_of_its_hash_is_damaged(row):
+    with pytest.raises(StoreCorruptError, match="is damaged: "):
         decode(row)
 
 
-def test_marks_of_numbers_that_are_missing_are_told():
-    row = row_of(np.arange(80.0))
-    marks = np.packbits(np.ones(80, dtype=np.uint8)).tobytes()
-    row.data = zlib.compress(marks + b"12345678", wbits=-15)
-    with pytest.raises(StoreCorruptError, match="it has 8 bytes or more where its shape says 640"):
-        decode(row)
-
-
-def test_a_shape_beyond_all_memory_is_told():
-    row = row_of(np.arange(80.0))
-    row.shape = "[1000000000000000000000000]"
-    with pytest.raises(StoreCorruptError, match="cannot be read"):
-        decode(row)
+def test_arrays_too_large_for_a_database_are_neither_kept_nor_unpacked(monkeypatch):
+    large = row_of(np.zeros(300_000))
+    monkeypatch.setattr(arrays, "LARGEST", 1000)
+    with pytest.raises(InvalidInputError, match="W must have at most 1000 bytes in a store"):
+        row_of(np.zeros(300_000))
+    with pytest.raises(StoreCorruptError, match="has another hash"):
+        decode(large)

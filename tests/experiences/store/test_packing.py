@@ -9,27 +9,20 @@ import numpy as np
 import pytest
 from sqlalchemy import text
 
-from l2t.experiences.store import open_store, pack, packing
-from l2t.experiences.store.contents import put
-from l2t.testing.stores import assert_same_run, random_run
+from l2t.experiences.store import open_store, pack
+from l2t.experiences.store.writing import put_runs
+from tests.experiences.store.contract import assert_same_run, random_run
 
 
 def runs_of_a_pair(n=8):
     return [random_run(number, n_domains=1) for number in range(n)]
 
 
-def test_what_runs_share_is_packed_once(monkeypatch):
-    encoded = []
-
-    def encode(hash, array):
-        encoded.append(hash)
-        return {"hash": hash}
-
-    monkeypatch.setattr(packing, "encode", encode)
+def test_what_runs_share_is_packed_once():
     packed = pack(runs_of_a_pair())
     assert len(packed.runs) == 8
     assert len(packed.domains) == 2
-    assert len(encoded) == len(set(encoded)) == 2 + 1 + 8 + 8  # X, labels, W and statistics
+    assert len(packed.arrays) == 2 + 1 + 8 + 8  # X, labels, W and statistics
 
 
 def test_of_two_runs_with_one_key_the_first_counts():
@@ -52,7 +45,7 @@ def test_runs_that_another_puts_in_at_the_same_moment(postgres, n_shared):
     ours = [random_run(n, n_domains=1, W=np.full((4, 2), float(n))) for n in range(5)]
     with open_store(postgres()) as store, ThreadPoolExecutor(1) as pool:
         with store._database.writing() as connection:
-            put(connection, pack(theirs))
+            put_runs(connection, pack(theirs))
             later = pool.submit(store.add_packed, pack(ours))
             while not connection.scalar(text("SELECT count(*) FROM pg_locks WHERE NOT granted")):
                 time.sleep(0.01)

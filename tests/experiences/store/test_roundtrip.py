@@ -17,7 +17,7 @@ from l2t.exceptions import InvalidInputError
 from l2t.experiences.experience import Run, Score
 from l2t.experiences.store import open_store
 from l2t.experiences.store.labels import decode_labels, encode_labels
-from l2t.testing.stores import assert_same_run, random_run
+from tests.experiences.store.contract import assert_same_run, random_run
 
 LABELS = [
     st.integers(),
@@ -137,5 +137,7 @@ class Breed(str):
 def test_labels_of_other_types_are_refused(label):
     values = np.empty(1, dtype=object)
     values[0] = label
-    with pytest.raises(InvalidInputError, match="labels must be text, numbers, truths or bytes"):
+    with pytest.raises(
+        InvalidInputError, match="labels must be strings, numbers, booleans or bytes"
+    ):
         encode_labels(values, "labels")

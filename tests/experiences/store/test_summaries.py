@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import numpy as np
 import pytest
 
 from l2t.experiences.store import open_store
-from l2t.testing.stores import random_run
-from l2t.testing.stores.runs import START
+from tests.experiences.store.contract import random_run
+from tests.experiences.store.contract.runs import START
 
 RUNS = [random_run(n, status="failed" if n % 10 == 9 else "done") for n in range(60)]
 
@@ -79,7 +77,6 @@ def test_failures_by_reason(store):
     found = store.summaries.failures()
     assert sum(each.count for each in found) == 6
     assert {each.reason for each in found} == {"no reason given"}
-    assert store.summaries.failures(START + timedelta(days=1)) == []
 
 
 def test_runs_by_minute(store):

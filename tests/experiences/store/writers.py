@@ -1,11 +1,13 @@
-"""Processes that write to a store, and what may happen to them; run as ``python writers.py CASE URL``.
+"""Processes that write to a store, and what may happen to them.
 
+Run as ``python -m tests.experiences.store.writers CASE URL``.
 A process of its own imports the package once and forks: eight interpreters would take longer to start
 than all they write.
 """
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import random
@@ -19,7 +21,7 @@ import numpy as np
 
 from l2t.exceptions import StoreError
 from l2t.experiences.store import open_store
-from l2t.testing.stores import random_run
+from tests.experiences.store.contract import random_run
 
 FORK = multiprocessing.get_context("fork")
 PROCESSES, EACH, SHARED = 8, 24, 8
@@ -46,7 +48,7 @@ def eight(url: str) -> None:
 
 
 def killed(url: str) -> None:
-    """Kill a writer twenty times, and look at the store each time."""
+    """Kill a writer twenty times, each time at another step of its work, and check the store."""
     chance = random.Random(0)
     path = Path(url.removeprefix("sqlite:///"))
     kept: set[int] = set()
@@ -58,25 +60,34 @@ def killed(url: str) -> None:
         ours, theirs = os.pipe()
         child = os.fork()
         if child == 0:
-            _write_until_killed(url, turn, theirs)
+            os.close(ours)
+            _write_until_killed(url, turn * 10_000, theirs)
         os.close(theirs)
-        time.sleep(chance.uniform(0.0, 0.05 if turn < 5 else 0.15))
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        with os.fdopen(ours, "rb") as told:
-            kept |= {int(line) for line in told.read().split()}
+        with os.fdopen(ours, "rb", buffering=0) as told:
+            # The child lives until so many steps are done, and is killed somewhere in the next one.
+            lines = [told.readline() for _ in range(1 if turn < 5 else chance.randrange(2, 12))]
+            assert all(lines), "the writer ended by itself"
+            time.sleep(
+                chance.uniform(0.0, 0.02)
+            )  # not to wait: to kill at another place of the step
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            lines += told.readlines()
+        kept |= {int(line) for line in lines if line.strip().isdigit()}
         with open_store(url) as store:
             assert store.check() == [], store.check()
             there = store.keys()
             assert {random_run(number, n_domains=10**6, rows=100).key for number in kept} <= there
             assert store.count() == 2 * len(there)
-    print(len(kept))
+    print("sound")
 
 
-def _write_until_killed(url: str, turn: int, told: int) -> None:
+def _write_until_killed(url: str, first: int, told: int) -> None:
+    """Report each step in a line, the start and each run that was added, and never end."""
     try:
+        os.write(told, b"begun\n")
         with open_store(url) as store:
-            for number in range(turn * 1000, turn * 1000 + 1000):
+            for number in itertools.count(first):
                 store.add(random_run(number, n_domains=10**6, rows=100))
                 os.write(told, b"%d\n" % number)
     finally:

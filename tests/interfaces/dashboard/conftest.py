@@ -102,7 +102,7 @@ def own_store(store, tmp_path_factory) -> Iterator[ExperienceStore]:
     """A copy of the store that a test may write to."""
     folder = tmp_path_factory.mktemp("own")
     with l2t.open_store(folder / "own.db") as copy:
-        copy.merge(store.export(folder / "all.zip"))
+        copy.merge(store)
         yield copy
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import l2t
-from l2t.experiences.store import CollectionProgress
+from l2t.experiences import CollectionProgress
 from l2t.reflection.files import shipped
 
 PAGES = ("/", "/experiences", "/experiences/compare", "/reflection", "/transfer", "/collections")

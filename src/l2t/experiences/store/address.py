@@ -1,4 +1,4 @@
-"""Where a store is: one URL, or the path of a file."""
+"""Where a store is: a URL, or the path of a file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FORMS = (
 
 @dataclass(frozen=True)
 class Address:
-    """The place of a store, in full.
+    """The place of a store.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Address:
     url : str
         What opens the same store from any directory; it may hold a password.
     shown : str
-        What messages call the store: without a password.
+        What messages call the store, without a password.
     path : Path or None
         The file of an SQLite store.
     """
@@ -44,7 +44,7 @@ class Address:
 
     @classmethod
     def of(cls, url: str | os.PathLike[str]) -> Address:
-        """Read a URL.
+        """Parse a URL.
 
         >>> Address.of("memory://").kind
         'memory'
@@ -56,36 +56,35 @@ class Address:
         if not isinstance(url, str):
             raise InvalidInputError(f"url must be a str or a path, got {type(url).__name__}")
         scheme, found, rest = url.partition("://")
-        if not found:
-            if not url.endswith(_ENDINGS):
-                raise InvalidInputError(f"{_FORMS}; got {url!r:.200}")
+        if not found and url.endswith(_ENDINGS):
             return cls._file(Path(url))
-        if scheme == "memory" and not rest:
+        if url == "memory://":
             return cls("memory", url, url)
+        if url == "sqlite:///:memory:":
+            raise InvalidInputError(f"a store in memory is memory://, got {url}")
         if scheme == "sqlite" and len(rest) > 1 and rest.startswith("/"):
-            if rest == "/:memory:":
-                raise InvalidInputError("a store in memory is memory://, got sqlite:///:memory:")
             return cls._file(Path(rest[1:]))
-        if scheme in ("postgresql", "postgres", "postgresql+psycopg"):
-            return cls._server(f"postgresql://{rest}")
-        raise InvalidInputError(f"{_FORMS}; got {_without_password(url)!r:.200}")
+        if found and scheme in ("postgresql", "postgres", "postgresql+psycopg"):
+            try:
+                server = make_url(f"postgresql://{rest}")
+            except (ArgumentError, ValueError):
+                pass
+            else:
+                whole = server.render_as_string(hide_password=False)
+                return cls("postgresql", whole, server.render_as_string())
+        host = rest.rpartition("@")[2]  # a password stands before it
+        raise InvalidInputError(
+            f"{_FORMS}; got {f'{scheme}://...@{host}' if '@' in rest else url!r:.200}"
+        )
 
     @classmethod
     def _file(cls, path: Path) -> Address:
         whole = Path(os.path.realpath(path.expanduser()))
         return cls("sqlite", f"sqlite:///{whole}", f"sqlite:///{path}", whole)
 
-    @classmethod
-    def _server(cls, url: str) -> Address:
-        try:
-            shown = make_url(url).render_as_string(hide_password=True)
-        except (ArgumentError, ValueError):
-            raise InvalidInputError(f"{_FORMS}; got {_without_password(url)!r:.200}") from None
-        return cls("postgresql", url, shown)
-
     @property
     def without_password(self) -> str:
-        """What opens the same store where PGPASSWORD or a password file knows the password.
+        """What opens the same store where PGPASSWORD or a password file holds the password.
 
         >>> Address.of("postgresql://me:secret@host/l2t").without_password
         'postgresql://me@host/l2t'
@@ -96,12 +95,7 @@ class Address:
 
     @property
     def engine_url(self) -> URL:
-        """The URL that SQLAlchemy takes."""
+        """The URL for SQLAlchemy."""
         if self.kind == "postgresql":
             return make_url(self.url).set(drivername="postgresql+psycopg")
         return URL.create("sqlite+pysqlite", database=str(self.path) if self.path else None)
-
-
-def _without_password(url: str) -> str:
-    scheme, _, rest = url.partition("://")
-    return f"{scheme}://...@{rest.rpartition('@')[2]}" if "@" in rest else url

@@ -1,105 +1,95 @@
-"""Is all that a store holds still what it was? Every array is hashed again, every row read."""
+"""Check that everything in a store can be read and has the content of its hash."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-from sqlalchemy import Connection, or_, select, text
+from sqlalchemy import Connection, select, text
 
-from l2t.exceptions import StoreCorruptError
-from l2t.experiences.store.arrays import decode
-from l2t.experiences.store.contents import (
-    ARRAYS_OF_DOMAINS,
-    ARRAYS_OF_RUNS,
-    batches,
-    unreferenced_arrays,
-    unreferenced_domains,
-)
-from l2t.experiences.store.functions import function_problems
-from l2t.experiences.store.records import domain_of, verify_run
-from l2t.experiences.store.schema import arrays, domains, runs, scores
+from l2t.exceptions import L2TError, StoreCorruptError
+from l2t.experiences.experience import content_key
+from l2t.experiences.store.reading import array_reader
+from l2t.experiences.store.rows import domain_of, statistics_of
+from l2t.experiences.store.schema import arrays, domains, functions, runs, suggestions
+from l2t.experiences.store.writing import batches, present, unreferenced
 
-__all__ = ["problems"]
-
-_SHOWN = 3
+__all__ = ["problems", "verify", "verify_domain"]
 
 
 def problems(connection: Connection) -> Iterator[str]:
-    """Yield a sentence for each thing that is wrong."""
+    """Yield a sentence for everything that is wrong."""
     if connection.dialect.name == "sqlite":
-        yield from _sqlite(connection)
-    shapes: dict[str, tuple[int, ...]] = {}
-    for hash in connection.execute(select(arrays.c.hash)).scalars().all():
-        row = connection.execute(select(arrays).where(arrays.c.hash == hash)).one()
-        try:
-            decode(row)
-            shapes[hash] = tuple(json.loads(row.shape))
-        except StoreCorruptError as error:
-            yield f"{error} ({_users(connection, hash)})"
-    yield from _domains(connection, shapes)
-    yield from _runs(connection, shapes)
-    yield from function_problems(connection)
-    for hash in connection.execute(select(arrays.c.hash).where(unreferenced_arrays())).scalars():
-        yield f"array {hash:.12} belongs to nothing"
-    query = select(domains.c.fingerprint).where(unreferenced_domains())
-    for fingerprint in connection.execute(query).scalars():
-        yield f"domain {fingerprint:.12} belongs to no run"
-
-
-def _sqlite(connection: Connection) -> Iterator[str]:
-    for (said,) in connection.execute(text("PRAGMA integrity_check(20)")):
-        if said != "ok":
-            yield f"SQLite finds the file damaged: {said.splitlines()[0]}"
-    for table, _row, parent, _key in connection.execute(text("PRAGMA foreign_key_check")):
-        yield f"a row of {table} refers to one of {parent} that is missing"
-
-
-def _domains(connection: Connection, shapes: dict[str, tuple[int, ...]]) -> Iterator[str]:
-    def array(hash: str) -> npt.NDArray[Any]:
-        return decode(connection.execute(select(arrays).where(arrays.c.hash == hash)).one())
-
+        for (message,) in connection.execute(text("PRAGMA integrity_check(20)")):
+            if message != "ok":
+                yield f"SQLite finds the file damaged: {message.splitlines()[0]}"
+        for table, _row, parent, _key in connection.execute(text("PRAGMA foreign_key_check")):
+            yield f"a row of {table} refers to a row of {parent} that is missing"
+    damaged: set[str] = set()
     for row in connection.execute(select(domains)).all():
-        parts = {getattr(row, column.name) for column in ARRAYS_OF_DOMAINS} - {None}
-        if parts <= shapes.keys():  # a damaged array has been told of
-            try:
-                domain_of(row, array)
-            except StoreCorruptError as error:
-                yield str(error)
-
-
-def _runs(connection: Connection, shapes: dict[str, tuple[int, ...]]) -> Iterator[str]:
-    def shaped(hash: str) -> npt.NDArray[Any]:
-        return np.broadcast_to(np.float64(0), shapes[hash])  # the content has been checked
-
-    numbers = connection.execute(select(runs.c.id)).scalars().all()
-    for batch in batches(numbers):
-        scored: dict[int, list[Any]] = {}
-        for score in connection.execute(select(scores).where(scores.c.run.in_(batch))):
-            scored.setdefault(score.run, []).append(score)
-        for row in connection.execute(select(runs).where(runs.c.id.in_(batch))):
-            parts = {getattr(row, column.name) for column in ARRAYS_OF_RUNS} - {None}
-            if parts <= shapes.keys():
+        try:
+            verify_domain(connection, row)
+        except StoreCorruptError as error:
+            damaged.add(row.fingerprint)
+            yield str(error)
+    for key in (runs.c.key, suggestions.c.id):
+        for batch in batches(connection.execute(select(key)).scalars()):
+            for row in connection.execute(select(key.table).where(key.in_(batch))).all():
                 try:
-                    verify_run(row, scored.get(row.id, ()), shaped)
+                    verify(connection, row, damaged)
                 except StoreCorruptError as error:
                     yield str(error)
+    for number, content in connection.execute(select(functions.c.number, functions.c.content)):
+        try:
+            json.loads(content)
+        except ValueError as error:
+            yield f"version {number} of the agent's function is damaged: {error}"
+    for key in (arrays.c.hash, domains.c.fingerprint):
+        for value in connection.execute(select(key).where(unreferenced(key))).scalars():
+            yield f"{value:.12} of {key.table.name} is not used by any run or suggestion"
 
 
-def _users(connection: Connection, hash: str) -> str:
-    """Tell which runs an array belongs to, directly or as a part of a domain."""
-    parts = select(domains.c.fingerprint).where(or_(*(each == hash for each in ARRAYS_OF_DOMAINS)))
-    query = select(runs.c.key).where(
-        or_(
-            *(each == hash for each in ARRAYS_OF_RUNS),
-            runs.c.source.in_(parts),
-            runs.c.target.in_(parts),
+def verify_domain(connection: Connection, row: Any) -> None:
+    """Raise a StoreCorruptError unless a domain can be read and has its fingerprint."""
+    domain = domain_of(row, array_reader(connection))
+    shape = (row.n_rows, row.n_features)
+    if domain.fingerprint != row.fingerprint or domain.X.shape != shape:
+        raise StoreCorruptError(
+            f"domain {row.fingerprint:.12} is damaged: its content has another fingerprint"
         )
-    )
-    keys = connection.execute(query).scalars().all()
-    shown = ", ".join(keys[:_SHOWN])
-    more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
-    return f"it belongs to run {shown}{more}" if keys else "it belongs to no run"
+
+
+def verify(connection: Connection, row: Any, damaged: Collection[str] = ()) -> None:
+    """Raise a StoreCorruptError unless a run or suggestion, whose domains were verified, is sound."""
+    is_run = hasattr(row, "key")
+    try:
+        if is_run:
+            _verify_work(row)
+        sides = {row.source, row.target}
+        lost = sides - present(connection, domains.c.fingerprint, sides) | sides.intersection(
+            damaged
+        )
+        if lost:
+            raise ValueError(f"its domain {lost.pop():.12} is missing or damaged")
+        array = array_reader(connection)
+        for hash in (row.source_features, row.target_features):
+            if hash is not None:
+                json.loads(array(hash).tobytes())
+        if row.W is not None and array(row.W).ndim != 2:
+            raise ValueError("its W is no matrix")
+        if row.statistics is not None:
+            statistics_of(row, array(row.statistics))
+    except (ValueError, TypeError, L2TError) as error:
+        name = f"run {row.key:.12}" if is_run else f"suggestion {row.id}"
+        raise StoreCorruptError(f"{name} is damaged: {error}") from None
+
+
+def _verify_work(row: Any) -> None:
+    work = [json.loads(getattr(row, name)) for name in ("params", "random_state", "protocol")]
+    if content_key(row.source, row.target, row.algorithm, *work) != row.key:
+        raise ValueError("its content has another key")
+    failed = row.status == "failed"
+    known = row.status in ("done", "failed")
+    if not known or failed != bool(row.reason) or failed != (row.W is None):
+        raise ValueError(f"its status is {row.status!r:.20} and its reason {row.reason!r:.80}")

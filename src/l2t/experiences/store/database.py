@@ -1,10 +1,10 @@
-"""The database behind a store: connections, transactions, and errors in one sentence.
+"""Connections and transactions of the database behind a store.
 
-SQLite runs in WAL mode, so that readers never wait for a writer, with `synchronous` FULL: what `add` said
-is stored survives the loss of power, at the price of one fsync a call. A write begins with BEGIN IMMEDIATE:
-it waits for its turn before it reads anything, and cannot find out at its end that it came too late, which is
-what makes "database is locked" of many writers. PostgreSQL writers hold a shared advisory lock and those
-that delete an exclusive one, so that no array vanishes between being found and being referred to.
+SQLite runs in WAL mode, so that readers never wait for a writer, with `synchronous` FULL: what was
+committed survives a loss of power, at the price of one fsync per transaction. A write begins with BEGIN
+IMMEDIATE: it waits for its turn before it reads anything, which avoids "database is locked" among many
+writers. PostgreSQL writers hold a shared advisory lock and those that delete an exclusive one, so that no
+array is deleted between being found and being referred to.
 """
 
 from __future__ import annotations
@@ -13,21 +13,26 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.pool import StaticPool
 
 from l2t.exceptions import MissingExtraError
 from l2t.experiences.store.address import Address
-from l2t.experiences.store.failures import told
+from l2t.experiences.store.failures import store_errors
 
-__all__ = ["Database"]
+__all__ = ["Conflict", "Database"]
 
+T = TypeVar("T")
 _PATIENCE = 300.0  # seconds that a writer waits for its turn
 _LOCK = 0x6C3274  # "l2t": the advisory lock of PostgreSQL writers
+
+
+class Conflict(Exception):
+    """Another writer added the same row at the same time; the transaction must be rolled back."""
 
 
 class Database:
@@ -37,59 +42,57 @@ class Database:
         self.address = address
         self._engine: Engine | None = None
         self._process = 0
-        # One connection is all there is of a database in memory: its transactions take turns.
-        self._turn = threading.RLock() if address.kind == "memory" else None
+        # A database in memory has one connection: its transactions take turns.
+        self._turn: Any = threading.RLock() if address.kind == "memory" else nullcontext()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Give a connection that sees the database as it was at one moment."""
-        with self._transaction({"isolation_level": "REPEATABLE READ"}, "read") as connection:
+        server = self.address.kind == "postgresql"
+        options = {"isolation_level": "REPEATABLE READ"} if server else {}
+        with self._transaction(options) as connection:
             yield connection
 
     @contextmanager
     def writing(self, *, alone: bool = False) -> Iterator[Connection]:
-        """Give a connection whose changes are kept together, or not at all.
+        """Give a connection whose changes are committed together, or not at all.
 
         Parameters
         ----------
-        alone : bool
-            Keep every other writer out, as one must who deletes or changes tables.
+        alone : bool, default=False
+            Keep every other writer out, as is needed to delete rows or to change tables.
         """
-        with self._transaction({"l2t_write": True}, "write") as connection:
+        with self._transaction({"l2t_write": True}) as connection:
             if self.address.kind == "postgresql":
                 shared = "" if alone else "_shared"
                 connection.execute(text(f"SELECT pg_advisory_xact_lock{shared}({_LOCK})"))
             yield connection
 
+    def write(self, action: Callable[[Connection], T]) -> T:
+        """Return what an action gives in a transaction of its own, which is repeated on conflict."""
+        while True:
+            try:
+                with self.writing() as connection:
+                    return action(connection)
+            except Conflict:  # what the other writer added is found now
+                continue
+
     def close(self) -> None:
         """Close every connection; a later transaction opens new ones."""
         engine, self._engine = self._engine, None
         if engine is not None:
+            # After a fork, the connections are the parent's.
             engine.dispose(close=self._process == os.getpid())
 
     @contextmanager
-    def _transaction(self, options: dict[str, Any], doing: str) -> Iterator[Connection]:
-        if self._turn is not None:
-            self._turn.acquire()
-        try:
-            with told(self.address, doing):
-                if self.address.kind != "postgresql":
-                    options = {key: options[key] for key in options if key == "l2t_write"}
-                with self._opened().connect() as connection:
-                    connection = connection.execution_options(**options)
-                    with connection.begin():
-                        yield connection
-        finally:
-            if self._turn is not None:
-                self._turn.release()
-
-    def _opened(self) -> Engine:
-        if self._engine is None or self._process != os.getpid():
-            if self._engine is not None:  # the parent's connections are not ours to use or to close
-                self._engine.dispose(close=False)
-            self._engine = _engine(self.address)
-            self._process = os.getpid()
-        return self._engine
+    def _transaction(self, options: dict[str, Any]) -> Iterator[Connection]:
+        with self._turn, store_errors(self.address):
+            if self._process != os.getpid():
+                self.close()
+            if self._engine is None:
+                self._engine, self._process = _engine(self.address), os.getpid()
+            with self._engine.connect() as opened, opened.execution_options(**options).begin():
+                yield opened
 
 
 def _engine(address: Address) -> Engine:
@@ -113,7 +116,7 @@ def _engine(address: Address) -> Engine:
 
 
 def _connect(address: Address) -> sqlite3.Connection:
-    """Open the file; one that may not be written to is opened for reading alone."""
+    """Open the file; one that may not be written is opened for reading only."""
     path = address.path
     assert path is not None
     options = "mode=rwc"
@@ -149,9 +152,7 @@ def _use_wal(connection: sqlite3.Connection) -> None:
 
 
 def _prepare(connection: Any, _record: Any) -> None:
-    connection.isolation_level = (
-        None  # transactions begin where we say, not where the driver guesses
-    )
+    connection.isolation_level = None  # `_begin` begins transactions, not the driver
     for pragma in ("foreign_keys = ON", "synchronous = FULL"):
         connection.execute(f"PRAGMA {pragma}").close()
 

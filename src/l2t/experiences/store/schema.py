@@ -1,10 +1,12 @@
-"""The tables: arrays by their content, domains of arrays, runs on two domains, scores, and what goes on.
+"""The tables: arrays by their content, domains of arrays, runs on two domains, and what is kept beside.
 
-The migrations make these tables; a test holds both descriptions against each other. All names begin
-with ``l2t_``, so that a PostgreSQL database can be shared with other programs.
+All names begin with ``l2t_``, so that a PostgreSQL database can be shared with other programs. Times are
+microseconds since 1970 (UTC).
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -22,6 +24,7 @@ from sqlalchemy import (
 )
 
 __all__ = [
+    "TRANSFER",
     "VERSION_TABLE",
     "arrays",
     "collections",
@@ -30,6 +33,7 @@ __all__ = [
     "metadata",
     "runs",
     "scores",
+    "suggestions",
 ]
 
 VERSION_TABLE = "l2t_version"
@@ -37,80 +41,67 @@ VERSION_TABLE = "l2t_version"
 metadata = MetaData()
 _HASH = String(64)
 
-#: Every array once: `hash` is its `fingerprint`, so that the content proves itself.
+
+def _columns(kind: Any, *names: str) -> list[Column[Any]]:
+    return [Column(name, kind, nullable=False) for name in names]
+
+
+def _references(key: str, *names: str, nullable: bool = True) -> list[Column[Any]]:
+    # Indexed, because deleting a row looks for it in every column that may refer to it.
+    return [Column(n, _HASH, ForeignKey(key), nullable=nullable, index=True) for n in names]
+
+
+def _transfer() -> list[Column[Any]]:
+    """Return what a run and a suggestion share: two domains, an algorithm and its W."""
+    return [
+        *_references("l2t_domains.fingerprint", "source", "target", nullable=False),
+        *_columns(Text, "source_name", "target_name", "algorithm", "params", "version", "host"),
+        *_columns(Text, "random_state"),  # a seed may have more than 64 bits
+        *_references("l2t_arrays.hash", "source_features", "target_features", "W", "statistics"),
+        Column("kernels", Text),  # of the statistics: first, last, step and neighbours as JSON
+        Column("duration", Double, nullable=False),
+        Column("created_at", BigInteger, nullable=False),
+    ]
+
+
+#: Names of the columns that runs and suggestions share.
+TRANSFER = tuple(column.name for column in _transfer())
+
+#: Every array once: compressed npy bytes, and the sha256 of these bytes before compression.
 arrays = Table(
     "l2t_arrays",
     metadata,
     Column("hash", _HASH, primary_key=True),
-    Column("dtype", String(16), nullable=False),
-    Column("shape", Text, nullable=False),
-    Column("codec", String(16), nullable=False),
-    Column("data", LargeBinary, nullable=False),
+    *_columns(LargeBinary, "data"),
 )
 
-
-def _array(name: str, *, nullable: bool = True) -> Column[str]:
-    # Indexed, for a deleted array is looked for in every column that may refer to it.
-    return Column(name, _HASH, ForeignKey("l2t_arrays.hash"), nullable=nullable, index=True)
-
-
-#: The content of a domain; its name and those of its features are the business of each run.
+#: The content of a domain; its name and those of its features belong to each run.
 domains = Table(
     "l2t_domains",
     metadata,
     Column("fingerprint", _HASH, primary_key=True),
-    Column("n_rows", Integer, nullable=False),
-    Column("n_features", Integer, nullable=False),
-    _array("X", nullable=False),
-    _array("y"),
+    *_columns(Integer, "n_rows", "n_features"),
+    *_references("l2t_arrays.hash", "X", nullable=False),
+    *_references("l2t_arrays.hash", "y", "labeled", "groups"),
     Column("y_values", Text),
-    _array("labeled"),
-    _array("groups"),
     Column("groups_values", Text),
 )
 
-
-def _domain(name: str) -> Column[str]:
-    return Column(name, _HASH, ForeignKey("l2t_domains.fingerprint"), nullable=False, index=True)
-
-
-#: One row a run. `statistics` is one array with the rows d, tau and Q; times are microseconds (UTC).
+#: One row per run. `statistics` is one array with the rows d, tau and Q.
 runs = Table(
     "l2t_runs",
     metadata,
     Column("id", Integer, primary_key=True),  # joins by number are several times as fast as by key
     Column("key", _HASH, nullable=False, unique=True),
-    Column("created_at", BigInteger, nullable=False),
-    Column("status", String(16), nullable=False),
-    Column("algorithm", Text, nullable=False),
-    _domain("source"),
-    _domain("target"),
-    Column("source_name", Text, nullable=False),
-    Column("target_name", Text, nullable=False),
-    _array("source_features"),  # the names of the columns, as bytes of JSON
-    _array("target_features"),
-    Column("random_state", Text, nullable=False),  # a seed may have more than 64 bits
-    Column("params", Text, nullable=False),
-    Column("protocol", Text, nullable=False),
-    Column("reason", Text, nullable=False),
-    _array("W"),
-    _array("statistics"),
-    Column("bank_first", Double),
-    Column("bank_last", Double),
-    Column("bank_step", Double),
-    Column("n_neighbors", Integer),
-    Column("duration", Double, nullable=False),
-    Column("version", Text, nullable=False),
-    Column("host", Text, nullable=False),
-    Column(
-        "seal", _HASH, nullable=False
-    ),  # the sha256 of all the rest of the row and of its scores
+    *_columns(String(16), "status", "origin"),
+    *_columns(Text, "protocol", "reason"),
+    *_transfer(),
     Column("used_for", String(16)),  # by the agent: "learning", "judging", or NULL: not yet
 )
-# A page in order of time is read off this index without sorting, and without the wide rows.
-Index("ix_l2t_runs_time", runs.c.created_at, runs.c.key, runs.c.status, runs.c.algorithm)
-# What the agent has not used yet, and what it judges by, are found without a look at all the rest.
-Index("ix_l2t_runs_use", runs.c.used_for, runs.c.status, runs.c.created_at)
+# A page in order of time is read from this index without sorting, and without the wide rows.
+Index("ix_l2t_runs_time", *runs.c["created_at", "key", "status", "algorithm", "origin"])
+# Finds what the agent has not used yet, and what it judges by.
+Index("ix_l2t_runs_use", *runs.c["used_for", "status", "created_at"])
 
 #: One row for each number of labels of a run.
 scores = Table(
@@ -118,13 +109,24 @@ scores = Table(
     metadata,
     Column("run", Integer, ForeignKey("l2t_runs.id", ondelete="CASCADE"), primary_key=True),
     Column("n_labels", Integer, primary_key=True, autoincrement=False),
-    Column("accuracy_before", Double, nullable=False),
-    Column("standard_error_before", Double, nullable=False),
-    Column("accuracy_after", Double, nullable=False),
-    Column("standard_error_after", Double, nullable=False),
-    Column("improvement_ratio", Double, nullable=False),
+    *_columns(Double, "accuracy_before", "standard_error_before"),
+    *_columns(Double, "accuracy_after", "standard_error_after", "improvement_ratio"),
     sqlite_with_rowid=False,
 )
+
+#: One row per suggestion of the agent; `run` is what it became, NULL while its outcome is open.
+suggestions = Table(
+    "l2t_suggestions",
+    metadata,
+    Column("id", String(16), primary_key=True),
+    *_transfer(),
+    Column("n_labels", Integer),
+    *(Column(name, Double) for name in ("predicted", "low", "high")),
+    *_columns(Text, "verdict", "reason"),
+    *_columns(Integer, "function"),
+    Column("run", _HASH, ForeignKey("l2t_runs.key", ondelete="SET NULL")),
+)
+Index("ix_l2t_suggestions_open", *suggestions.c["run", "created_at"])
 
 #: One row for each version of the agent's function, never changed; the last that took over is in use.
 functions = Table(
@@ -132,31 +134,23 @@ functions = Table(
     metadata,
     Column("number", Integer, primary_key=True, autoincrement=False),
     Column("parent", Integer),
-    Column("origin", String(16), nullable=False),
-    Column("created_at", BigInteger, nullable=False),
-    Column("n_runs", Integer, nullable=False),
-    Column("n_judged", Integer, nullable=False),
+    *_columns(Text, "origin", "content"),  # the content is the function as JSON
+    *_columns(Integer, "n_runs", "n_judged"),
     Column("error", Double),
     Column("incumbent_error", Double),
-    Column("took_over", Boolean, nullable=False),
-    Column("content", Text, nullable=False),  # the function, as JSON
-    Column("seal", _HASH, nullable=False),  # the sha256 of all the rest of the row
+    *_columns(Boolean, "took_over"),
+    *_columns(BigInteger, "created_at"),
 )
 
-#: One row a call of `collect`, kept up to date while it works; times are microseconds (UTC).
+#: One row for each call of `collect`, updated while it runs.
 collections = Table(
     "l2t_collections",
     metadata,
     Column("id", String(32), primary_key=True),
-    Column("host", Text, nullable=False),
-    Column("pid", Integer, nullable=False),
-    Column("started_at", BigInteger, nullable=False, index=True),
-    Column("updated_at", BigInteger, nullable=False),
-    Column("ended_at", BigInteger),
+    *_columns(Text, "host", "latest", "outcome"),
+    *_columns(Integer, "pid", "done", "failed", "already_there"),
     Column("total", Integer),
-    Column("done", Integer, nullable=False),
-    Column("failed", Integer, nullable=False),
-    Column("already_there", Integer, nullable=False),
-    Column("latest", Text, nullable=False),
-    Column("outcome", Text, nullable=False),
+    Column("started_at", BigInteger, nullable=False, index=True),
+    *_columns(BigInteger, "updated_at"),
+    Column("ended_at", BigInteger),
 )

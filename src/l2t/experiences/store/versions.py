@@ -1,8 +1,8 @@
 """Versions of the tables: made, checked and upgraded by the same migrations.
 
 A migration is a file ``r0001_....py`` under `MIGRATIONS`; its number is the version of the store.
-Alembic runs them inside one transaction, without any configuration file, and is imported only
-when there is something to run.
+Alembic runs them in one transaction, without a configuration file, and is imported only when there
+is something to run.
 """
 
 from __future__ import annotations
@@ -30,23 +30,22 @@ def newest() -> str:
 
 
 def prepare(database: Database, *, create: bool) -> str:
-    """Make the tables of a new store, or see that those of an old one are as this code knows them."""
+    """Make the tables of a new store, or check that those of an existing one have this version."""
     address = database.address
-    if address.path is not None:
-        _refuse_path(address, create=create)
+    _check_path(address, create=create)
     with database.reading() as connection:
         found = _version(connection, address)
     if found is None:
         if not create:
             raise StoreError(f"there is no store at {address.shown}")
         with database.writing(alone=True) as connection:
-            if _version(connection, address) is None:  # nobody was quicker
+            if _version(connection, address) is None:  # no other process was faster
                 _migrate(connection)
             found = _version(connection, address)
     assert found is not None
     if found < newest():
         raise StoreVersionError(
-            f"{address.shown} is of version {found} and this code needs {newest()}: "
+            f"{address.shown} has version {found} and this code needs {newest()}: "
             f"run `l2t store upgrade {address.shown}`"
         )
     return found
@@ -54,17 +53,17 @@ def prepare(database: Database, *, create: bool) -> str:
 
 def upgrade(database: Database) -> None:
     """Bring the tables to the newest version, in one transaction."""
-    if database.address.path is not None:
-        _refuse_path(database.address, create=False)
+    _check_path(database.address, create=False)
     with database.writing(alone=True) as connection:
         if _version(connection, database.address) is None:
             raise StoreError(f"there is no store at {database.address.shown}")
         _migrate(connection)
 
 
-def _refuse_path(address: Address, *, create: bool) -> None:
+def _check_path(address: Address, *, create: bool) -> None:
     path = address.path
-    assert path is not None
+    if path is None:
+        return
     if path.is_dir():
         raise StoreError(f"{address.shown} is a directory, not a file")
     if not create and not path.exists():
@@ -74,26 +73,25 @@ def _refuse_path(address: Address, *, create: bool) -> None:
 
 
 def _version(connection: Connection, address: Address) -> str | None:
-    """Return the version of a store that is whole and not too new, None where there is none yet."""
+    """Return the version of a complete store that is not too new, None where there is none yet."""
     tables = set(inspect(connection).get_table_names())
-    ours = {VERSION_TABLE, *metadata.tables}
     if VERSION_TABLE not in tables:
         if address.kind == "sqlite" and tables:
-            some = ", ".join(sorted(tables)[:3])
             raise StoreError(
-                f"{address.shown} is not an experience store, but a database of something else: "
-                f"it has the tables {some:.200}"
+                f"{address.shown} is not an experience store, but another database: it has the "
+                f"tables {', '.join(sorted(tables)[:3]):.200}"
             )
         return None
     found: Any = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
     if found is not None and str(found) > newest():
         raise StoreVersionError(
-            f"{address.shown} is of version {found:.40} and this code knows versions up to {newest()}: "
+            f"{address.shown} has version {found:.40} and this code knows versions up to {newest()}: "
             "upgrade the package with `pip install --upgrade l2t`"
         )
-    if found is None or (found == newest() and not ours <= tables):
-        missing = ", ".join(sorted(ours - tables)) or "version number"
-        raise StoreCorruptError(f"{address.shown} is not whole: {missing} missing")
+    missing = sorted(metadata.tables.keys() - tables) if found == newest() else []
+    if found is None or missing:
+        what = ", ".join(missing) or "the version number"
+        raise StoreCorruptError(f"{address.shown} is incomplete: {what} missing")
     return str(found)
 
 

@@ -1,4 +1,4 @@
-"""`l2t ask`, `tell` and `versions`: the agent that keeps learning."""
+"""`l2t ask`, `tell`, `suggestions` and `versions`: the agent that keeps learning."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from l2t.experiences import open_store
 from l2t.interfaces.cli.formats import Format
 from l2t.interfaces.cli.output import say, show_record, show_rows
 from l2t.interfaces.cli.reading import check_overwriting, read_pair
-from l2t.interfaces.cli.stores import whole_key
 from l2t.interfaces.cli.transfer import expectation
 
-__all__ = ["run_ask", "run_tell", "run_versions"]
+__all__ = ["run_ask", "run_suggestions", "run_tell", "run_versions"]
 
 
 def run_ask(
@@ -67,20 +66,41 @@ def run_ask(
 def run_tell(
     url: str, id: str, before: float, after: float, labels: int | None, format: Format
 ) -> None:
-    """Tell the agent, and print what it has learned from by now."""
+    """Tell the agent an outcome, and print it beside what was predicted."""
     with open_store(url, create=False) as store:
         agent = Agent(store, reflection=None)
-        key = whole_key(store, id)
-        agent.tell(key, before, after, labels)
-        (score,) = store.run(key).scores
+        (score,) = agent.tell(id, before, after, labels).scores
+        suggestion = store.suggestion(id)
         record = {
-            "id": key,
+            "id": suggestion.id,
+            "run": suggestion.run,
             "labels": score.n_labels,
             "measured_improvement": score.improvement_ratio,
-            "predicted_improvement": agent.suggestion(key).predicted,
+            "predicted_improvement": suggestion.predicted,
             "version_in_use": agent.version,
         }
     show_record(record, format)
+
+
+def run_suggestions(url: str, delete: str | None, format: Format) -> None:
+    """Print the suggestions whose outcome is open, the newest first."""
+    with open_store(url, create=False) as store:
+        if delete is not None:
+            store.delete_suggestion(delete)
+        rows = [
+            {
+                "id": each.id,
+                "source": each.source_name,
+                "target": each.target_name,
+                "algorithm": each.algorithm,
+                "labels": each.n_labels,
+                "predicted": each.predicted,
+                "verdict": each.verdict,
+                "created": each.created_at.isoformat(timespec="seconds"),
+            }
+            for each in store.open_suggestions()
+        ]
+    show_rows(rows, format)
 
 
 def run_versions(url: str, go_back: int | None, save: Path | None, format: Format) -> None:

@@ -53,4 +53,3 @@ class Status(StrEnum):
 
     done = "done"
     failed = "failed"
-    asked = "asked"

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from l2t.exceptions import UnknownRunError
-from l2t.experiences import ExperienceStore, open_store, rescue_store, upgrade_store
+from l2t.experiences import ExperienceStore, open_store, upgrade_store
 from l2t.interfaces.cli.formats import Format
 from l2t.interfaces.cli.output import say, show_record, show_rows, show_sentence
-from l2t.interfaces.cli.reading import check_overwriting
 
 __all__ = [
     "run_check",
-    "run_export",
-    "run_import",
     "run_ls",
-    "run_rescue",
+    "run_merge",
     "run_rm",
     "run_show",
     "run_upgrade",
@@ -90,7 +86,7 @@ def run_rm(url: str, keys: list[str], format: Format) -> None:
     """Delete runs, with all that nothing else refers to."""
     with open_store(url, create=False) as store:
         removed = store.delete(key=[whole_key(store, key) for key in keys])
-    show_sentence(f"{_runs(removed)} deleted", {"deleted": removed}, format)
+    show_sentence(f"{_count(removed, 'run')} deleted", {"deleted": removed}, format)
 
 
 def run_check(url: str, format: Format) -> bool:
@@ -114,31 +110,26 @@ def run_upgrade(url: str, format: Format) -> None:
         show_sentence("up to date", {"version": store.version}, format)
 
 
-def run_rescue(url: str, into: str, format: Format) -> None:
-    """Take what is whole out of a damaged store."""
-    with open_store(into) as store:
-        taken = rescue_store(url, store)
-    show_sentence(f"{_runs(taken)} taken over", {"taken_over": taken}, format)
-
-
-def run_export(url: str, file: Path, format: Format) -> None:
-    """Write a store to one file."""
-    check_overwriting([file], [], store=url)
-    with open_store(url, create=False) as store:
-        runs = len(store.keys())
-        store.export(file)
-    show_sentence(f"{_runs(runs)} written to {file}", {"exported": runs, "file": str(file)}, format)
-
-
-def run_import(url: str, file: Path, format: Format) -> None:
-    """Add the runs of an exported file."""
+def run_merge(url: str, sources: list[str], format: Format) -> bool:
+    """Copy stores into another one, and return whether nothing in them was damaged."""
+    runs = suggestions = 0
+    damaged: list[str] = []
     with open_store(url) as store:
-        added = store.merge(file)
-    show_sentence(f"{_runs(added)} added", {"added": added}, format)
+        for each in sources:
+            with open_store(each, create=False) as source:
+                merged = store.merge(source)
+            runs += merged.runs
+            suggestions += merged.suggestions
+            damaged += [f"{each}: {problem}" for problem in merged.damaged]
+    counts = [_count(runs, "run")] + ([_count(suggestions, "suggestion")] if suggestions else [])
+    left_out = f", {_count(len(damaged), 'damaged record')} left out" if damaged else ""
+    sentence = "\n".join([f"{' and '.join(counts)} added{left_out}", *damaged])
+    show_sentence(sentence, {"runs": runs, "suggestions": suggestions, "damaged": damaged}, format)
+    return not damaged
 
 
-def _runs(count: int) -> str:
-    return "1 run" if count == 1 else f"{count} runs"
+def _count(count: int, noun: str) -> str:
+    return f"1 {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def whole_key(store: ExperienceStore, beginning: str) -> str:

@@ -11,7 +11,7 @@ from l2t.interfaces.dashboard.models import TargetIn
 
 __all__ = ["AskIn", "OutcomeIn", "OutcomeOut", "SuggestionOut", "SuggestionsOut", "VersionOut"]
 
-Id = Field(description="The id of the suggestion: the key of the run that waits in the store.")
+Id = Field(description="The id of the suggestion.")
 
 
 class VersionOut(BaseModel):
@@ -39,7 +39,7 @@ class AskIn(TargetIn):
 
 
 class SuggestionOut(BaseModel):
-    """A suggestion that nobody has told the outcome of yet."""
+    """A suggestion whose outcome is open."""
 
     id: str = Id
     source: str
@@ -61,7 +61,7 @@ class SuggestionsOut(BaseModel):
 
 
 class OutcomeIn(BaseModel):
-    """What came of a suggestion; both accuracies are measured on the same test rows."""
+    """The outcome of a suggestion; both accuracies are measured on the same test rows."""
 
     accuracy_before: float = Field(strict=True, description="Accuracy on X, from 0 to 1.")
     accuracy_after: float = Field(strict=True, description="Accuracy on X W, from 0 to 1.")
@@ -74,6 +74,7 @@ class OutcomeOut(BaseModel):
     """What the suggestion was worth, beside what was expected."""
 
     id: str = Id
+    run: str = Field(description="The key of the run that it became.")
     n_labels: int
     improvement_ratio: float
     predicted: float | None

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
-from l2t.exceptions import L2TError, MissingExtraError, StoreError, UnknownRunError
+from l2t.exceptions import L2TError, MissingExtraError, StoreError
 from l2t.interfaces.dashboard.rendering import render
 
 __all__ = ["Refused", "add_handlers", "refusal"]
@@ -71,7 +71,9 @@ def add_handlers(app: FastAPI) -> None:
 def _status(error: Exception) -> int:
     if isinstance(error, Refused):
         return error.status
-    if isinstance(error, UnknownRunError):
+    if isinstance(error, StoreError) and isinstance(
+        error, LookupError
+    ):  # no such run or suggestion
         return 404
     if isinstance(error, StoreError):
         return 503

@@ -105,7 +105,7 @@ class ExperienceOut(BaseModel):
     standard_error_after: float | None
     improvement_ratio: float | None
     duration: float
-    status: Literal["done", "failed", "asked"]
+    status: Literal["done", "failed"]
     reason: str
 
 
@@ -147,7 +147,7 @@ class RunOut(BaseModel):
     protocol: dict[str, Any]
     source: DomainOut
     target: DomainOut
-    status: Literal["done", "failed", "asked"]
+    status: Literal["done", "failed"]
     reason: str
     W_shape: list[int] | None
     scores: list[Score]

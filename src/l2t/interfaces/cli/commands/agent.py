@@ -1,4 +1,4 @@
-"""Commands of the agent that keeps learning: ask, tell, versions."""
+"""Commands of the agent that keeps learning: ask, tell, suggestions, versions."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def ask(
 
     Works as `l2t transfer`, and keeps the suggestion in the store under an id. Measure accuracy without and
     with it on the same test rows, and tell: `l2t tell ID --before 0.61 --after 0.68`. The agent learns
-    from what it is told, and from the labels of earlier targets in its store.
+    from these outcomes, and from the labels of earlier targets in its store.
     """
     from l2t.interfaces.cli.agent import run_ask
 
@@ -92,7 +92,7 @@ def ask(
     )
 
 
-@app.command(short_help="Tell the agent what came of a suggestion.")
+@app.command(short_help="Tell the agent the outcome of a suggestion.")
 def tell(
     id: Annotated[str, typer.Argument(help="The suggestion's id, or its beginning.")],
     before: Annotated[float, typer.Option(help="Accuracy on the target as it is, 0 to 1.")],
@@ -105,10 +105,24 @@ def tell(
     ] = None,
     format: As = Format.table,
 ) -> None:
-    """Tell the agent what came of a suggestion; once there is enough that is new, it learns from it."""
+    """Tell the agent the outcome of a suggestion; it learns from new outcomes, several at a time."""
     from l2t.interfaces.cli.agent import run_tell
 
     run_tell(url, id, before, after, labels, format)
+
+
+@app.command(short_help="The suggestions whose outcome is open.")
+def suggestions(
+    url: Store = "experiences.db",
+    delete: Annotated[
+        str | None, typer.Option(metavar="ID", help="Delete this suggestion first.")
+    ] = None,
+    format: As = Format.table,
+) -> None:
+    """List the suggestions whose outcome has not been told yet, the newest first."""
+    from l2t.interfaces.cli.agent import run_suggestions
+
+    run_suggestions(url, delete, format)
 
 
 @app.command(short_help="The versions of the agent's function.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,8 +12,6 @@ from l2t.interfaces.cli.formats import Format, Order, Status
 
 store = typer.Typer(help="Look after an experience store.", no_args_is_help=True)
 app.add_typer(store, name="store")
-
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The exported file (.zip).")]
 
 
 @store.command("ls", short_help="List experiences.")
@@ -89,31 +86,16 @@ def store_upgrade(url: StoreUrl, format: As = Format.table) -> None:
     run_upgrade(url, format)
 
 
-@store.command("rescue", short_help="Take what is whole out of a damaged SQLite store.")
-def store_rescue(
-    url: StoreUrl,
-    into: Annotated[
-        str, typer.Argument(metavar="NEW", help="The store that takes over what is whole.")
+@store.command("merge", short_help="Copy other stores into one.")
+def store_merge(
+    url: Annotated[
+        str, typer.Argument(metavar="TARGET", help="A file or a URL; made where there is none.")
     ],
+    sources: Annotated[list[str], typer.Argument(metavar="SOURCE", help="Stores to copy.")],
     format: As = Format.table,
 ) -> None:
-    """Take every run that can still be read out of a damaged SQLite store, which is left as it is."""
-    from l2t.interfaces.cli.stores import run_rescue
+    """Copy what other stores have into a store, without duplicates; exit code 1 if some is damaged."""
+    from l2t.interfaces.cli.stores import run_merge
 
-    run_rescue(url, into, format)
-
-
-@store.command("export", short_help="Write everything to one portable file.")
-def store_export(url: StoreUrl, file: File, format: As = Format.table) -> None:
-    """Write everything in a store to one portable file."""
-    from l2t.interfaces.cli.stores import run_export
-
-    run_export(url, file, format)
-
-
-@store.command("import", short_help="Add the runs of an exported file.")
-def store_import(url: StoreUrl, file: File, format: As = Format.table) -> None:
-    """Add the runs of an exported file to a store; what is there already stays as it is."""
-    from l2t.interfaces.cli.stores import run_import
-
-    run_import(url, file, format)
+    if not run_merge(url, sources, format):
+        raise typer.Exit(1)

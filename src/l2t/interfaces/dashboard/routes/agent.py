@@ -1,4 +1,4 @@
-"""The agent that lives in the store: ask it, tell it what came of that, and see what it has learned."""
+"""The agent of the store: ask it, tell it outcomes, and see what it has learned."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from fastapi import Path as PathParameter
 
 from l2t.exceptions import InvalidInputError
-from l2t.experiences import Experience
+from l2t.experiences import SuggestionRecord
 from l2t.interfaces.dashboard.agent_models import (
     AskIn,
     OutcomeIn,
@@ -27,7 +27,7 @@ __all__ = ["router"]
 
 router = APIRouter(tags=["agent"])
 
-Id = Annotated[str, PathParameter(pattern="^[0-9a-f]{64}$")]
+Id = Annotated[str, PathParameter(pattern="^[0-9a-f]{10}$")]
 
 
 @router.get("/versions")
@@ -62,17 +62,10 @@ def use(here: Here, number: Annotated[int, PathParameter(ge=1, le=10**9)]) -> Ve
 
 @router.get("/suggestions")
 def suggestions(here: Here, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> SuggestionsOut:
-    """Return the suggestions that nobody has told the outcome of yet, the newest first."""
-
-    def compute() -> SuggestionsOut:
-        found = here.store.experiences(
-            status="asked", descending=True, limit=limit, statistics=False
-        )
-        return SuggestionsOut(
-            items=[_suggestion(each) for each in found], total=here.store.count(status="asked")
-        )
-
-    return here.memo.get(("suggestions", limit), compute)
+    """Return the suggestions whose outcome is open, the newest first."""
+    found = [_suggestion(each) for each in here.store.open_suggestions(limit)]
+    total = here.store.count_open_suggestions() if len(found) == limit else len(found)
+    return SuggestionsOut(items=found, total=total)
 
 
 @router.post(
@@ -98,28 +91,29 @@ def ask(here: Here, wanted: AskIn) -> JobOut:
 
 @router.post("/suggestions/{id}/outcome")
 def tell(here: Here, id: Id, outcome: OutcomeIn) -> OutcomeOut:
-    """Tell what came of a suggestion; the agent learns from it while this returns."""
-    here.agent.tell(id, outcome.accuracy_before, outcome.accuracy_after, outcome.n_labels)
-    run = here.store.run(id)
+    """Tell the outcome of a suggestion; the agent learns from it in the background."""
+    run = here.agent.tell(id, outcome.accuracy_before, outcome.accuracy_after, outcome.n_labels)
     (score,) = run.scores
     return OutcomeOut(
         id=id,
+        run=run.key,
         n_labels=score.n_labels,
         improvement_ratio=score.improvement_ratio,
-        predicted=run.params["predicted"],
+        predicted=here.store.suggestion(id).predicted,
         version_in_use=here.agent.version,
     )
 
 
-def _suggestion(each: Experience) -> SuggestionOut:
-    params = each.params
-    interval = None if params["low"] is None else [params["low"], params["high"]]
+def _suggestion(each: SuggestionRecord) -> SuggestionOut:
     return SuggestionOut(
-        id=each.run_key,
+        id=each.id,
         source=each.source_name,
         target=each.target_name,
         algorithm=each.algorithm,
-        interval=interval,
+        n_labels=each.n_labels,
+        predicted=each.predicted,
+        interval=None if each.interval is None else list(each.interval),
+        verdict="transfer" if each.verdict == "transfer" else "no-transfer",
+        version=each.function,
         created_at=each.created_at,
-        **{name: params[name] for name in ("n_labels", "predicted", "verdict", "version")},
     )

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from l2t.experiences.store import CollectionProgress
+from l2t.experiences import CollectionProgress
 from l2t.interfaces.dashboard.context import Here
 from l2t.interfaces.dashboard.models import (
     CollectionOut,

@@ -47,7 +47,7 @@ def _filters(
     domain: Annotated[
         Text | None, Query(description="Source or target, by its whole name.")
     ] = None,
-    status: Literal["done", "failed", "asked"] | None = None,
+    status: Literal["done", "failed"] | None = None,
     since: Annotated[datetime | None, Query(description="Made at this time or later.")] = None,
     until: Annotated[datetime | None, Query(description="Made before this time.")] = None,
     run: Annotated[

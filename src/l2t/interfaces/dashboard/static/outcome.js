@@ -1,6 +1,6 @@
 // What a transfer shows: the objective as it falls, the verdict, and why.
 
-import { badge, card, el, fixed, percent, plural, runLink, table } from "./base.js";
+import { badge, card, el, fixed, percent, plural, table } from "./base.js";
 import { bars, lines, shares } from "./charts.js";
 import { figure, legend } from "./figure.js";
 
@@ -122,9 +122,9 @@ export function verdict(job) {
             "p",
             {},
             "Kept as suggestion ",
-            runLink(found.suggestion, el("code", {}, found.suggestion.slice(0, 12))),
+            el("code", {}, found.suggestion),
             ` of the agent, version ${found.version}. `,
-            el("a", { href: "#suggestions" }, "Tell it what came of it"),
+            el("a", { href: "#suggestions" }, "Tell it the outcome"),
             ".",
           )
         : null,

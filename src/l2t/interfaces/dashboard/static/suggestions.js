@@ -1,6 +1,6 @@
-// Suggestions of the agent that nobody has told the outcome of yet, each with a form to tell it.
+// Suggestions of the agent whose outcome is open, each with a form to tell it.
 
-import { api, badge, byId, el, fixed, main, moment, plural, post, runLink, sentence, table } from "./base.js";
+import { api, badge, byId, el, fixed, main, moment, plural, post, sentence, table } from "./base.js";
 
 const place = byId("suggestions");
 const readOnly = main.dataset.readOnly === "true";
@@ -32,7 +32,7 @@ export async function suggestions({ fresh = null, words = "" } = {}) {
     el(
       "p",
       { class: "quiet" },
-      "Tell what came of each, good or bad: the accuracy on the same test rows without and with W, from 0 to 1. Where you never tried W there is nothing to tell.",
+      "Tell the outcome of each, good or bad: the accuracy on the same test rows without and with W, from 0 to 1. Where you never tried W there is nothing to tell.",
     ),
     status,
     made,
@@ -44,7 +44,7 @@ export async function suggestions({ fresh = null, words = "" } = {}) {
 
 function columns(say) {
   const all = [
-    { title: "id", value: (s) => runLink(s.id, el("code", {}, s.id.slice(0, 12))) },
+    { title: "id", value: (s) => el("code", {}, s.id) },
     { title: "source", class: "name", value: (s) => el("span", { title: s.source }, s.source) },
     { title: "target", class: "name", value: (s) => el("span", { title: s.target }, s.target) },
     { title: "labels", number: true, value: (s) => (s.n_labels === null ? "–" : String(s.n_labels)) },
@@ -65,11 +65,11 @@ function columns(say) {
     },
     { title: "when", class: "when", value: (s) => moment(s.created_at) },
   ];
-  return readOnly ? all : [...all, { title: "what came of it", value: (s) => outcome(s, say) }];
+  return readOnly ? all : [...all, { title: "outcome", value: (s) => outcome(s, say) }];
 }
 
 function outcome(suggestion, say) {
-  const id = suggestion.id.slice(0, 12);
+  const id = suggestion.id;
   const number = (name, what, hint) =>
     el("input", {
       type: "number",

@@ -15,7 +15,7 @@ import numpy as np
 from l2t.domains import Domain, DomainPair
 from l2t.exceptions import InvalidInputError, StoreError
 from l2t.experiences.store import pack
-from l2t.testing.stores.runs import Open, assert_raises, assert_same_run, random_run
+from tests.experiences.store.contract.runs import Open, assert_raises, assert_same_run, random_run
 
 __all__ = [
     "check_closed_store_opens_again",

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from l2t.exceptions import InvalidInputError
 from l2t.experiences.store import ExperienceStore, open_store
-from l2t.testing.stores import STORE_CHECKS, check_store
+from tests.experiences.store.contract import STORE_CHECKS
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgresql"])
@@ -35,13 +34,6 @@ def new_store(request, tmp_path):
 @pytest.mark.parametrize("check", STORE_CHECKS, ids=lambda check: check.__name__)
 def test_contract(check, new_store):
     check(new_store)
-
-
-def test_check_store_takes_exemptions():
-    most = [check.__name__ for check in STORE_CHECKS[1:]]
-    check_store(lambda: open_store("memory://"), skip=most)
-    with pytest.raises(InvalidInputError, match="skip must name checks, got check_taste"):
-        check_store(lambda: open_store("memory://"), skip=["check_taste"])
 
 
 class Forgetful(ExperienceStore):

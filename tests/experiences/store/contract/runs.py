@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
+import pytest
 
 from l2t.domains import Domain, DomainPair
 from l2t.exceptions import L2TError
@@ -104,9 +105,6 @@ def assert_same_statistics(found: PairStatistics | None, given: PairStatistics |
 
 def assert_raises(kind: type[L2TError], action: Callable[[], object], what: str) -> None:
     """Assert that an action is refused with a sentence."""
-    try:
+    with pytest.raises(kind) as caught:
         action()
-    except kind as error:
-        assert str(error), f"the error for {what} is empty"
-    else:
-        raise AssertionError(f"{what} must raise {kind.__name__}")
+    assert str(caught.value), f"the error for {what} is empty"

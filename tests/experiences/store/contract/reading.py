@@ -10,7 +10,13 @@ from typing import Any
 
 from l2t.exceptions import InvalidInputError, UnknownRunError
 from l2t.experiences.experience import Experience, Score
-from l2t.testing.stores.runs import START, Open, assert_raises, assert_same_statistics, random_run
+from tests.experiences.store.contract.runs import (
+    START,
+    Open,
+    assert_raises,
+    assert_same_statistics,
+    random_run,
+)
 
 __all__ = [
     "check_bad_questions",
@@ -75,7 +81,9 @@ def check_targets(open: Open) -> None:
 def check_filters(open: Open) -> None:
     """Every filter, alone and with others, gives what looking at each experience gives."""
     with open() as store:
-        runs = [random_run(n, status="failed" if n % 7 == 6 else "done") for n in range(24)]
+        kinds = [{"status": "failed" if n % 7 == 6 else "done"} for n in range(24)]
+        kinds[3]["origin"] = kinds[8]["origin"] = "told"
+        runs = [random_run(n, **kind) for n, kind in enumerate(kinds)]
         for run in runs:
             store.add(run)
         everything = list(store.experiences())
@@ -91,6 +99,8 @@ def check_filters(open: Open) -> None:
             ({"n_labels": [3, 15]}, lambda e: e.n_labels is not None),
             ({"status": "failed"}, lambda e: e.status == "failed"),
             ({"status": "done"}, lambda e: e.status == "done"),
+            ({"origin": "told"}, lambda e: e.origin == "told"),
+            ({"origin": "collected"}, lambda e: e.origin == "collected"),
             ({"since": middle}, lambda e: e.created_at >= middle),
             ({"until": middle}, lambda e: e.created_at < middle),
             ({"key": runs[5].key}, lambda e: e.run_key == runs[5].key),
@@ -140,6 +150,7 @@ def check_bad_questions(open: Open) -> None:
             {"limit": -1},
             {"offset": 1.5},
             {"status": "odd"},
+            {"origin": "odd"},
             {"n_labels": "3"},
             {"algorithm": 3},
             {"since": datetime(2030, 1, 1)},

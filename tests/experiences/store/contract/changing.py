@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-import tempfile
+from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 from l2t.exceptions import InvalidInputError, UnknownRunError
-from l2t.testing.stores.runs import START, Open, assert_raises, assert_same_run, random_run
+from l2t.experiences import CollectionProgress, Merged
+from tests.experiences.store.contract.runs import (
+    START,
+    Open,
+    assert_raises,
+    assert_same_run,
+    random_run,
+)
 
 __all__ = [
+    "check_collections_are_kept",
     "check_delete_takes_what_nothing_needs",
-    "check_export_and_merge",
+    "check_merge",
     "check_reading_while_writing",
 ]
 
@@ -50,23 +57,33 @@ def check_delete_takes_what_nothing_needs(open: Open) -> None:
         assert_raises(InvalidInputError, store.delete, "delete without a filter")
 
 
-def check_export_and_merge(open: Open) -> None:
-    """One file carries everything, merges without duplicates, and a second time changes nothing."""
+def check_merge(open: Open) -> None:
+    """A merge copies what is new, and a second one changes nothing."""
     runs = [random_run(number, status="failed" if number == 2 else "done") for number in range(7)]
-    with tempfile.TemporaryDirectory() as folder, open() as store, open() as other:
-        first, second = Path(folder) / "first.zip", Path(folder) / "second.zip"
+    with open() as store, open() as other:
         for run in runs[:5]:
             store.add(run)
         for run in runs[3:]:
             other.add(run)
-        store.export(first)
-        assert other.merge(first) == 3
-        assert other.merge(first) == 0
+        assert other.merge(store) == Merged(3, 0, ())
+        assert other.merge(store) == Merged(0, 0, ())
         assert other.keys() == {run.key for run in runs}
         for run in runs:
             assert_same_run(other.run(run.key), run)
         assert other.check() == []
-        other.export(first)
-        assert store.merge(first) == 2
-        store.export(second)
-        assert first.read_bytes() == second.read_bytes()  # the same runs, whatever their history
+        assert store.merge(other) == Merged(2, 0, ())
+        assert store.keys() == other.keys()
+
+
+def check_collections_are_kept(open: Open) -> None:
+    """The progress of a collection replaces what was kept of it, and a merge copies it."""
+    first = CollectionProgress("a", "here", 1, START, START, total=9)
+    second = CollectionProgress("b", "there", 2, START + timedelta(seconds=1), START)
+    later = replace(first, done=3, updated_at=START + timedelta(seconds=2), ended_at=START)
+    with open() as store, open() as other:
+        for progress in (first, second, later):
+            store.note_collection(progress)
+        assert store.collections() == [second, later]
+        assert store.collections(limit=1) == [second]
+        other.merge(store)
+        assert other.collections() == [second, later]

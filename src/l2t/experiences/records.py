@@ -1,0 +1,135 @@
+"""What a store keeps beside runs: suggestions and functions of the agent, and progress of collections."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Literal
+
+__all__ = ["CollectionProgress", "FunctionVersion", "SuggestionRecord", "Use", "VersionOrigin"]
+
+#: Where a version of the agent's function comes from.
+VersionOrigin = Literal["given", "learned", "refined", "recent", "gone back"]
+#: What the agent does with a run: learn from it, or judge what was learned from others.
+Use = Literal["learning", "judging"]
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class FunctionVersion:
+    """A version of the agent's function.
+
+    Attributes
+    ----------
+    number, parent : int, int or None
+        Its number from 1, and that of the version it was made from.
+    origin : {"given", "learned", "refined", "recent", "gone back"}
+        What the agent began with; learned from all runs; its parent refined by new runs; learned from the
+        newest runs alone; or an earlier version, used again.
+    n_runs : int
+        The runs of the store that it has learned from.
+    n_judged : int
+        Held-out runs that it was judged on.
+    error, incumbent_error : float or None
+        The mean error of log ratios predicted there, and that of the version in use until then.
+    took_over : bool
+        Whether it was better, and is in use from then on.
+    content : str
+        The function as JSON.
+    created_at : datetime
+        When (UTC).
+    """
+
+    number: int
+    parent: int | None
+    origin: VersionOrigin
+    n_runs: int
+    n_judged: int
+    error: float | None
+    incumbent_error: float | None
+    took_over: bool
+    content: str = field(repr=False)
+    created_at: datetime = field(default_factory=_now)
+
+
+@dataclass(frozen=True)
+class SuggestionRecord:
+    """A suggestion of the agent as the store keeps it, beside its pair, W and statistics.
+
+    Attributes
+    ----------
+    id : str
+        Ten hexadecimal digits.
+    source_name, target_name, algorithm : str
+        The pair, and what gave W.
+    n_labels : int or None
+        The number of labelled target rows it is made for.
+    predicted, low, high : float or None
+        The predicted improvement ratio, and the ends of its 90 % interval.
+    verdict, reason : str
+        "transfer" or "no-transfer", and why.
+    function : int
+        The version of the agent's function; 0 where there was none yet.
+    run : str or None
+        The key of the run that it became when its outcome was told; None while that is open.
+    created_at : datetime
+        When (UTC).
+    """
+
+    id: str
+    source_name: str
+    target_name: str
+    algorithm: str
+    n_labels: int | None
+    predicted: float | None
+    low: float | None
+    high: float | None
+    verdict: str
+    reason: str
+    function: int
+    run: str | None = None
+    created_at: datetime = field(default_factory=_now)
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 90 % interval of the improvement ratio."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+
+@dataclass(frozen=True)
+class CollectionProgress:
+    """The progress of a collection.
+
+    Attributes
+    ----------
+    id : str
+        Which collection.
+    host, pid : str, int
+        Where it runs.
+    started_at, updated_at : datetime
+        When it began, and when it last reported.
+    total : int or None
+        Requested runs, where that is known beforehand.
+    done, failed, already_there : int
+        Runs so far, by how they ended.
+    latest : str
+        What was run last.
+    ended_at, outcome : datetime or None, str
+        When it ended and how, "finished" or why not; None and empty while it works.
+    """
+
+    id: str
+    host: str
+    pid: int
+    started_at: datetime
+    updated_at: datetime
+    total: int | None = None
+    done: int = 0
+    failed: int = 0
+    already_there: int = 0
+    latest: str = ""
+    ended_at: datetime | None = None
+    outcome: str = ""

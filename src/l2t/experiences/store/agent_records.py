@@ -1,0 +1,191 @@
+"""What the agent keeps in a store: its suggestions, the versions of its function, and used runs.
+
+Versions are numbered from 1 and never changed. A process that has learned the next one adds it under the
+next number, together with the runs that it used, in one transaction; a second process finds the number
+taken and adds nothing. So nobody holds a lock while learning.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from types import SimpleNamespace
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, func, select, update
+
+from l2t.exceptions import UnknownSuggestionError
+from l2t.experiences.experience import Run
+from l2t.experiences.records import CollectionProgress, FunctionVersion, SuggestionRecord, Use
+from l2t.experiences.store.database import Conflict, Database
+from l2t.experiences.store.reading import read_run
+from l2t.experiences.store.rows import Row, microseconds, moment, pack
+from l2t.experiences.store.schema import TRANSFER, functions, runs, suggestions
+from l2t.experiences.store.writing import (
+    batches,
+    delete_rows,
+    insert_new,
+    put_references,
+    put_runs,
+)
+
+__all__ = ["AgentRecords", "last_number", "record_of", "row_of"]
+
+Record = TypeVar("Record", FunctionVersion, SuggestionRecord, CollectionProgress)
+_TIMES = ("created_at", "started_at", "updated_at", "ended_at")
+
+
+def row_of(record: FunctionVersion | SuggestionRecord | CollectionProgress) -> Row:
+    """Return the row of a record: its fields, with times as numbers."""
+    row = asdict(record)
+    return row | {n: microseconds(row[n], n) for n in _TIMES if row.get(n) is not None}
+
+
+def record_of(kind: type[Record], row: Any) -> Record:
+    """Return the record of a row."""
+    values = {each.name: getattr(row, each.name) for each in fields(kind)}
+    times = {n: moment(values[n]) for n in _TIMES if values.get(n) is not None}
+    return kind(**values | times)
+
+
+class AgentRecords:
+    """The part of a store that belongs to the agent; each method is one transaction."""
+
+    _database: Database
+
+    def add_suggestion(self, record: SuggestionRecord, run: Run) -> bool:
+        """Keep a suggestion with the run that it becomes; False where its id is taken."""
+        packed = pack([run])
+        transfer = packed.runs[run.key]
+        row = {name: transfer[name] for name in TRANSFER} | row_of(record)
+        try:
+            with self._database.writing() as connection:
+                put_references(connection, [row], packed)
+                if not insert_new(connection, suggestions, [row]):
+                    raise Conflict
+        except Conflict:
+            return False
+        return True
+
+    def suggestion(self, id: str) -> SuggestionRecord:
+        """Return a suggestion by its id, or by the beginning of it."""
+        with self._database.reading() as connection:
+            return record_of(SuggestionRecord, _suggestion_row(connection, id))
+
+    def suggested_run(self, id: str) -> Run:
+        """Return the run that a suggestion becomes, with its pair and W, without scores."""
+        with self._database.reading() as connection:
+            row = _suggestion_row(connection, id)
+            run = {
+                "key": row.id,
+                "status": "done",
+                "reason": "",
+                "origin": "told",
+                "protocol": "{}",
+            }
+            return read_run(connection, SimpleNamespace(**row._asdict() | run))
+
+    def open_suggestions(self, limit: int | None = None) -> list[SuggestionRecord]:
+        """Return the suggestions whose outcome is open, the newest first."""
+        query = select(suggestions).where(suggestions.c.run.is_(None))
+        query = query.order_by(suggestions.c.created_at.desc(), suggestions.c.id).limit(limit)
+        return self._records(SuggestionRecord, query)
+
+    def count_open_suggestions(self) -> int:
+        """Return how many suggestions have an open outcome."""
+        query = select(func.count()).where(suggestions.c.run.is_(None))
+        with self._database.reading() as connection:
+            return int(connection.execute(query).scalar_one())
+
+    def complete_suggestion(self, id: str, run: Run) -> bool:
+        """Add the run that a suggestion became; False, and no change, where it became one before."""
+        packed = pack([run])
+        query = select(suggestions.c.run).where(suggestions.c.id == id).with_for_update()
+
+        def complete(connection: Connection) -> bool:
+            found = connection.execute(query).one_or_none()
+            if found is None or found.run is not None:
+                return False
+            put_runs(connection, packed)
+            became = update(suggestions).where(suggestions.c.id == id).values(run=run.key)
+            connection.execute(became)
+            return True
+
+        return self._database.write(complete)
+
+    def delete_suggestion(self, id: str) -> None:
+        """Delete a suggestion, with all that nothing else refers to; the run it became stays."""
+        found = self.suggestion(id)
+        with self._database.writing(alone=True) as connection:
+            delete_rows(connection, suggestions.c.id, [found.id])
+
+    def add_function(
+        self, version: FunctionVersion, use: Mapping[Use, Sequence[str]] | None = None
+    ) -> bool:
+        """Keep the next version of the agent's function, and which runs were used for it.
+
+        Returns False, and changes nothing, where another process has taken the number.
+        """
+        try:
+            with self._database.writing() as connection:
+                if version.number != last_number(connection) + 1:
+                    return False
+                if not insert_new(connection, functions, [row_of(version)]):
+                    raise Conflict  # PostgreSQL lets two writers come this far
+                for purpose, keys in (use or {}).items():
+                    for batch in batches(keys):
+                        used = update(runs).where(runs.c.key.in_(batch)).values(used_for=purpose)
+                        connection.execute(used)
+        except Conflict:
+            return False
+        return True
+
+    def function(self, number: int | None = None) -> FunctionVersion | None:
+        """Return a version of the agent's function, by default the one in use; None without it."""
+        chosen = functions.c.took_over if number is None else functions.c.number == number
+        return self._last_function(chosen)
+
+    def newest_function(self) -> FunctionVersion | None:
+        """Return the newest version, in use or not; None where there is none."""
+        return self._last_function(functions.c.number > 0)
+
+    def functions(self) -> list[FunctionVersion]:
+        """Return all versions of the agent's function, the oldest first."""
+        return self._records(FunctionVersion, select(functions).order_by(functions.c.number))
+
+    def unused_runs(self, limit: int) -> list[str]:
+        """Return the keys of the oldest finished runs that the agent has not used."""
+        query = select(runs.c.key).where(runs.c.used_for.is_(None), runs.c.status == "done")
+        return self._keys(query.order_by(runs.c.created_at, runs.c.key).limit(limit))
+
+    def used_runs(self, purpose: Use, limit: int) -> list[str]:
+        """Return the keys of the newest runs that the agent learns from, or judges by."""
+        query = select(runs.c.key).where(runs.c.used_for == purpose, runs.c.status == "done")
+        return self._keys(query.order_by(runs.c.created_at.desc(), runs.c.key.desc()).limit(limit))
+
+    def _last_function(self, where: Any) -> FunctionVersion | None:
+        query = select(functions).where(where).order_by(functions.c.number.desc()).limit(1)
+        return next(iter(self._records(FunctionVersion, query)), None)
+
+    def _records(self, kind: type[Record], query: Any) -> list[Record]:
+        with self._database.reading() as connection:
+            return [record_of(kind, row) for row in connection.execute(query)]
+
+    def _keys(self, query: Any) -> list[str]:
+        with self._database.reading() as connection:
+            return list(connection.execute(query).scalars())
+
+
+def last_number(connection: Connection) -> int:
+    """Return the number of the newest version of the agent's function; 0 where there is none."""
+    return connection.execute(select(func.max(functions.c.number))).scalar() or 0
+
+
+def _suggestion_row(connection: Connection, id: str) -> Any:
+    query = select(suggestions).where(suggestions.c.id.startswith(id)).limit(2)
+    found = connection.execute(query).all() if re.fullmatch("[0-9a-f]+", id) else []
+    if len(found) != 1:
+        number = "several suggestions have" if found else "no suggestion has"
+        raise UnknownSuggestionError(f"{number} an id that begins with {id!r:.80}")
+    return found[0]
