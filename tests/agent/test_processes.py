@@ -13,6 +13,8 @@ from l2t import open_store
 from l2t.agent.refining import held_out
 from l2t.reflection.files import from_json
 
+pytestmark = pytest.mark.slow
+
 PROCESSES, EACH = 4, 12
 
 

@@ -14,6 +14,8 @@ from l2t.exceptions import InvalidInputError
 from l2t.experiments import families
 from l2t.experiments.families import FAMILIES, PARTS, Pairs, draw_pairs, split_classes
 
+pytestmark = pytest.mark.slow
+
 
 def ends(pairs):
     """Both domains of each pair, by content."""

@@ -8,6 +8,8 @@ import pytest
 from l2t.experiments import measure_office_caltech
 from l2t.experiments.office_caltech import PUBLISHED
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def measured(data_directory):

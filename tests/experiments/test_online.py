@@ -10,6 +10,8 @@ from l2t.experiments.online import Stream, measure_stream, ratios_of
 from l2t.experiments.practice import measure_practice
 from l2t.experiments.stream_figures import draw_drift, draw_stream
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def stream(small_pairs) -> Stream:

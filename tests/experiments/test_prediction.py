@@ -13,6 +13,8 @@ from l2t.experiments import prediction
 from l2t.experiments.prediction import ABLATIONS, BANKS, Coverage, measure_prediction
 from l2t.reflection import learn, restated
 
+pytestmark = pytest.mark.slow
+
 #: Testing pairs come one after the other, with eight runs each.
 HALVES = (slice(0, 8), slice(8, 16))
 

@@ -22,6 +22,8 @@ from l2t.interfaces.cli import app
 from l2t.interfaces.cli.commands import reproduce
 from l2t.reflection import load_reflection
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def digits_report(tmp_path_factory):
