@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Tests of one file run in one process, which sets up what they share once.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench reproduce docs results constraints clean
+.PHONY: help demo quick test lint bench reproduce docs results constraints clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -16,8 +18,11 @@ help:  ## show this list
 demo: $(VENV)/ready  ## collect, learn and transfer on the embedded digits and MNIST; writes demo.html
 	@$(BIN)/l2t demo
 
+quick: $(VENV)/ready  ## run the tests that are not marked slow, in about a minute
+	$(PYTEST) -m "not slow" $(PYTEST_ARGS)
+
 test: $(VENV)/ready  ## run every test (two processes)
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(PYTEST) $(PYTEST_ARGS)
 
 lint: $(VENV)/ready  ## style, types and the direction of imports
 	$(BIN)/ruff check .
@@ -62,7 +67,7 @@ constraints:  ## write constraints.txt anew from the newest versions
 	mv constraints.new constraints.txt
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import l2t
@@ -143,6 +143,7 @@ def test_labelled_rows_vote(agent, pairs):
     assert "triples" in suggestion.reason
 
 
+@pytest.mark.slow
 def test_from_nothing_base_algorithms_take_turns(store, unlabelled):
     agent = Agent(store, reflection=None, refine_every=10**6)
     suggestions = [agent.ask(pair, 3) for pair in unlabelled[:12]]
@@ -214,9 +215,8 @@ def test_options_are_checked(store, options, said):
         Agent("experiences.db")
 
 
-@settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@pytest.mark.slow
+@settings(max_examples=12)
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from([0.3, 0.6])), max_size=12))
 def test_any_order_of_asking_and_telling(default, unlabelled, steps):
     """Whatever the order, a suggestion is told once, and what was told first stays."""

@@ -13,6 +13,8 @@ from l2t import open_store
 from l2t.reflection.files import from_json
 from l2t.reflection.splits import held_out
 
+pytestmark = pytest.mark.slow
+
 PROCESSES, EACH = 4, 12
 
 

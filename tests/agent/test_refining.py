@@ -69,6 +69,7 @@ def test_no_version_in_use_is_worse_than_the_one_before(store, unlabelled, truth
     assert agent.version == in_use.number
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_an_agent_follows_when_the_world_changes(store, unlabelled, truth, tell_truth):
     agent = Agent(store, reflection=None, refine_every=6)
@@ -102,6 +103,7 @@ def test_going_back(agent, store, unlabelled, truth, tell_truth):
         agent.go_back(9)
 
 
+@pytest.mark.slow
 def test_plans_and_rule_stay(agent, unlabelled, truth, tell_truth, default):
     tell_truth(agent, unlabelled, truth)
     version = agent.refine()
@@ -124,9 +126,12 @@ def test_own_suggestions_calibrate_and_others_do_not(
     assert second.calibration.n_pairs == default.calibration.n_pairs + 6
 
 
+@pytest.mark.slow
 def test_in_the_background(store, default, unlabelled, truth, tell_truth):
     with Agent(store, reflection=default, refine_every=15, background=True) as agent:
-        tell_truth(agent, unlabelled[:40], truth)
+        tell_truth(agent, unlabelled[:39], truth)
+        agent.wait()  # for the look at what is new that began before the last was told
+        tell_truth(agent, unlabelled[39:40], truth)
         agent.wait()
         assert len(agent.versions()) > 1
     assert store.check() == []

@@ -13,6 +13,8 @@ import pytest
 import l2t
 from l2t.interfaces.cli import main
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 

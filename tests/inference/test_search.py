@@ -255,6 +255,7 @@ def test_the_same_seed_gives_the_same_bits(pair, reflection, constraint):
     assert other.predicted != first.predicted, "other rows are paired in Q"
 
 
+@pytest.mark.slow
 def test_another_process_gives_the_same_bits():
     script = """if True:
         import numpy as np

@@ -29,6 +29,7 @@ def test_version_and_help():
     assert "reproduce" not in shown, "measuring the paper again is for the repository"
 
 
+@pytest.mark.slow
 def test_demo_tells_the_whole_story(tmp_path, monkeypatch):
     for name in ("TRAINING_PAIRS", "VALIDATION_PAIRS"):
         monkeypatch.setattr(f"l2t.interfaces.cli.demo.{name}", 2)

@@ -75,6 +75,7 @@ def test_contract(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
 def test_array_api():
     code = """
 from sklearn.utils.estimator_checks import check_array_api_input

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from l2t.exceptions import FileFormatError, InvalidInputError, L2TError
@@ -175,7 +175,7 @@ def test_a_function_by_hand_comes_back(world, path):
     numbers=st.lists(st.floats(0, allow_infinity=False), min_size=8, max_size=8),
     c=st.floats(-3, 0, exclude_min=True),
 )
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40)
 def test_any_numbers_come_back(world, tmp_path, numbers, c):
     lambda_, mu, b, *beta = numbers
     function = ReflectionFunction(beta, lambda_, mu, -b, kernels=world.kernels, c=c)
@@ -417,11 +417,7 @@ JSON_VALUES = st.recursive(
 
 
 @given(data=st.data())
-@settings(
-    max_examples=250,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=250)
 def test_whatever_is_changed_it_loads_or_says_why(valid, tmp_path, world, data):
     content = copy.deepcopy(valid)
     for _ in range(data.draw(st.integers(1, 3))):

@@ -15,6 +15,8 @@ from l2t.interfaces.cli.demo import digit_pairs
 from reproduction import families
 from reproduction.families import FAMILIES, PARTS, Pairs, draw_pairs, split_classes
 
+pytestmark = pytest.mark.slow
+
 
 def ends(pairs):
     """Both domains of each pair, by content."""

@@ -7,6 +7,8 @@ import pytest
 
 from reproduction.office_caltech import PUBLISHED, measure_office_caltech
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def measured(data_directory):

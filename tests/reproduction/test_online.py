@@ -10,6 +10,8 @@ from reproduction.figures import draw_drift, draw_stream
 from reproduction.online import Stream, measure_stream, ratios_of
 from reproduction.practice import measure_practice
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def stream(small_pairs) -> Stream:

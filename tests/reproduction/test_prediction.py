@@ -13,6 +13,8 @@ from l2t.reflection import learn, restated
 from reproduction import prediction
 from reproduction.prediction import ABLATIONS, BANKS, Coverage, measure_prediction
 
+pytestmark = pytest.mark.slow
+
 #: Testing pairs come one after the other, with eight runs each.
 HALVES = (slice(0, 8), slice(8, 16))
 

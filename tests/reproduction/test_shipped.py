@@ -9,6 +9,8 @@ from l2t import infer, load_reflection, pair_statistics
 from reproduction import shipped
 from reproduction.families import draw_pairs
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_function_is_learned_and_planned_and_can_be_used(tmp_path):
     function = shipped.learn_from_families(

@@ -7,6 +7,7 @@ import io
 import re
 import select
 import socket
+import sys
 import urllib.request
 import zipfile
 from pathlib import Path
@@ -18,6 +19,8 @@ import pytest
 import l2t
 from l2t.interfaces.dashboard.jobs import Jobs
 from l2t.interfaces.dashboard.settings import Limits
+
+pytestmark = pytest.mark.slow
 
 
 def upload(client, path, **query):
@@ -32,7 +35,7 @@ def upload(client, path, **query):
 def finished(client, answer):
     """Wait for a computation, and return it with all its events."""
     assert answer.status_code == 202, answer.text
-    client.app.state.context.jobs.get(answer.json()["id"]).ended.wait(120)
+    assert client.app.state.context.jobs.get(answer.json()["id"]).ended.wait(300)
     return client.get(f"/api/jobs/{answer.json()['id']}").json()
 
 
@@ -268,7 +271,7 @@ def test_two_gigabytes_are_refused_before_they_are_there(server):
     head = f"POST /api/uploads?name=a.csv HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked\r\n\r\n"
     chunk = b"100000\r\n" + bytes(2**20) + b"\r\n"
     sent = 0
-    with socket.create_connection((host, int(port)), timeout=60) as connection:
+    with socket.create_connection((host, int(port)), timeout=300) as connection:
         connection.sendall(head.encode())
         while sent < 2048 and not select.select([connection], [], [], 0)[0]:
             connection.sendall(chunk)
@@ -283,9 +286,22 @@ def test_two_gigabytes_are_refused_before_they_are_there(server):
         assert answer.status == 200
 
 
-def test_work_ends_with_its_time_and_its_memory(visiting, store, files):
+@pytest.fixture
+def endless_workers(monkeypatch, tmp_path):
+    """Worker processes that never end by themselves."""
+    script = tmp_path / "endless"
+    script.write_text("#!/bin/sh\nexec sleep 3600\n")
+    script.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(script))
+
+
+@pytest.mark.usefixtures("endless_workers")
+def test_work_ends_with_its_time(visiting, store):
     with visiting(store, limits=Limits(read_seconds=0.05)) as client:
-        assert "0.05 seconds" in refused(client, "a.csv", (files / "source.csv").read_bytes())
+        assert "0.05 seconds" in refused(client, "a.csv", b"a,b\n0,1\n1,0\n")
+
+
+def test_work_ends_with_its_memory(visiting, store, files):
     with visiting(store, limits=Limits(memory=2**26)) as client:
         error = refused(client, "a.csv", (files / "source.csv").read_bytes())
         assert "memory" in error
@@ -325,6 +341,7 @@ def test_logs_of_work_that_went_well_are_removed(visiting, store, files):
         assert not list(client.app.state.context.jobs._folder.iterdir())
 
 
+@pytest.mark.usefixtures("endless_workers")
 def test_work_can_be_stopped_and_too_much_is_refused(visiting, store):
     with visiting(store, limits=Limits(jobs=1)) as client:
         begun = client.post("/api/learning-curves").json()

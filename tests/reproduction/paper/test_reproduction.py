@@ -21,6 +21,8 @@ from reproduction.paper.reproduction import PARTS
 from reproduction.paper.setting import Setting
 from reproduction.paper.study import ALGORITHMS, SETTINGS
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def digits_report(tmp_path_factory):
