@@ -43,7 +43,7 @@ def serve_dashboard(url: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
             yield process, found[0]
         finally:
             process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+        assert process.wait(300) == 0
         assert process.stderr.read() == ""
 
 
@@ -58,6 +58,8 @@ def open_chromium(path: str) -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        browser = playwright.chromium.launch(
+            executable_path=path, args=list(FLAGS), timeout=300_000
+        )
         yield browser
         browser.close()

@@ -57,6 +57,7 @@ def test_from_nothing_to_a_function(store, unlabelled, truth, tell_truth):
     assert prediction_error(agent.reflection, new) < 0.5 * prediction_error(None, new)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_no_version_in_use_is_worse_than_the_one_before(store, unlabelled, truth, tell_truth):
     agent = Agent(store, reflection="default", refine_every=6)
@@ -89,6 +90,7 @@ def test_too_little_is_left_for_later(agent, store, unlabelled, truth, tell_trut
     assert len(store.unused_runs(100)) == 8
 
 
+@pytest.mark.slow
 def test_going_back(agent, store, unlabelled, truth, tell_truth):
     tell_truth(agent, unlabelled[:30], truth)
     refined = agent.refine()

@@ -58,6 +58,7 @@ def mutate(content: bytes, chance: random.Random) -> bytes:
     return bytes(changed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*FORMATS, "npz, stored", "mat, sparse"])
 @pytest.mark.parametrize("told", [True, False])
 def test_a_damaged_file_gives_a_domain_or_one_sentence(

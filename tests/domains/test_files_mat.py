@@ -15,6 +15,8 @@ from scipy.io import loadmat, savemat
 from l2t.domains import Domain, read_domain, write_domain
 from l2t.exceptions import FileFormatError, InvalidInputError
 
+pytestmark = pytest.mark.slow
+
 X = np.arange(6.0).reshape(3, 2) / 4
 WORDS = np.array(["ant", "beetle", "猫"], dtype=object)
 SAMPLES = Path(scipy.io.matlab.__file__).parent / "tests" / "data"

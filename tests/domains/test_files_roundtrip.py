@@ -8,17 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from l2t.domains import Domain, read_domain, write_domain
 
-ROUNDS = settings(
-    max_examples=150,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+pytestmark = pytest.mark.slow
+
+ROUNDS = settings(max_examples=150)
 MATLAB_ROUNDS = settings(ROUNDS, max_examples=8)  # each is read in a process of its own
 WHOLE = st.integers(-(2**53), 2**53)
 FLOATS = st.floats(allow_nan=False).map(lambda value: value + 0.0)  # no -0.0: equal, yet not alike

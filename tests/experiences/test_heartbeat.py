@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import pytest
 
 import l2t
 from l2t.experiences import heartbeat
 from l2t.experiences.heartbeat import Heartbeat
+from l2t.experiences.store import database
 
 QUICK = {"algorithms": ["gfk"], "label_counts": (3,), "n_draws": 2, "progress": False}
 
@@ -47,6 +49,28 @@ def test_signs_are_a_second_apart(store, monkeypatch):
             assert store.collections()[0].done == seen
     (told,) = store.collections()
     assert (told.done, told.latest) == (4, "run 4")
+
+
+def test_ctrl_c_as_a_transaction_begins_keeps_nobody_waiting(tmp_path, pair, monkeypatch):
+    """The transaction is rolled back, and the end is noted without waiting for it."""
+    monkeypatch.setattr(database, "_PATIENCE", 0.1)  # seconds, then it is an error
+    writing = database.Database.writing.__wrapped__.__code__
+    begun = []
+
+    def interrupt(frame, event, function):
+        """Raise where the second transaction has begun, and its `with` block has not."""
+        if event == "return" and frame.f_code is writing:
+            begun.append(event)
+        elif len(begun) == 3 and event == "c_return" and function is next:
+            raise KeyboardInterrupt
+
+    with l2t.open_store(tmp_path / "a.db") as store:
+        sys.setprofile(interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            l2t.collect([pair], store, **QUICK)
+        sys.setprofile(None)
+        (told,) = store.collections()
+        assert told.outcome == "stopped by KeyboardInterrupt:"
 
 
 def test_what_stopped_it_is_told(store):

@@ -259,6 +259,7 @@ def test_help_does_not_wait_for_numpy():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+@pytest.mark.slow
 def test_the_core_alone_transfers_csv_files(files, tmp_path):
     extras = ["pyarrow", "openpyxl", "matplotlib", "mlxtend", "distributed", "fastapi", "psycopg"]
     code = f"""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import time
+import traceback
 import uuid
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
@@ -49,6 +50,10 @@ class Heartbeat:
         if kind is not None:
             message = " ".join(f"{kind.__name__}: {error}".split())
             outcome = f"stopped by {message[:500]}"
+        if error is not None and not isinstance(error, Exception):
+            # Ctrl-C between the start of a transaction and its `with` block: the frames of the traceback keep
+            # the transaction open, and the note below would wait for it.
+            traceback.clear_frames(error.__traceback__)
         # An error that stopped the collection counts more than that it could not be noted.
         with nullcontext() if error is None else suppress(Exception):
             self._leave(outcome)

@@ -6,6 +6,8 @@ import pytest
 
 from l2t.experiences.store import open_store
 
+pytestmark = pytest.mark.slow
+
 DISTINCT = 8 * (24 - 8) + 8
 
 

@@ -310,12 +310,13 @@ def test_work_ends_with_its_memory(visiting, store, files):
         )
 
 
+@pytest.mark.usefixtures("endless_workers")
 def test_a_worker_that_is_killed_says_so_and_leaves_its_log(visiting, store):
     with visiting(store) as client:
         begun = client.post("/api/learning-curves").json()
         job = client.app.state.context.jobs.get(begun["id"])
         job.process.kill()
-        assert job.ended.wait(60)
+        assert job.ended.wait(300)
         told = client.get(f"/api/jobs/{begun['id']}").json()
         assert told["state"] == "failed"
         assert told["error"].startswith(
@@ -330,7 +331,7 @@ def test_a_worker_that_is_killed_says_so_and_leaves_its_log(visiting, store):
 def test_what_went_wrong_unexpectedly_is_in_the_log(tmp_path):
     jobs = Jobs(tmp_path, Limits())
     job = jobs.start("no such work", lambda folder: {})
-    assert job.ended.wait(60)
+    assert job.ended.wait(300)
     assert job.error == f"it failed: KeyError: 'no such work'; see {job.log}"
     assert "Traceback" in job.log.read_text()
 
