@@ -3,18 +3,26 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Tests of one file run in one process, which sets up what they share once.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench docs results constraints clean
+.PHONY: help demo quick test lint bench reproduce docs results constraints clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo
+	@echo "  Options of make reproduce:"
+	@awk '/^#: / {printf "    %s\n", substr($$0, 4)}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/ready  ## collect, learn and transfer on the embedded digits and MNIST; writes demo.html
 	@$(BIN)/l2t demo
 
+quick: $(VENV)/ready  ## run the tests that are not marked slow, in about a minute
+	$(PYTEST) -m "not slow" $(PYTEST_ARGS)
+
 test: $(VENV)/ready  ## run every test (two processes)
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(PYTEST) $(PYTEST_ARGS)
 
 lint: $(VENV)/ready  ## style, types and the direction of imports
 	$(BIN)/ruff check .
@@ -22,21 +30,34 @@ lint: $(VENV)/ready  ## style, types and the direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/bench  ## speed as ratios against peers and naive forms, on one thread
-	$(BIN)/python -m benchmarks
+bench: $(VENV)/bench  ## speed as ratios against peers and naive forms, on one thread; WHAT="tca eight" for some
+	$(BIN)/python -m benchmarks $(WHAT)
+
+#: WHAT=paper    paper, office-caltech, reflection, inference, online or shipped
+#: PARTS=        parts of WHAT=paper, such as "average kernels"; all without it
+#: SCALE=quick   how many pairs WHAT=paper takes: smoke, quick or paper
+#: JOBS=1        processes
+#: OUT=          folder for the report
+#: WORK=         folder for experiences; what is there is not done again
+#: PAIRS=        how many pairs WHAT=inference and WHAT=online take
+#: L2T_DATA=     folder of the data sets; WHAT=paper and WHAT=online use digits without it
+reproduce: WHAT ?= paper
+reproduce: $(VENV)/ready  ## measure the paper's experiments again; options below
+	$(BIN)/python -m reproduction $(WHAT) $(PARTS) $(if $(SCALE),--scale $(SCALE)) $(if $(JOBS),--jobs $(JOBS)) \
+	  $(if $(OUT),--out $(OUT)) $(if $(WORK),--work $(WORK)) $(if $(PAIRS),--pairs $(PAIRS))
 
 docs: $(VENV)/ready  ## build the documentation into site/, without a network; a warning is an error
+	$(BIN)/python -m tools.architecture
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "open site/index.html (for its search: $(BIN)/python -m http.server --directory site)"
 
 results: $(VENV)/ready  ## measure docs/results again (needs L2T_DATA) and draw the README's picture
 	$(BIN)/l2t demo --plot docs/images/demo.png
-	$(BIN)/l2t reproduce all --scale quick --out docs/results/paper --jobs 2
-	$(BIN)/l2t reproduce office-caltech
-	$(BIN)/l2t reproduce reflection --jobs 2
-	$(BIN)/l2t reproduce inference --jobs 2
-	$(BIN)/l2t reproduce online
-	$(BIN)/l2t reproduce online --jobs 2
+	$(MAKE) reproduce WHAT=paper SCALE=quick JOBS=2 OUT=docs/results/paper
+	$(MAKE) reproduce WHAT=office-caltech
+	$(MAKE) reproduce WHAT=reflection JOBS=2
+	$(MAKE) reproduce WHAT=inference JOBS=2
+	$(MAKE) reproduce WHAT=online JOBS=2
 	$(MAKE) bench
 
 constraints:  ## write constraints.txt anew from the newest versions
@@ -46,7 +67,7 @@ constraints:  ## write constraints.txt anew from the newest versions
 	mv constraints.new constraints.txt
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

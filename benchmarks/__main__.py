@@ -1,4 +1,4 @@
-"""Run every section and write docs/results/benchmarks.md; name sections to run only those."""
+"""Run every section and write docs/results/benchmarks.md; name sections to run only those and print them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ import importlib  # noqa: E402
 import platform  # noqa: E402
 import sys  # noqa: E402
 from pathlib import Path  # noqa: E402
+
+import numpy  # noqa: E402
+import scipy  # noqa: E402
+
+from tools.reports import render  # noqa: E402
 
 SECTIONS = (
     "tca",
@@ -29,25 +34,29 @@ SECTIONS = (
     "startup",
     "dashboard",
 )
-RESULTS = Path(__file__).parents[1] / "docs" / "results" / "benchmarks.md"
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "docs" / "results" / "benchmarks.md"
 
 
 def main(chosen: list[str]) -> None:
-    import numpy
-    import scipy
-
-    machine = f"{platform.machine()}, Python {platform.python_version()}"
-    parts = [
-        "# Speed\n\nMade by `make bench`: one thread, best of several runs, everything in one "
-        f"process and one run ({machine}, numpy {numpy.__version__}, scipy {scipy.__version__})."
-    ]
+    """Measure, and write or print the report."""
+    measured = {}
     for name in chosen or SECTIONS:
-        text = importlib.import_module(f"benchmarks.{name}").run()
-        print(text, end="\n\n", flush=True)
-        parts.append(text)
+        print(f"measuring {name} ...", file=sys.stderr)
+        measured[name] = importlib.import_module(f"benchmarks.{name}").run()
+    text = render(
+        ROOT / "benchmarks" / "templates" / "benchmarks.md",
+        machine=platform.machine(),
+        python=platform.python_version(),
+        numpy=numpy.__version__,
+        scipy=scipy.__version__,
+        **measured,
+    )
+    print(text)
     if not chosen:
-        RESULTS.write_text("\n\n".join(parts) + "\n")
-        print(f"written to {RESULTS.relative_to(Path.cwd())}", file=sys.stderr)
+        RESULTS.write_text(text)
+        print(f"written to {RESULTS}", file=sys.stderr)
 
 
-main(sys.argv[1:])
+if __name__ == "__main__":
+    main(sys.argv[1:])

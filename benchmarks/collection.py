@@ -5,10 +5,10 @@ from __future__ import annotations
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 from benchmarks.data import photo_sketch_pairs
-from benchmarks.timing import table
 from l2t import collect, open_store
 from l2t.experiences import collection
 
@@ -23,7 +23,7 @@ class Timed:
         self.keys = self._timed(store.keys)
         self.add_packed = self._timed(store.add_packed)
         self.note_collection = self._timed(store.note_collection)
-        self.pack = self._timed(collection.pack)
+        self.pack = self._timed(collection.pack)  # type: ignore[attr-defined]
 
     def _timed(self, function):
         def call(given):
@@ -36,7 +36,7 @@ class Timed:
         return call
 
 
-def run() -> str:
+def run() -> dict[str, Any]:
     pairs, what = photo_sketch_pairs(PAIRS)
     rows, rates = [], []
     with tempfile.TemporaryDirectory() as folder:
@@ -45,17 +45,10 @@ def run() -> str:
                 with open_store("memory://") as store:
                     collect(pairs[:2], store, algorithms=["gfk"], n_jobs=jobs, progress=False)
             with open_store(Path(folder) / f"{jobs}.db") as store:
-                timed = Timed(store)
+                timed: Any = Timed(store)
                 with patch.object(collection, "pack", timed.pack):
                     told = collect(pairs, timed, n_jobs=jobs, progress=False)
                 rates.append(store.count() / told.seconds)
             share = timed.seconds / told.seconds
             rows.append((jobs, f"{told.seconds:.1f}", f"{rates[-1]:.0f}", f"{100 * share:.1f} %"))
-    return (
-        f"## Collection of {PAIRS} pairs, all eight algorithms, nine label counts\n\n"
-        f"Data: {what}. Two processes reach **{rates[1] / rates[0]:.2f} times** the experiences a second of "
-        "one (the goal is 1.7). The store's own share of the time in one process, with hashing and "
-        "compressing, should stay below 3 %; of two processes the workers hash and compress, and the share "
-        "is that of writing alone.\n\n"
-        + table(("processes", "seconds", "experiences a second", "share of the store"), rows)
-    )
+    return {"what": what, "pairs": PAIRS, "gain": rates[1] / rates[0], "rows": rows}

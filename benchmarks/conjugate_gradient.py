@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from benchmarks.data import photo_sketch_pair
-from benchmarks.timing import best_of, table
+from benchmarks.peers import search_with_pymanopt
+from benchmarks.timing import best_of
 from l2t.algorithms.dip import leading_variance, rbf_mmd
 from l2t.numerics import Grassmann, minimize_on_manifold
 
@@ -24,7 +27,7 @@ class Counted:
         return self.objective(W)
 
 
-def run() -> str:
+def run() -> dict[str, Any]:
     pair, what = photo_sketch_pair()
     span = pair.span
     q = leading_variance(span, 0.99, least=COMPONENTS)
@@ -33,44 +36,24 @@ def run() -> str:
     seconds, found = best_of(
         lambda: minimize_on_manifold(objective, start, Grassmann(), max_iter=ITERATIONS, tol=0.0), 3
     )
-    rows = [("l2t", f"{seconds:.2f}", found.n_evaluations, f"{found.value:.5f}")]
+    rows: list[tuple[object, ...]] = [
+        ("l2t", f"{seconds:.2f}", found.n_evaluations, f"{found.value:.5f}")
+    ]
     rows.append(_pymanopt(objective, start))
-    return (
-        f"## Conjugate gradient on the Grassmannian, {ITERATIONS} iterations of DIP ({q} x {COMPONENTS})\n\n"
-        f"Data: {what}. Both start from PCA at {found.trace[0]:.5f} and get value and gradient from the "
-        "same function; the last result of pymanopt is kept, so that asking for the gradient where the "
-        "value is known costs nothing.\n\n"
-        + table(("", "seconds", "evaluations", "MMD² reached"), rows)
-    )
+    return {
+        "what": what,
+        "iterations": ITERATIONS,
+        "q": q,
+        "components": COMPONENTS,
+        "start": found.trace[0],
+        "rows": rows,
+    }
 
 
 def _pymanopt(objective: Counted, start: np.ndarray) -> tuple[object, ...]:
+    objective.count = 0
     try:
-        import pymanopt
-        from pymanopt.manifolds import Grassmann as PymanoptGrassmann
-        from pymanopt.optimizers import ConjugateGradient
+        seconds, result = best_of(lambda: search_with_pymanopt(objective, start, ITERATIONS), 3)
     except ImportError:
         return ("pymanopt", "not installed", "", "")
-    manifold = PymanoptGrassmann(*start.shape)
-    last: dict[str, object] = {}
-
-    def both(W):
-        if last.get("W") is None or not np.array_equal(last["W"], W):
-            last.update(W=W.copy(), result=objective(W))
-        return last["result"]
-
-    @pymanopt.function.numpy(manifold)
-    def cost(W):
-        return both(W)[0]
-
-    @pymanopt.function.numpy(manifold)
-    def gradient(W):
-        return both(W)[1]
-
-    problem = pymanopt.Problem(manifold, cost, euclidean_gradient=gradient)
-    optimizer = ConjugateGradient(
-        verbosity=0, max_iterations=ITERATIONS, min_gradient_norm=0, min_step_size=0
-    )
-    objective.count = 0
-    seconds, result = best_of(lambda: optimizer.run(problem, initial_point=start), 3)
     return ("pymanopt 2.2", f"{seconds:.2f}", objective.count // 3, f"{result.cost:.5f}")

@@ -5,10 +5,20 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from l2t import DomainPair, PairSampler, normalize, read_domain
-from l2t.speed import feature_pair
+import numpy as np
+
+from l2t import Domain, DomainPair, PairSampler, normalize, read_domain
 
 __all__ = ["feature_pair", "photo_sketch_pair", "photo_sketch_pairs"]
+
+
+def feature_pair(ns: int, nt: int, m: int, *, decay: float = 0.5, seed: int = 0) -> DomainPair:
+    """Return rows with a falling spectrum (standard deviations i^-decay), as learned features have."""
+    rng = np.random.default_rng(seed)
+    spread = (1.0 + np.arange(m)) ** -decay
+    Xs = rng.normal(size=(ns, m)) * spread
+    Xt = rng.normal(size=(nt, m)) * spread + 0.3 * spread
+    return DomainPair(Domain(Xs, np.arange(ns) % 3), Domain(Xt, np.arange(nt) % 3 + 3))
 
 
 def photo_sketch_pair() -> tuple[DomainPair, str]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from benchmarks.timing import table
 from l2t import Domain, PairSampler, domains, normalize, read_domain
 from l2t.algorithms import CMF, DIP, ITL, SIE, STL, BaseAlgorithm
-from l2t.experiences import evaluate
+from l2t.experiences import evaluate, improvement_ratio
 
 COUNTS = (3, 30, 120)
 PAIRS, SEED = 8, 12345  # a seed that no reported result uses
@@ -31,7 +31,7 @@ VARIANTS: dict[str, BaseAlgorithm] = {
 }
 
 
-def run() -> str:
+def run() -> dict[str, Any]:
     families = {"digits -> MNIST": (domains.digits(), domains.mnist())}
     if os.environ.get("L2T_DATA"):
         folder = Path(os.environ["L2T_DATA"]) / "photo-sketch"
@@ -44,7 +44,7 @@ def run() -> str:
         (variant, *(" ".join(f"{r:.2f}" for r in ratios[variant]) for ratios in columns.values()))
         for variant in VARIANTS
     ]
-    return table((f"ratio at {COUNTS} labels", *columns), rows)
+    return {"columns": (f"ratio at {COUNTS} labels", *columns), "rows": rows}
 
 
 def _ratios(source: Domain, target: Domain) -> dict[str, np.ndarray]:
@@ -52,8 +52,9 @@ def _ratios(source: Domain, target: Domain) -> dict[str, np.ndarray]:
     found: dict[str, list[np.ndarray]] = {name: [] for name in VARIANTS}
     for pair in PairSampler(normalize(source), normalize(target), PAIRS, random_state=SEED):
         codes = pair.target.codes
-        before = evaluate(pair.target.X, codes, label_counts=COUNTS).mean
+        before = evaluate(pair.target.X, codes, label_counts=COUNTS)
         for name, algorithm in VARIANTS.items():
             Z = algorithm.fit(pair).transform(pair.target.X)
-            found[name].append(evaluate(Z, codes, label_counts=COUNTS).mean / before)
+            after = evaluate(Z, codes, label_counts=COUNTS)
+            found[name].append(improvement_ratio(before.mean, after.mean, before.n_test))
     return {name: np.mean(ratios, axis=0) for name, ratios in found.items()}

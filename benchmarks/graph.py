@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.neighbors import kneighbors_graph
 
 from benchmarks.data import photo_sketch_pair
-from benchmarks.timing import best_of, table
+from benchmarks.timing import best_of
 from l2t.numerics import cosine_graph
 
 NEIGHBORS = 10
 
 
-def run() -> str:
+def run() -> dict[str, Any]:
     pair, what = photo_sketch_pair()
     rows = []
     for copies in (1, 4, 16):
@@ -28,18 +30,7 @@ def run() -> str:
         rows.append(
             (len(features), f"{tree:.2f}", f"{brute:.2f}", f"{brute / tree:.1f}", f"{share:.3f}")
         )
-    columns = (
-        "features",
-        "l2t, s",
-        "brute force, s",
-        "times faster",
-        "weight over the exact graph (kept ties add)",
-    )
-    return (
-        f"## Feature graph of CMF, {NEIGHBORS} neighbours, {pair.target.X.shape[0]} rows\n\n"
-        f"Data: {what}; further features are random mixtures of two of them.\n\n"
-        + table(columns, rows)
-    )
+    return {"what": what, "neighbors": NEIGHBORS, "n": len(pair.target), "rows": rows}
 
 
 def _features(X: np.ndarray, copies: int) -> np.ndarray:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
-from benchmarks.timing import best_of, table
+from benchmarks.memory import alone, peak_memory
+from benchmarks.timing import best_of
 from l2t import KernelBank, PairStatistics
 from l2t.algorithms import names
 from l2t.experiences import LABEL_COUNTS, Experience
@@ -53,8 +54,10 @@ _RUN = Experience(
 )
 
 
-def run() -> str:
-    measured = {size: _alone(size) for size in SIZES}
+def run() -> dict[str, Any]:
+    code = "from benchmarks.learning import measure; measure({})"
+    measured = {size: alone(code.format(size)) for size in SIZES}
+    _draw(measured)
     rows = [
         (
             f"{size:,}",
@@ -68,27 +71,19 @@ def run() -> str:
     seconds = [told["seconds"] for told in measured.values()]
     exponent = np.polyfit(np.log(SIZES), np.log(seconds), 1)[0]
     last = np.log(seconds[-1] / seconds[-2]) / np.log(SIZES[-1] / SIZES[-2])
-    drawn = "![growth](images/learning-growth.png)\n\n" if _draw(measured) else ""
-    return (
-        "## Learning the reflection function\n\n"
-        f"Made statistics of {len(KernelBank())} kernels, {len(LABEL_COUNTS)} label counts a run, eight "
-        "runs a pair; `learn` as it is by default, which chooses of eight settings on held-out pairs and "
-        "tries eight starts. Experiences are made while they are read, and the time of making them is "
-        f"left out. {SIZES[-1]:,} experiences take **{seconds[-1]:.0f} s** (the goal is {GOAL_SECONDS}); "
-        f"time grows with the power **{exponent:.2f}** of their number, {last:.2f} at the end: settings and "
-        f"starts are compared on {SAMPLE:,} runs at most. Statistics beyond {IN_MEMORY / 2**20:.0f} MiB are "
-        f"kept on disk. `partial_fit` learns {BATCH} more without the old ones.\n\n{drawn}"
-        + table(
-            (
-                "experiences",
-                "learn, s",
-                "peak of the process, MiB",
-                "of which learning, MiB",
-                f"{BATCH} more, ms",
-            ),
-            rows,
-        )
-    )
+    return {
+        "kernels": len(KernelBank()),
+        "label_counts": len(LABEL_COUNTS),
+        "largest": SIZES[-1],
+        "slowest": seconds[-1],
+        "goal": GOAL_SECONDS,
+        "exponent": exponent,
+        "last": last,
+        "sample": SAMPLE,
+        "in_memory": IN_MEMORY / 2**20,
+        "batch": BATCH,
+        "rows": rows,
+    }
 
 
 def experiences(n: int, seed: int = 0) -> Iterator[Experience]:
@@ -125,25 +120,15 @@ def _endless(seed: int) -> Iterator[Experience]:
         number += 1
 
 
-def _alone(size: int) -> dict[str, float]:
-    """Return what learning takes in a process of its own."""
-    command = [sys.executable, "-c", f"from benchmarks.learning import measure; measure({size})"]
-    said = subprocess.run(
-        command, cwd=Path(__file__).parents[1], check=True, capture_output=True, text=True
-    )
-    found: dict[str, float] = json.loads(said.stdout)
-    return found
-
-
 def measure(size: int) -> None:
     """Print what learning from so many experiences takes."""
     source = _Timed(experiences(size))
     learn(experiences(500), gamma=1e-3, huber=0.1, n_starts=1)  # what is loaded once
-    before = _peak()
+    before = peak_memory()
     start = time.perf_counter()
     function = learn(source)
     seconds = time.perf_counter() - start - source.seconds
-    peak = _peak()
+    peak = peak_memory()
     more = list(experiences(BATCH, seed=1))
     refined = best_of(lambda: function.partial_fit(more), 5)[0]
     print(json.dumps({"seconds": seconds, "before": before, "peak": peak, "refined": refined}))
@@ -167,21 +152,8 @@ class _Timed:
             self.seconds += time.perf_counter() - start
 
 
-def _peak() -> float:
-    """Return the most memory the process had so far, in MiB.
-
-    Not `ru_maxrss`: Linux starts that of a child at what its parent had.
-    """
-    status = Path("/proc/self/status").read_text().split("VmHWM:")[1]
-    return int(status.split()[0]) / 1024
-
-
-def _draw(measured: dict[int, dict[str, float]]) -> bool:
-    """Draw time and memory over the number of experiences; False without matplotlib."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        return False
+def _draw(measured: dict[int, dict[str, float]]) -> None:
+    """Draw time and memory over the number of experiences."""
     sizes = list(measured)
     figure = Figure(figsize=(8.0, 3.2), layout="constrained")
     times, memory = figure.subplots(1, 2)
@@ -204,4 +176,3 @@ def _draw(measured: dict[int, dict[str, float]]) -> bool:
         axes.legend(frameon=False)
     GROWTH.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(GROWTH, dpi=150)
-    return True

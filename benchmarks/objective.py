@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import json
+import time
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 
-from benchmarks.data import photo_sketch_pair
-from benchmarks.timing import table
+from benchmarks.data import feature_pair, photo_sketch_pair
+from benchmarks.memory import alone, peak_memory
+from benchmarks.peers import search_with_pymanopt
+from benchmarks.plain.objective import PlainObjective, Weights, objective_floor
+from benchmarks.timing import side_by_side
 from l2t.inference import Objective
 from l2t.numerics import Grassmann, minimize_on_manifold
-from l2t.speed import PlainObjective, Weights, objective_floor, side_by_side
 
 COMPONENTS = 20
 FASTER, FLOOR = 8.0, 3.0
@@ -20,7 +23,7 @@ LARGE, LARGE_FEATURES, MEMORY = 5000, 1280, 4.0
 BUDGETS = (25, 50, 100, 200)
 
 
-def run() -> str:
+def run() -> dict[str, Any]:
     pair, what = photo_sketch_pair()
     span, reflection = pair.span, Weights()
     objective, naive = Objective(pair, reflection), PlainObjective(pair, reflection)
@@ -30,55 +33,40 @@ def run() -> str:
     assert np.linalg.norm(ours[1] - theirs[1]) < 1e-9 * np.linalg.norm(theirs[1])
     actions = (lambda: objective.in_span(V), lambda: naive(V), objective_floor(pair, V))
     seconds, slow, floor = side_by_side(actions)
-    rows = [
-        ("floor", f"{1e3 * floor:.1f}", f"{floor / seconds:.2f}"),
-        ("l2t", f"{1e3 * seconds:.1f}", "1"),
-        ("naive", f"{1e3 * slow:.1f}", f"{slow / seconds:.1f}"),
-    ]
-    n = len(span.joint)
-    return (
-        f"## Objective of the inference: value and gradient, {n} rows, {span.rank} x {COMPONENTS}\n\n"
-        f"Data: {what}. All 33 kernels and all three terms count. Naive: 33 exponentials a pair of rows, one "
-        "n x n array and one gradient a kernel and a term, in numpy, with the same result to 1e-9. Floor: "
-        "the matrix products that nobody can avoid (rows, distances, both factors of the gradient) and two "
-        f"exponentials for each pair of rows. l2t is **{slow / seconds:.0f} times** faster than the naive "
-        f"form (the goal is {FASTER:.0f}) and takes **{seconds / floor:.1f} times** the floor (at most "
-        f"{FLOOR:.0f}).\n\n"
-        + table(("", "ms of one processor", "times l2t's"), rows)
-        + f"\n\n{_large()}\n\n{_searches(objective, V)}"
-    )
+    large = f"from benchmarks.objective import measure; measure({LARGE}, {LARGE_FEATURES})"
+    return {
+        "what": what,
+        "n": len(span.joint),
+        "rank": span.rank,
+        "components": COMPONENTS,
+        "seconds": seconds,
+        "slow": slow,
+        "floor": floor,
+        "goals": {"faster": FASTER, "floor": FLOOR, "memory": MEMORY},
+        "large": {"n": LARGE, "m": LARGE_FEATURES, **alone(large)},
+        "start": objective.in_span(V)[0],
+        "budgets": BUDGETS,
+        "searches": _searches(objective, V),
+    }
 
 
-def _large() -> str:
-    """Say what a large pair takes, measured in a process of its own."""
-    code = (
-        "import resource, time\n"
-        "import numpy as np\n"
-        "from benchmarks.data import feature_pair\n"
-        "from l2t.speed import Weights\n"
-        "from l2t.inference import Objective\n"
-        f"pair = feature_pair({LARGE}, {LARGE}, {LARGE_FEATURES})\n"
-        "start = time.process_time()\n"
-        "objective = Objective(pair, Weights())\n"
-        "ready = time.process_time()\n"
-        f"objective.in_span(np.eye(pair.span.rank, {COMPONENTS}))\n"
-        "done = time.process_time()\n"
-        "print(ready - start, done - ready, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
-    )
-    told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    ready, once, peak = (float(number) for number in told.stdout.split())
-    return (
-        f"With {LARGE:,} + {LARGE:,} rows of {LARGE_FEATURES} features, weights are not kept but computed "
-        f"again: prepared in {ready:.0f} s (the joint span included), {once:.1f} s an evaluation, "
-        f"**{peak / 2**20:.1f} GiB** at most (the goal is {MEMORY:.0f})."
-    )
+def measure(n: int, m: int) -> None:
+    """Print what a large pair takes."""
+    pair = feature_pair(n, n, m)
+    start = time.process_time()
+    objective = Objective(pair, Weights())
+    ready = time.process_time()
+    objective.in_span(np.eye(pair.span.rank, COMPONENTS))
+    once = time.process_time() - ready
+    print(json.dumps({"ready": ready - start, "once": once, "peak": peak_memory()}))
 
 
 class Counted:
     """An objective that notes the best value after each evaluation, and stops at the last budget."""
 
     def __init__(self, objective) -> None:
-        self.objective, self.best = objective, []
+        self.objective = objective
+        self.best: list[float] = []
 
     def __call__(self, V):
         """Return value and gradient."""
@@ -103,9 +91,9 @@ def by_qr(objective, shape):
     return fun
 
 
-def _searches(objective: Objective, V: np.ndarray) -> str:
+def _searches(objective: Objective, V: np.ndarray) -> list[tuple[str, ...]]:
     """Return values after so many evaluations, ours and those of others."""
-    searches = {"l2t": _ours, "pymanopt 2.2": _pymanopt}
+    searches = {"l2t": _ours, "pymanopt 2.2": lambda fun, V: search_with_pymanopt(fun, V, 10**4)}
     for method in ("L-BFGS-B", "CG"):
         searches[f"scipy {method} through QR"] = lambda fun, V, m=method: minimize(
             by_qr(fun, V.shape), V.ravel(), jac=True, method=m, options={"maxiter": 10**4}
@@ -122,39 +110,8 @@ def _searches(objective: Objective, V: np.ndarray) -> str:
             continue
         reached = [counted.best[min(budget, len(counted.best)) - 1] for budget in BUDGETS]
         rows.append((name, *(f"{value:.6f}" for value in reached)))
-    return (
-        f"Searches on the Grassmannian from PCA, at {objective.in_span(V)[0]:.6f}, all with the same "
-        "function; the best value after so many evaluations:\n\n"
-        + table(("evaluations", *(str(budget) for budget in BUDGETS)), rows)
-    )
+    return rows
 
 
 def _ours(fun, V: np.ndarray) -> None:
     minimize_on_manifold(fun, V, Grassmann(), max_iter=10**4, tol=0.0)
-
-
-def _pymanopt(fun, V: np.ndarray) -> None:
-    import pymanopt
-    from pymanopt.manifolds import Grassmann as PymanoptGrassmann
-    from pymanopt.optimizers import ConjugateGradient
-
-    manifold = PymanoptGrassmann(*V.shape)
-    last: dict[str, object] = {}
-
-    def both(W):
-        if last.get("W") is None or not np.array_equal(last["W"], W):
-            last.update(W=W.copy(), result=fun(W))
-        return last["result"]
-
-    @pymanopt.function.numpy(manifold)
-    def cost(W):
-        return both(W)[0]
-
-    @pymanopt.function.numpy(manifold)
-    def gradient(W):
-        return both(W)[1]
-
-    problem = pymanopt.Problem(manifold, cost, euclidean_gradient=gradient)
-    ConjugateGradient(verbosity=0, max_iterations=10**4, min_gradient_norm=0, min_step_size=0).run(
-        problem, initial_point=V
-    )

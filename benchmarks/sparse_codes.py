@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from benchmarks.timing import best_of, table
+from typing import Any
+
+from benchmarks.plain.sparse_codes import codes_row_by_row, sparse_problem
+from benchmarks.timing import best_of
 from l2t.numerics import lasso_objective, sparse_codes
-from l2t.speed import codes_row_by_row, sparse_problem
 
 ROWS, ATOMS, DIMENSIONS, ALPHA = 240, 480, 20, 0.05
 
 
-def run() -> str:
+def run() -> dict[str, Any]:
     D, T, own = sparse_problem(ROWS, ATOMS, DIMENSIONS)
     ours, found = best_of(lambda: sparse_codes(D, T, ALPHA, forbidden=own, max_iter=5000), 3)
     theirs, codes = best_of(lambda: codes_row_by_row(D, T, own, ALPHA), 3)
@@ -22,8 +24,10 @@ def run() -> str:
             f"{lasso_objective(D, T, codes, ALPHA):.6f}",
         ),
     ]
-    return (
-        f"## Sparse codes: {ROWS} rows over {ATOMS} atoms in {DIMENSIONS} dimensions, no row its own\n\n"
-        f"Optimality conditions met to {found.violation:.0e} of alpha.\n\n"
-        + table(("", "seconds", "times l2t's", "objective"), rows)
-    )
+    return {
+        "n_rows": ROWS,
+        "atoms": ATOMS,
+        "dimensions": DIMENSIONS,
+        "violation": found.violation,
+        "rows": rows,
+    }

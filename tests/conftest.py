@@ -1,4 +1,4 @@
-"""What all tests share: one BLAS thread a process, and where real data may lie."""
+"""What all tests share: one BLAS thread per process, Hypothesis without a clock, real data, PostgreSQL."""
 
 from __future__ import annotations
 
@@ -10,9 +10,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 from threadpoolctl import threadpool_limits
 
 from l2t import Domain, DomainPair
+
+# No test fails because the machine is slow. The examples of one test may share its fixtures: they overwrite
+# what the example before has written.
+settings.register_profile(
+    "l2t",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("l2t")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -50,10 +60,14 @@ def postgres_server():
     """A real PostgreSQL server."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of platformdirs, about a directory that nobody set
-        import pgserver
+        from pgserver import postgres_server as package
 
     folder = tempfile.mkdtemp(prefix="l2t-postgres-")  # sockets need a short path
-    server = pgserver.get_server(folder, cleanup_mode="delete")
+    with pytest.MonkeyPatch.context() as patch:  # pgserver waits for ten seconds only
+        pg_ctl = package.pg_ctl
+        patch.setattr(package, "pg_ctl", lambda *a, **k: pg_ctl(*a, **(k | {"timeout": 300})))
+        patch.setenv("PGCTLTIMEOUT", "300")
+        server = package.get_server(folder, cleanup_mode="delete")
     yield server
     server.cleanup()
 

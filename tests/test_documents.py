@@ -100,6 +100,7 @@ def run_shell(text, monkeypatch):
             assert not command, f"a test cannot run this: {line}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("document", SHOWN)
 def test_the_examples_of_the_documents_run(document, capsys, tmp_path, monkeypatch, elsewhere):
     monkeypatch.chdir(tmp_path)
@@ -140,6 +141,7 @@ def test_the_example_of_your_own_data(tmp_path):
     assert 0 < read.labeled.sum() < len(read)
 
 
+@pytest.mark.slow
 def test_the_example_of_a_pipeline():
     accuracy = example("pipeline")()
     assert accuracy["without transfer"] > 0.9

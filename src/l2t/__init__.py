@@ -27,7 +27,15 @@ if TYPE_CHECKING:
         testing,
     )
     from l2t.agent import Agent, Suggestion
-    from l2t.domains import Domain, DomainPair, PairSampler, normalize, read_domain, write_domain
+    from l2t.domains import (
+        Domain,
+        DomainPair,
+        PairSampler,
+        normalize,
+        read_domain,
+        read_domains,
+        write_domain,
+    )
     from l2t.experiences import ExperienceStore, collect, evaluate, open_store
     from l2t.inference import Inference, PastTargets, infer, rank_sources
     from l2t.interfaces.estimators import L2TClassifier, L2TTransformer, stack_domains
@@ -65,6 +73,7 @@ __all__ = [
     "pair_statistics",
     "rank_sources",
     "read_domain",
+    "read_domains",
     "reflection",
     "stack_domains",
     "testing",
@@ -89,6 +98,7 @@ _HOMES = {
         "PairSampler",
         "normalize",
         "read_domain",
+        "read_domains",
         "write_domain",
     ),
     "l2t.experiences": ("ExperienceStore", "collect", "evaluate", "open_store"),

@@ -26,7 +26,8 @@ from l2t.reflection import ReflectionFunction
 @pytest.fixture(scope="session")
 def pairs() -> list[DomainPair]:
     """Sixty real pairs of 45 and 45 rows, with the labels of their targets."""
-    sampler = PairSampler(normalize(digits()), normalize(mnist()), 60, max_per_class=15)
+    domains = normalize(digits()), normalize(mnist())
+    sampler = PairSampler(*domains, 60, max_per_class=15, random_state=2)
     return [sampler[i] for i in range(60)]
 
 

@@ -117,6 +117,7 @@ def test_a_transformer_that_loses_rows_is_refused(pair):
         adopt(lambda pair: pair.target.X[:3], "half").fit(pair)
 
 
+@pytest.mark.slow
 def test_adopted_results_are_compared_on_the_same_footing(agent, store, pairs):
     gfk = agent.observe(pairs[0], algorithms.make("gfk").fit(pairs[0]), n_labels=3, name="theirs")
     ours = agent.observe(pairs[0], "gfk", n_labels=3)

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from l2t import open_store
-from l2t.agent.refining import held_out
 from l2t.reflection.files import from_json
+from l2t.reflection.splits import held_out
+
+pytestmark = pytest.mark.slow
 
 PROCESSES, EACH = 4, 12
 
@@ -51,7 +53,7 @@ def test_four_agents_at_once(url, several):
         assert versions[-1].n_runs == len(learned), "each run was learned from once"
         unused = store.unused_runs(1000)
         assert len(learned) + len(judged) + len(unused) == len(done)
-        pairs = {each.run_key: held_out(each.source, each.target) for each in done}
+        pairs = {each.run_key: held_out(each.target) for each in done}
         assert all(pairs[key] for key in judged)
         assert not any(pairs[key] for key in learned)
 

@@ -30,7 +30,7 @@ def quadrature(Ps, Pt, steps=400):
     return G
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(m=st.integers(2, 12), share=st.floats(0.1, 1.0), seed=st.integers(0, 2**16))
 def test_closed_form_is_the_integral(m, share, seed):
     rng = np.random.default_rng(seed)

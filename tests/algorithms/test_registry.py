@@ -43,3 +43,16 @@ def test_plugins_come_through_entry_points(monkeypatch):
     assert algorithms.names() == (*PAPER, "coral")
     assert isinstance(algorithms.make("coral", n_components=2), algorithms.GFK)
     assert isinstance(algorithms.make("tca"), algorithms.TCA), "a built-in cannot be replaced"
+
+
+def test_several_by_name_or_as_they_are():
+    own = algorithms.make("gfk", n_components=3)
+    assert [each.name for each in algorithms.make_all("starts", "all")] == [*PAPER]
+    first, second = algorithms.make_all("starts", ["tca", own], n_components=5)
+    assert (first.n_components, second) == (5, own)
+    assert algorithms.make_all("starts", own) == (own,)
+    for wrong in (3, [3]):
+        with pytest.raises(
+            InvalidInputError, match=r"^starts must be names or algorithms, got int$"
+        ):
+            algorithms.make_all("starts", wrong)

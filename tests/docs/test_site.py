@@ -13,6 +13,8 @@ import pytest
 import l2t
 from l2t.interfaces.cli import main
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -47,7 +49,7 @@ def test_the_command_reference_is_what_the_commands_say(site, monkeypatch, capsy
         commands = shown.partition("\nCommands:\n")[2].partition("\n\n")[0]
         waiting += [(*words, name) for name in re.findall(r"^  (\S+)  ", commands, re.MULTILINE)]
         told.add(words)
-    assert {("transfer",), ("store", "ls"), ("bench",), ("reproduce",)} < told
+    assert {("transfer",), ("store", "ls"), ("demo",)} < told
 
 
 def test_the_python_reference_has_every_public_name(site):

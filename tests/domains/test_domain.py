@@ -278,3 +278,10 @@ def test_other_features_for_the_same_rows():
     np.testing.assert_array_equal(moved.labeled, domain.labeled)
     np.testing.assert_array_equal(moved.groups, domain.groups)
     assert moved.name == "d"
+
+
+def test_group_codes_keep_rows_without_a_group_apart():
+    X = np.eye(5)
+    assert Domain(X).group_codes is None
+    assert Domain(X, groups=["b", "a", "b", None, None]).group_codes.tolist() == [1, 0, 1, 5, 6]
+    assert Domain(X, groups=[2, 1, 2, 1, 3]).group_codes.tolist() == [1, 0, 1, 0, 2]

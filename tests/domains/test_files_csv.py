@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -199,10 +200,12 @@ def test_a_mask_or_group_column_must_be_named(path: Path) -> None:
         ("\n\r\n\n", "holds nothing but blank lines$"),
         ("a,b,a\n1,2,3\n", "has more than one column 'a'$"),
         ('a,b\n1,"2\n', "line 2: unexpected end of data$"),
-        ('a,b\n1,"2"3\n', "line 2: ',' expected after"),
         ("1.5 2.5\n3.5 4.5\n", "column '1.5 2.5', line 2: '3.5 4.5' is not a number"),
         ("1,5;2,5\n3,5;4,5\n", "is not a number"),
-        ("a;b\n1;2,5\n", "column 'b', line 2: '2,5' is not a number; write decimals with a point$"),
+        (
+            "a;b\n1;2,5\n",
+            "column 'b', line 2: '2,5' is not a number; if its comma is the decimal mark, say decimal=','",
+        ),
         ("label\na\n", "has no feature columns; its columns are 'label'$"),
         (",,\n,,\n", "column '0', line 1: a feature is missing; fill it"),
     ],
@@ -233,6 +236,7 @@ def test_errors_of_the_other_columns(path: Path) -> None:
     )
     refused(path, text, "has no column 'z'", features=["x", "z"])
     refused(path, text, "column 'x' cannot be a feature and another part$", label="x", **features)
+    refused(path, "x,kind\n1,a\n2\n", "line 3 has 1 cells, where line 1 has 2$", label="kind")
     text = "x,kind,mine\n1,,1\n2,b,1\n"
     refused(path, text, "y must not be missing where labeled is True", label="kind", labeled="mine")
     refused(path, "x,mine\n1,1\n", "labeled marks rows as labelled, but y", labeled="mine")
@@ -246,15 +250,67 @@ def test_a_list_of_very_many_columns_is_cut(path: Path) -> None:
 
 
 def test_bytes_that_are_no_text(path: Path) -> None:
-    path.write_bytes(b"a,b\n1,2\n\xff\xfe,3\n")
-    with pytest.raises(FileFormatError, match=r"data.csv: line 3 is not UTF-8 text$"):
+    for content in (b"a,b\n1,2\n\xff\xfe,3\n", b"a,label\n" + b"1,x\n" * 50_000 + b"1,\xe9\n"):
+        path.write_bytes(content)
+        with pytest.raises(FileFormatError, match=r"is not UTF-8 text; say its encoding, such as "):
+            read_domain(path)
+    path.write_bytes("a,label\n1,x\n".encode("utf-16") + b"\0")
+    with pytest.raises(FileFormatError, match=r"data.csv: is not UTF-16 text"):
         read_domain(path)
-    path.write_bytes("a,b\n1,2\n".encode("utf-16"))
-    with pytest.raises(FileFormatError, match=r"data.csv: line 1 is not UTF-8 text$"):
+
+
+@pytest.mark.parametrize(
+    ("codec", "given"), [("utf-16", None), ("utf-8-sig", None), ("cp1252", "cp1252")]
+)
+def test_encodings(path: Path, codec: str, given: str | None) -> None:
+    path.write_bytes("größe,label\n1,Bär\n2,Füchse\n".encode(codec))
+    domain = read_domain(path, encoding=given)
+    assert domain.feature_names == ("größe",)
+    assert domain.classes == ("Bär", "Füchse")
+
+
+def test_decimal_commas_and_thousands(path: Path) -> None:
+    expected = Domain([[1.5, 1234.25], [-2.0, 1e6]], ["1,5", "2"])
+    write(path, "a;b;label\n1,5;1.234,25;1,5\n-2;1.000.000;2\n")
+    assert read_domain(path, decimal=",", thousands=".") == expected
+    write(path, 'a,b,label\n1.5,"1,234.25","1,5"\n-2,"1,000,000",2\n')
+    assert read_domain(path, thousands=",") == expected
+    write(path, "a\tb\n1,5\tx\n")
+    refused(path, path.read_text(), "column 'b', line 2: 'x' is not a number", decimal=",")
+    write(path, "a;b\n1,5;2\nx;3\n")
+    refused(path, path.read_text(), "column 'a', line 3: 'x' is not a number", decimal=",")
+    for marks in ({"decimal": ""}, {"thousands": "::"}):
+        with pytest.raises(InvalidInputError, match="decimal and thousands must be one character"):
+            read_domain(path, **marks)
+
+
+@pytest.mark.parametrize("ending", ["gz", "zip"])
+def test_a_compressed_table(tmp_path: Path, ending: str) -> None:
+    frame = pd.DataFrame({"x": [0.1, 2.5], "label": ["a", "b"]})
+    path = tmp_path / f"data.csv.{ending}"
+    frame.to_csv(path, index=False)
+    expected = Domain([[0.1], [2.5]], ["a", "b"])
+    assert read_domain(path) == expected
+    assert read_domain(path.rename(tmp_path / "other")) == expected
+    content = (tmp_path / "other").read_bytes()
+    (tmp_path / "other").write_bytes(content[: len(content) // 2])
+    with pytest.raises(FileFormatError, match=r"other: is damaged"):
+        read_domain(tmp_path / "other", format="csv")
+
+
+def test_an_archive_of_two_tables(tmp_path: Path) -> None:
+    path = tmp_path / "data.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.csv", "x\n1\n")
+        archive.writestr("b.csv", "x\n1\n")
+    with pytest.raises(FileFormatError, match=r"must be a zip archive of one table, got 2 files$"):
         read_domain(path)
-    path.write_bytes(b"a,label\n" + b"1,x\n" * 50_000 + b"1,\xe9\n")
-    with pytest.raises(FileFormatError, match=r"data.csv: line 50002 is not UTF-8 text$"):
-        read_domain(path)
+
+
+@pytest.mark.parametrize("name", ["label", "class", "target", "y"])
+def test_numeric_labels_of_any_name(path: Path, name: str) -> None:
+    write(path, f"a,{name}\n0.5,3\n1.5,4\n")
+    assert read_domain(path, label=name) == Domain([[0.5], [1.5]], [3, 4])
 
 
 def test_an_endless_cell(path: Path) -> None:
@@ -298,9 +354,11 @@ def test_a_column_can_be_left_out(path: Path) -> None:
     refused(path, path.read_text(), "say label='file' .*, else ignore='file'")
     assert read_domain(path, label="kind", ignore=["file", "absent"]) == expected
     refused(path, path.read_text(), "has no column 'Kind'; did you mean 'kind'", label="Kind")
-    with pytest.raises(InvalidInputError, match="ignore must be names, got"):
+    with pytest.raises(InvalidInputError, match="ignore must be a name, got 3"):
         read_domain(path, ignore=[3])  # type: ignore[list-item]
-    with pytest.raises(InvalidInputError, match="ignore is for the columns of csv and parquet"):
+    with pytest.raises(
+        InvalidInputError, match="ignore is for the columns of csv, xlsx and parquet"
+    ):
         read_domain(write_domain(expected, path.with_suffix(".npz")), ignore="file")
 
 

@@ -14,11 +14,12 @@ from scipy import sparse
 from scipy.io import savemat
 
 from l2t.domains import Domain, read_domain, write_domain
-from l2t.domains.files import _csv
+from l2t.domains.files import _tables
 from l2t.exceptions import FileFormatError, L2TError
 
 FORMATS = ["npz", "csv", "parquet", "mat", "svmlight"]
 MUTANTS = 400
+MATLAB_MUTANTS = 12  # each is read in a process of its own
 RNG = np.random.default_rng(0)
 FULL = Domain(
     RNG.normal(size=(5, 3)),
@@ -66,13 +67,14 @@ def test_a_damaged_file_gives_a_domain_or_one_sentence(
     content, format, named = valid(path, kind)
     chance = random.Random(f"{kind} {told}")
     refusals = []
-    for _ in range(MUTANTS):
+    mutants = MATLAB_MUTANTS if format == "mat" else MUTANTS
+    for _ in range(mutants):
         path.write_bytes(mutate(content, chance))
         try:
             read_domain(path, format=format if told else None, **named if told else {})
         except L2TError as error:
             refusals.append(str(error))
-    assert len(refusals) > MUTANTS // 4
+    assert len(refusals) > mutants // 4
     assert all(sentence.startswith(f"{path}: ") for sentence in refusals)
     assert not any("\n" in sentence for sentence in refusals)
 
@@ -112,7 +114,7 @@ def test_an_interrupted_write_leaves_nothing(
     def interrupt(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_csv, "plain", interrupt)
+    monkeypatch.setattr(_tables, "plain", interrupt)
     with pytest.raises(KeyboardInterrupt):
         write_domain(BARE, tmp_path / "a.csv")
     assert list(tmp_path.iterdir()) == []

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from l2t.domains import Domain, read_domain, write_domain
-from l2t.domains.files._detect import format_to_read
+from l2t.domains.files._formats import format_to_read
 from l2t.exceptions import FileFormatError, InvalidInputError
 
 FORMATS = ["npz", "csv", "parquet", "mat", "svmlight"]
@@ -71,7 +71,7 @@ def test_the_looks_of_text(tmp_path: Path, text: str, format: str) -> None:
 def test_text_under_the_ending_of_a_binary_format(tmp_path: Path) -> None:
     for ending, sentence in (
         ("npz", "is not a whole zip archive"),
-        ("mat", "is not a MATLAB 5 file: save it with -v7"),
+        ("mat", r"is damaged or not a MATLAB file \(save it with -v7\)"),
         ("pq", "damaged or of another format"),
     ):
         path = tmp_path / f"a.{ending}"
@@ -160,7 +160,7 @@ def test_parameters_are_checked(tmp_path: Path) -> None:
         write_domain(DOMAIN, npz, format="xls")
     with pytest.raises(InvalidInputError, match="label must be a name, got 3"):
         read_domain(npz, label=3)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInputError, match="features must be one or more names"):
+    with pytest.raises(InvalidInputError, match="features must be distinct names"):
         read_domain(npz, features=[])
     with pytest.raises(InvalidInputError, match="features must be distinct names"):
         read_domain(npz, features=["X", "X"])
@@ -186,7 +186,7 @@ def test_parameters_are_checked(tmp_path: Path) -> None:
     [
         (b"\x93NUMPY\x01\x00v\x00{'descr'", "is a single npy array"),
         (b"\x80\x04\x95\x00\x00", "is a pickle, which could run code and is not read"),
-        (b"\x1f\x8b\x08\x00", "is compressed by gzip: unpack it first"),
+        (b"\xd0\xcf\x11\xe0", "is a spreadsheet of an old format: save it as xlsx or csv"),
     ],
 )
 def test_formats_that_are_not_read_are_named(tmp_path: Path, content: bytes, sentence: str) -> None:

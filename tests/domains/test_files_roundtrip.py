@@ -19,6 +19,7 @@ ROUNDS = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
+MATLAB_ROUNDS = settings(ROUNDS, max_examples=8)  # each is read in a process of its own
 WHOLE = st.integers(-(2**53), 2**53)
 FLOATS = st.floats(allow_nan=False).map(lambda value: value + 0.0)  # no -0.0: equal, yet not alike
 NUMBERS = [WHOLE, FLOATS]
@@ -105,7 +106,7 @@ def test_parquet_keeps_everything(tmp_path: Path, domain: Domain) -> None:
     assert_same(read_domain(path, **columns_of(domain)), domain)
 
 
-@ROUNDS
+@MATLAB_ROUNDS
 @given(
     domains([NAMES.map(lambda text: text.replace("\0", "0")), *NUMBERS])
     | domains([st.booleans()], missing=False)

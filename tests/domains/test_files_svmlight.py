@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from l2t.domains import Domain, read_domain, write_domain
+from l2t.domains import Domain, read_domain, read_domains, write_domain
 from l2t.exceptions import FileFormatError, InvalidInputError
 
 X = np.array([[0.0, 1.5, 0.0], [0.0, 0.0, 0.0], [2.0, 0.0, 0.0]])
@@ -87,3 +89,35 @@ def test_a_label_that_is_nan_is_not_known(tmp_path: Path) -> None:
     assert domain.codes.tolist() == [-1, 0]
     assert domain.labeled is not None
     assert domain.labeled.tolist() == [False, True]
+
+
+def test_files_that_are_read_together_have_the_same_columns(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.svm", tmp_path / "b.svm"
+    first.write_text("1 0:1 2:3\n2 1:2\n")
+    second.write_text("1 1:5\n2 3:7\n")  # alone, it would look as if it began with 1
+    source, target = read_domains([first, second])
+    assert source == Domain([[1.0, 0.0, 3.0, 0.0], [0.0, 2.0, 0.0, 0.0]], [1, 2])
+    assert target == Domain([[0.0, 5.0, 0.0, 0.0], [0.0, 0.0, 0.0, 7.0]], [1, 2])
+    assert read_domains([second, second])[0].n_features == 3
+    assert read_domains([second, second], zero_based=True)[0].n_features == 4
+    assert read_domain(second, zero_based=True).n_features == 4
+    assert read_domain(second, zero_based=False).n_features == 3
+    with pytest.raises(
+        FileFormatError, match=r"a.svm: has a feature 0, so that zero_based must not"
+    ):
+        read_domains([first, second], zero_based=False)
+
+
+def test_a_compressed_file(path: Path) -> None:
+    packed = path.with_name("a.svm.gz")
+    packed.write_bytes(gzip.compress(b"1 1:1.5\n2 2:1\n"))
+    assert read_domain(packed) == Domain([[1.5, 0.0], [0.0, 1.0]], [1, 2])
+
+
+def test_real_files_of_the_same_features() -> None:
+    if "L2T_DATA" not in os.environ:
+        pytest.skip("L2T_DATA does not name the folder of the real data")
+    folder = Path(os.environ["L2T_DATA"]) / "amazon-reviews"
+    domains = read_domains(sorted(folder.glob("*.svmlight")))
+    assert {domain.n_features for domain in domains} == {5000}
+    assert all(domain.classes == domains[0].classes for domain in domains)

@@ -32,7 +32,7 @@ def test_zscore(rng):
 def test_none_and_nonsense():
     domain = Domain([[1.0, 2.0]])
     assert normalize(domain, "none") is domain
-    with pytest.raises(InvalidInputError, match="how must be 'rows', 'zscore' or 'none'"):
+    with pytest.raises(InvalidInputError, match="how must be one of rows, zscore, none"):
         normalize(domain, "l2")
     with pytest.raises(InvalidInputError, match="'zscore' needs two rows or more, got 1"):
         normalize(domain, "zscore")

@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import evaluate, improvement_ratio
-from l2t.experiences.evaluation import _stratified
+from l2t.experiences.evaluation import _stratified, labeled_draws, rows_to_test
 
 
 def test_accuracy_is_that_of_a_nearest_neighbour_classifier(rng):
@@ -50,7 +50,7 @@ def test_counts_that_leave_too_few_rows_are_left_out(rng):
     measured = evaluate(Z, codes)
     assert measured.label_counts == (3, 15, 30)
     assert measured.left_out == (45, 60, 75, 90, 105, 120)
-    assert measured.n_rows == 60
+    assert measured.n_test == (57, 45, 30)
     with pytest.raises(InvalidInputError, match="must leave at least 30 target rows"):
         evaluate(Z[:32], codes[:32])
 
@@ -62,6 +62,41 @@ def test_rows_without_a_label_are_left_out(rng):
     padded = np.concatenate([Z, [[np.nan] * 2] * 2])
     first = evaluate(Z, codes, label_counts=(4,)).scores
     np.testing.assert_array_equal(first, evaluate(padded, hidden, label_counts=(4,)).scores)
+
+
+def test_no_row_is_tested_that_shares_a_group_with_a_labelled_one(rng):
+    """Twins give their class away to each other, and nothing else in the features does."""
+    groups = np.repeat(np.arange(100), 2)
+    codes = rng.integers(0, 2, size=100)[groups]
+    Z = rng.normal(size=(100, 20))[groups]
+    options = {"label_counts": (100,), "n_draws": 20}
+    leaking = evaluate(Z, codes, **options)
+    apart = evaluate(Z, codes, groups=groups, **options)
+    assert leaking.mean[0] > 0.7
+    assert abs(apart.mean[0] - 0.5) < 0.05
+    for chosen in labeled_draws(codes, 100, 20):
+        tested = rows_to_test(200, chosen, groups)
+        assert not set(groups[tested]) & set(groups[chosen])
+        assert set(groups[tested]) | set(groups[chosen]) == set(groups)
+    fewest = min(len(rows_to_test(200, chosen, groups)) for chosen in labeled_draws(codes, 100, 20))
+    assert apart.n_test == (fewest,)
+
+
+def test_groups_of_one_row_change_nothing(rng):
+    codes = np.arange(80) % 2
+    Z = rng.normal(size=(80, 2))
+    whole = evaluate(Z, codes)
+    alone = evaluate(Z, codes, groups=np.arange(80))
+    assert alone.label_counts == whole.label_counts
+    np.testing.assert_array_equal(alone.scores, whole.scores)
+
+
+def test_groups_that_leave_nothing_to_test(rng):
+    Z, codes = rng.normal(size=(80, 2)), np.arange(80) % 2
+    with pytest.raises(InvalidInputError, match=r"at least 30 .* for 80 labelled rows in 2 groups"):
+        evaluate(Z, codes, label_counts=(10,), groups=np.arange(80) // 40)
+    with pytest.raises(InvalidInputError, match=r"groups must have one entry per row of Z \(80\)"):
+        evaluate(Z, codes, groups=[1, 2])
 
 
 def test_standard_errors(rng):
@@ -99,3 +134,5 @@ def test_the_ratio_is_always_finite_and_positive():
     assert improvement_ratio(0.0, 0.0, 100) == 1.0
     assert improvement_ratio(0.0, 0.1, 100) == pytest.approx(20.0)
     assert improvement_ratio(0.1, 0.0, 100) == pytest.approx(0.05)
+    many = improvement_ratio([0.4, 0.0], [0.6, 0.1], [100, 50])
+    np.testing.assert_allclose(many, [1.5, 10.0])

@@ -60,7 +60,9 @@ def test_choosing():
     assert choose_executor(-1, None) == Processes(-1)
     assert choose_executor(1, "tcp://127.0.0.1:1") == Dask("tcp://127.0.0.1:1")
     for bad in (0, -2, 1.5, "two", True):
-        with pytest.raises(InvalidInputError, match="n_jobs must be a number of processes"):
+        with pytest.raises(
+            InvalidInputError, match="n_jobs must be a whole number of at least 1 or -1"
+        ):
             choose_executor(bad, None)
 
 

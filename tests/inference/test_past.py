@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.experiences.store.contract import random_run
 
 from l2t import Domain, DomainPair, PastTargets, infer, open_store
 from l2t.exceptions import InvalidInputError
 from l2t.inference.trials import Trial, without_labels
+from tests.experiences.store.contract import random_run
 
 
 def past_target(seed, m=12, n=30, shift=0.0):
@@ -179,7 +179,7 @@ def test_what_cannot_be():
     pair = DomainPair(past_target(0, m=5), past_target(1, m=5))
     with pytest.raises(InvalidInputError, match=r"^past must have the pair's 5 features, got 12$"):
         infer(pair, past=PastTargets([past_target(0)]))
-    with pytest.raises(InvalidInputError, match=r"^past must be PastTargets, got str$"):
+    with pytest.raises(InvalidInputError, match=r"^past must be a PastTargets, got str$"):
         infer(pair, past="yesterday")
 
 

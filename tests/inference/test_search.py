@@ -255,6 +255,7 @@ def test_the_same_seed_gives_the_same_bits(pair, reflection, constraint):
     assert other.predicted != first.predicted, "other rows are paired in Q"
 
 
+@pytest.mark.slow
 def test_another_process_gives_the_same_bits():
     script = """if True:
         import numpy as np
@@ -377,7 +378,7 @@ def test_a_name_that_no_algorithm_has(pair, reflection):
 
 @pytest.mark.parametrize(("starts", "got"), [(3, "int"), (["gfk", 3], "int")])
 def test_starts_that_are_no_starts(pair, reflection, starts, got):
-    sentence = f"starts must be names, algorithms or a mapping from names to W, got {got}"
+    sentence = f"starts must be names or algorithms, got {got}"
     with pytest.raises(InvalidInputError, match=f"^{re.escape(sentence)}$"):
         infer(pair, reflection, starts=starts)
 

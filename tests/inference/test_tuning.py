@@ -147,7 +147,7 @@ def test_counts_that_no_target_is_large_enough_for_are_left_out(obedient, digit_
             "label_counts must leave at least 30 target rows for testing, "
             "got (300,) for 60 labelled rows",
         ),
-        ({"n_jobs": 0}, "n_jobs must be a number of processes, or -1 for all cores, got 0"),
+        ({"n_jobs": 0}, "n_jobs must be a whole number of at least 1 or -1 for all cores, got 0"),
     ],
 )
 def test_arguments_that_cannot_be(obedient, digit_pairs, arguments, sentence):

@@ -74,7 +74,9 @@ def test_open_suggestions_are_listed(files, tmp_path):
     )
     assert [row["id"] for row in listed] == [asked["id"]]
     accuracies = ("--before", 0.5, "--after", 0.6)
-    with pytest.raises(InvalidInputError, match="n_labels must be the number"):
+    with pytest.raises(
+        InvalidInputError, match="n_labels must be a whole number of at least 1, got None"
+    ):
         run("tell", asked["id"], "--store", store, *accuracies)
     run("tell", asked["id"], "--store", store, *accuracies, "--labels", 15)
     assert json.loads(run("suggestions", "--store", store, "--format", "json")) == []

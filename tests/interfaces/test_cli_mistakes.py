@@ -63,7 +63,8 @@ CONFUSED = {
     ),
     "decimal commas": (
         "transfer source.csv commas.csv --label digit",
-        "commas.csv: column 'e0', line 2: '0,0' is not a number; write decimals with a point",
+        "commas.csv: column 'e0', line 2: '0,0' is not a number; if its comma is the decimal mark, say "
+        "decimal=',' (on the command line --decimal ,)",
     ),
     "blanks": (
         "transfer blanks.csv target.csv --label digit",
@@ -71,7 +72,7 @@ CONFUSED = {
     ),
     "a spreadsheet": (
         "transfer source.csv book.xlsx --label digit",
-        "book.xlsx: is a spreadsheet: save it as csv",
+        "book.xlsx: is damaged or of another format: File is not a zip file",
     ),
     "wrong ending": (
         "transfer source.csv target.csv --label digit -o z.txt",
@@ -89,6 +90,42 @@ CONFUSED = {
         "transfer source.csv target.csv --label digit --plot z.txt",
         "a figure must end in .png, .svg, .pdf, got 'z.txt'",
     ),
+    "the input as the output": (
+        "transfer source.csv target.csv --label digit -o target.csv",
+        "an output must not replace an input or another output, got 'target.csv'",
+    ),
+    "the input as the output, by another path": (
+        "transfer source.csv target.csv --label digit --source-output ./link.csv",
+        "an output must not replace an input or another output, got 'link.csv'",
+    ),
+    "one file for two outputs": (
+        "transfer source.csv target.csv --label digit -o z.csv --source-output z.csv",
+        "an output must not replace an input or another output, got 'z.csv'",
+    ),
+    "a picture over a function": (
+        "explain source.csv target.csv --reflection why.png --plot why.png",
+        "an output must not replace an input or another output, got 'why.png'",
+    ),
+    "the agent's output over its input": (
+        "ask source.csv target.csv --label digit -o source.csv",
+        "an output must not replace an input or another output, got 'source.csv'",
+    ),
+    "a function over its store": (
+        "learn --store some.db -o some.db",
+        "an output must not replace an input or another output, got 'some.db'",
+    ),
+    "an export over its store": (
+        "store export some.db some.db",
+        "an output must not replace an input or another output, got 'some.db'",
+    ),
+    "a version over its store": (
+        "versions --store some.db --save some.db",
+        "an output must not replace an input or another output, got 'some.db'",
+    ),
+    "an encoding that is none": (
+        "transfer source.csv target.csv --label digit --encoding klingon",
+        "unknown encoding: klingon",
+    ),
     "no such function": (
         "transfer source.csv target.csv --label digit --reflection mine.json",
         "mine.json: there is no such file",
@@ -102,6 +139,10 @@ CONFUSED = {
         "target.csv: has no column 'mine'",
     ),
     "ranking nothing that is there": ("rank target.csv absent.csv --label digit", "absent.csv"),
+    "collecting without labels": (
+        "collect source.csv unlabelled.csv --label digit",
+        "unlabelled.csv: has no labels; say --label with the name of their column",
+    ),
     "no store": ("learn --store absent.db", "absent.db"),
     "no such store": ("store check notes.txt", "got 'notes.txt'"),
 }
@@ -114,6 +155,7 @@ def wrong(here, tables):
     Path("empty.csv").touch()
     target[:0].to_csv("header.csv", index=False)
     target.drop(columns="e3").to_csv("fewer.csv", index=False)
+    target.drop(columns="digit").to_csv("unlabelled.csv", index=False)
     target[[*target.columns[63::-1], "digit"]].to_csv("turned.csv", index=False)
     target.reset_index(names="id").to_csv("id.csv", index=False)
     target.assign(file="a b.png").to_csv("text.csv", index=False)
@@ -125,6 +167,7 @@ def wrong(here, tables):
     blanks = source["digit"] + pd.Series([" " * (i % 2) for i in range(len(source))])
     source.assign(digit=blanks).to_csv("blanks.csv", index=False)
     Path("book.xlsx").write_bytes(b"PK\x03\x04 something")
+    Path("link.csv").hardlink_to("source.csv")
     return here
 
 
@@ -165,6 +208,30 @@ def test_what_the_sentences_advise_works(wrong, l2t):
         told = l2t("transfer", "source.csv", name, "--label", "digit", "--ignore", ignored)
         assert told.code == 0, told.err
         assert "64 features, 10 labelled rows" in told.out
+
+
+def test_numbers_as_they_are_written_in_europe(wrong, tables, l2t):
+    tables[0].to_csv("points.csv", index=False, sep=";", decimal=",")
+    line = "transfer points.csv commas.csv --label digit --decimal , --thousands ."
+    told = l2t(*shlex.split(line))
+    assert told.code == 0, told.err
+    assert "64 features, 10 labelled rows" in told.out
+
+
+def test_svmlight_files_have_the_same_columns(here, l2t):
+    rows = ["{label} {a}:1 {b}:2\n"] * 10
+    Path("a.svm").write_text(
+        "".join(row.format(label=i % 2, a=0, b=3) for i, row in enumerate(rows))
+    )
+    Path("b.svm").write_text(
+        "".join(row.format(label=i % 2, a=1, b=2) for i, row in enumerate(rows))
+    )
+    told = l2t("transfer", "a.svm", "b.svm", "--labels", "2", "--format", "json")
+    assert told.code == 0, told.err
+    assert told.out.count("10 rows, 4 features") == 2
+    told = l2t("transfer", "a.svm", "b.svm", "--labels", "2", "--one-based")
+    assert told.code == 1
+    assert "a.svm: has a feature 0" in told.err
 
 
 def test_a_target_without_labels_is_a_target(wrong, tables, l2t):

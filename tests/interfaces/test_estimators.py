@@ -28,7 +28,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import l2t
 from l2t import Domain, L2TClassifier, L2TTransformer, ReflectionFunction, stack_domains
 from l2t.exceptions import InvalidInputError, L2TWarning
-from l2t.experiments.office_caltech import load_office_caltech
+from reproduction.office_caltech import load_office_caltech
 
 #: Functions that expect much of any W, and little.
 HOPEFUL = ReflectionFunction(beta=np.full(33, 0.01), mu=0.01, b=0.3)
@@ -75,6 +75,7 @@ def test_contract(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
 def test_array_api():
     code = """
 from sklearn.utils.estimator_checks import check_array_api_input

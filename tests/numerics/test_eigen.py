@@ -74,3 +74,12 @@ def test_an_answer_that_misses_a_copy_does_not_stand(rng, monkeypatch):
     monkeypatch.setattr(eigen, "eigsh", lie)
     values, _ = leading_eigenpairs_of(lambda V: A @ V, 400, 4)
     np.testing.assert_allclose(values, spectrum[:4], atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(30, 8), (9, 40), (1, 3)])
+def test_leading_coordinates_are_those_of_the_singular_vectors(rng, shape):
+    X = rng.normal(size=shape)
+    found = eigen.leading_coordinates(X, 2)
+    U, s, _ = np.linalg.svd(X, full_matrices=False)
+    expected = (U * s)[:, :2]
+    np.testing.assert_allclose(np.abs(found), np.abs(expected), atol=1e-10)

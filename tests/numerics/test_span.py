@@ -13,7 +13,7 @@ from l2t.numerics import JointSpan
 sizes = st.integers(2, 30)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     ns=sizes,
     nt=sizes,

@@ -20,7 +20,7 @@ def kkt_breach(D, T, codes, alpha):
     return max(on, off) / alpha
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     n=st.integers(1, 8),
     k=st.integers(1, 25),

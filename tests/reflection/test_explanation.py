@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from l2t.exceptions import InvalidInputError, MissingExtraError
+from l2t.exceptions import InvalidInputError
 from l2t.reflection import Neighbor
 from l2t.reflection.explanation import N_NEAREST
 
@@ -123,29 +121,3 @@ def test_it_reads_well(world, rng):
         f"  like gfk on photos -> sketches: predicted {function.predict(statistics):.3f}, "
         f"measured {actual:.3f}",
     ]
-
-
-def test_the_plot_shows_the_numbers(world, rng):
-    pytest.importorskip("matplotlib")
-    found = world.truth.explain(world.statistics(rng))
-    axes = found.plot()
-    heights = [bar.get_height() for bar in axes.patches]
-    np.testing.assert_allclose(heights, found.weights)
-    shares = next(each for each in axes.figure.axes if each is not axes)
-    drawn = {line.get_label(): line.get_ydata() for line in shares.lines}
-    assert set(drawn) == set(found.by_kernel)
-    for name, values in drawn.items():
-        np.testing.assert_array_equal(values, found.by_kernel[name])
-    image = io.BytesIO()
-    axes.figure.savefig(image, format="png")
-    assert image.getvalue().startswith(b"\x89PNG")
-    assert found.plot(axes) is axes
-
-
-def test_a_plot_without_matplotlib(world, rng, monkeypatch):
-    found = world.truth.explain(world.statistics(rng))
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(
-        MissingExtraError, match=r"^a plot needs an optional package: pip install 'l2t\[plots\]'$"
-    ):
-        found.plot()

@@ -76,14 +76,14 @@ def test_numbers_of_labels_that_cannot_be(bad):
         ({"beta": [1.0, -0.1]}, "beta must be finite and not negative, got a least value of -0.1"),
         ({"beta": [1.0, np.nan]}, "beta must be finite and not negative, got a least value of nan"),
         ({"beta": [1.0, np.inf]}, "beta must be finite and not negative, got a least value of 1.0"),
-        ({"lambda_": -1.0}, "lambda_ must not be negative, got -1.0"),
-        ({"mu": -1}, "mu must not be negative, got -1"),
-        ({"mu": np.nan}, "mu must be a finite number, got nan"),
+        ({"lambda_": -1.0}, "lambda_ must be a number of at least 0, got -1.0"),
+        ({"mu": -1}, "mu must be a number of at least 0, got -1"),
+        ({"mu": np.nan}, "mu must be a number of at least 0, got nan"),
         ({"b": np.inf}, "b must be a finite number, got inf"),
         ({"b": "0"}, "b must be a finite number, got '0'"),
         ({"n_neighbors": 0}, "n_neighbors must be a whole number of at least 1, got 0"),
         ({"n_neighbors": 2.0}, "n_neighbors must be a whole number of at least 1, got 2.0"),
-        ({"q_mode": "half"}, "q_mode must be full or diag, got 'half'"),
+        ({"q_mode": "half"}, "q_mode must be one of full, diag, got 'half'"),
         ({"c": 0.5}, "c must be above -3 (the fewest labels) and at most 0, got 0.5"),
         ({"c": -3}, "c must be above -3 (the fewest labels) and at most 0, got -3"),
         (
@@ -106,7 +106,7 @@ def test_statistics_must_be_those_it_learned_from(ask, learned, world, rng):
             own, kernels=other
         ),
         "statistics must have the function's n_neighbors, 5, got 7": replace(own, n_neighbors=7),
-        "statistics must be PairStatistics, got list": [1.0],
+        "statistics must be a PairStatistics, got list": [1.0],
     }
     for sentence, statistics in cases.items():
         with pytest.raises(InvalidInputError, match=f"^{re.escape(sentence)}$"):

@@ -254,8 +254,8 @@ def refused(sentence, *args, **options):
             "components must be some of mmd, variance, discriminant, got ('mmd', 'mean')",
         ),
         ({"components": ()}, "components must be some of mmd, variance, discriminant, got ()"),
-        ({"label_curve": "three"}, "label_curve must be two-step, joint or none, got 'three'"),
-        ({"split": "row"}, "split must be pair or class, got 'row'"),
+        ({"label_curve": "three"}, "label_curve must be one of two-step, joint, none, got 'three'"),
+        ({"split": "row"}, "split must be one of pair, class, got 'row'"),
         (
             {"split": "class"},
             "split='class' needs the store of the experiences: learn(..., store=store)",
@@ -269,9 +269,9 @@ def refused(sentence, *args, **options):
         ({"n_starts": 2.0}, "n_starts must be a whole number of at least 1, got 2.0"),
         (
             {"max_labels": 0},
-            "max_labels must be None or a whole number of at least 1, got 0",
+            "max_labels must be a whole number of at least 1, got 0",
         ),
-        ({"q_mode": "half"}, "q_mode must be full or diag, got 'half'"),
+        ({"q_mode": "half"}, "q_mode must be one of full, diag, got 'half'"),
     ],
 )
 def test_options_that_cannot_be(world, quick, options, sentence):
@@ -346,9 +346,14 @@ def test_neighbours_are_chosen_with_the_store(store, quick):
     assert content(learn(store.experiences(), n_neighbors=5, store=store, **quick)) == content(
         default
     )
-    for bad in ((), 0, (3, 2.5)):
+    rule = "n_neighbors must be a whole number of at least 1, got"
+    for bad, sentence in (
+        ((), "n_neighbors must be one or more whole numbers, got none"),
+        (0, f"{rule} 0"),
+        ((3, 2.5), f"{rule} 2.5"),
+    ):
         refused(
-            f"n_neighbors must be one or more whole numbers of at least 1, got {bad!r}",
+            sentence,
             store.experiences(),
             n_neighbors=bad,
             store=store,

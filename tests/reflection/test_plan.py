@@ -40,7 +40,7 @@ def test_a_function_has_a_plan_from_the_start(learned):
         ({"n_components": 0}, "n_components must be a whole number of at least 1, got 0"),
         ({"n_iter": -1}, "n_iter must be a whole number of at least 0, got -1"),
         ({"n_iter": None}, "n_iter must be a whole number of at least 0, got None"),
-        ({"power": np.nan}, "power must be a number from 0, got nan"),
+        ({"power": np.nan}, "power must be a number of at least 0, got nan"),
     ],
 )
 def test_plans_that_cannot_be(arguments, sentence):

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 from l2t.exceptions import InvalidInputError
-from l2t.reflection.splits import class_splits, pair_splits
+from l2t.reflection.splits import class_splits, held_out, pair_splits
+
+
+def test_a_quarter_of_the_targets_is_held_out():
+    share = np.mean([held_out(f"target {i}") for i in range(4000)])
+    assert share == pytest.approx(0.25, abs=0.03)
+    assert [held_out(f"target {i}") for i in range(8)] == [
+        held_out(f"target {i}") for i in range(8)
+    ]
 
 
 @pytest.mark.parametrize("n_pairs", [2, 3, 5, 17])

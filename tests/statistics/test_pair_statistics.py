@@ -184,7 +184,7 @@ def test_labels_are_not_read(rng):
             {"random_state": -1},
             "random_state must be a whole number of at least 0, got -1",
         ),
-        (np.ones((6, 2)), {"q_mode": "trace"}, "q_mode must be 'full' or 'diag', got 'trace'"),
+        (np.ones((6, 2)), {"q_mode": "trace"}, "q_mode must be one of full, diag, got 'trace'"),
         (np.ones((6, 2)), {"kernels": 33}, "kernels must be a KernelBank, got int"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The agent that keeps learning: ask it, tell it what came of it, let it practise."""
+"""The agent that keeps learning: ask it, report the outcome, let it practise."""
 
 from __future__ import annotations
 

@@ -24,6 +24,7 @@ from l2t.experiences import ExperienceStore, FunctionVersion, Run, measure_run
 from l2t.inference import Step
 from l2t.inference.search import label_count
 from l2t.reflection import ReflectionFunction
+from l2t.validation import instance_of, real_number, seed, whole_number
 
 __all__ = ["Agent"]
 
@@ -119,8 +120,7 @@ class Agent:
         callback : callable, optional
             Watches the search, as that of `infer` does.
         """
-        if not isinstance(pair, DomainPair):
-            raise InvalidInputError(f"pair must be a DomainPair, got {type(pair).__name__}")
+        instance_of("pair", pair, DomainPair)
         start = time.perf_counter()
         n_labels = label_count(pair, n_labels)
         known = self._knowledge.function()
@@ -241,8 +241,7 @@ class Agent:
         Run
             Failed, with its reason, where the algorithm could not do this pair.
         """
-        if not isinstance(pair, DomainPair):
-            raise InvalidInputError(f"pair must be a DomainPair, got {type(pair).__name__}")
+        instance_of("pair", pair, DomainPair)
         used = adopt(algorithm, name, random_state=self.random_state)
         if isinstance(used, Adopted):
             used = used.on(pair)
@@ -360,16 +359,7 @@ def _check(store: Any, reflection: Any, refine_every: Any, explore: Any, random_
             "reflection must be a ReflectionFunction, a name, a path or None, "
             f"got {type(reflection).__name__}"
         )
-    for name, value, least in (
-        ("refine_every", refine_every, 1),
-        ("random_state", random_state, 0),
-    ):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise InvalidInputError(
-                f"{name} must be a whole number of at least {least}, got {value!r:.80}"
-            )
-    number = isinstance(explore, int | float) and not isinstance(explore, bool)
-    if explore != "upper" and not (number and 0 <= explore <= 1):
-        raise InvalidInputError(
-            f"explore must be a probability from 0 to 1 or 'upper', got {explore!r:.80}"
-        )
+    whole_number("refine_every", refine_every, least=1)
+    seed(random_state)
+    if explore != "upper":
+        real_number("explore", explore, least=0, most=1, otherwise=" or 'upper'")

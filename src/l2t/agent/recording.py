@@ -9,15 +9,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-import numpy as np
-
 from l2t._version import __version__
 from l2t.agent.answering import Answer
 from l2t.algorithms import Algorithm
 from l2t.domains import DomainPair
-from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore, Run, Score, SuggestionRecord, improvement_ratio
 from l2t.statistics import KernelBank, pair_statistics
+from l2t.validation import real_number, whole_number
 
 __all__ = ["keep_suggestion", "score_of", "scored_run", "told_run"]
 
@@ -55,17 +53,12 @@ def scored_run(run: Run, score: Score, suggestion: str) -> Run:
 
 def score_of(pair: DomainPair, n_labels: Any, before: float, after: float) -> Score:
     """Return accuracies that people measured, checked."""
-    if isinstance(n_labels, bool) or not isinstance(n_labels, int | np.integer) or n_labels < 1:
-        raise InvalidInputError(
-            f"n_labels must be the number of labelled target rows, at least 1, got {n_labels!r:.80}"
-        )
-    for name, value in (("accuracy_before", before), ("accuracy_after", after)):
-        real = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-        if not real or not 0 <= value <= 1:
-            raise InvalidInputError(f"{name} must be a number from 0 to 1, got {value!r:.80}")
-    n_test = max(len(pair.target) - int(n_labels), 1)
-    ratio = improvement_ratio(float(before), float(after), n_test)
-    return Score(int(n_labels), float(before), 0.0, float(after), 0.0, ratio)
+    n_labels = whole_number("n_labels", n_labels, least=1)
+    before = real_number("accuracy_before", before, least=0, most=1)
+    after = real_number("accuracy_after", after, least=0, most=1)
+    n_test = max(len(pair.target) - n_labels, 1)
+    ratio = float(improvement_ratio(before, after, n_test))
+    return Score(n_labels, before, 0.0, after, 0.0, ratio)
 
 
 def told_run(

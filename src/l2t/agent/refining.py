@@ -1,17 +1,16 @@
 """How the agent's function goes on learning, and when a new one takes over.
 
-A fixed share of all pairs, by the fingerprints of their domains, is never learned from: their newest runs
-judge. What is new is learned in two ways, each at a cost that does not grow with what is there: by
-`partial_fit`, which remembers everything to second order, and from the newest runs alone, which forgets and
-so follows when the kind of pairs changes. When there are twice as many runs as when all were last learned
-from, all are learned from anew and settings are chosen again; that is about as many runs as were new,
-whatever their number. The best of these is the next version, and what `partial_fit` goes on from. It takes
-over from the version in use when its error on the held-out runs is less.
+A fixed share of all target domains (`held_out`) is never learned from: their newest runs judge. What is new
+is learned in two ways, each at a cost that does not grow with what is there: by `partial_fit`, which
+remembers everything to second order, and from the newest runs alone, which forgets and so follows when the
+kind of pairs changes. When there are twice as many runs as when all were last learned from, all are learned
+from anew and settings are chosen again; that is about as many runs as were new, whatever their number. The
+best of these is the next version, and what `partial_fit` resumes from. It replaces the version in use when
+its error on the held-out runs is less.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -22,12 +21,11 @@ from l2t.experiences.records import VersionOrigin
 from l2t.reflection import ReflectionFunction, learn, restated
 from l2t.reflection.calibration import LEAST
 from l2t.reflection.files import from_json, to_json
+from l2t.reflection.splits import held_out
 from l2t.statistics import KernelBank
 
-__all__ = ["LEAST_JUDGES", "held_out", "prediction_error", "refine"]
+__all__ = ["LEAST_JUDGES", "prediction_error", "refine"]
 
-#: One pair in so many judges.
-SHARE = 4
 #: The newest held-out runs that judge, and how few of them cannot.
 WINDOW = 60
 LEAST_JUDGES = 5
@@ -40,12 +38,6 @@ MOST_LEARNED = 20_000
 RECENT = 400
 #: Ratios at more labels do not shape a function (`learn`), and do not judge it.
 MOST_LABELS = 30
-
-
-def held_out(source: str, target: str) -> bool:
-    """Tell whether a pair judges, by the fingerprints of its domains alone."""
-    digest = hashlib.sha256(f"{source} {target}".encode()).digest()
-    return int.from_bytes(digest[:8], "big") % SHARE == 0
 
 
 def prediction_error(
@@ -85,7 +77,7 @@ def refine(store: ExperienceStore, *, random_state: int = 0) -> FunctionVersion 
     learner = None if newest is None else from_json(newest.content)
     new: dict[bool, list[Experience]] = {True: [], False: []}
     for each in _experiences(store, store.unused_runs(MOST_AT_ONCE), learner):
-        new[held_out(each.source, each.target)].append(each)
+        new[held_out(each.target)].append(each)
     judging, learning = ({each.run_key: None for each in new[part]} for part in (True, False))
     judges = [*reversed(judging), *store.used_runs("judging", WINDOW)][:WINDOW]
     if len(judges) < LEAST_JUDGES or not learning:

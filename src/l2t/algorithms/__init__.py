@@ -12,7 +12,7 @@ from l2t.algorithms.dip import DIP
 from l2t.algorithms.gfk import GFK
 from l2t.algorithms.itl import ITL
 from l2t.algorithms.lsdt import LSDT
-from l2t.algorithms.registry import make, names
+from l2t.algorithms.registry import make, make_all, names
 from l2t.algorithms.sie import SIE
 from l2t.algorithms.stl import STL
 from l2t.algorithms.tca import TCA
@@ -31,5 +31,6 @@ __all__ = [
     "Diagnostics",
     "LatentFactors",
     "make",
+    "make_all",
     "names",
 ]

@@ -28,6 +28,7 @@ from l2t.domains.domain import feature_rows
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.numerics import JointSpan, Optimum
 from l2t.typing import Array
+from l2t.validation import instance_of, seed, whole_number
 
 __all__ = ["Algorithm", "BaseAlgorithm", "Diagnostics", "Kind", "LatentFactors"]
 
@@ -137,12 +138,11 @@ class BaseAlgorithm(ABC):
 
     def fit(self, pair: DomainPair) -> LatentFactors:
         """Find the latent factors of a pair, without reading a target label."""
-        self._require_integer("n_components", least=1)
+        whole_number("n_components", self.n_components, least=1)
         if self.random_state is not None:
-            self._require_integer("random_state", least=0)
+            seed(self.random_state)
         self._check()
-        if not isinstance(pair, DomainPair):
-            raise InvalidInputError(f"pair must be a DomainPair, got {type(pair).__name__}")
+        instance_of("pair", pair, DomainPair)
         for role, domain in (("source", pair.source), ("target", pair.target)):
             if len(domain) < 2:
                 raise InvalidInputError(f"{role} must have at least 2 rows, got {len(domain)}")
@@ -165,31 +165,6 @@ class BaseAlgorithm(ABC):
 
     def _check(self) -> None:  # noqa: B027 - an algorithm may have nothing to check
         """Raise InvalidInputError for a hyper-parameter that breaks its rule."""
-
-    def _require_integer(self, parameter: str, *, least: int) -> None:
-        value = getattr(self, parameter)
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise InvalidInputError(
-                f"{parameter} must be a whole number of at least {least}, got {value!r}"
-            )
-
-    def _require_number(
-        self, parameter: str, *, above: float | None = None, most: float = np.inf
-    ) -> None:
-        """Check a finite number: above `above`, or at least 0 when that is None; at most `most`."""
-        value = getattr(self, parameter)
-        real = isinstance(value, int | float | np.integer | np.floating) and np.isfinite(value)
-        if not real or value > most or (value < 0 if above is None else value <= above):
-            rule = "at least 0" if above is None else f"above {above:g}"
-            upper = "" if most == np.inf else f" and at most {most:g}"
-            raise InvalidInputError(f"{parameter} must be a number {rule}{upper}, got {value!r}")
-
-    def _require_choice(self, parameter: str, options: tuple[str, ...]) -> None:
-        value = getattr(self, parameter)
-        if value not in options:
-            raise InvalidInputError(
-                f"{parameter} must be one of {', '.join(map(repr, options))}, got {value!r}"
-            )
 
     def _clip(self, rank: int, what: str = "the joint data") -> int:
         """Return n_components, or the rank where that is less, with a warning that says so."""

@@ -27,6 +27,7 @@ from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
 from l2t.domains import DomainPair
 from l2t.numerics import cosine_graph, leading_eigenpairs
 from l2t.typing import Array
+from l2t.validation import real_number, whole_number
 
 __all__ = ["CMF"]
 
@@ -68,9 +69,9 @@ class CMF(BaseAlgorithm):
 
     def _check(self) -> None:
         for parameter in ("lam", "gam", "sig", "tol"):
-            self._require_number(parameter)
-        self._require_integer("n_neighbors", least=1)
-        self._require_integer("max_iter", least=1)
+            real_number(parameter, getattr(self, parameter), least=0)
+        whole_number("n_neighbors", self.n_neighbors, least=1)
+        whole_number("max_iter", self.max_iter, least=1)
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         u = self._clip(pair.span.rank)

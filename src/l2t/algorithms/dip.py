@@ -28,9 +28,10 @@ from l2t.numerics import (
     mean_gap_weights,
     mean_squared_distance,
     minimize_on_manifold,
-    squared_distances,
+    rbf_kernel,
 )
 from l2t.typing import Array
+from l2t.validation import one_of, real_number, whole_number
 
 __all__ = ["DIP", "leading_variance", "polynomial_mmd", "rbf_mmd"]
 
@@ -62,9 +63,9 @@ class DIP(BaseAlgorithm):
     max_iter: int = 20
 
     def _check(self) -> None:
-        self._require_choice("kernel", ("rbf", "polynomial"))
-        self._require_number("variance", above=0.0, most=1.0)
-        self._require_integer("max_iter", least=1)
+        one_of("kernel", self.kernel, ("rbf", "polynomial"))
+        real_number("variance", self.variance, above=0, most=1)
+        whole_number("max_iter", self.max_iter, least=1)
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         span = pair.span
@@ -93,9 +94,7 @@ def rbf_mmd(source: Array, target: Array) -> Objective:
 
     def objective(W: Array) -> tuple[float, Array]:
         Z = X @ W
-        C = squared_distances(Z)
-        C *= -1.0 / sigma
-        np.exp(C, out=C)
+        C = rbf_kernel(Z, sigma)
         C *= weights
         C *= weights[:, None]
         return float(C.sum()), laplacian_product(C, X, Z) * (-2.0 / sigma)

@@ -36,6 +36,7 @@ from l2t.numerics import (
     squared_distances,
 )
 from l2t.typing import Array
+from l2t.validation import real_number, whole_number
 
 __all__ = ["ITL", "information", "information_objective"]
 
@@ -68,8 +69,8 @@ class ITL(BaseAlgorithm):
     max_iter: int = 30
 
     def _check(self) -> None:
-        self._require_number("lam")
-        self._require_integer("max_iter", least=1)
+        real_number("lam", self.lam, least=0)
+        whole_number("max_iter", self.max_iter, least=1)
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         labeled = np.flatnonzero(pair.source_labeled)

@@ -25,6 +25,7 @@ from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
 from l2t.domains import DomainPair
 from l2t.numerics import leading_eigenpairs, rbf_kernel, sparse_codes
 from l2t.typing import Array
+from l2t.validation import one_of, real_number, whole_number
 
 __all__ = ["LSDT", "kernel_coordinates"]
 
@@ -63,10 +64,10 @@ class LSDT(BaseAlgorithm):
     max_iter: int = 15
 
     def _check(self) -> None:
-        self._require_choice("kernel", ("rbf", "linear"))
-        self._require_number("lam", above=0.0)
-        self._require_number("tau", above=0.0)
-        self._require_integer("max_iter", least=1)
+        one_of("kernel", self.kernel, ("rbf", "linear"))
+        real_number("lam", self.lam, above=0)
+        real_number("tau", self.tau, above=0)
+        whole_number("max_iter", self.max_iter, least=1)
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         span = pair.span

@@ -12,7 +12,7 @@ where ``Coral(**params)`` gives an object with `fit(pair) -> LatentFactors`; it 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -27,7 +27,7 @@ from l2t.algorithms.stl import STL
 from l2t.algorithms.tca import TCA
 from l2t.exceptions import InvalidInputError, UnknownAlgorithmError
 
-__all__ = ["make", "names"]
+__all__ = ["make", "make_all", "names"]
 
 GROUP = "l2t.algorithms"
 BUILT_IN: dict[str, Callable[..., Algorithm]] = {
@@ -73,6 +73,26 @@ def make(name: str, **params: Any) -> Algorithm:
             f"{key} takes the parameters {', '.join(accepted)}, got {', '.join(unknown)}"
         )
     return factory(**params)
+
+
+def make_all(
+    parameter: str, wanted: str | Algorithm | Iterable[str | Algorithm], **params: Any
+) -> tuple[Algorithm, ...]:
+    """Return one or more algorithms, those given by name with `params`; "all" names every one.
+
+    `parameter` is what the caller calls them, for the message.
+    """
+    if isinstance(wanted, str) and wanted == "all":
+        wanted = names()
+    if isinstance(wanted, str | Algorithm) or not isinstance(wanted, Iterable):
+        wanted = [wanted]
+    chosen = list(wanted)
+    for each in chosen:
+        if not isinstance(each, str | Algorithm):
+            raise InvalidInputError(
+                f"{parameter} must be names or algorithms, got {type(each).__name__}"
+            )
+    return tuple(make(each, **params) if isinstance(each, str) else each for each in chosen)
 
 
 def _plugins() -> dict[str, EntryPoint]:

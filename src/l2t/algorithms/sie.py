@@ -33,6 +33,7 @@ from l2t.numerics import (
     squared_distances,
 )
 from l2t.typing import Array
+from l2t.validation import real_number, whole_number
 
 __all__ = ["SIE", "hellinger"]
 
@@ -69,8 +70,8 @@ class SIE(BaseAlgorithm):
     max_iter: int = 20
 
     def _check(self) -> None:
-        self._require_number("variance", above=0.0, most=1.0)
-        self._require_integer("max_iter", least=1)
+        real_number("variance", self.variance, above=0, most=1)
+        whole_number("max_iter", self.max_iter, least=1)
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         span = pair.span

@@ -22,6 +22,7 @@ from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import lasso_objective, principal_axes, sparse_codes
 from l2t.typing import Array
+from l2t.validation import real_number, whole_number
 
 __all__ = ["STL"]
 
@@ -58,8 +59,8 @@ class STL(BaseAlgorithm):
     max_iter: int = 100
 
     def _check(self) -> None:
-        self._require_number("sparsity", above=0.0, most=1.0)
-        self._require_integer("max_iter", least=1)
+        real_number("sparsity", self.sparsity, above=0, most=1)
+        whole_number("max_iter", self.max_iter, least=1)
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         span = pair.span

@@ -37,6 +37,7 @@ from l2t.numerics import (
     rbf_kernel,
 )
 from l2t.typing import Array
+from l2t.validation import one_of, real_number
 
 __all__ = ["TCA"]
 
@@ -74,8 +75,8 @@ class TCA(BaseAlgorithm):
     kernel: str = "linear"
 
     def _check(self) -> None:
-        self._require_number("mu", above=0.0)
-        self._require_choice("kernel", ("linear", "rbf"))
+        real_number("mu", self.mu, above=0)
+        one_of("kernel", self.kernel, ("linear", "rbf"))
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         if self.kernel == "rbf":

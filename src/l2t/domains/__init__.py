@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from l2t.domains.domain import Domain
 from l2t.domains.embedded import digits, mnist
-from l2t.domains.files import read_domain, write_domain
+from l2t.domains.files import read_domain, read_domains, write_domain
 from l2t.domains.pair import DomainPair
 from l2t.domains.preparation import normalize
 from l2t.domains.sampling import PairSampler
@@ -17,5 +17,6 @@ __all__ = [
     "mnist",
     "normalize",
     "read_domain",
+    "read_domains",
     "write_domain",
 ]

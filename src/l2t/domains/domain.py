@@ -42,7 +42,8 @@ class Domain:
         Where y is whole and no mask is given, every row of a *source* counts as labelled and no row
         of a *target* does: its y is then for evaluation alone.
     groups : array-like of shape (n,), optional
-        Rows of one group belong together when rows are split.
+        Rows of one group belong together: `evaluate` and `collect` never label one and test another. Other
+        splits, such as those of scikit-learn, take them as their own `groups`.
     name : str
         For people; not part of the content.
     feature_names : sequence of str, optional
@@ -115,10 +116,7 @@ class Domain:
     def _classes_and_codes(self) -> tuple[tuple[Any, ...], npt.NDArray[np.intp]]:
         if self.y is None:
             return (), np.full(len(self), -1, dtype=np.intp)
-        values = [None if gone else value for value, gone in _with_missing(self.y)]
-        classes = _sorted({value for value in values if value is not None})
-        index = {value: code for code, value in enumerate(classes)}
-        return classes, np.array([index.get(value, -1) for value in values], dtype=np.intp)
+        return _encoded(self.y)
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -131,6 +129,14 @@ class Domain:
         return self._classes_and_codes[1]
 
     @cached_property
+    def group_codes(self) -> npt.NDArray[np.intp] | None:
+        """The groups as numbers, a row without one by itself; None where there are no groups."""
+        if self.groups is None:
+            return None
+        found, codes = _encoded(self.groups)
+        return np.where(codes < 0, len(found) + np.arange(len(codes)), codes)
+
+    @cached_property
     def fingerprint(self) -> str:
         """The sha256 of the content (X, labels, mask, groups), the same on every machine."""
         digest = hashlib.sha256(b"l2t.Domain")
@@ -140,7 +146,9 @@ class Domain:
             digest.update(f"|{tag}:{'' if labels is None else _label_digest(labels)}".encode())
         return digest.hexdigest()
 
-    def with_features(self, X: Any, *, name: str | None = None) -> Domain:
+    def with_features(
+        self, X: Any, *, name: str | None = None, feature_names: Sequence[str] | None = None
+    ) -> Domain:
         """Return the domain with other features for the same rows, such as ``transform(X)``."""
         return Domain(
             X,
@@ -148,6 +156,7 @@ class Domain:
             labeled=self.labeled,
             groups=self.groups,
             name=self.name if name is None else name,
+            feature_names=feature_names,
         )
 
     def take(self, rows: npt.ArrayLike, *, name: str | None = None) -> Domain:
@@ -245,6 +254,14 @@ def _mask(values: Any, n: int) -> npt.NDArray[np.bool_]:
             f"got dtype {array.dtype} and shape {array.shape}"
         )
     return _frozen(np.ascontiguousarray(array), values)
+
+
+def _encoded(values: npt.NDArray[Any]) -> tuple[tuple[Any, ...], npt.NDArray[np.intp]]:
+    """Return the distinct values, sorted, and each value's position among them; -1 where it is missing."""
+    known = [None if gone else value for value, gone in _with_missing(values)]
+    distinct = _sorted({value for value in known if value is not None})
+    index = {value: code for code, value in enumerate(distinct)}
+    return distinct, np.array([index.get(value, -1) for value in known], dtype=np.intp)
 
 
 def _with_missing(values: npt.NDArray[Any]) -> list[tuple[Any, bool]]:

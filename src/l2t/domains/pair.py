@@ -12,6 +12,7 @@ import numpy.typing as npt
 from l2t.domains.domain import Domain
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import JointSpan
+from l2t.validation import instance_of
 
 __all__ = ["DomainPair"]
 
@@ -32,9 +33,7 @@ class DomainPair:
 
     def __post_init__(self) -> None:
         for role in ("source", "target"):
-            if not isinstance(getattr(self, role), Domain):
-                got = type(getattr(self, role)).__name__
-                raise InvalidInputError(f"{role} must be a Domain, got {got}")
+            instance_of(role, getattr(self, role), Domain)
         if self.source.n_features != self.target.n_features:
             raise InvalidInputError(
                 "source and target must have the same features, "

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from l2t.domains.domain import Domain
 from l2t.exceptions import InvalidInputError
+from l2t.validation import instance_of, one_of
 
 __all__ = ["normalize"]
 
@@ -30,13 +31,13 @@ def normalize(domain: Domain, how: str = "rows") -> Domain:
     >>> normalize(Domain([[3.0, 4.0], [0.0, 0.0]])).X.tolist()
     [[0.6, 0.8], [0.0, 0.0]]
     """
-    if not isinstance(domain, Domain):
-        raise InvalidInputError(f"domain must be a Domain, got {type(domain).__name__}")
+    instance_of("domain", domain, Domain)
+    one_of("how", how, ("rows", "zscore", "none"))
     if how == "none":
         return domain
     if how == "rows":
         scaled = domain.X / _nonzero(np.linalg.norm(domain.X, axis=1, keepdims=True))
-    elif how == "zscore":
+    else:
         if len(domain) < 2:
             raise InvalidInputError(f"how='zscore' needs two rows or more, got {len(domain)}")
         centred = domain.X - domain.X.mean(axis=0)
@@ -44,16 +45,7 @@ def normalize(domain: Domain, how: str = "rows") -> Domain:
         # Rounding leaves a constant column with a spread of its last digit: call it constant.
         noise = np.finfo(domain.X.dtype).eps * np.abs(domain.X).max(axis=0) * len(domain)
         scaled = np.where(spread > noise, centred, 0.0) / _nonzero(spread)
-    else:
-        raise InvalidInputError(f"how must be 'rows', 'zscore' or 'none', got {how!r}")
-    return Domain(
-        scaled.astype(domain.X.dtype),
-        domain.y,
-        labeled=domain.labeled,
-        groups=domain.groups,
-        name=domain.name,
-        feature_names=domain.feature_names,
-    )
+    return domain.with_features(scaled.astype(domain.X.dtype), feature_names=domain.feature_names)
 
 
 def _nonzero(scale: npt.NDArray[Any]) -> npt.NDArray[Any]:

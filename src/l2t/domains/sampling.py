@@ -12,6 +12,7 @@ import numpy as np
 from l2t.domains.domain import Domain
 from l2t.domains.pair import DomainPair
 from l2t.exceptions import InvalidInputError
+from l2t.validation import instance_of, seed, whole_number
 
 __all__ = ["PairSampler", "PairSequence", "spelling"]
 
@@ -74,19 +75,13 @@ class PairSampler(PairSequence):
     random_state: int = 0
 
     def __post_init__(self) -> None:
-        rules = {"n_pairs": 0, "n_classes": 1, "random_state": 0}
+        whole_number("n_pairs", self.n_pairs, least=0)
+        whole_number("n_classes", self.n_classes, least=1)
         if self.max_per_class is not None:
-            rules["max_per_class"] = 1
-        for parameter, least in rules.items():
-            value = getattr(self, parameter)
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            if not whole or value < least:
-                raise InvalidInputError(
-                    f"{parameter} must be a whole number of at least {least}, got {value!r}"
-                )
+            whole_number("max_per_class", self.max_per_class, least=1)
+        seed(self.random_state)
         for role, domain in (("source", self.source), ("target", self.target)):
-            if not isinstance(domain, Domain):
-                raise InvalidInputError(f"{role} must be a Domain, got {type(domain).__name__}")
+            instance_of(role, domain, Domain)
             if len(domain.classes) < self.n_classes:
                 raise InvalidInputError(
                     f"{role} must have at least n_classes={self.n_classes} classes, "

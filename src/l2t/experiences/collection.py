@@ -1,7 +1,7 @@
 """Collection: run algorithms on pairs, measure what each W is worth, and keep every run.
 
 The unit of work is the run (pair, algorithm, parameters, seed, protocol), known by its content: what is
-in the store already is not done again, so that a collection which was stopped at any moment goes on where it
+in the store already is not done again, so that a collection which was stopped at any moment resumes where it
 was. A run that fails is kept with its reason, and never stops the others. Runs of one pair travel together:
 they share its span and its accuracy without transfer.
 """
@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from l2t import algorithms as registry
 from l2t._version import __version__
-from l2t.algorithms import Algorithm
+from l2t.algorithms import Algorithm, make_all
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
 from l2t.experiences.evaluation import LABEL_COUNTS, Accuracies, evaluate, improvement_ratio
@@ -29,6 +28,7 @@ from l2t.experiences.heartbeat import Heartbeat
 from l2t.experiences.store import ExperienceStore, Packed, pack
 from l2t.progress import progress_bar
 from l2t.statistics import KernelBank, pair_statistics
+from l2t.typing import AnyArray
 
 __all__ = ["Collection", "collect", "measure_run"]
 
@@ -62,6 +62,19 @@ class _Protocol:
     kernels: KernelBank
     n_neighbors: int
     classifier: Any
+
+    @classmethod
+    def of(
+        cls,
+        label_counts: Sequence[int],
+        n_draws: int,
+        kernels: KernelBank | None,
+        n_neighbors: int,
+        classifier: Any,
+    ) -> _Protocol:
+        bank = KernelBank() if kernels is None else kernels
+        counts = tuple(int(count) for count in label_counts)
+        return cls(counts, n_draws, bank, n_neighbors, classifier)
 
     def as_json(self) -> dict[str, Any]:
         """Return the protocol as plain values."""
@@ -112,7 +125,7 @@ def collect(
     algorithms : "all", or a sequence of names or algorithms
         What to run.
     one_per_pair : bool
-        Run one random algorithm a pair, as the paper does, instead of all of them.
+        Run one random algorithm per pair, as the paper does, instead of all of them.
     n_components : int
         For algorithms given by name.
     label_counts, n_draws, classifier
@@ -128,14 +141,12 @@ def collect(
     progress : bool
         Whether to show a progress bar on standard error.
     """
-    chosen = _algorithms(algorithms, n_components, random_state)
-    protocol = _Protocol(
-        tuple(int(count) for count in label_counts),
-        n_draws,
-        KernelBank() if kernels is None else kernels,
-        n_neighbors,
-        classifier,
+    chosen = make_all(
+        "algorithms", algorithms, n_components=n_components, random_state=random_state
     )
+    if not chosen:
+        raise InvalidInputError("algorithms must be one or more, got none")
+    protocol = _Protocol.of(label_counts, n_draws, kernels, n_neighbors, classifier)
     executor = choose_executor(n_jobs, cluster)
     start = time.perf_counter()
     counts = {"done": 0, "failed": 0, "already there": 0}
@@ -180,31 +191,9 @@ def measure_run(
     random_state: int = 0,
 ) -> Run:
     """Do one run as `collect` does it, and return it; what goes wrong becomes its reason."""
-    protocol = _Protocol(
-        tuple(int(count) for count in label_counts),
-        n_draws,
-        KernelBank() if kernels is None else kernels,
-        n_neighbors,
-        classifier,
-    )
+    protocol = _Protocol.of(label_counts, n_draws, kernels, n_neighbors, classifier)
     task = _Task(pair, (algorithm,), random_state, protocol)
     return _run(task, algorithm, _before(task))
-
-
-def _algorithms(
-    wanted: str | Sequence[str | Algorithm], n_components: int, random_state: int
-) -> tuple[Algorithm, ...]:
-    names: Sequence[str | Algorithm] = registry.names() if wanted == "all" else wanted
-    if isinstance(names, str):
-        names = [names]
-    if not names:
-        raise InvalidInputError("algorithms must name at least one algorithm, got none")
-    return tuple(
-        registry.make(each, n_components=n_components, random_state=random_state)
-        if isinstance(each, str)
-        else each
-        for each in names
-    )
 
 
 def _one_of(chosen: tuple[Algorithm, ...], index: int, random_state: int) -> tuple[Algorithm, ...]:
@@ -240,16 +229,22 @@ def _perform(task: _Task) -> Packed:
 def _before(task: _Task) -> Accuracies | L2TError:
     """Return the accuracies without transfer, or why there are none."""
     try:
-        return evaluate(
-            task.pair.target.X,
-            task.pair.target.codes,
-            label_counts=task.protocol.label_counts,
-            n_draws=task.protocol.n_draws,
-            classifier=task.protocol.classifier,
-            random_state=task.random_state,
-        )
+        return _accuracies(task, task.pair.target.X, task.protocol.label_counts)
     except L2TError as error:
         return error
+
+
+def _accuracies(task: _Task, Z: AnyArray, label_counts: tuple[int, ...]) -> Accuracies:
+    """Return what a representation of the target's rows is worth."""
+    return evaluate(
+        Z,
+        task.pair.target.codes,
+        label_counts=label_counts,
+        n_draws=task.protocol.n_draws,
+        classifier=task.protocol.classifier,
+        groups=task.pair.target.group_codes,
+        random_state=task.random_state,
+    )
 
 
 def _run(task: _Task, algorithm: Algorithm, before: Accuracies | L2TError) -> Run:
@@ -281,7 +276,6 @@ def _run(task: _Task, algorithm: Algorithm, before: Accuracies | L2TError) -> Ru
 
 def _measured(task: _Task, algorithm: Algorithm, before: Accuracies) -> dict[str, Any]:
     """Fit, compute the statistics, and score every label count."""
-    target = task.pair.target
     W = algorithm.fit(task.pair).W
     statistics = pair_statistics(
         task.pair,
@@ -290,30 +284,14 @@ def _measured(task: _Task, algorithm: Algorithm, before: Accuracies) -> dict[str
         n_neighbors=task.protocol.n_neighbors,
         random_state=task.random_state,
     )
-    after = evaluate(
-        target.X @ W,
-        target.codes,
-        label_counts=before.label_counts,
-        n_draws=task.protocol.n_draws,
-        classifier=task.protocol.classifier,
-        random_state=task.random_state,
-    )
+    after = _accuracies(task, task.pair.target.X @ W, before.label_counts)
     columns = (
-        before.label_counts,
         before.mean,
         before.standard_error,
         after.mean,
         after.standard_error,
+        improvement_ratio(before.mean, after.mean, before.n_test),
     )
-    scores = tuple(
-        Score(
-            count,
-            float(b),
-            float(b_error),
-            float(a),
-            float(a_error),
-            improvement_ratio(float(b), float(a), before.n_rows - count),
-        )
-        for count, b, b_error, a, a_error in zip(*columns, strict=True)
-    )
+    rows = np.column_stack(columns).tolist()
+    scores = tuple(Score(n, *row) for n, row in zip(before.label_counts, rows, strict=True))
     return {"status": "done", "W": W, "statistics": statistics, "scores": scores}

@@ -2,10 +2,11 @@
 
 For each label count c, c target rows are drawn by class in equal shares (a remainder goes to random
 classes; a class too small for its share leaves it to the others), the other rows that carry a label are
-classified, by default by their nearest drawn row, and the accuracy is averaged over several draws. The draws
-depend on the labels, the count and the seed alone, so that every representation of a target is judged on
-the same labelled rows and the same test rows, and the *improvement ratio* of two of them is a paired
-comparison. A class without a labelled row is simply never predicted: its test rows count as errors.
+classified, by default by their nearest drawn row, and the accuracy is averaged over several draws. A row of
+the same group as a drawn one is not tested. The draws depend on the labels, the count and the seed alone, so
+that every representation of a target is judged on the same labelled rows and the same test rows, and the
+*improvement ratio* of two of them is a paired comparison. A class without a labelled row is simply never
+predicted: its test rows count as errors.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from sklearn.base import clone
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import squared_distances
 from l2t.typing import Array
+from l2t.validation import whole_number
 
 __all__ = [
     "LABEL_COUNTS",
@@ -28,8 +30,8 @@ __all__ = [
     "evaluate",
     "improvement_ratio",
     "labeled_draws",
-    "leave_one_out_accuracy",
     "nearest_accuracy",
+    "rows_to_test",
 ]
 
 Codes = npt.NDArray[np.intp]
@@ -51,15 +53,15 @@ class Accuracies:
         The counts that left enough rows for testing.
     scores : array of shape (counts, draws)
         The accuracy of each draw.
-    n_rows : int
-        Target rows that carry a label; those that are not labelled in a draw are its test rows.
+    n_test : tuple of int
+        Test rows of each count, in the draw that has fewest.
     left_out : tuple of int
         Counts that would have left too few rows for testing.
     """
 
     label_counts: tuple[int, ...]
     scores: Array
-    n_rows: int
+    n_test: tuple[int, ...]
     left_out: tuple[int, ...] = ()
 
     @property
@@ -76,16 +78,25 @@ class Accuracies:
         return np.asarray(self.scores.std(axis=1, ddof=1) / np.sqrt(draws))
 
 
-def improvement_ratio(before: float, after: float, n_test: int) -> float:
+def improvement_ratio(before: npt.ArrayLike, after: npt.ArrayLike, n_test: npt.ArrayLike) -> Array:
     """Return ``l = after / before``, always finite and positive.
 
     An accuracy of zero is taken for half a right answer among the test rows: ``1 / (2 n_test)``.
 
-    >>> improvement_ratio(0.5, 0.75, 100), improvement_ratio(0.0, 0.5, 50)
-    (1.5, 50.0)
+    Parameters
+    ----------
+    before, after : float or array
+        Accuracies without and with W.
+    n_test : int or array of int
+        The number of test rows of both.
+
+    Examples
+    --------
+    >>> improvement_ratio([0.5, 0.0], [0.75, 0.5], [100, 50]).tolist()
+    [1.5, 50.0]
     """
-    least = 1.0 / (2.0 * n_test)
-    return max(after, least) / max(before, least)
+    least = 0.5 / np.asarray(n_test)
+    return np.asarray(np.maximum(after, least) / np.maximum(before, least))
 
 
 def evaluate(
@@ -96,6 +107,7 @@ def evaluate(
     n_draws: int = 10,
     classifier: Any = None,
     scorer: Scorer | None = None,
+    groups: npt.ArrayLike | None = None,
     random_state: int = 0,
 ) -> Accuracies:
     """Measure a classifier on the rows of Z.
@@ -110,11 +122,13 @@ def evaluate(
         How many rows are labelled. A count that leaves fewer than 30 rows for testing is left out,
         and stands in `Accuracies.left_out`.
     n_draws : int
-        Draws a count.
+        Draws per count.
     classifier : scikit-learn classifier, optional
         Cloned and fitted to each draw; by default 1-NN, from distances computed once for all draws.
     scorer : callable, optional
         ``scorer(classifier, Z, codes)``, as scikit-learn makes them; by default accuracy.
+    groups : int array of shape (n,), optional
+        Group codes (`Domain.group_codes`): a row of the same group as a labelled one is not tested.
     random_state : int
         The seed of the draws.
 
@@ -131,32 +145,40 @@ def evaluate(
             "Z must be 2-D with one whole number in codes for each row, got shapes "
             f"{rows.shape} and {codes.shape} and codes of dtype {codes.dtype}"
         )
+    if groups is not None and np.shape(groups) != codes.shape:
+        raise InvalidInputError(
+            f"groups must have one entry per row of Z ({len(rows)}), got shape {np.shape(groups)}"
+        )
     known = np.flatnonzero(codes >= 0)
+    together = None if groups is None else np.asarray(groups)[known]
     rows, codes = rows[known], codes[known]
     if not np.isfinite(rows).all():
         raise InvalidInputError("Z must be finite where a row carries a label")
-    counts = tuple(int(count) for count in label_counts)
-    fitting = tuple(count for count in counts if len(codes) - count >= MIN_TEST_ROWS)
+    whole_number("n_draws", n_draws, least=1)
+    counts = tuple(whole_number("label_counts", count, least=1) for count in label_counts)
+    splits = {
+        count: [
+            (chosen, rows_to_test(len(codes), chosen, together))
+            for chosen in labeled_draws(codes, count, n_draws, random_state)
+        ]
+        for count in counts
+    }
+    n_test = {count: min(len(test) for _, test in splits[count]) for count in counts}
+    fitting = tuple(count for count in counts if n_test[count] >= MIN_TEST_ROWS)
     if not fitting:
         raise InvalidInputError(
             f"label_counts must leave at least {MIN_TEST_ROWS} target rows for testing, "
             f"got {counts} for {len(codes)} labelled rows"
-        )
-    if min(fitting) < 1 or n_draws < 1:
-        raise InvalidInputError(
-            f"label_counts and n_draws must be at least 1, got {counts} and {n_draws}"
+            + ("" if together is None else f" in {len(np.unique(together))} groups")
         )
     score = (
         _nearest_neighbour(rows, codes)
         if classifier is None and scorer is None
         else _any_classifier(rows, codes, classifier, scorer)
     )
-    scores = np.empty((len(fitting), n_draws))
-    for row, count in enumerate(fitting):
-        for draw, chosen in enumerate(labeled_draws(codes, count, n_draws, random_state)):
-            scores[row, draw] = score(chosen, np.delete(np.arange(len(codes)), chosen))
+    scores = np.array([[score(*split) for split in splits[count]] for count in fitting])
     left_out = tuple(count for count in counts if count not in fitting)
-    return Accuracies(fitting, scores, len(codes), left_out)
+    return Accuracies(fitting, scores, tuple(n_test[count] for count in fitting), left_out)
 
 
 def labeled_draws(
@@ -165,6 +187,19 @@ def labeled_draws(
     """Return the rows that are labelled in each draw of `evaluate`, where every row has a class."""
     seeds = (np.random.SeedSequence(random_state, spawn_key=(count, i)) for i in range(n_draws))
     return [_stratified(np.random.default_rng(seed), codes, count) for seed in seeds]
+
+
+def rows_to_test(n: int, labeled: Codes, groups: npt.NDArray[Any] | None = None) -> Codes:
+    """Return which of n rows a draw of `evaluate` tests: those in no group with a labelled one.
+
+    >>> rows_to_test(5, np.array([0]), np.array([7, 7, 8, 8, 9])).tolist()
+    [2, 3, 4]
+    """
+    tested = np.ones(n, dtype=bool)
+    tested[labeled] = False
+    if groups is not None:
+        tested &= ~np.isin(groups, groups[labeled])
+    return np.flatnonzero(tested)
 
 
 def _nearest_neighbour(Z: Array, codes: Codes) -> Callable[[Codes, Codes], float]:
@@ -178,13 +213,6 @@ def nearest_accuracy(D: Array, codes: Codes, chosen: Codes, test: Codes) -> floa
     """Return the accuracy of 1-NN from labelled to test rows, by the distances between all rows."""
     nearest = D[np.ix_(test, chosen)].argmin(axis=1)
     return float(np.mean(codes[chosen][nearest] == codes[test]))
-
-
-def leave_one_out_accuracy(D: Array, codes: Codes, chosen: Codes) -> float:
-    """Return the share of labelled rows that 1-NN gets right from the others of them."""
-    others = D[np.ix_(chosen, chosen)]
-    np.fill_diagonal(others, np.inf)
-    return float(np.mean(codes[chosen][others.argmin(axis=1)] == codes[chosen]))
 
 
 def _any_classifier(

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from typing import Any, Protocol, TypeVar
 
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from l2t.exceptions import InvalidInputError, L2TError, MissingExtraError
+from l2t.exceptions import L2TError, MissingExtraError
+from l2t.validation import whole_number
 
 __all__ = ["Dask", "Executor", "Processes", "Serial", "choose_executor"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
-#: Times that Dask may lose the worker of a task before the task is given up.
-RETRIES = 5
 CONNECT_TIMEOUT = "10s"
 
 
@@ -39,10 +40,8 @@ def choose_executor(n_jobs: int, cluster: Any) -> Executor:
     """Return the executor for the arguments of `collect`."""
     if cluster is not None:
         return Dask(cluster)
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0 or n_jobs < -1:
-        raise InvalidInputError(
-            f"n_jobs must be a number of processes, or -1 for all cores, got {n_jobs!r}"
-        )
+    if n_jobs != -1:
+        whole_number("n_jobs", n_jobs, least=1, otherwise=" or -1 for all cores")
     return Serial() if n_jobs == 1 else Processes(n_jobs)
 
 
@@ -96,7 +95,10 @@ def _interrupts_held_back() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Dask:
-    """A Dask cluster, by the address of its scheduler or by a client."""
+    """A Dask cluster, by the address of its scheduler or by a client.
+
+    joblib's own backend for Dask would not do: it leaves tasks with one worker, and loses them with it.
+    """
 
     cluster: Any
 
@@ -106,34 +108,17 @@ class Dask:
             from distributed import Client, as_completed
         except ImportError:
             raise MissingExtraError("a Dask cluster", "dask") from None
-        own = isinstance(self.cluster, str)
-        client = _connect(Client, self.cluster) if own else self.cluster
-        try:
+        connected: Any = nullcontext(self.cluster)
+        if isinstance(self.cluster, str):
+            try:
+                connected = Client(self.cluster, timeout=CONNECT_TIMEOUT)
+            except (OSError, ValueError) as error:
+                raise L2TError(f"no Dask scheduler answers at {self.cluster}: {error}") from None
+        with connected as client:
+            submit = partial(client.submit, _on_one_thread, function, pure=False)
             waiting = iter(tasks)
             ahead = 2 * max(1, sum(client.nthreads().values()))
-            futures = as_completed()
-            for task in _first(waiting, ahead):
-                futures.add(_submit(client, function, task))
+            futures = as_completed(map(submit, islice(waiting, ahead)))
             for future in futures:
                 yield future.result()
-                future.release()
-                for task in _first(waiting, 1):
-                    futures.add(_submit(client, function, task))
-        finally:
-            if own:
-                client.close()
-
-
-def _connect(client: Callable[..., Any], address: str) -> Any:
-    try:
-        return client(address, timeout=CONNECT_TIMEOUT)
-    except (OSError, ValueError) as error:
-        raise L2TError(f"no Dask scheduler answers at {address}: {error}") from None
-
-
-def _submit(client: Any, function: Callable[[Task], Result], task: Task) -> Any:
-    return client.submit(_on_one_thread, function, task, pure=False, retries=RETRIES)
-
-
-def _first(tasks: Iterator[Task], n: int) -> list[Task]:
-    return [task for _, task in zip(range(n), tasks, strict=False)]
+                futures.update(map(submit, islice(waiting, 1)))

@@ -7,6 +7,7 @@ import socket
 import time
 import uuid
 from collections.abc import Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -32,7 +33,7 @@ class Heartbeat:
     def __init__(self, store: ExperienceStore, total: int | None) -> None:
         now = datetime.now(UTC)
         self._store = store
-        self._told = CollectionProgress(
+        self._progress = CollectionProgress(
             uuid.uuid4().hex, socket.gethostname(), os.getpid(), now, now, total
         )
         self._next = 0.0
@@ -44,20 +45,20 @@ class Heartbeat:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _: object
     ) -> None:
-        said = " ".join(f"{kind.__name__}: {error}".split()) if kind is not None else ""
-        outcome = f"stopped by {said[:500]}" if said else "finished"
-        try:
+        outcome = "finished"
+        if kind is not None:
+            message = " ".join(f"{kind.__name__}: {error}".split())
+            outcome = f"stopped by {message[:500]}"
+        # An error that stopped the collection counts more than that it could not be noted.
+        with nullcontext() if error is None else suppress(Exception):
             self._leave(outcome)
-        except Exception:
-            if error is None:  # else it is the error that counts, not that it could not be noted
-                raise
 
     def beat(self, counts: Mapping[str, int], latest: str | None = None) -> None:
-        """Tell how many runs there are by how they ended, and what was run last if that is new."""
+        """Report how many runs there are by how they ended, and what was run last if that is new."""
         done, failed, there = (counts[name] for name in ("done", "failed", "already there"))
-        latest = self._told.latest if latest is None else latest
-        self._told = replace(
-            self._told, done=done, failed=failed, already_there=there, latest=latest
+        latest = self._progress.latest if latest is None else latest
+        self._progress = replace(
+            self._progress, done=done, failed=failed, already_there=there, latest=latest
         )
         if time.monotonic() >= self._next:
             self._leave()
@@ -65,6 +66,6 @@ class Heartbeat:
     def _leave(self, outcome: str = "") -> None:
         now = datetime.now(UTC)
         ended = now if outcome else None
-        self._told = replace(self._told, updated_at=now, ended_at=ended, outcome=outcome)
-        self._store.note_collection(self._told)
+        self._progress = replace(self._progress, updated_at=now, ended_at=ended, outcome=outcome)
+        self._store.note_collection(self._progress)
         self._next = time.monotonic() + _EVERY

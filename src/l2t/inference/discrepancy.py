@@ -30,6 +30,7 @@ import numpy.typing as npt
 from scipy.linalg.blas import dsymm
 
 from l2t.inference.kernel_stack import STORED, KernelStack
+from l2t.numerics import squared_distances
 from l2t.typing import Array
 
 __all__ = ["Discrepancy"]
@@ -181,18 +182,15 @@ class _Rows:
     """The rows of one evaluation: distances out of them, and products ``P [Z 1]`` into them."""
 
     def __init__(self, Z: Array, eta: float) -> None:
-        one, squares = np.ones((len(Z), 1)), np.einsum("ij,ij->i", Z, Z)[:, None]
-        self._left = np.hstack([-2.0 * Z, squares, one]) / eta
-        self._right = np.hstack([Z, one, squares])
-        self._Z1 = np.hstack([Z, one])
+        self._scaled = Z / np.sqrt(eta)
+        self._Z1 = np.hstack([Z, np.ones((len(Z), 1))])
         self.products = np.zeros_like(self._Z1)
 
     def distances(self, tile: _Tile) -> Array:
         """Return the squared distances of a tile's pairs as a share of eta."""
-        D = self._left[tile.rows] @ self._right[tile.columns].T
-        if tile.rows == tile.columns:
-            np.fill_diagonal(D, 0.0)
-        return np.asarray(D.take(tile.index))
+        rows, columns = tile.rows, tile.columns
+        other = None if rows == columns else self._scaled[columns]
+        return squared_distances(self._scaled[rows], other).take(tile.index)
 
     def add(self, tile: _Tile, P: Array) -> None:
         """Add what a tile's part of P makes of [Z 1]."""

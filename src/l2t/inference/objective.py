@@ -24,6 +24,7 @@ from l2t.numerics import mean_squared_distance
 from l2t.statistics import KernelBank
 from l2t.statistics.variance import paired_rows
 from l2t.typing import Array
+from l2t.validation import instance_of
 
 __all__ = ["Objective", "Reflection"]
 
@@ -97,8 +98,7 @@ class Objective:
     def __init__(
         self, pair: DomainPair, reflection: Reflection, random_state: int | None = 0
     ) -> None:
-        if not isinstance(pair, DomainPair):
-            raise InvalidInputError(f"pair must be a DomainPair, got {type(pair).__name__}")
+        instance_of("pair", pair, DomainPair)
         if len(pair.target) < 2:
             raise InvalidInputError(f"target must have at least 2 rows, got {len(pair.target)}")
         self._span = span = pair.span

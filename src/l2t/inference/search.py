@@ -9,7 +9,6 @@ from functools import cached_property
 from itertools import count
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.domains import Domain, DomainPair
 from l2t.exceptions import InvalidInputError
@@ -23,6 +22,8 @@ from l2t.reflection import ReflectionFunction, load_reflection
 from l2t.reflection.function import count_of
 from l2t.reflection.plan import Constraint, Plan
 from l2t.statistics import pair_statistics
+from l2t.typing import Array
+from l2t.validation import instance_of, seed, whole_number
 
 __all__ = ["Prepared", "infer", "label_count"]
 
@@ -86,13 +87,12 @@ def infer(
     >>> found.verdict, found.transform(pair.target).shape[0] == len(pair.target)
     ('transfer', True)
     """
-    if not isinstance(pair, DomainPair):
-        raise InvalidInputError(f"pair must be a DomainPair, got {type(pair).__name__}")
-    if plan is not None and not isinstance(plan, Plan):
-        raise InvalidInputError(f"plan must be a Plan, got {type(plan).__name__}")
-    if past is not None and not isinstance(past, PastTargets):
-        raise InvalidInputError(f"past must be PastTargets, got {type(past).__name__}")
-    _check_seed(random_state)
+    instance_of("pair", pair, DomainPair)
+    if plan is not None:
+        instance_of("plan", plan, Plan)
+    if past is not None:
+        instance_of("past", past, PastTargets)
+    seed(random_state)
     if not isinstance(reflection, ReflectionFunction | str | os.PathLike | None):
         raise InvalidInputError(
             f"reflection must be a ReflectionFunction, a name or a path, got {type(reflection).__name__}"
@@ -123,7 +123,7 @@ class Prepared:
         self._objective = Objective(self._part, reflection, random_state)
 
     @cached_property
-    def _spectrum(self) -> Callable[[float], npt.NDArray[np.float64] | None]:
+    def _spectrum(self) -> Callable[[float], Array | None]:
         return spectrum_of(self._part, self._past)
 
     def infer(
@@ -189,10 +189,10 @@ class Prepared:
 
 def _watched(
     callback: Callable[[Step], None], name: str, pair: DomainPair, b: float
-) -> Callable[[npt.NDArray[np.float64], float], None]:
+) -> Callable[[Array, float], None]:
     numbers = count()
 
-    def watch(V: npt.NDArray[np.float64], value: float) -> None:
+    def watch(V: Array, value: float) -> None:
         callback(Step(name, next(numbers), value + b, pair.span.lift(V)))
 
     return watch
@@ -211,14 +211,6 @@ def label_count(pair: DomainPair, n_labels: int | None) -> int | None:
     return marked
 
 
-def _check_seed(random_state: int | None) -> None:
-    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
-    if random_state is not None and (not whole or random_state < 0):
-        raise InvalidInputError(
-            f"random_state must be a whole number of at least 0, got {random_state!r}"
-        )
-
-
 def _plan(
     plan: Plan, constraint: Constraint | None, n_components: int | None, n_iter: int | None
 ) -> Plan:
@@ -231,8 +223,7 @@ def _plan(
 
 def _part(pair: DomainPair, max_rows: int, random_state: int) -> DomainPair:
     """Return the pair with at most max_rows random rows a domain."""
-    if not isinstance(max_rows, int | np.integer) or max_rows < 2:
-        raise InvalidInputError(f"max_rows must be a whole number of at least 2, got {max_rows!r}")
+    whole_number("max_rows", max_rows, least=2)
     if max(len(pair.source), len(pair.target)) <= max_rows:
         return pair
     rng = np.random.default_rng(random_state)

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from scipy.linalg.blas import dsymm
 
 from l2t.inference.kernel_stack import STORED, KernelStack
+from l2t.numerics import squared_distances
 from l2t.statistics.discriminability import BOUND, ROUNDING, mutual_neighbors
 from l2t.typing import Array
 
@@ -53,7 +54,7 @@ class Separation:
         self, X: Array, eta: float, stack: KernelStack, mu: float, n_neighbors: int
     ) -> None:
         self._stack, self._mu = stack, mu
-        D = _distances(X)
+        D = squared_distances(X, rounding=ROUNDING)
         near = mutual_neighbors(D, n_neighbors)
         apart = np.triu(D > 0.0)
         D /= eta
@@ -61,7 +62,7 @@ class Separation:
 
     def __call__(self, Z: Array) -> tuple[float, Array]:
         """Return the value and its derivative in Z."""
-        D = _distances(Z)
+        D = squared_distances(Z, rounding=ROUNDING)
         N, L = self._far.sums(D), self._near.sums(D)
         bound = np.log(BOUND)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -112,15 +113,3 @@ class _Pairs:
         flat = C.reshape(-1)
         for chunk, weights in self._weights():
             flat[self._index[chunk]] = shares @ weights
-
-
-def _distances(X: Array) -> Array:
-    """Return squared distances, zero where they are the rounding of the squared norms."""
-    squares = np.einsum("ij,ij->i", X, X)
-    norms = squares[:, None] + squares
-    D = X @ X.T
-    D *= -2.0
-    D += norms
-    norms *= ROUNDING
-    D[norms >= D] = 0.0
-    return D

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from l2t import algorithms as registry
-from l2t.algorithms import Algorithm
+from l2t.algorithms import Algorithm, make_all
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
 from l2t.inference.objective import ROUNDING
@@ -64,7 +63,7 @@ def starting_points(
         for name, W in wanted.items():
             found[_unused(name, found)] = _seen(_given(name, W, pair.n_features), span)
     else:
-        for algorithm in _algorithms(wanted, u, random_state):
+        for algorithm in make_all("starts", wanted, n_components=u, random_state=random_state):
             name = _unused(algorithm.name, [*found, *failed])
             try:
                 with warnings.catch_warnings():
@@ -131,28 +130,6 @@ def _in_gauge(V: Array, plan: Plan) -> Array | None:
         return np.asarray(U[:, :u])
     scaled = U[:, :u] * s[:u]
     return np.asarray(scaled * (np.sqrt(u) / np.linalg.norm(scaled)))
-
-
-def _algorithms(
-    wanted: str | Algorithm | Sequence[str | Algorithm], u: int, seed: int
-) -> list[Algorithm]:
-    names: list[str | Algorithm]
-    if isinstance(wanted, str) and wanted == "all":
-        names = [*registry.names()]
-    elif isinstance(wanted, str | Algorithm) or not isinstance(wanted, Iterable):
-        names = [wanted]
-    else:
-        names = list(wanted)
-    for each in names:
-        if not isinstance(each, str | Algorithm):
-            raise InvalidInputError(
-                "starts must be names, algorithms or a mapping from names to W, "
-                f"got {type(each).__name__}"
-            )
-    return [
-        registry.make(each, n_components=u, random_state=seed) if isinstance(each, str) else each
-        for each in names
-    ]
 
 
 def _given(name: str, W: npt.ArrayLike, n_features: int) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from l2t.domains import Domain, DomainPair
-from l2t.experiences import evaluate
+from l2t.experiences import Accuracies, evaluate, improvement_ratio
 from l2t.experiences.evaluation import labeled_draws
 from l2t.inference.verdict import decide, triple_vote
 from l2t.reflection.plan import Rule
@@ -35,9 +35,12 @@ class Trial:
     ) -> None:
         self.pair = pair
         self._draws, self._seed = n_draws, random_state
-        fitting = evaluate(pair.target.X, pair.target.codes, label_counts=label_counts, n_draws=1)
-        self.label_counts = fitting.label_counts
-        self._before = self._scores(pair.target.X, self.label_counts)
+        before = self._accuracies(pair.target.X, label_counts)
+        self.label_counts, self._before, self._n_test = (
+            before.label_counts,
+            before.scores,
+            np.array(before.n_test),
+        )
 
     @property
     def accuracy_before(self) -> Array:
@@ -46,38 +49,40 @@ class Trial:
 
     def ratios(self, Z: npt.NDArray[np.floating]) -> Array:
         """Return the ratios (counts,) of the mean accuracies on Z over those on X."""
-        return _ratio(self._scores(Z, self.label_counts), self._before)
+        after = self._accuracies(Z, self.label_counts)
+        return improvement_ratio(self.accuracy_before, after.mean, self._n_test)
 
     def outcome(
         self, W: npt.NDArray[np.floating], predicted: float, rule: Rule, n_labels: int
     ) -> Outcome:
         """Return what W is worth at a number of labels, each draw of labelled rows deciding for itself."""
         target = self.pair.target
-        without = self._before[self.label_counts.index(n_labels)]
-        after = self._scores(target.X @ W, (n_labels,))[0]
+        at = self.label_counts.index(n_labels)
+        without, n_test = self._before[at], self._n_test[at]
+        after = self._accuracies(target.X @ W, (n_labels,)).scores[0]
         use = np.zeros(self._draws, dtype=bool)
         draws = labeled_draws(target.codes, n_labels, self._draws, self._seed)
         for i, rows in enumerate(draws):
             vote = triple_vote(labelled_rows(self.pair, rows), W)
             use[i] = decide(rule, predicted, vote)[0] == "transfer"
         return Outcome(
-            float(_ratio(np.where(use, after, without), without)),
-            float(_ratio(after, without)),
+            float(improvement_ratio(without.mean(), np.where(use, after, without).mean(), n_test)),
+            float(improvement_ratio(without.mean(), after.mean(), n_test)),
             float(use.mean()),
             float(np.mean(np.where(use, after >= without, after <= without))),
             float(np.mean(~use & (after <= without))),
         )
 
-    def _scores(self, Z: npt.NDArray[np.floating], label_counts: tuple[int, ...]) -> Array:
-        """Return the accuracies (counts, draws) of 1-NN on the rows of Z."""
-        found = evaluate(
+    def _accuracies(self, Z: npt.NDArray[np.floating], label_counts: tuple[int, ...]) -> Accuracies:
+        """Return the accuracies of 1-NN on the rows of Z."""
+        return evaluate(
             Z,
             self.pair.target.codes,
             label_counts=label_counts,
             n_draws=self._draws,
+            groups=self.pair.target.group_codes,
             random_state=self._seed,
         )
-        return np.asarray(found.scores)
 
 
 @dataclass(frozen=True)
@@ -117,9 +122,3 @@ def labelled_rows(pair: DomainPair, rows: npt.NDArray[np.intp]) -> DomainPair:
     known = pair.target.take(rows)
     target = Domain(known.X, known.y, labeled=np.ones(len(rows), dtype=bool), name=known.name)
     return DomainPair(pair.source, target)
-
-
-def _ratio(after: Array, before: Array) -> Array:
-    least = 1e-3
-    mean = np.maximum(after.mean(axis=-1), least) / np.maximum(before.mean(axis=-1), least)
-    return np.asarray(mean)

@@ -65,15 +65,11 @@ def triple_vote(pair: DomainPair, W: npt.NDArray[Any]) -> Vote | None:
         return None
     X = pair.target.X[rows].astype(np.float64)
     X -= X.mean(axis=0)
-    shares = [_in_order(_distances(Z)[able], same[able], other[able]) for Z in (X, X @ W)]
+    shares = [
+        _in_order(squared_distances(Z, rounding=ROUNDING)[able], same[able], other[able])
+        for Z in (X, X @ W)
+    ]
     return Vote(len(rows), *shares)
-
-
-def _distances(Z: Array) -> Array:
-    """Return squared distances, zero where they are the rounding of the squared norms."""
-    D, norms = squared_distances(Z), np.einsum("ij,ij->i", Z, Z)
-    D[ROUNDING * (norms[:, None] + norms) >= D] = 0.0
-    return D
 
 
 def _in_order(D: Array, same: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> float:

@@ -1,1 +1,1 @@
-"""How people meet L2T."""
+"""The interfaces: the command line, the dashboard and the scikit-learn estimators."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from l2t.numerics.eigen import leading_coordinates
 from l2t.typing import Array
 
 __all__ = ["two_components"]
@@ -32,14 +33,8 @@ def two_components(*sets: npt.NDArray[Any], like: Array | None = None) -> list[A
     rows = np.concatenate([np.asarray(each, dtype=np.float64) for each in sets])
     rows = rows - rows.mean(axis=0)
     flat = np.zeros((len(rows), 2))
-    # Of the two products the smaller one: its eigenvectors are the components, or the rows on them.
-    if rows.shape[1] <= len(rows):
-        axes = np.linalg.eigh(rows.T @ rows)[1][:, ::-1][:, :2]
-        flat[:, : axes.shape[1]] = rows @ axes
-    else:
-        values, vectors = np.linalg.eigh(rows @ rows.T)
-        scaled = vectors[:, ::-1][:, :2] * np.sqrt(np.maximum(values[::-1][:2], 0.0))
-        flat[:, : scaled.shape[1]] = scaled
+    coordinates = leading_coordinates(rows, 2)
+    flat[:, : coordinates.shape[1]] = coordinates
     if like is not None:
         U, _, Vt = np.linalg.svd(flat.T @ like)
         flat = flat @ (U @ Vt)

@@ -15,7 +15,13 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from l2t.typing import Array
 
-__all__ = ["leading_eigenpairs", "leading_eigenpairs_of", "principal_axes", "rounding"]
+__all__ = [
+    "leading_coordinates",
+    "leading_eigenpairs",
+    "leading_eigenpairs_of",
+    "principal_axes",
+    "rounding",
+]
 
 
 #: Up to this size LAPACK is as fast.
@@ -117,6 +123,17 @@ def principal_axes(X: Array, k: int) -> Array:
         return vectors[:, :rank]
     axes, triangle = np.linalg.qr(centred.T @ vectors[:, :rank])
     return np.asarray(axes * np.sign(np.diag(triangle)))
+
+
+def leading_coordinates(X: Array, k: int) -> Array:
+    """Return the rows of X, as they are centred, in their k leading principal coordinates.
+
+    Works with whichever of X'X and XX' is smaller; there are no more coordinates than rows or columns.
+    """
+    if X.shape[1] <= len(X):
+        return X @ leading_eigenpairs(X.T @ X, k)[1]
+    values, vectors = leading_eigenpairs(X @ X.T, k)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 def rounding(shape: tuple[int, ...], size: float) -> float:

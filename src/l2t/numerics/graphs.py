@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.spatial import KDTree
 
-from l2t.numerics.eigen import leading_eigenpairs
+from l2t.numerics.eigen import leading_coordinates
 from l2t.typing import Array
 
 __all__ = ["cosine_graph"]
@@ -62,7 +62,7 @@ def _all_pairs(unit: Array, k: int) -> tuple[Indices, Indices, Array]:
 
 def _candidates(unit: Array, k: int) -> tuple[Indices, Indices, Array]:
     """Return rows, neighbours and cosines from the candidates of a tree, block by block."""
-    small = unit if unit.shape[1] <= COORDINATES else _project(unit)
+    small = unit if unit.shape[1] <= COORDINATES else leading_coordinates(unit, COORDINATES)
     near = KDTree(small).query(small, k=min(CANDIDATES * k + 1, len(unit)), eps=SLACK)[1]
     found = []
     for at in range(0, len(unit), BLOCK):
@@ -80,12 +80,3 @@ def _nearest(
     least = np.partition(cosines, -k, axis=1)[:, -k, None] - 1e-12
     at = np.nonzero((cosines >= least) & (cosines > 0))
     return rows[at[0]], np.broadcast_to(columns, cosines.shape)[at], cosines[at]
-
-
-def _project(unit: Array) -> Array:
-    """Return the rows in their leading principal coordinates, from the smaller Gram matrix."""
-    n, m = unit.shape
-    if m <= n:
-        return unit @ leading_eigenpairs(unit.T @ unit, COORDINATES)[1]
-    values, vectors = leading_eigenpairs(unit @ unit.T, COORDINATES)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))

@@ -20,17 +20,41 @@ __all__ = [
 ]
 
 
-def squared_distances(A: Array, B: Array | None = None) -> Array:
-    """Return ``D_ij = ||a_i - b_j||²``, never negative; B = A (with an exact zero diagonal) if None.
+#: Rows whose distances are compared with their norms at a time.
+BLOCK = 256
 
+
+def squared_distances(A: Array, B: Array | None = None, *, rounding: float = 0.0) -> Array:
+    """Return ``D_ij = ||a_i - b_j||²``, never negative.
+
+    Parameters
+    ----------
+    A, B : array of shape (n, m), (k, m)
+        The rows; B is A if None, and the diagonal exactly zero then.
+    rounding : float, default 0
+        Distances up to this share of ``||a_i||² + ||b_j||²`` are zero: those rows coincide.
+
+    Returns
+    -------
+    array of shape (n, k)
+        The squared distances, with no other array of that size.
+
+    Examples
+    --------
     >>> squared_distances(np.array([[0.0], [3.0]])).tolist()
     [[0.0, 9.0], [9.0, 0.0]]
     """
     other = A if B is None else B
-    D = A @ (-2.0 * other.T)
-    D += np.einsum("ij,ij->i", A, A)[:, None]
-    D += np.einsum("ij,ij->i", other, other)
+    a = np.einsum("ij,ij->i", A, A)
+    b = a if B is None else np.einsum("ij,ij->i", B, B)
+    D = A @ other.T  # numpy computes one half of it where B is A
+    D *= -2.0
+    D += a[:, None]
+    D += b
     np.maximum(D, 0.0, out=D)
+    for at in range(0, len(D) if rounding else 0, BLOCK):
+        block = D[at : at + BLOCK]
+        block[block <= rounding * (a[at : at + BLOCK, None] + b)] = 0.0
     if B is None:
         np.fill_diagonal(D, 0.0)
     return D
@@ -46,10 +70,10 @@ def mean_squared_distance(A: Array, B: Array) -> float:
     return float(A.var(axis=0).sum() + B.var(axis=0).sum() + gap @ gap)
 
 
-def rbf_kernel(X: Array) -> Array:
-    """Return ``exp(-D / s)`` of all rows, s their mean squared distance."""
+def rbf_kernel(X: Array, bandwidth: float | None = None) -> Array:
+    """Return ``exp(-D / bandwidth)`` of all rows; the bandwidth is their mean squared distance if None."""
     K = squared_distances(X)
-    K /= -mean_squared_distance(X, X)
+    K /= -(mean_squared_distance(X, X) if bandwidth is None else bandwidth)
     return np.asarray(np.exp(K, out=K))
 
 

@@ -1,13 +1,12 @@
 """How good a reflection function is: what it predicts for runs, against what was measured.
 
-Where a function was learned from the same pairs this flatters it. `learning_curve` therefore holds pairs out:
-which ones follows from their content alone, so that all functions can be assessed on the same.
+Where a function was learned from the same pairs this flatters it. `learning_curve` therefore holds target
+domains out: which ones follows from their content alone, so that all functions can be assessed on the same.
 """
 
 from __future__ import annotations
 
 import warnings
-import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -19,13 +18,14 @@ from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.experiences import Experience
 from l2t.reflection.function import ReflectionFunction
 from l2t.reflection.learning import LEAST_EXPERIENCES, learn
+from l2t.reflection.splits import held_out
+from l2t.typing import Array
 
 __all__ = [
     "Assessment",
     "CurvePoint",
     "PredictedRun",
     "assess",
-    "held_out",
     "learning_curve",
 ]
 
@@ -139,7 +139,7 @@ def _covered(
     function: ReflectionFunction,
     inverses: list[float],
     counts: npt.NDArray[np.intp],
-    ratios: npt.NDArray[np.float64],
+    ratios: Array,
 ) -> tuple[dict[int, tuple[float, int]], dict[float, float]]:
     calibration = function.calibration
     if calibration is None:
@@ -163,11 +163,6 @@ def _covered(
     return coverage, dict(zip(LEVELS, inside.mean(axis=1).tolist(), strict=True))
 
 
-def held_out(experience: Experience) -> bool:
-    """Tell whether a pair is among the third that functions are assessed on; its content decides."""
-    return zlib.crc32(f"{experience.source} {experience.target}".encode()) % 3 == 0
-
-
 def learning_curve(
     experiences: Iterable[Experience],
     *,
@@ -180,7 +175,7 @@ def learning_curve(
     Parameters
     ----------
     experiences : iterable of Experience
-        With statistics; a third of their pairs are held out (`held_out`).
+        With statistics; those of a quarter of the target domains are held out (`held_out`).
     n_points : int
         Points of the curve, spaced in proportion.
     random_state : int
@@ -198,7 +193,7 @@ def learning_curve(
     for each in experiences:
         if each.statistics is None:
             continue
-        if held_out(each):
+        if held_out(each.target):
             tested.append(each)
         else:
             pairs.setdefault((each.source, each.target), []).append(each)

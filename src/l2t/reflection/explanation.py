@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from l2t.exceptions import MissingExtraError
 from l2t.experiences import Experience
 from l2t.reflection.function import ReflectionFunction
 from l2t.statistics import KernelBank, PairStatistics
@@ -91,28 +89,6 @@ class Explanation:
                 f"predicted {each.predicted:.3f}, measured {each.actual:.3f}"
             )
         return "\n".join(lines)
-
-    def plot(self, axes: Any = None) -> Any:
-        """Draw beta over the bandwidths, with each term's share at every kernel; return the axes."""
-        if axes is None:
-            try:
-                from matplotlib.figure import Figure
-            except ImportError:
-                raise MissingExtraError("a plot", "plots") from None
-            axes = Figure(figsize=(7.0, 3.6), layout="constrained").subplots()
-        exponents = self.kernels.exponents
-        axes.bar(exponents, self.weights, width=0.8 * self.kernels.step, color="0.8", label="beta")
-        axes.set(xlabel="bandwidth exponent p (bandwidth 2^p eta)", ylabel="beta / sum")
-        shares = axes.twinx()
-        for name, color in zip(_TERMS, ("C0", "C1", "C2"), strict=True):
-            shares.plot(exponents, self.by_kernel[name], color=color, marker=".", label=name)
-        shares.set_ylabel("part of 1/f")
-        shares.set_ylim(bottom=0.0)
-        handles = [each.get_legend_handles_labels() for each in (axes, shares)]
-        axes.legend(
-            *(a + b for a, b in zip(*handles, strict=True)), loc="upper right", frameon=False
-        )
-        return axes
 
 
 def explain(

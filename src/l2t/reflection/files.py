@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.domains.files._disk import reading, replacing, writing
 from l2t.exceptions import FileFormatError, InvalidInputError, L2TError
@@ -22,6 +21,7 @@ from l2t.reflection.function import Lessons, ReflectionFunction
 from l2t.reflection.loss import COMPONENTS, Memory, Settings, Units
 from l2t.reflection.plan import Plan, Rule
 from l2t.statistics import KernelBank
+from l2t.typing import Array
 
 __all__ = ["SCHEMA", "from_json", "load_reflection", "save_reflection", "shipped", "to_json"]
 
@@ -287,7 +287,7 @@ class _Fields:
             raise ValueError(f"{self._path.rstrip('.')} must hold finite numbers") from None
         return dict(self._content)
 
-    def array(self, name: str, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
+    def array(self, name: str, shape: tuple[int, ...]) -> Array:
         """Return finite numbers of a shape."""
         values = self._get(name, list, "a list")
         try:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from l2t.reflection.plan import ASSUMED_LABELS, Plan, Rule, nearest_plan
 from l2t.reflection.table import QMode
 from l2t.statistics import KernelBank, PairStatistics
 from l2t.typing import Array
+from l2t.validation import instance_of, one_of, real_number, whole_number
 
 if TYPE_CHECKING:
     from l2t.experiences import Experience
@@ -110,22 +111,14 @@ class ReflectionFunction:
         beta.flags.writeable = False
         object.__setattr__(self, "beta", beta)
         for name in ("lambda_", "mu", "b"):
-            value = getattr(self, name)
-            if not isinstance(value, int | float | np.number) or not np.isfinite(value):
-                raise InvalidInputError(f"{name} must be a finite number, got {value!r}")
-            if value < 0 and name != "b":
-                raise InvalidInputError(f"{name} must not be negative, got {value!r}")
-            object.__setattr__(self, name, float(value))
-        if not isinstance(self.n_neighbors, int | np.integer) or self.n_neighbors < 1:
-            raise InvalidInputError(
-                f"n_neighbors must be a whole number of at least 1, got {self.n_neighbors!r}"
-            )
-        object.__setattr__(self, "n_neighbors", int(self.n_neighbors))
+            least = None if name == "b" else 0
+            object.__setattr__(self, name, real_number(name, getattr(self, name), least=least))
+        r = whole_number("n_neighbors", self.n_neighbors, least=1)
+        object.__setattr__(self, "n_neighbors", r)
         counts = [count for count, _ in self.plans]
         if not counts or counts[0] < 1 or counts != sorted(set(counts)):
             raise InvalidInputError(f"plans must be for rising label counts from 1, got {counts}")
-        if self.q_mode not in ("full", "diag"):
-            raise InvalidInputError(f"q_mode must be full or diag, got {self.q_mode!r}")
+        one_of("q_mode", self.q_mode, get_args(QMode))
         _ = self.label_curve  # refuses a c or a range that cannot be
 
     def __repr__(self) -> str:
@@ -218,10 +211,7 @@ class ReflectionFunction:
         return save_reflection(self, path)
 
     def _check(self, statistics: PairStatistics) -> None:
-        if not isinstance(statistics, PairStatistics):
-            raise InvalidInputError(
-                f"statistics must be PairStatistics, got {type(statistics).__name__}"
-            )
+        instance_of("statistics", statistics, PairStatistics)
         for name in ("kernels", "n_neighbors"):
             own, given = getattr(self, name), getattr(statistics, name)
             if own != given:
@@ -232,8 +222,4 @@ class ReflectionFunction:
 
 def count_of(n_labels: int | None) -> int | None:
     """Return a number of labels, checked; None where it is not known."""
-    if n_labels is None:
-        return None
-    if isinstance(n_labels, bool) or not isinstance(n_labels, int | np.integer) or n_labels < 1:
-        raise InvalidInputError(f"n_labels must be a whole number of at least 1, got {n_labels!r}")
-    return int(n_labels)
+    return None if n_labels is None else whole_number("n_labels", n_labels, least=1)

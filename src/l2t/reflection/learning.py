@@ -13,7 +13,7 @@ import itertools
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,7 @@ from l2t.reflection.splits import Split, class_splits, pair_splits
 from l2t.reflection.table import QMode, Table
 from l2t.statistics import KernelBank
 from l2t.typing import Array
+from l2t.validation import one_of, whole_number
 
 __all__ = ["LabelCurveMode", "learn"]
 
@@ -100,19 +101,12 @@ def learn(
         `training` tells what was chosen from what with which scores, and how many starts agreed.
     """
     grid = _grid(gamma, huber, components)
-    if label_curve not in ("two-step", "joint", "none"):
-        raise InvalidInputError(
-            f"label_curve must be two-step, joint or none, got {label_curve!r:.80}"
-        )
-    for name, value, least in (("n_folds", n_folds, 2), ("n_starts", n_starts, 1)):
-        if not _whole(value, least):
-            raise InvalidInputError(
-                f"{name} must be a whole number of at least {least}, got {value!r:.80}"
-            )
-    if max_labels is not None and not _whole(max_labels, 1):
-        raise InvalidInputError(
-            f"max_labels must be None or a whole number of at least 1, got {max_labels!r:.80}"
-        )
+    one_of("label_curve", label_curve, get_args(LabelCurveMode))
+    one_of("split", split, ("pair", "class"))
+    whole_number("n_folds", n_folds, least=2)
+    whole_number("n_starts", n_starts, least=1)
+    if max_labels is not None:
+        whole_number("max_labels", max_labels, least=1)
     best: _Trial | None = None
     choices: list[dict[str, Any]] = []
     for each in _candidates(experiences, n_neighbors, store):
@@ -172,11 +166,6 @@ class _Trial:
         }
 
 
-def _whole(value: object, least: int) -> bool:
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    return whole and value >= least  # type: ignore[operator]
-
-
 def _grid(
     gamma: float | Sequence[float], huber: float | Sequence[float], components: Sequence[str]
 ) -> list[Settings]:
@@ -211,11 +200,10 @@ def _candidates(
     """Return the experiences, once for each number of neighbours."""
     if n_neighbors is None:
         return [experiences]
-    several = np.atleast_1d(np.asarray(n_neighbors)).tolist()
-    if not several or not all(_whole(r, 1) for r in several):
-        raise InvalidInputError(
-            f"n_neighbors must be one or more whole numbers of at least 1, got {n_neighbors!r:.80}"
-        )
+    given = n_neighbors if isinstance(n_neighbors, Iterable) else [n_neighbors]
+    several = [whole_number("n_neighbors", r, least=1) for r in given]
+    if not several:
+        raise InvalidInputError("n_neighbors must be one or more whole numbers, got none")
     kept = list(experiences)
     return (restated(kept, store, n_neighbors=r) for r in several)
 
@@ -262,8 +250,6 @@ def _splits(
     rng = np.random.default_rng(random_state)
     if split == "pair":
         return pair_splits(table.pair, n_folds, rng)
-    if split != "class":
-        raise InvalidInputError(f"split must be pair or class, got {split!r:.80}")
     if store is None:
         raise InvalidInputError(
             "split='class' needs the store of the experiences: learn(..., store=store)"
@@ -334,15 +320,8 @@ def _function(
     table, sample, known = lesson.table, trial.sample, trial.known
     calibration = None
     if known.sum() >= 2:
-        kept = known[sample.table.run]
-        calibration = calibrate(
-            trial.held_out[known],
-            sample.levels()[known],
-            (np.cumsum(known) - 1)[sample.table.run[kept]],
-            sample.table.n_labels[kept],
-            sample.table.ratio[kept],
-            len(np.unique(sample.table.pair[known])),
-        )
+        n_pairs = len(np.unique(sample.table.pair[known]))
+        calibration = calibrate(*sample.outcomes(trial.held_out, known), n_pairs)
     else:
         warnings.warn(
             "all experiences are of one pair: the first gamma and huber were taken, and there is no "

@@ -61,6 +61,15 @@ class Lesson:
         kept = slice(None) if runs is None else runs[self.run]
         return Problem(self.table, self.run[kept], self.y[kept], self.units, settings)
 
+    def outcomes(
+        self, inverse: Array, known: npt.NDArray[np.bool_]
+    ) -> tuple[Array, Array, Indices, Indices, Array]:
+        """Return what `calibrate` takes of the known runs, given their predictions 1/f."""
+        kept = known[self.table.run]
+        run = (np.cumsum(known) - 1)[self.table.run[kept]]
+        n_labels, ratio = self.table.n_labels[kept], self.table.ratio[kept]
+        return inverse[known], self.levels()[known], run, n_labels, ratio
+
     def levels(self) -> Array:
         """Return the mean l_hat of each run; NaN for runs that do not shape the function."""
         counts = np.bincount(self.run, minlength=self.table.n_runs)

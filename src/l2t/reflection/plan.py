@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from l2t.exceptions import InvalidInputError
+from l2t.validation import one_of, real_number, whole_number
 
 __all__ = ["Constraint", "Plan", "Rule", "nearest_plan"]
 
@@ -46,21 +46,11 @@ class Plan:
         return cls("soft", None, 1) if constraint == "soft" else cls(constraint)
 
     def __post_init__(self) -> None:
-        if self.constraint not in get_args(Constraint):
-            raise InvalidInputError(
-                f"constraint must be one of {', '.join(get_args(Constraint))}, got {self.constraint!r}"
-            )
-        for name, least in (("n_components", 1), ("n_iter", 0)):
-            value = getattr(self, name)
-            if value is None and name == "n_components":
-                continue
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            if not whole or value < least:
-                raise InvalidInputError(
-                    f"{name} must be a whole number of at least {least}, got {value!r}"
-                )
-        if not (np.isfinite(self.power) and self.power >= 0):
-            raise InvalidInputError(f"power must be a number from 0, got {self.power!r}")
+        one_of("constraint", self.constraint, get_args(Constraint))
+        if self.n_components is not None:
+            whole_number("n_components", self.n_components, least=1)
+        whole_number("n_iter", self.n_iter, least=0)
+        real_number("power", self.power, least=0)
 
 
 @dataclass(frozen=True)

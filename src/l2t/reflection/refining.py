@@ -48,16 +48,8 @@ def refine(function: ReflectionFunction, experiences: Iterable[Experience]) -> R
     n_pairs = int(table.pair.max()) + 1
     calibration = function.calibration
     if calibration is not None:
-        known = np.isfinite(lesson.levels())
-        kept = known[table.run]
-        calibration = calibration.updated(
-            problem.predictions(lessons.memory.theta)[known],
-            lesson.levels()[known],
-            (np.cumsum(known) - 1)[table.run[kept]],
-            table.n_labels[kept],
-            table.ratio[kept],
-            n_pairs,
-        )
+        inverse, known = problem.predictions(lessons.memory.theta), np.isfinite(lesson.levels())
+        calibration = calibration.updated(*lesson.outcomes(inverse, known), n_pairs)
     grown = {"experiences": len(table), "runs": table.n_runs, "pairs": n_pairs}
     training = dict(function.training) | {
         name: int(function.training.get(name, 0)) + more for name, more in grown.items()

@@ -13,6 +13,7 @@ import numpy as np
 
 from l2t.exceptions import InvalidInputError
 from l2t.typing import Array
+from l2t.validation import real_number
 
 __all__ = ["KernelBank"]
 
@@ -35,10 +36,7 @@ class KernelBank:
 
     def __post_init__(self) -> None:
         for name in ("first", "last", "step"):
-            value = getattr(self, name)
-            if not isinstance(value, int | float | np.number) or not np.isfinite(value):
-                raise InvalidInputError(f"{name} must be a finite number, got {value!r}")
-            object.__setattr__(self, name, float(value))
+            object.__setattr__(self, name, real_number(name, getattr(self, name)))
         span = (self.last - self.first) / self.step if self.step > 0 else -1.0
         if not (span >= 0 and abs(span - round(span)) < 1e-9):
             raise InvalidInputError(

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from l2t.numerics import squared_distances
 from l2t.statistics.bank import KernelBank
 from l2t.statistics.blocks import upper_blocks
 from l2t.typing import Array
@@ -38,15 +39,11 @@ def discriminability(
 
     The distances in X are the one n x n array: as products of long rows they are not made twice.
     """
-    D = X @ X.T  # numpy computes one half of it
-    x_norms, z_norms = D.diagonal().copy(), np.einsum("ij,ij->i", Z, Z)
-    for rows, _, _ in upper_blocks(len(D)):
-        _to_distances(D[rows], x_norms[rows], x_norms)
+    D = squared_distances(X, rounding=ROUNDING)
     near = mutual_neighbors(D, n_neighbors)
     log_sums = np.full((2, len(kernels)), -np.inf)  # of neighbours, of all other pairs
     for rows, columns, upper in upper_blocks(len(D)):
-        sizes = Z[rows] @ Z[columns].T
-        _to_distances(sizes, z_norms[rows], z_norms[columns])
+        sizes = squared_distances(Z[rows], Z[columns], rounding=ROUNDING)
         counted = np.flatnonzero(upper & (sizes > 0))
         if not counted.size:
             continue
@@ -78,11 +75,3 @@ def mutual_neighbors(D: Array, n_neighbors: int) -> npt.NDArray[np.bool_]:
     np.fill_diagonal(near, False)
     near &= near.T
     return near
-
-
-def _to_distances(products: Array, a: Array, b: Array) -> None:
-    """Turn products of rows with squared norms a and b into squared distances; rounding is zero."""
-    norms = a[:, None] + b
-    products *= -2.0
-    products += norms
-    products[products <= ROUNDING * norms] = 0.0

@@ -20,6 +20,7 @@ from l2t.statistics.discriminability import discriminability
 from l2t.statistics.distance import mmd
 from l2t.statistics.variance import mmd_covariance, paired_rows
 from l2t.typing import Array
+from l2t.validation import instance_of, one_of, seed, whole_number
 
 __all__ = ["PairStatistics", "pair_statistics"]
 
@@ -106,18 +107,12 @@ def pair_statistics(
     >>> pair_statistics(pair, [[1.0], [0.0]]).d.shape
     (33,)
     """
-    bank = KernelBank() if kernels is None else kernels
-    if not isinstance(pair, DomainPair):
-        raise InvalidInputError(f"pair must be a DomainPair, got {type(pair).__name__}")
-    if not isinstance(bank, KernelBank):
-        raise InvalidInputError(f"kernels must be a KernelBank, got {type(bank).__name__}")
-    for name, value, least in (("n_neighbors", n_neighbors, 1), ("random_state", random_state, 0)):
-        if value is not None and (not isinstance(value, int | np.integer) or value < least):
-            raise InvalidInputError(
-                f"{name} must be a whole number of at least {least}, got {value!r}"
-            )
-    if q_mode not in ("full", "diag"):
-        raise InvalidInputError(f"q_mode must be 'full' or 'diag', got {q_mode!r}")
+    instance_of("pair", pair, DomainPair)
+    bank = instance_of("kernels", KernelBank() if kernels is None else kernels, KernelBank)
+    whole_number("n_neighbors", n_neighbors, least=1)
+    if random_state is not None:
+        seed(random_state)
+    one_of("q_mode", q_mode, ("full", "diag"))
     if len(pair.target) < 2:
         raise InvalidInputError(f"target must have at least 2 rows, got {len(pair.target)}")
     W = np.asarray(W.W if isinstance(W, LatentFactors) else W, dtype=np.float64)

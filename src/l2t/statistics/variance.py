@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from l2t.numerics import squared_distances
 from l2t.statistics.bank import KernelBank
 from l2t.statistics.blocks import PAIRS, upper_blocks
 from l2t.typing import Array
@@ -58,13 +59,8 @@ def mmd_covariance(S: Array, T: Array, eta: float, kernels: KernelBank) -> tuple
 
 def _four_distances(S: Array, T: Array) -> Iterator[tuple[Array, float]]:
     """Yield the squared distances (4, pairs) in h, and how often they count: h is symmetric."""
-    Z = np.stack([S, T])
-    norms = np.einsum("eij,eij->ei", Z, Z)
     gap = np.einsum("ij,ij->i", S - T, S - T)
     yield np.stack([np.zeros_like(gap), gap, gap, np.zeros_like(gap)]), 1.0
     for rows, columns, upper in upper_blocks(len(S)):
-        D = Z[:, None, rows] @ (-2.0 * Z[None, :, columns]).swapaxes(2, 3)
-        D += norms[:, None, rows, None]
-        D += norms[None, :, None, columns]
-        np.maximum(D, 0.0, out=D)
-        yield D.reshape(4, -1).take(np.flatnonzero(upper), axis=1), 2.0
+        blocks = (squared_distances(A[rows], B[columns]) for A in (S, T) for B in (S, T))
+        yield np.stack([D[upper] for D in blocks]), 2.0

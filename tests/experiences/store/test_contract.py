@@ -6,9 +6,9 @@ import itertools
 from pathlib import Path
 
 import pytest
-from tests.experiences.store.contract import STORE_CHECKS
 
 from l2t.experiences.store import ExperienceStore, open_store
+from tests.experiences.store.contract import STORE_CHECKS
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgresql"])

@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.experiences.store.contract import assert_same_run, random_run
-from tests.experiences.store.contract.agents import version
 
 from l2t.exceptions import (
     InvalidInputError,
@@ -25,6 +23,8 @@ from l2t.exceptions import (
 )
 from l2t.experiences.store import database, open_store, upgrade_store, versions
 from l2t.experiences.store.arrays import keep
+from tests.experiences.store.contract import assert_same_run, random_run
+from tests.experiences.store.contract.agents import version
 
 RUNS = [random_run(number) for number in range(3)]
 

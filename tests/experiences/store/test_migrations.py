@@ -11,11 +11,11 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import inspect, text
-from tests.experiences.store.contract import assert_same_run, random_run
 
 from l2t.exceptions import StoreVersionError
 from l2t.experiences.store import open_store, upgrade_store, versions
 from l2t.experiences.store.schema import VERSION_TABLE, metadata
+from tests.experiences.store.contract import assert_same_run, random_run
 
 NEXT = """
 import sqlalchemy as sa

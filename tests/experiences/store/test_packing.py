@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from sqlalchemy import text
-from tests.experiences.store.contract import assert_same_run, random_run
 
 from l2t.experiences.store import open_store, pack
 from l2t.experiences.store.writing import put_runs
+from tests.experiences.store.contract import assert_same_run, random_run
 
 
 def runs_of_a_pair(n=8):

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from tests.experiences.store.contract import assert_same_run, random_run
 
 from l2t.domains import Domain, DomainPair
 from l2t.domains.labels import decode_labels, encode_labels
 from l2t.exceptions import InvalidInputError
 from l2t.experiences.experience import Run, Score
 from l2t.experiences.store import open_store
+from tests.experiences.store.contract import assert_same_run, random_run
 
 LABELS = [
     st.integers(),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.experiences.store.contract import random_run
-from tests.experiences.store.contract.runs import START
 
 from l2t.experiences.store import open_store
+from tests.experiences.store.contract import random_run
+from tests.experiences.store.contract.runs import START
 
 RUNS = [random_run(n, status="failed" if n % 10 == 9 else "done") for n in range(60)]
 

@@ -18,10 +18,10 @@ import time
 from pathlib import Path
 
 import numpy as np
-from tests.experiences.store.contract import random_run
 
 from l2t.exceptions import StoreError
 from l2t.experiences.store import open_store
+from tests.experiences.store.contract import random_run
 
 FORK = multiprocessing.get_context("fork")
 PROCESSES, EACH, SHARED = 8, 24, 8

@@ -14,7 +14,7 @@ import l2t
 from l2t.experiences import ExperienceStore
 from l2t.interfaces.dashboard.app import create_app
 from l2t.interfaces.dashboard.settings import Settings
-from l2t.testing.dashboards import serve_dashboard
+from tools.dashboards import serve_dashboard
 
 LABEL_COUNTS = (3, 15, 30)
 HERE = "http://127.0.0.1:8765"

@@ -35,12 +35,13 @@ def tell(client, id, before, after, **more):
     return client.post(f"/api/suggestions/{id}/outcome", json=told)
 
 
+@pytest.mark.slow
 def test_asking_is_a_transfer_that_stays(visitor, own_store):
     ids = {each["name"]: each["id"] for each in visitor.get("/api/domains").json()}
     wanted = {"source": ids["photos[0]"], "target": ids["sketches[10]"], "n_labels": 15}
     answer = visitor.post("/api/suggestions", json=wanted)
     assert answer.status_code == 202, answer.text
-    visitor.app.state.context.jobs.get(answer.json()["id"]).ended.wait(120)
+    assert visitor.app.state.context.jobs.get(answer.json()["id"]).ended.wait(300)
     job = visitor.get(f"/api/jobs/{answer.json()['id']}").json()
     assert job["state"] == "done", job["error"]
     found = job["result"]
@@ -130,6 +131,7 @@ def test_a_store_in_memory_cannot_be_asked(visiting):
         )
 
 
+@pytest.mark.slow
 def test_versions_are_functions_to_compare_and_to_use(visitor, own_store, agent):
     number = len(agent.versions()) + 1
     content = to_json(l2t.learn(own_store.experiences(status="done"), random_state=0))

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import l2t
@@ -101,13 +101,9 @@ def as_text(value: Any) -> str:
     return str(value).encode("utf-8", "replace").decode()
 
 
+@pytest.mark.slow
 @given(data=st.data())
-@settings(
-    max_examples=500,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=500, derandomize=True)
 def test_no_route_fails_on_its_own(fuzzed, routes, done_key, failed_key, asked_key, data):
     method, path, parameters, has_body = data.draw(st.sampled_from(routes))
     keys = [asked_key, done_key, failed_key, "0" * 32, "0" * 64]
@@ -148,7 +144,7 @@ def test_no_route_fails_on_its_own(fuzzed, routes, done_key, failed_key, asked_k
 
 
 @given(path=st.text(max_size=60))
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100, derandomize=True)
 def test_no_address_fails(fuzzed, path):
     answer = fuzzed.get("/" + quote(as_text(path)), follow_redirects=False)
     assert answer.status_code < 500

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import re
 import select
 import socket
+import sys
 import urllib.request
 import zipfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import l2t
+from l2t.interfaces.dashboard.jobs import Jobs
 from l2t.interfaces.dashboard.settings import Limits
+
+pytestmark = pytest.mark.slow
 
 
 def upload(client, path, **query):
@@ -29,7 +35,7 @@ def upload(client, path, **query):
 def finished(client, answer):
     """Wait for a computation, and return it with all its events."""
     assert answer.status_code == 202, answer.text
-    client.app.state.context.jobs.get(answer.json()["id"]).ended.wait(120)
+    assert client.app.state.context.jobs.get(answer.json()["id"]).ended.wait(300)
     return client.get(f"/api/jobs/{answer.json()['id']}").json()
 
 
@@ -165,7 +171,7 @@ def test_an_npz_with_pickle(client):
             return print, ("unpickled",)
 
     body = zipped(X=npy(np.array([[Evil()]]), allow_pickle=True))
-    assert "unpickling can run code" in refused(client, "evil.npz", body)
+    assert "unpickling them could run code" in refused(client, "evil.npz", body)
 
 
 def test_a_zip_bomb(client):
@@ -175,6 +181,32 @@ def test_a_zip_bomb(client):
     assert refused(client, "bomb.npz", body)
     claimed = zipped(X=npy(np.zeros((4_000, 6_000), dtype=np.float32)))
     assert "rows" in refused(client, "large.npz", claimed)
+
+
+def test_a_bomb_in_every_format(visiting, store, tmp_path):
+    with visiting(store, limits=Limits(rows=1_000, features=100, values=20_000)) as client:
+        zeros = np.zeros((200, 5_000), dtype=np.float32)
+        assert "unpacks to more than the 0 MiB" in refused(client, "a.npz", zipped(X=npy(zeros)))
+        text = b"a,b\n" + b"0,1\n" * 2_000_000
+        assert "unpacks to more" in refused(client, "a.csv", gzip.compress(text))
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("a.csv", text)
+        assert "unpacks to more" in refused(client, "a.csv", packed.getvalue())
+        pd.DataFrame({"a": np.zeros(10**6)}).to_parquet(tmp_path / "a.parquet")
+        body = (tmp_path / "a.parquet").read_bytes()
+        assert len(body) < 10_000
+        assert "unpacks to more" in refused(client, "a.parquet", body)
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("[Content_Types].xml", b" " * 10**7)
+        assert "unpacks to more" in refused(client, "a.xlsx", packed.getvalue())
+
+
+def test_a_workbook(client, tmp_path):
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [0.5, 0.25], "label": ["u", "v"]})
+    frame.to_excel(tmp_path / "a.xlsx", index=False)
+    told = upload(client, tmp_path / "a.xlsx")
+    assert (told["n_rows"], told["n_features"], told["n_classes"]) == (2, 2, 2)
 
 
 def test_a_csv_of_millions_of_columns(client):
@@ -203,7 +235,7 @@ def test_a_path_in_the_file_name_is_only_a_name(client, name):
 
 @pytest.mark.parametrize("name", ["evil.pkl", "evil", ".csv", "evil.npz.exe", "evil.mat"])
 def test_formats_that_are_not_taken(client, name):
-    assert "uploaded as .csv, .tsv, .npz, .parquet" in refused(client, name, b"x", 415)
+    assert "uploaded as .csv, .tsv, .xlsx, .npz, .parquet" in refused(client, name, b"x", 415)
 
 
 @pytest.mark.parametrize(
@@ -239,7 +271,7 @@ def test_two_gigabytes_are_refused_before_they_are_there(server):
     head = f"POST /api/uploads?name=a.csv HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked\r\n\r\n"
     chunk = b"100000\r\n" + bytes(2**20) + b"\r\n"
     sent = 0
-    with socket.create_connection((host, int(port)), timeout=60) as connection:
+    with socket.create_connection((host, int(port)), timeout=300) as connection:
         connection.sendall(head.encode())
         while sent < 2048 and not select.select([connection], [], [], 0)[0]:
             connection.sendall(chunk)
@@ -254,13 +286,62 @@ def test_two_gigabytes_are_refused_before_they_are_there(server):
         assert answer.status == 200
 
 
-def test_work_ends_with_its_time_and_its_memory(visiting, store, files):
+@pytest.fixture
+def endless_workers(monkeypatch, tmp_path):
+    """Worker processes that never end by themselves."""
+    script = tmp_path / "endless"
+    script.write_text("#!/bin/sh\nexec sleep 3600\n")
+    script.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(script))
+
+
+@pytest.mark.usefixtures("endless_workers")
+def test_work_ends_with_its_time(visiting, store):
     with visiting(store, limits=Limits(read_seconds=0.05)) as client:
-        assert "0.05 seconds" in refused(client, "a.csv", (files / "source.csv").read_bytes())
+        assert "0.05 seconds" in refused(client, "a.csv", b"a,b\n0,1\n1,0\n")
+
+
+def test_work_ends_with_its_memory(visiting, store, files):
     with visiting(store, limits=Limits(memory=2**26)) as client:
-        assert "memory" in refused(client, "a.csv", (files / "source.csv").read_bytes())
+        error = refused(client, "a.csv", (files / "source.csv").read_bytes())
+        assert "memory" in error
+        assert Path(error.rpartition("see ")[2]).read_text(), (
+            "a library said what it found none for"
+        )
 
 
+def test_a_worker_that_is_killed_says_so_and_leaves_its_log(visiting, store):
+    with visiting(store) as client:
+        begun = client.post("/api/learning-curves").json()
+        job = client.app.state.context.jobs.get(begun["id"])
+        job.process.kill()
+        assert job.ended.wait(60)
+        told = client.get(f"/api/jobs/{begun['id']}").json()
+        assert told["state"] == "failed"
+        assert told["error"].startswith(
+            "its process was killed by signal 9, often for lack of memory"
+        )
+        assert Path(told["error"].rpartition("see ")[2]) == job.log
+        client.app.state.context.jobs.forget(job)
+        assert job.log.is_file(), "it stays when the job is forgotten"
+        assert not job.folder.exists()
+
+
+def test_what_went_wrong_unexpectedly_is_in_the_log(tmp_path):
+    jobs = Jobs(tmp_path, Limits())
+    job = jobs.start("no such work", lambda folder: {})
+    assert job.ended.wait(60)
+    assert job.error == f"it failed: KeyError: 'no such work'; see {job.log}"
+    assert "Traceback" in job.log.read_text()
+
+
+def test_logs_of_work_that_went_well_are_removed(visiting, store, files):
+    with visiting(store) as client:
+        upload(client, files / "source.csv")
+        assert not list(client.app.state.context.jobs._folder.iterdir())
+
+
+@pytest.mark.usefixtures("endless_workers")
 def test_work_can_be_stopped_and_too_much_is_refused(visiting, store):
     with visiting(store, limits=Limits(jobs=1)) as client:
         begun = client.post("/api/learning-curves").json()

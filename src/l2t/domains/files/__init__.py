@@ -1,39 +1,39 @@
-"""Domains from files and back: npz, csv, parquet, mat and svmlight.
+"""Domains from files and back: npz, csv, xlsx, parquet, mat and svmlight.
 
-One reader and one writer a format, behind two functions. A reader says which rows, labels, mask and
-groups a file holds; the `Domain` that is made of them checks the values. Whatever is wrong with a
-file is said in one sentence that names it, nothing that is read can run code, and a file is written
-whole or not at all.
+numpy, pandas, scipy and scikit-learn read the files; here are the roles of columns and arrays, and one
+sentence that names the file where something is wrong. Nothing that is read can run code, and a file is
+written as a whole or not at all.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, Any
 
 from l2t.domains.domain import Domain
-from l2t.domains.files import _csv, _mat, _npz, _parquet, _svmlight
-from l2t.domains.files._detect import check_format, format_to_read, format_to_write
+from l2t.domains.files import _arrays, _csv, _svmlight, _tables
 from l2t.domains.files._disk import check_replaceable, reading, replacing, writing
-from l2t.domains.files._parts import Names, Parts
-from l2t.exceptions import InvalidInputError
+from l2t.domains.files._formats import check_format, format_to_read, format_to_write
+from l2t.domains.files._names import Names
+from l2t.exceptions import FileFormatError, InvalidInputError, MissingColumnError
 
-__all__ = ["check_writable", "read_domain", "write_domain"]
+__all__ = ["check_writable", "read_domain", "read_domains", "write_domain"]
 
-_READERS: dict[str, Callable[[Path, Names], Parts]] = {
-    "npz": _npz.read,
+_READERS: dict[str, Callable[[Path, Names], dict[str, Any]]] = {
+    "npz": _arrays.read_npz,
     "csv": _csv.read,
-    "parquet": _parquet.read,
-    "mat": _mat.read,
-    "svmlight": _svmlight.read,
+    "xlsx": _tables.read_xlsx,
+    "parquet": _tables.read_parquet,
+    "mat": _arrays.read_mat,
 }
-_WRITERS: dict[str, Callable[[Domain, BinaryIO, str], None]] = {
-    "npz": _npz.write,
+_WRITERS: dict[str, Callable[[Domain, IO[bytes], str], None]] = {
+    "npz": _arrays.write_npz,
     "csv": _csv.write,
-    "parquet": _parquet.write,
-    "mat": _mat.write,
+    "parquet": _tables.write_parquet,
+    "mat": _arrays.write_mat,
     "svmlight": _svmlight.write,
 }
 
@@ -46,6 +46,10 @@ def read_domain(
     labeled: str | None = None,
     groups: str | None = None,
     ignore: str | Iterable[str] = (),
+    decimal: str = ".",
+    thousands: str | None = None,
+    encoding: str | None = None,
+    zero_based: bool | None = None,
     name: str | None = None,
     format: str | None = None,
 ) -> Domain:
@@ -54,26 +58,38 @@ def read_domain(
     Parameters
     ----------
     path : str or path
-        The file.
+        The file; csv and svmlight may be compressed by gzip or zip.
     label : str, optional
-        The column or array with the labels. By default the column ``label`` of csv and parquet, the
-        array ``y`` of npz and mat (mat: else ``labels`` or ``label``); without it the domain has no
-        labels.
+        The column or array with the labels. By default the column ``label`` of csv, xlsx and parquet,
+        the array ``y`` of npz and mat (mat: else ``labels`` or ``label``); without it the domain has
+        no labels.
     features : str or list of str, optional
-        csv and parquet: the feature columns; by default every column that has no other part. npz
+        csv, xlsx and parquet: the feature columns; by default every column that has no other role. npz
         and mat: the one array with the rows, by default ``X`` (mat: else ``fts``, else the only
         matrix).
     labeled : str, optional
         The column or array that says which labels the user has (0/1 or true/false). npz and mat
-        take ``labeled`` where it is present; in csv and parquet the column must be named.
+        take ``labeled`` where it is present; in csv, xlsx and parquet the column must be named.
     groups : str, optional
         The column or array of groups, found like `labeled`.
-    ignore : str or list of str
-        csv and parquet: columns to leave out where they are there, such as an identifier.
+    ignore : str or list of str, default=()
+        csv, xlsx and parquet: columns to leave out where they exist, such as an identifier.
+    decimal, thousands : str, default="." and None
+        csv: the decimal mark and the separator of thousands in feature columns.
+    encoding : str, optional
+        csv: the encoding, by default UTF-16 where the file begins with its mark, else UTF-8.
+    zero_based : bool, optional
+        svmlight: whether the first feature has the index 0 rather than 1; by default whether that
+        index occurs.
     name : str, optional
         The name of the domain, by default the file's without its ending.
-    format : {"npz", "csv", "parquet", "mat", "svmlight"}, optional
-        By default told by the content, and for text and damaged files by the ending.
+    format : {"npz", "csv", "xlsx", "parquet", "mat", "svmlight"}, optional
+        By default found from the content, and for text and damaged files from the ending.
+
+    Returns
+    -------
+    Domain
+        The rows of the file.
 
     Raises
     ------
@@ -81,19 +97,18 @@ def read_domain(
         The file is absent, unreadable or does not hold a domain; a `MissingColumnError` where it has
         no column or array of a name given.
     MissingExtraError
-        The file is parquet and pyarrow is not installed.
+        The file is parquet or xlsx, and pyarrow or openpyxl is not installed.
 
     Notes
     -----
     A label that is missing (an empty cell, a null, NaN, or -1 where npz holds class indices)
-    becomes None. Without a `labeled` column, such a file says by that which labels it has: its mask
-    is True where a label is present.
+    becomes None. Without a `labeled` column, the mask is then True where a label is present.
 
-    A first column that numbers the rows is left out where pandas wrote it as an index, and refused
-    where it has a name: name the features, or say `ignore`.
+    A first column that numbers the rows is left out where pandas wrote it as an index, and rejected
+    where it has a name: name the features, or use `ignore`.
 
     csv and svmlight keep neither float32 nor the difference between ``"1"`` and ``1``: numbers
-    come back as float64 with exactly the same values, labels that all look like numbers as numbers.
+    come back as float64 with the same values, labels that all look like numbers as numbers.
     In mat and svmlight files, float labels without a fraction come back as int.
 
     Examples
@@ -106,21 +121,64 @@ def read_domain(
     Domain('cats', 2 rows x 2 features, 2 classes)
     """
     source = _path(path)
-    names = Names.of(label=label, features=features, labeled=labeled, groups=groups, ignore=ignore)
-    with reading(source):
-        chosen = format_to_read(source) if format is None else format
-    check_format(chosen)
-    names.check_for(chosen)
-    with reading(source):
-        parts = _READERS[chosen](source, names)
-        return Domain(
-            parts.X,
-            parts.y,
-            labeled=parts.labeled,
-            groups=parts.groups,
-            name=source.stem if name is None else name,
-            feature_names=parts.feature_names,
-        )
+    names = Names(label, features, labeled, groups, ignore, decimal, thousands, encoding)
+    chosen = _format(source, format, names)
+    if chosen == "svmlight":
+        (parts,) = _svmlight.read([source], zero_based)
+        return _domain(source, name, lambda: parts)
+    return _domain(source, name, lambda: _READERS[chosen](source, names))
+
+
+def read_domains(
+    paths: Sequence[str | os.PathLike[str]],
+    *,
+    label: str | None = None,
+    labeled: str | None = None,
+    zero_based: bool | None = None,
+    **options: Any,
+) -> list[Domain]:
+    """Read files of the same features: one or more sources, and the target last.
+
+    Parameters
+    ----------
+    paths : list of str or path
+        The files.
+    label : str, optional
+        As for `read_domain`; at least one of the files must have it, and the others get no labels.
+    labeled : str, optional
+        The column or array of the last file that says which of its labels the user has.
+    zero_based : bool, optional
+        As for `read_domain`, decided once for all svmlight files, which also get the same number of
+        features.
+    **options
+        The other parameters of `read_domain`, the same for all files.
+
+    Returns
+    -------
+    list of Domain
+        One per file.
+    """
+    sources = [_path(path) for path in paths]
+    names = Names(label, labeled=labeled, **options)
+    sparse = [source for source in sources if _format(source, None, names) == "svmlight"]
+    parts = dict(zip(sparse, _svmlight.read(sparse, zero_based), strict=True))
+    domains, absent = [], []
+    for source in sources:
+        mask = labeled if source is sources[-1] else None
+        if source in parts:
+            domains.append(_domain(source, None, partial(parts.get, source)))
+            continue
+        try:
+            domain = read_domain(source, label=label, labeled=mask, **options)
+        except MissingColumnError as error:
+            if label is None or mask is not None:
+                raise
+            absent.append(error)
+            domain = _without_labels(source, error, options)
+        domains.append(domain)
+    if len(absent) == len(sources):
+        raise absent[0]
+    return domains
 
 
 def write_domain(
@@ -130,7 +188,7 @@ def write_domain(
     label: str = "label",
     format: str | None = None,
 ) -> Path:
-    """Write a domain to a file, whole or not at all, and return the path.
+    """Write a domain to a file, as a whole or not at all.
 
     Parameters
     ----------
@@ -138,15 +196,20 @@ def write_domain(
         What to write.
     path : str or path
         The file; one that exists is replaced.
-    label : str
+    label : str, default="label"
         The name of the label column in csv and parquet; npz and mat always call it ``y``.
     format : {"npz", "csv", "parquet", "mat", "svmlight"}, optional
-        By default told by the ending.
+        By default that of the ending.
+
+    Returns
+    -------
+    Path
+        The file.
 
     Raises
     ------
     InvalidInputError
-        The format cannot hold this domain, or the ending tells no format.
+        The format cannot hold this domain, or the ending is not that of a format.
     FileFormatError
         The file cannot be written.
 
@@ -154,24 +217,23 @@ def write_domain(
     -----
     npz and parquet keep everything but the name of the domain. csv and parquet columns are the
     feature names (or ``x0`` ...) and the label, then ``labeled`` and ``groups`` where the domain has
-    them. svmlight holds features and numeric labels alone; a domain with more is refused rather than
-    cut down.
+    them. svmlight holds features and numeric labels alone; a domain with more is rejected.
     """
     if not isinstance(domain, Domain):
         raise InvalidInputError(f"domain must be a Domain, got {type(domain).__name__}")
     target = _path(path)
     chosen = format_to_write(target) if format is None else format
-    check_format(chosen)
+    check_format(chosen, tuple(_WRITERS))
     with writing(target), replacing(target) as handle:
         _WRITERS[chosen](domain, handle, label)
     return target
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that `write_domain` would refuse, before there is anything to write."""
+    """Reject a path that `write_domain` would reject, before there is anything to write."""
     target = _path(path)
     with writing(target):
-        format_to_write(target)
+        check_format(format_to_write(target), tuple(_WRITERS))
         check_replaceable(target)
 
 
@@ -179,3 +241,24 @@ def _path(path: object) -> Path:
     if not isinstance(path, str | os.PathLike):
         raise InvalidInputError(f"path must be a str or a path, got {type(path).__name__}")
     return Path(path)
+
+
+def _format(source: Path, format: str | None, names: Names) -> str:
+    if format is None:
+        with reading(source):
+            format = format_to_read(source)
+    check_format(format)
+    names.check_for(format)
+    return format
+
+
+def _domain(source: Path, name: str | None, read: Callable[[], Any]) -> Domain:
+    with reading(source):
+        return Domain(**read(), name=source.stem if name is None else name)
+
+
+def _without_labels(source: Path, absent: MissingColumnError, options: dict[str, Any]) -> Domain:
+    try:
+        return read_domain(source, **options)
+    except FileFormatError:
+        raise absent from None  # the column has another name: say so, not what follows from it

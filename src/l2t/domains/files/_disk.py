@@ -109,4 +109,4 @@ def _reason(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     lines = str(error).splitlines()
-    return lines[0][:200] if lines and lines[0].strip() else type(error).__name__
+    return lines[0][:200] if lines and lines[0].strip() else "it cannot be read"

@@ -15,7 +15,7 @@ from l2t.exceptions import InvalidInputError
 from l2t.experiences import open_store
 from l2t.interfaces.cli.formats import Format
 from l2t.interfaces.cli.output import say, show_record, show_rows
-from l2t.interfaces.cli.reading import read_pair
+from l2t.interfaces.cli.reading import check_overwriting, read_pair
 from l2t.interfaces.cli.transfer import expectation
 
 __all__ = ["run_ask", "run_suggestions", "run_tell", "run_versions"]
@@ -27,7 +27,6 @@ def run_ask(
     url: str,
     *,
     reading: dict[str, Any],
-    labeled: str | None,
     labels: int | None,
     how: str,
     reflection: str,
@@ -38,9 +37,10 @@ def run_ask(
     quiet: bool,
 ) -> None:
     """Read both files, ask, write the transformed target, and print what to expect."""
+    check_overwriting([output], [source, target, reflection], store=url)
     if output is not None:
         check_writable(output)
-    pair = read_pair(source, target, reading=reading, labeled=labeled, how=how, quiet=quiet)
+    pair = read_pair(source, target, reading=reading, how=how, quiet=quiet)
     with open_store(url) as store:
         agent = Agent(
             store,
@@ -105,6 +105,7 @@ def run_suggestions(url: str, delete: str | None, format: Format) -> None:
 
 def run_versions(url: str, go_back: int | None, save: Path | None, format: Format) -> None:
     """Print all versions, the newest last."""
+    check_overwriting([save], [], store=url)
     with open_store(url, create=False) as store:
         agent = Agent(store, reflection=None)
         if go_back is not None:

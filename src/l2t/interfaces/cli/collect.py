@@ -8,7 +8,8 @@ from typing import Any
 
 import typer
 
-from l2t.domains import PairSampler, normalize, read_domain
+from l2t.domains import PairSampler, normalize, read_domains
+from l2t.exceptions import InvalidInputError
 from l2t.experiences import collect, open_store
 from l2t.experiences.store.address import Address
 from l2t.interfaces.cli.formats import Format
@@ -32,7 +33,12 @@ def run_collect(
     format: Format,
 ) -> None:
     """Read both files, draw the pairs, collect, and say how it went."""
-    first, second = (normalize(read_domain(path, **reading), how) for path in (source, target))
+    first, second = (normalize(domain, how) for domain in read_domains([source, target], **reading))
+    for path, domain in ((source, first), (target, second)):
+        if domain.y is None:
+            raise InvalidInputError(
+                f"{path}: has no labels; say --label with the name of their column"
+            )
     pairs = PairSampler(first, second, random_state=options["random_state"], **sampling)
     names = algorithms if algorithms == "all" else [name.strip() for name in algorithms.split(",")]
     address = Address.of(url)

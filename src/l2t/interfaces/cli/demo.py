@@ -11,17 +11,17 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from l2t.domains import DomainPair, PairSampler, digits, mnist, normalize
 from l2t.experiences import collect, open_store
-from l2t.experiments.families import draw_pairs
-from l2t.experiments.figures import check_figure_path, draw_ratios
-from l2t.experiments.transfer import TransferStudy, measure_transfer
+from l2t.inference.comparison import TransferStudy, measure_transfer
 from l2t.inference.tuning import choose_plans
 from l2t.interfaces.cli.formats import Format
 from l2t.interfaces.cli.output import say, show_rows
 from l2t.interfaces.cli.report import check_report, write_report
+from l2t.plots import check_figure_path, plot_ratios
 from l2t.reflection import ReflectionFunction, learn
 
-__all__ = ["demo_rows", "run_demo"]
+__all__ = ["demo_rows", "digit_pairs", "run_demo"]
 
 TRAINING_PAIRS, VALIDATION_PAIRS = 24, 8
 
@@ -43,15 +43,15 @@ def run_demo(
     start = time.perf_counter()
     say(f"1/4 collecting: eight algorithms on {TRAINING_PAIRS} pairs of digit classes", quiet)
     with open_store("memory://") as store:
-        pairs = draw_pairs("digits", "train", TRAINING_PAIRS, random_state=seed)
+        pairs = digit_pairs(TRAINING_PAIRS, 3 * seed)
         collect(pairs, store, n_jobs=jobs, progress=not quiet)
         say(f"2/4 learning the reflection function from {store.count()} experiences", quiet)
         function = learn(store.experiences())
     say(f"3/4 choosing how to search W on {VALIDATION_PAIRS} validation pairs", quiet)
-    held = draw_pairs("digits", "validation", VALIDATION_PAIRS, random_state=seed)
+    held = digit_pairs(VALIDATION_PAIRS, 3 * seed + 1)
     function = choose_plans(function, held, n_jobs=jobs)
     say(f"4/4 testing on {n_pairs} new pairs", quiet)
-    tests = draw_pairs("digits", "test", n_pairs, random_state=seed)
+    tests = digit_pairs(n_pairs, 3 * seed + 2)
     study = measure_transfer(tests, function, n_jobs=jobs)
     if format is Format.table:
         Console(highlight=False).print(_table(study))
@@ -64,11 +64,22 @@ def run_demo(
         show_rows(demo_rows(study), format)
     title = f"UCI digits <-> MNIST, mean of {n_pairs} new pairs"
     if plot is not None:
-        draw_ratios(study, plot, title)
+        plot_ratios(study, title).savefig(plot, dpi=150)
         say(f"Picture: {plot}", quiet)
     write_report(report, study, function, title, tests[0])
     say(f"Report with pictures: {report}", quiet)
     say(_next(function), quiet)
+
+
+def digit_pairs(n_pairs: int, random_state: int) -> list[DomainPair]:
+    """Draw pairs of UCI digits and MNIST, by turns from one to the other and back."""
+    first, second = normalize(digits()), normalize(mnist())
+    each = -(-n_pairs // 2)
+    samplers = [
+        PairSampler(first, second, each, random_state=2 * random_state),
+        PairSampler(second, first, each, random_state=2 * random_state + 1),
+    ]
+    return [samplers[i % 2][i // 2] for i in range(n_pairs)]
 
 
 def _next(function: ReflectionFunction) -> str:

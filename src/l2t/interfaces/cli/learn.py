@@ -13,7 +13,7 @@ from l2t.experiences.store.address import Address
 from l2t.inference import infer
 from l2t.interfaces.cli.formats import Format
 from l2t.interfaces.cli.output import say, show_record, show_rows
-from l2t.interfaces.cli.reading import read_pair
+from l2t.interfaces.cli.reading import check_overwriting, read_pair
 from l2t.interfaces.cli.settings import write_settings
 from l2t.reflection import ReflectionFunction, learn, load_reflection
 
@@ -30,6 +30,7 @@ def run_learn(
     quiet: bool,
 ) -> None:
     """Learn from all experiences of a store, and save the function."""
+    check_overwriting([out], [context.params["config"]], store=url)
     if not out.parent.is_dir():
         raise InvalidInputError(f"the folder of --output must exist, got {str(out.parent)!r}")
     address = Address.of(url)
@@ -48,7 +49,6 @@ def run_explain(
     pair: tuple[Path, Path] | None,
     *,
     reading: dict[str, Any],
-    labeled: str | None,
     how: str,
     labels: int | None,
     store: str | None,
@@ -57,15 +57,16 @@ def run_explain(
     quiet: bool,
 ) -> None:
     """Tell why, for a function or for a pair."""
+    check_overwriting([plot], [reflection, *(pair or ())], store=store)
     if plot is not None:
-        from l2t.experiments.figures import check_figure_path
+        from l2t.plots import check_figure_path
 
         check_figure_path(plot)
     function = load_reflection(reflection)
     if pair is None:
         _explain_function(function, format)
         return
-    domains = read_pair(*pair, reading=reading, labeled=labeled, how=how, quiet=quiet)
+    domains = read_pair(*pair, reading=reading, how=how, quiet=quiet)
     found = infer(domains, function, n_labels=labels)
     explanation = found.explanation
     if store is not None:
@@ -79,7 +80,9 @@ def run_explain(
         told = {"predicted": explanation.predicted, "verdict": found.verdict}
         show_record(told | explanation.terms, format)
     if plot is not None:
-        explanation.plot().figure.savefig(plot, dpi=150)
+        from l2t.plots import plot_explanation
+
+        plot_explanation(explanation).savefig(plot, dpi=150)
         say(f"drawn to {plot}", quiet)
 
 

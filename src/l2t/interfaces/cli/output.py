@@ -24,7 +24,7 @@ def say(text: str, quiet: bool) -> None:
         typer.echo(text, err=True)
 
 
-def show_rows(rows: Sequence[Mapping[str, Any]], format: Format, *, title: str = "") -> None:
+def show_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> None:
     """Print rows that have the same fields."""
     if format is Format.json:
         print(json.dumps([dict(row) for row in rows], indent=2))
@@ -33,7 +33,7 @@ def show_rows(rows: Sequence[Mapping[str, Any]], format: Format, *, title: str =
         writer.writeheader()
         writer.writerows(rows)
     else:
-        table = Table(title=title or None, box=box.SIMPLE_HEAD, pad_edge=False)
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         first = next(iter(rows[0]), "") if rows else ""
         for name in rows[0] if rows else ():
             numbers = all(isinstance(row[name], int | float | None) for row in rows)

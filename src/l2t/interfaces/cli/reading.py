@@ -2,23 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from l2t.domains import Domain, DomainPair, normalize, read_domain
-from l2t.exceptions import FileFormatError, MissingColumnError
+from l2t.domains import Domain, DomainPair, normalize, read_domains
+from l2t.exceptions import InvalidInputError
+from l2t.experiences.store.address import Address
 from l2t.interfaces.cli.output import say
 
-__all__ = ["described", "read_domains", "read_pair"]
+__all__ = ["check_overwriting", "described", "read_pair"]
 
 
-def read_pair(source: Path, target: Path, *, quiet: bool, **options: Any) -> DomainPair:
-    """Read a source and a target, as `read_domains`."""
-    domains = read_domains([source, target], **options)
-    pair = DomainPair(*domains)
-    label = options["reading"]["label"]
-    for path, domain in zip((source, target), domains, strict=True):
+def check_overwriting(
+    outputs: Iterable[Path | None], inputs: Iterable[str | Path | None], *, store: str | None = None
+) -> None:
+    """Reject an output that is an input, the file of a store or another output, by whatever path."""
+    kept = [os.path.realpath(each) for each in inputs if each is not None]
+    if store is not None and (file := Address.of(store).path) is not None:
+        kept.append(str(file))
+    for output in outputs:
+        if output is None:
+            continue
+        place = os.path.realpath(output)
+        if any(place == each or _same_file(place, each) for each in kept):
+            raise InvalidInputError(
+                f"an output must not replace an input or another output, got {str(output)!r}"
+            )
+        kept.append(place)
+
+
+def _same_file(one: str, other: str) -> bool:
+    """Tell whether two paths are hard links of one file."""
+    try:
+        return os.path.samefile(one, other)  # noqa: PTH121
+    except OSError:
+        return False
+
+
+def read_pair(
+    source: Path, target: Path, *, reading: dict[str, Any], how: str, quiet: bool
+) -> DomainPair:
+    """Read and normalize a source and a target, and say what is odd about them."""
+    pair = DomainPair(*(normalize(each, how) for each in read_domains([source, target], **reading)))
+    label = reading["label"]
+    for path, domain in ((source, pair.source), (target, pair.target)):
         if label is not None and domain.y is None:
             say(f"note: {path} has no column {label!r}: none of its labels are known", quiet)
     if (
@@ -35,26 +64,6 @@ def read_pair(source: Path, target: Path, *, quiet: bool, **options: Any) -> Dom
     return pair
 
 
-def read_domains(
-    paths: Sequence[Path], *, reading: dict[str, Any], labeled: str | None, how: str
-) -> list[Domain]:
-    """Read files, the target last; not all of them need have the label column."""
-    domains, absent = [], []
-    for path in paths:
-        mask = labeled if path is paths[-1] else None
-        try:
-            domain = read_domain(path, labeled=mask, **reading)
-        except MissingColumnError as error:
-            if reading["label"] is None or mask is not None:
-                raise
-            absent.append(error)
-            domain = _without_labels(path, error, reading)
-        domains.append(normalize(domain, how))
-    if len(absent) == len(paths):
-        raise absent[0]
-    return domains
-
-
 def described(path: Path, domain: Domain) -> str:
     """Return what a file holds, for people."""
     told = f"{path}: {len(domain)} rows, {domain.n_features} features"
@@ -64,10 +73,3 @@ def described(path: Path, domain: Domain) -> str:
         told += f", {int(domain.labeled.sum())} labelled rows"
     classes = len(domain.classes)
     return f"{told}, {classes} {'class' if classes == 1 else 'classes'}"
-
-
-def _without_labels(path: Path, absent: MissingColumnError, reading: dict[str, Any]) -> Domain:
-    try:
-        return read_domain(path, **{**reading, "label": None})
-    except FileFormatError:
-        raise absent from None  # the column has another name: say so, not what follows from it

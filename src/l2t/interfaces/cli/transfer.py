@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from l2t.agent import Suggestion
-from l2t.domains import Domain, DomainPair, write_domain
+from l2t.domains import Domain, DomainPair, normalize, read_domains, write_domain
 from l2t.domains.files import check_writable
 from l2t.domains.files._disk import replacing
 from l2t.exceptions import InvalidInputError
-from l2t.experiences import evaluate, open_store
+from l2t.experiences import evaluate, improvement_ratio, open_store
 from l2t.inference import Inference, PastTargets, infer, rank_sources
 from l2t.interfaces.cli.formats import Format
 from l2t.interfaces.cli.output import say, show_record, show_rows
-from l2t.interfaces.cli.reading import described, read_domains, read_pair
+from l2t.interfaces.cli.reading import check_overwriting, described, read_pair
 
 __all__ = ["expectation", "run_rank", "run_transfer"]
 
@@ -28,7 +28,6 @@ def run_transfer(
     target: Path,
     *,
     reading: dict[str, Any],
-    labeled: str | None,
     how: str,
     options: dict[str, Any],
     past: str | None,
@@ -37,8 +36,9 @@ def run_transfer(
     quiet: bool,
 ) -> None:
     """Read both files, infer W, write what was asked for, and print what to expect."""
+    check_overwriting(outputs.values(), [source, target, options["reflection"]], store=past)
     _check_outputs(outputs)
-    pair = read_pair(source, target, reading=reading, labeled=labeled, how=how, quiet=quiet)
+    pair = read_pair(source, target, reading=reading, how=how, quiet=quiet)
     found = infer(pair, past=_recalled(past, pair.target), **options)
     record = _record(source, target, pair, found)
     show_record(_for_people(record, found) if format is Format.table else record, format)
@@ -53,9 +53,9 @@ def run_transfer(
             np.save(handle, found.W, allow_pickle=False)
         say(f"W written to {path}", quiet)
     if (path := outputs["plot"]) is not None:
-        from l2t.experiments.figures import draw_transfer
+        from l2t.plots import plot_transfer
 
-        draw_transfer(pair, found, path)
+        plot_transfer(pair, found).savefig(path, dpi=150)
         say(f"drawn to {path}", quiet)
 
 
@@ -64,7 +64,6 @@ def run_rank(
     sources: list[Path],
     *,
     reading: dict[str, Any],
-    labeled: str | None,
     how: str,
     options: dict[str, Any],
     past: str | None,
@@ -72,7 +71,8 @@ def run_rank(
     quiet: bool,
 ) -> None:
     """Print the sources, the most promising one first."""
-    *read, last = read_domains([*sources, target], reading=reading, labeled=labeled, how=how)
+    domains = read_domains([*sources, target], **reading)
+    *read, last = (normalize(domain, how) for domain in domains)
     ranked = rank_sources(last, read, past=_recalled(past, last), **options)
     rows = []
     for place, each in enumerate(ranked, start=1):
@@ -106,7 +106,7 @@ def _check_outputs(outputs: dict[str, Path | None]) -> None:
         if path is None:
             continue
         if name == "plot":
-            from l2t.experiments.figures import check_figure_path
+            from l2t.plots import check_figure_path
 
             check_figure_path(path)
         elif name == "W":
@@ -174,13 +174,15 @@ def _measured(target: Domain, found: Inference) -> dict[str, Any]:
         return {}
     counts = (found.n_labels or FEW,)
     try:
-        before = evaluate(target.X, target.codes, label_counts=counts)
-        after = evaluate(target.X @ found.W, target.codes, label_counts=counts)
+        before, after = (
+            evaluate(Z, target.codes, label_counts=counts, groups=target.group_codes)
+            for Z in (target.X, target.X @ found.W)
+        )
     except InvalidInputError:  # too few rows to measure anything
         return {}
     return {
         "measured_with_labels": counts[0],
         "accuracy_before": float(before.mean[0]),
         "accuracy_after": float(after.mean[0]),
-        "measured_improvement": float(after.mean[0] / max(before.mean[0], 1e-9)),
+        "measured_improvement": float(improvement_ratio(before.mean, after.mean, before.n_test)[0]),
     }

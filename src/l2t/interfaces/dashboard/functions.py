@@ -99,8 +99,8 @@ class Functions:
         return max(used, key=lambda each: each.learned_at or start)
 
     def keep_learned(self, function: ReflectionFunction) -> None:
-        """Keep the function that was learned from two thirds of the store's pairs."""
-        origin = "learned here from two thirds of the pairs"
+        """Keep the function that was learned from the pairs that are not held out."""
+        origin = "learned here from the pairs that are not held out"
         self._learned = Known(LEARNED_HERE, function, origin, datetime.now(UTC))
 
     def _of_agent(self) -> Iterable[Known]:

@@ -1,7 +1,8 @@
 """Work in processes of their own, with an end to their time and memory.
 
 A worker reads one request as JSON and writes events as lines of JSON; no pickle travels either way. What it
-leaves in the folder of its job can be downloaded. A worker that dies takes nothing with it.
+leaves in the folder of its job can be downloaded. A worker that dies takes nothing with it, and what it wrote
+to standard error stays in a log.
 """
 
 from __future__ import annotations
@@ -48,6 +49,11 @@ class Job:
     result: dict[str, Any] | None = None
     process: subprocess.Popen[str] | None = None
     ended: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def log(self) -> Path:
+        """What its process writes to standard error; kept where the job failed."""
+        return self.folder.with_suffix(".log")
 
     @property
     def seconds(self) -> float:
@@ -134,6 +140,8 @@ class Jobs:
         with self._lock:
             self._jobs.pop(job.id, None)
         shutil.rmtree(job.folder, ignore_errors=True)
+        if job.state != "failed":
+            job.log.unlink(missing_ok=True)
 
     def close(self) -> None:
         """End all work."""
@@ -151,16 +159,17 @@ class Jobs:
         try:
             (job.folder / "out").mkdir(parents=True)
             request = prepare(job.folder) | {"kind": kind, "memory": self._limits.memory}
-            job.process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "l2t.interfaces.dashboard.worker"],
-                cwd=job.folder,
-                env=os.environ | _ONE_THREAD,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                text=True,
-                encoding="utf-8",
-            )
+            with job.log.open("wb") as log:
+                job.process = subprocess.Popen(
+                    [sys.executable, "-P", "-m", "l2t.interfaces.dashboard.worker"],
+                    cwd=job.folder,
+                    env=os.environ | _ONE_THREAD,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    text=True,
+                    encoding="utf-8",
+                )
         except BaseException:
             shutil.rmtree(job.folder, ignore_errors=True)
             self._slots.release()
@@ -194,12 +203,13 @@ class Jobs:
                 process.stdin.write(request)
                 process.stdin.close()
             except OSError:
-                pass  # it has ended already, and its silence is told below
+                pass  # it has ended already, and its exit code is reported below
             self._listen(job, process.stdout)
             process.stdout.close()
             process.wait()
             if job.state == "running":
-                self._conclude(job, seconds if out_of_time.is_set() else None, on_done)
+                late = seconds if out_of_time.is_set() else None
+                self._conclude(job, process, late, on_done)
         finally:
             clock.cancel()
             if job.state == "running":
@@ -214,11 +224,17 @@ class Jobs:
             if event["event"] == "result":
                 job.result = event["result"]
             elif event["event"] == "error":
-                job.error = event["error"]
+                job.error = event["error"] + (f"; see {job.log}" if event["unexpected"] else "")
             else:
                 job.events.append(event)
 
-    def _conclude(self, job: Job, seconds: float | None, on_done: Callable[[Job], None]) -> None:
+    def _conclude(
+        self,
+        job: Job,
+        process: subprocess.Popen[str],
+        seconds: float | None,
+        on_done: Callable[[Job], None],
+    ) -> None:
         if job.result is not None:
             on_done(job)
             job.state = "done"
@@ -228,13 +244,18 @@ class Jobs:
                 f"it took longer than the {seconds:g} seconds that it may take, and was stopped"
             )
         elif not job.error:
-            gib = self._limits.memory / 2**30
+            code = process.returncode
+            how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
             job.error = (
-                f"it needed more than the {gib:g} GiB of memory that it may have, and was stopped"
+                f"its process {how}, often for lack of memory "
+                f"(it may use {self._limits.memory / 2**30:.3g} GiB); see {job.log}"
             )
         job.state = "failed"
 
     def _tidy(self) -> None:
         ended = [job for job in list(self._jobs.values()) if job.ended.is_set()]
-        for job in ended[:-_KEPT] if len(ended) > _KEPT else []:
+        for job in ended[:-_KEPT]:
             self.forget(job)
+        logs = sorted(self._folder.glob("*.log"), key=lambda log: log.stat().st_mtime)
+        for log in logs[: -2 * _KEPT]:
+            log.unlink(missing_ok=True)

@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from l2t.experiences import Score
+
 __all__ = [
     "AssessmentOut",
     "CollectionOut",
@@ -27,7 +29,6 @@ __all__ = [
     "RankingIn",
     "RunOut",
     "SceneOut",
-    "ScoreOut",
     "StatisticsOut",
     "TargetIn",
     "TotalsOut",
@@ -116,17 +117,6 @@ class ExperiencesOut(BaseModel):
     items: list[ExperienceOut]
 
 
-class ScoreOut(BaseModel):
-    """Accuracies at one number of labels, with their standard errors."""
-
-    n_labels: int
-    accuracy_before: float
-    standard_error_before: float
-    accuracy_after: float
-    standard_error_after: float
-    improvement_ratio: float
-
-
 class DomainOut(BaseModel):
     """A domain that can be chosen."""
 
@@ -160,7 +150,7 @@ class RunOut(BaseModel):
     status: Literal["done", "failed"]
     reason: str
     W_shape: list[int] | None
-    scores: list[ScoreOut]
+    scores: list[Score]
     statistics: StatisticsOut | None
     duration: float
     version: str

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from l2t.domains import Domain, DomainPair
 from l2t.numerics import two_components
+from l2t.typing import Array
 
 __all__ = ["Camera", "numbers"]
 
@@ -24,7 +25,7 @@ class Camera:
     def __init__(self, pair: DomainPair) -> None:
         self._pair = pair
         self._rows = [_some(domain) for domain in (pair.source, pair.target)]
-        self._last: npt.NDArray[np.float64] | None = None
+        self._last: Array | None = None
 
     def scene(self) -> dict[str, Any]:
         """Return what stays: names, and the class of each row that is drawn (-1 where it is not known)."""
@@ -53,7 +54,7 @@ class Camera:
         return {"source": source, "target": target}
 
 
-def _drawn_in(sets: list[npt.NDArray[Any]]) -> list[npt.NDArray[np.float64]]:
+def _drawn_in(sets: list[npt.NDArray[Any]]) -> list[Array]:
     """Draw rows that are far from all others nearer, so that they do not squeeze the picture to a point."""
     rows = np.concatenate(sets).astype(np.float64)
     rows -= np.median(rows, axis=0)

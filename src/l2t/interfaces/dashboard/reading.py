@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from l2t.domains import read_domain, write_domain
+from l2t.domains.files._disk import reading
+from l2t.domains.files._formats import unpacked
 from l2t.exceptions import FileFormatError, InvalidInputError
 
 __all__ = ["read_upload"]
+
+_OTHER_COLUMNS = 8  # labels, mask, groups and row numbers are no features
+_BYTES = 8  # per number
+_CHARACTERS = 32  # per number as text, with what is around it
 
 
 def read_upload(request: dict[str, Any], tell: Callable[..., None]) -> dict[str, Any]:
     """Read an uploaded file, check its size, and write it as the npz that later work takes."""
     path = Path(request["path"])
     limits = request["limits"]
-    _refuse_wide_text(path, limits["features"])
     try:
+        with reading(path):
+            _check_size(path, request["format"], limits)
         domain = read_domain(
             path,
             label=request["label"],
@@ -43,15 +51,46 @@ def read_upload(request: dict[str, Any], tell: Callable[..., None]) -> dict[str,
     }
 
 
-def _refuse_wide_text(path: Path, most: int) -> None:
-    """Refuse a text table by its first line, before millions of cells become Python objects."""
-    with path.open("rb") as handle:
-        if handle.read(4) in (b"PK\x03\x04", b"PAR1"):
-            return
-        handle.seek(0)
+def _check_size(path: Path, format: str, limits: dict[str, int]) -> None:
+    """Reject a file that would need too much memory, before it is unpacked."""
+    values = limits["values"] + limits["rows"] * _OTHER_COLUMNS
+    if format == "csv":
+        _check_text(path, limits["features"] + _OTHER_COLUMNS, values * _CHARACTERS)
+    elif format == "parquet":
+        _check_bytes(_parquet_bytes(path), values * _BYTES)
+    else:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(info.file_size for info in archive.infolist())
+        _check_bytes(size, values * (_CHARACTERS if format == "xlsx" else _BYTES))
+
+
+def _check_text(path: Path, most: int, most_bytes: int) -> None:
+    size = 0
+    with unpacked(path) as handle:
         first = handle.readline(2**26)
-    cells = max(first.count(mark) for mark in (b",", b";", b"\t")) + 1
-    if cells > most + 8:  # labels, mask, groups and row numbers are no features
-        raise InvalidInputError(
-            f"its first line has {cells} cells, where {most} features are allowed"
+        cells = max(first.count(mark) for mark in (b",", b";", b"\t")) + 1
+        if cells > most:
+            raise FileFormatError(
+                f"its first line has {cells} cells, where {most - _OTHER_COLUMNS} features are allowed"
+            )
+        while chunk := handle.read(2**20):
+            size += len(chunk)
+            _check_bytes(size, most_bytes)
+
+
+def _parquet_bytes(path: Path) -> int:
+    """Return what the columns of a parquet file need by its own account."""
+    try:
+        from pyarrow.parquet import read_metadata
+    except ImportError:
+        return 0  # its reader says what is missing
+    found = read_metadata(path)
+    packed = sum(found.row_group(i).total_byte_size for i in range(found.num_row_groups))
+    return int(max(packed, found.num_rows * found.num_columns * _BYTES))
+
+
+def _check_bytes(size: int, most: int) -> None:
+    if size > most:
+        raise FileFormatError(
+            f"unpacks to more than the {most / 2**20:.0f} MiB that a domain may need"
         )

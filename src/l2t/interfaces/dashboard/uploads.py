@@ -18,7 +18,7 @@ from l2t.interfaces.dashboard.settings import Settings
 
 __all__ = ["FORMATS", "Upload", "Uploads"]
 
-FORMATS = {".csv": "csv", ".tsv": "csv", ".npz": "npz", ".parquet": "parquet"}
+FORMATS = {".csv": "csv", ".tsv": "csv", ".xlsx": "xlsx", ".npz": "npz", ".parquet": "parquet"}
 
 
 @dataclass(frozen=True)

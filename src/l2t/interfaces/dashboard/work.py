@@ -18,7 +18,8 @@ from l2t.experiences import open_store
 from l2t.inference import Inference, Step, infer
 from l2t.interfaces.dashboard.pictures import Camera, numbers
 from l2t.reflection import assess, learning_curve, load_reflection
-from l2t.reflection.assessment import CurvePoint, held_out
+from l2t.reflection.assessment import CurvePoint
+from l2t.reflection.splits import held_out
 
 __all__ = ["ask", "curve", "rank", "transfer"]
 
@@ -79,7 +80,7 @@ def curve(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
 
     points, function = learning_curve(experiences, callback=point)
     function.save(_OUT / "reflection.json")
-    told = assess(function, (each for each in experiences if held_out(each)))
+    told = assess(function, (each for each in experiences if held_out(each.target)))
     return {
         "points": [numbers(asdict(each)) for each in points],
         "held_out_pairs": told.n_pairs,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import traceback
 from importlib import import_module
 from typing import Any
 
@@ -35,17 +36,22 @@ def main() -> None:
         events.write(json.dumps({"event": event} | content, allow_nan=False) + "\n")
 
     request = json.load(sys.stdin)
-    _limit_memory(request.pop("memory"))
+    size = request.pop("memory")
+    _limit_memory(size)
     try:
         module, name = _WORK[request.pop("kind")]
         work = getattr(import_module(f"l2t.interfaces.dashboard.{module}"), name)
         tell("result", result=work(request, tell))
     except L2TError as error:
-        tell("error", error=" ".join(str(error).split()))
-    except (MemoryError, ImportError):  # libraries that find no memory cannot be imported
-        tell("error", error="it needs more memory than it may have")
+        tell("error", error=" ".join(str(error).split()), unexpected=False)
+    except MemoryError:
+        tell("error", error=f"it needs more memory than its {size / 2**30:g} GiB", unexpected=False)
     except Exception as error:
-        tell("error", error=f"it failed: {type(error).__name__}: {error}"[:300])
+        traceback.print_exc()
+        # Libraries that find no memory cannot be imported, and do not say why.
+        hint = ", often for lack of memory" if isinstance(error, ImportError) else ""
+        told = f"it failed{hint}: {type(error).__name__}: {error}"
+        tell("error", error=" ".join(told.split())[:300], unexpected=True)
 
 
 def _limit_memory(size: int) -> None:

@@ -19,6 +19,7 @@ from l2t.domains.domain import label_array
 from l2t.exceptions import InvalidInputError
 from l2t.interfaces.estimators.stacking import Mask, Stack, is_source, known_labels
 from l2t.interfaces.estimators.transformer import FLOATS, L2TTransformer
+from l2t.validation import one_of
 
 __all__ = ["L2TClassifier"]
 
@@ -122,10 +123,7 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self : L2TClassifier
             The fitted classifier.
         """
-        if self.train_on not in get_args(TrainOn):
-            raise InvalidInputError(
-                f"train_on must be one of {', '.join(get_args(TrainOn))}, got {self.train_on!r}"
-            )
+        one_of("train_on", self.train_on, get_args(TrainOn))
         if y is None:
             raise InvalidInputError(
                 "L2TClassifier requires y to be passed, but the target y is None"

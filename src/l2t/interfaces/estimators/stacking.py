@@ -31,7 +31,8 @@ def stack_domains(source: Any, target: Any) -> Stacked:
     ----------
     source, target : Domain, or (X, y), or X
         In a tuple (X, y) every target label counts as known, but for -1, NaN and None. In a Domain those
-        of `labeled` do, and none without that mask, as everywhere in L2T.
+        of `labeled` do, and none without that mask, as everywhere in L2T. Groups of a Domain are not part
+        of the stack: give them to a splitter such as scikit-learn's `GroupKFold`.
 
     Returns
     -------

@@ -11,11 +11,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from tests.experiences.store.contract.runs import Open, assert_raises, assert_same_run, random_run
 
 from l2t.domains import Domain, DomainPair
 from l2t.exceptions import InvalidInputError, StoreError
 from l2t.experiences.store import pack
+from tests.experiences.store.contract.runs import Open, assert_raises, assert_same_run, random_run
 
 __all__ = [
     "check_closed_store_opens_again",

@@ -7,6 +7,8 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
+from l2t.exceptions import UnknownSuggestionError
+from l2t.experiences import FunctionVersion, Merged, SuggestionRecord
 from tests.experiences.store.contract.runs import (
     START,
     Open,
@@ -14,9 +16,6 @@ from tests.experiences.store.contract.runs import (
     assert_same_run,
     random_run,
 )
-
-from l2t.exceptions import UnknownSuggestionError
-from l2t.experiences import FunctionVersion, Merged, SuggestionRecord
 
 __all__ = [
     "check_function_versions_are_kept",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+from l2t.exceptions import InvalidInputError, UnknownRunError
+from l2t.experiences import CollectionProgress, Merged
 from tests.experiences.store.contract.runs import (
     START,
     Open,
@@ -12,9 +14,6 @@ from tests.experiences.store.contract.runs import (
     assert_same_run,
     random_run,
 )
-
-from l2t.exceptions import InvalidInputError, UnknownRunError
-from l2t.experiences import CollectionProgress, Merged
 
 __all__ = [
     "check_collections_are_kept",

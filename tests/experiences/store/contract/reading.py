@@ -8,6 +8,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+from l2t.exceptions import InvalidInputError, UnknownRunError
+from l2t.experiences.experience import Experience, Score
 from tests.experiences.store.contract.runs import (
     START,
     Open,
@@ -15,9 +17,6 @@ from tests.experiences.store.contract.runs import (
     assert_same_statistics,
     random_run,
 )
-
-from l2t.exceptions import InvalidInputError, UnknownRunError
-from l2t.experiences.experience import Experience, Score
 
 __all__ = [
     "check_bad_questions",

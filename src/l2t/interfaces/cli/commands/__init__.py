@@ -12,22 +12,16 @@ from l2t.interfaces.cli.commands import (  # isort: skip  (help lists commands i
     agent,
     dashboard,
     stores,
-    reproduce,
-    online,
-    bench,
 )
 from l2t.interfaces.cli.commands.app import app, main
 
 __all__ = [
     "agent",
     "app",
-    "bench",
     "dashboard",
     "demo",
     "everyday",
     "experience",
     "main",
-    "online",
-    "reproduce",
     "stores",
 ]

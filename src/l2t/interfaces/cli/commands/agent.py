@@ -10,6 +10,8 @@ import typer
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import (
     As,
+    Decimal,
+    Encoding,
     Ignore,
     Label,
     Labeled,
@@ -17,6 +19,8 @@ from l2t.interfaces.cli.commands.options import (
     Normalize,
     Quiet,
     Seed,
+    Thousands,
+    ZeroBased,
 )
 from l2t.interfaces.cli.formats import Format, Scaling
 
@@ -36,6 +40,10 @@ def ask(
     label: Label = None,
     labeled: Labeled = None,
     ignore: Ignore = None,
+    decimal: Decimal = ".",
+    thousands: Thousands = None,
+    encoding: Encoding = None,
+    zero_based: ZeroBased = None,
     labels: Labels = None,
     normalize: Normalize = Scaling.rows,
     reflection: Annotated[
@@ -64,8 +72,15 @@ def ask(
         source,
         target,
         url,
-        reading={"label": label, "ignore": ignore or ()},
-        labeled=labeled,
+        reading={
+            "label": label,
+            "labeled": labeled,
+            "ignore": ignore or (),
+            "decimal": decimal,
+            "thousands": thousands,
+            "encoding": encoding,
+            "zero_based": zero_based,
+        },
         labels=labels,
         how=normalize,
         reflection=reflection,

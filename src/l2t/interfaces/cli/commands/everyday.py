@@ -10,6 +10,8 @@ import typer
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import (
     As,
+    Decimal,
+    Encoding,
     Ignore,
     Label,
     Labeled,
@@ -20,49 +22,59 @@ from l2t.interfaces.cli.commands.options import (
     Quiet,
     Reflection,
     Seed,
+    Thousands,
+    ZeroBased,
 )
 from l2t.interfaces.cli.formats import Constraint, Format, Scaling
+
+Source = Annotated[
+    Path, typer.Argument(metavar="SOURCE", help="File of the larger domain to learn from.")
+]
+Target = Annotated[
+    Path, typer.Argument(metavar="TARGET", help="File of the domain with few labels or none.")
+]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Write the transformed target."),
+]
+SearchedIn = Annotated[
+    Constraint | None,
+    typer.Option(
+        help="How W is searched: soft, or as in the paper on the grassmann manifold or the sphere. "
+        "Without it as the reflection function has found best."
+    ),
+]
+BeforeAndAfter = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Draw both domains before and after (.png, .svg or .pdf)."),
+]
 
 
 @app.command(short_help="What to transfer from one file to another, and whether to.")
 def transfer(
-    source: Annotated[
-        Path, typer.Argument(metavar="SOURCE", help="File of the larger domain to learn from.")
-    ],
-    target: Annotated[
-        Path, typer.Argument(metavar="TARGET", help="File of the domain with few labels or none.")
-    ],
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the transformed target."),
-    ] = None,
+    source: Source,
+    target: Target,
+    output: Output = None,
     label: Label = None,
     labeled: Labeled = None,
     ignore: Ignore = None,
+    decimal: Decimal = ".",
+    thousands: Thousands = None,
+    encoding: Encoding = None,
+    zero_based: ZeroBased = None,
     labels: Labels = None,
     components: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Columns of W, at most.")
     ] = None,
     reflection: Reflection = "default",
     past: Past = None,
-    constraint: Annotated[
-        Constraint | None,
-        typer.Option(
-            help="How W is searched: soft, or as in the paper on the grassmann manifold or the sphere. "
-            "Without it as the reflection function has found best."
-        ),
-    ] = None,
+    constraint: SearchedIn = None,
     normalize: Normalize = Scaling.rows,
     source_output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the transformed source.")
     ] = None,
     w_output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write W (.npy).")] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Draw both domains before and after (.png, .svg or .pdf)."
-        ),
-    ] = None,
+    plot: BeforeAndAfter = None,
     seed: Seed = 0,
     format: As = Format.table,
     quiet: Quiet = False,
@@ -70,8 +82,8 @@ def transfer(
     """Find what to transfer from a source to a target, say whether to, and write the transformed target.
 
     Both files have the same features, one row a line, and other classes as a rule; a column of labels may be
-    in both. npz, csv, parquet, mat and svmlight files are read. Nothing is to be learned first: a reflection
-    function ships with l2t.
+    in both. csv, xlsx, parquet, npz, mat and svmlight files are read. Nothing is to be learned first: a
+    reflection function ships with l2t.
 
       l2t transfer photos.csv sketches.csv --label species -o sketches_z.csv
 
@@ -84,8 +96,15 @@ def transfer(
     run_transfer(
         source,
         target,
-        reading={"label": label, "ignore": ignore or ()},
-        labeled=labeled,
+        reading={
+            "label": label,
+            "labeled": labeled,
+            "ignore": ignore or (),
+            "decimal": decimal,
+            "thousands": thousands,
+            "encoding": encoding,
+            "zero_based": zero_based,
+        },
         how=normalize,
         options={
             "reflection": reflection,
@@ -115,6 +134,10 @@ def rank(
     label: Label = None,
     labeled: Labeled = None,
     ignore: Ignore = None,
+    decimal: Decimal = ".",
+    thousands: Thousands = None,
+    encoding: Encoding = None,
+    zero_based: ZeroBased = None,
     labels: Labels = None,
     reflection: Reflection = "default",
     past: Past = None,
@@ -133,8 +156,15 @@ def rank(
     run_rank(
         target,
         sources,
-        reading={"label": label, "ignore": ignore or ()},
-        labeled=labeled,
+        reading={
+            "label": label,
+            "labeled": labeled,
+            "ignore": ignore or (),
+            "decimal": decimal,
+            "thousands": thousands,
+            "encoding": encoding,
+            "zero_based": zero_based,
+        },
         how=normalize,
         options={"reflection": reflection, "n_labels": labels, "random_state": seed},
         past=past,
@@ -153,6 +183,10 @@ def explain(
     label: Label = None,
     labeled: Labeled = None,
     ignore: Ignore = None,
+    decimal: Decimal = ".",
+    thousands: Thousands = None,
+    encoding: Encoding = None,
+    zero_based: ZeroBased = None,
     labels: Labels = None,
     normalize: Normalize = Scaling.rows,
     store: Annotated[
@@ -173,8 +207,15 @@ def explain(
     run_explain(
         reflection,
         (pair[0], pair[1]) if pair else None,
-        reading={"label": label, "ignore": ignore or ()},
-        labeled=labeled,
+        reading={
+            "label": label,
+            "labeled": labeled,
+            "ignore": ignore or (),
+            "decimal": decimal,
+            "thousands": thousands,
+            "encoding": encoding,
+            "zero_based": zero_based,
+        },
         how=normalize,
         labels=labels,
         store=store,

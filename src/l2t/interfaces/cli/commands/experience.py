@@ -8,19 +8,45 @@ from typing import Annotated
 import typer
 
 from l2t.interfaces.cli.commands.app import app
-from l2t.interfaces.cli.commands.options import As, Config, Ignore, Jobs, Normalize, Quiet, Seed
+from l2t.interfaces.cli.commands.options import (
+    As,
+    Config,
+    Decimal,
+    Encoding,
+    Ignore,
+    Jobs,
+    Normalize,
+    Quiet,
+    Seed,
+    Thousands,
+    ZeroBased,
+)
 from l2t.interfaces.cli.formats import Format, Scaling, Split
+
+Source = Annotated[
+    Path, typer.Argument(metavar="SOURCE", help="File of the source domain, with labels.")
+]
+Target = Annotated[
+    Path, typer.Argument(metavar="TARGET", help="File of the target domain, with labels.")
+]
+LabelColumn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The column of labels (csv, xlsx, parquet) or the array (npz, mat), in both files.",
+    ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="A Dask scheduler to work on, such as tcp://host:8786."),
+]
 
 
 @app.command(short_help="Run algorithms on pairs from two files, and keep every experience.")
 def collect(
     context: typer.Context,
-    source: Annotated[
-        Path, typer.Argument(metavar="SOURCE", help="File of the source domain, with labels.")
-    ],
-    target: Annotated[
-        Path, typer.Argument(metavar="TARGET", help="File of the target domain, with labels.")
-    ],
+    source: Source,
+    target: Target,
     store: Annotated[
         str,
         typer.Option(metavar="STORE", help="Where to keep experiences: a .db file or a URL."),
@@ -32,30 +58,23 @@ def collect(
     per_class: Annotated[
         int, typer.Option(min=1, metavar="N", help="Rows of a class, at most.")
     ] = 80,
-    label: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The column of labels (csv, parquet) or the array (npz, mat), in both files.",
-        ),
-    ] = None,
+    label: LabelColumn = None,
     ignore: Ignore = None,
+    decimal: Decimal = ".",
+    thousands: Thousands = None,
+    encoding: Encoding = None,
+    zero_based: ZeroBased = None,
     normalize: Normalize = Scaling.rows,
     algorithms: Annotated[
         str,
         typer.Option(metavar="NAMES", help="Algorithms, with commas between them; or 'all'."),
     ] = "all",
     one_per_pair: Annotated[
-        bool, typer.Option("--one-per-pair", help="One random algorithm a pair, as in the paper.")
+        bool, typer.Option("--one-per-pair", help="One random algorithm per pair, as in the paper.")
     ] = False,
     components: Annotated[int, typer.Option(min=1, metavar="N", help="Components of each W.")] = 20,
     jobs: Jobs = 1,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS", help="A Dask scheduler to work on, such as tcp://host:8786."
-        ),
-    ] = None,
+    cluster: Cluster = None,
     seed: Seed = 0,
     config: Config = None,
     format: As = Format.table,
@@ -63,7 +82,7 @@ def collect(
 ) -> None:
     """Draw pairs from two labelled domains, run algorithms on them, and keep every experience.
 
-    Stopped at any moment, the same command goes on where it was: nothing is done twice. The settings of the
+    Stopped at any moment, the same command resumes where it was: nothing is done twice. The settings of the
     run are written beside the store (experiences.db: experiences.toml), and --config repeats it.
     """
     from l2t.interfaces.cli.collect import run_collect
@@ -74,7 +93,14 @@ def collect(
         target,
         store,
         sampling={"n_pairs": pairs, "n_classes": classes, "max_per_class": per_class},
-        reading={"label": label, "ignore": ignore or ()},
+        reading={
+            "label": label,
+            "ignore": ignore or (),
+            "decimal": decimal,
+            "thousands": thousands,
+            "encoding": encoding,
+            "zero_based": zero_based,
+        },
         how=normalize,
         algorithms=algorithms,
         options={

@@ -13,21 +13,22 @@ from l2t.interfaces.cli.settings import read_settings
 __all__ = [
     "As",
     "Config",
-    "DataDirectory",
+    "Decimal",
+    "Encoding",
     "Ignore",
     "Jobs",
     "Label",
     "Labeled",
     "Labels",
     "Normalize",
-    "OutDirectory",
     "Past",
     "Plot",
     "Quiet",
     "Reflection",
     "Seed",
     "StoreUrl",
-    "WorkDirectory",
+    "Thousands",
+    "ZeroBased",
 ]
 
 StoreUrl = Annotated[
@@ -40,7 +41,7 @@ Label = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="The column of labels (csv, parquet) or the array (npz, mat), in both files. Without it "
+        help="The column of labels (csv, xlsx, parquet) or the array (npz, mat), in both files. Without it "
         "'label' or 'y', where there is one.",
     ),
 ]
@@ -57,6 +58,26 @@ Ignore = Annotated[
     typer.Option(
         metavar="NAME",
         help="A column that is no feature, such as an identifier; may be given again.",
+    ),
+]
+Decimal = Annotated[str, typer.Option(metavar="MARK", help="The decimal mark of csv files.")]
+Thousands = Annotated[
+    str | None, typer.Option(metavar="MARK", help="The separator of thousands in csv files.")
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The encoding of csv files, such as cp1252. Without it UTF-8, or UTF-16 where a file "
+        "begins with its mark.",
+    ),
+]
+ZeroBased = Annotated[
+    bool | None,
+    typer.Option(
+        "--zero-based/--one-based",
+        help="Whether the first feature of svmlight files has the index 0 or 1. Without it 0 where one "
+        "of the files has that index.",
     ),
 ]
 Labels = Annotated[
@@ -108,15 +129,4 @@ Config = Annotated[
         help="Take settings from this TOML file, such as the one that an earlier run wrote; keys are "
         "the names of arguments and options, and what is typed wins.",
     ),
-]
-DataDirectory = Annotated[
-    Path,
-    typer.Option(
-        envvar="L2T_DATA", metavar="FOLDER", help="Folder of the data sets, one folder each."
-    ),
-]
-OutDirectory = Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the table.")]
-WorkDirectory = Annotated[
-    Path,
-    typer.Option(metavar="FOLDER", help="Folder for experiences; what is there is not done again."),
 ]

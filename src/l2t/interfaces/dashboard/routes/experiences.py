@@ -24,7 +24,6 @@ from l2t.interfaces.dashboard.models import (
     FacetsOut,
     PictureOut,
     RunOut,
-    ScoreOut,
     StatisticsOut,
 )
 from l2t.interfaces.dashboard.pictures import Camera
@@ -209,7 +208,7 @@ def _run(run: Run) -> RunOut:
         status=run.status,
         reason=run.reason,
         W_shape=None if run.W is None else list(run.W.shape),
-        scores=[ScoreOut(**vars(score)) for score in run.scores],
+        scores=list(run.scores),
         statistics=None
         if statistics is None
         else StatisticsOut(

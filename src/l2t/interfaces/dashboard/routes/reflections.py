@@ -20,7 +20,7 @@ from l2t.interfaces.dashboard.models import AssessmentOut, FunctionOut, Function
 from l2t.interfaces.dashboard.pictures import numbers
 from l2t.interfaces.dashboard.routes.transfers import told
 from l2t.reflection import ReflectionFunction, assess, load_reflection, restated
-from l2t.reflection.assessment import held_out
+from l2t.reflection.splits import SHARE, held_out
 
 __all__ = ["router"]
 
@@ -67,7 +67,7 @@ def assessment(
     here: Here,
     name: Name,
     pairs: Annotated[
-        Pairs, Query(description="All pairs, or the third that a learning curve holds out.")
+        Pairs, Query(description="All pairs, or those that a learning curve holds out.")
     ] = "all",
 ) -> AssessmentOut:
     """Return what a function predicts for up to 300 runs of this store, against what was measured."""
@@ -78,7 +78,7 @@ def assessment(
 
 @router.post("/learning-curves", status_code=202)
 def learning_curve(here: Here) -> JobOut:
-    """Begin to learn from more and more pairs of this store, and to predict a third that is held out."""
+    """Begin to learn from more and more pairs of this store, and to predict those that are held out."""
     url = here.store.url
     if url == "memory://":
         raise InvalidInputError(
@@ -130,14 +130,14 @@ def _calibrated_for(
 
 def _assessment(here: Context, known: Known, pairs: Pairs) -> AssessmentOut:
     summaries, function = here.store.summaries, known.function
-    keys = summaries.some_runs(_MOST_RUNS if pairs == "all" else 3 * _MOST_RUNS)
+    keys = summaries.some_runs(_MOST_RUNS if pairs == "all" else SHARE * _MOST_RUNS)
     if not keys:
         raise Refused(
             404, "there are no runs in this store yet that a function could be assessed on"
         )
     experiences = here.store.experiences(key=keys)
     if pairs == "held-out":
-        experiences = (each for each in experiences if held_out(each))
+        experiences = (each for each in experiences if held_out(each.target))
     found = assess(function, _readable(function, experiences, here.store))
     totals = here.memo.get("totals", summaries.totals)
     learned = function.training.get("runs")

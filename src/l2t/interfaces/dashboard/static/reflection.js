@@ -159,7 +159,7 @@ function invite(words = null) {
     el(
       "p",
       { class: "quiet" },
-      "How good does a function become that learns from more and more pairs of this store? A third of the pairs is held out and predicted; the last function is then listed above as “this store”.",
+      "How good does a function become that learns from more and more pairs of this store? The pairs of a quarter of the target domains are held out and predicted; the last function is then listed above as “this store”.",
     ),
     main.dataset.readOnly === "true"
       ? el("p", { class: "quiet" }, "This dashboard is read-only, so it cannot be measured here.")

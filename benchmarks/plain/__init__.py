@@ -1,0 +1,1 @@
+"""The same computations written plainly, and the part of them that nobody can leave out."""

@@ -1,0 +1,1 @@
+"""The paper's experiments and the pages of docs/results, measured again: `make reproduce`."""

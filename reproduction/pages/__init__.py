@@ -1,0 +1,22 @@
+"""The pages of docs/results: measure, then fill the template of the same name."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from l2t import __version__
+from tools.reports import render
+
+__all__ = ["write_page"]
+
+TEMPLATES = Path(__file__).parents[1] / "templates"
+
+
+def write_page(path: Path, **values: Any) -> None:
+    """Write a page from the template of its name, and print where it is."""
+    text = render(TEMPLATES / path.name, version=__version__, **values)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    print(f"written to {path}", file=sys.stderr)

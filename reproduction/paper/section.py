@@ -1,0 +1,119 @@
+"""The pieces of a report: words, tables and figures, apart from how they are written down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from l2t.typing import Array
+from reproduction.paper.measuring import Measured
+from tools.reports import render_block
+
+__all__ = ["Figure", "Section", "Table", "mean", "paragraph", "ratio_table", "standard_error"]
+
+TEMPLATES = Path(__file__).parents[1] / "templates"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of plain values; the first column names the row."""
+
+    name: str
+    caption: str
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[Any, ...]]
+
+    @property
+    def shown(self) -> tuple[list[str], list[list[str]]]:
+        """Columns and cells as text; a standard error follows its mean."""
+        ends = ", standard error"
+        errors = {
+            at: self.columns.index(name.removesuffix(ends))
+            for at, name in enumerate(self.columns)
+            if name.endswith(ends)
+        }
+        behind = {mean: error for error, mean in errors.items()}
+        columns = [
+            name.removesuffix(" labels") if at else name
+            for at, name in enumerate(self.columns)
+            if at not in errors
+        ]
+        if all(name.isdigit() for name in columns[1:]):
+            columns[0] = f"{columns[0]}, labels:" if columns[0] else "labels:"
+        rows = [
+            [
+                _cell(value) + (f" ± {row[behind[at]]:.3f}" if at in behind else "")
+                for at, value in enumerate(row)
+                if at not in errors
+            ]
+            for row in self.rows
+        ]
+        return columns, rows
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture; `draw` returns a `matplotlib.figure.Figure`."""
+
+    name: str
+    caption: str
+    draw: Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of the report."""
+
+    title: str
+    text: str
+    tables: Sequence[Table] = ()
+    figures: Sequence[Figure] = ()
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def anchor(self) -> str:
+        """The address of the section within the page."""
+        return "".join(c if c.isalnum() else "-" for c in self.title.lower()).strip("-")
+
+
+def paragraph(name: str, **values: Any) -> str:
+    """Return the paragraph of a section from its block in the template."""
+    return render_block(TEMPLATES / "paper-texts.md", name, **values)
+
+
+def mean(ratios: Array) -> Array:
+    """Return the mean over pairs (counts,), of those that are large enough."""
+    return np.asarray(np.nanmean(ratios, axis=0))
+
+
+def standard_error(ratios: Array) -> Array:
+    """Return the standard error of the mean over pairs; 0 for a single pair."""
+    known = np.isfinite(ratios).sum(axis=0)
+    if known.min() < 2:
+        return np.zeros(ratios.shape[1])
+    return np.asarray(np.nanstd(ratios, axis=0, ddof=1) / np.sqrt(known))
+
+
+def ratio_table(name: str, caption: str, found: Measured, methods: Mapping[str, str]) -> Table:
+    """Return mean ratios and their standard errors; `methods` maps what is shown to what was measured."""
+    columns = ["method"]
+    for count in found.label_counts:
+        columns += [f"{count} labels", f"{count} labels, standard error"]
+    rows = []
+    for shown, method in methods.items():
+        ratios = found[method]
+        both = np.stack([mean(ratios), standard_error(ratios)], axis=1)
+        rows.append((shown, *both.ravel().tolist()))
+    return Table(name, caption, tuple(columns), rows)
+
+
+def _cell(value: Any) -> str:
+    if value is None or (isinstance(value, float) and value != value):
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.0e}" if 0 < abs(value) < 5e-4 else f"{value:.3f}"
+    return str(value)

@@ -1,0 +1,105 @@
+"""Which format a file has: by its first bytes, text by its ending, else by its first lines."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from l2t.exceptions import FileFormatError, InvalidInputError
+
+__all__ = ["FORMATS", "check_format", "format_to_read", "format_to_write", "unpacked"]
+
+FORMATS = ("npz", "csv", "xlsx", "parquet", "mat", "svmlight")
+
+_ENDINGS = {f".{format}": format for format in FORMATS}
+_ENDINGS |= {".tsv": "csv", ".pq": "parquet", ".libsvm": "svmlight", ".svm": "svmlight"}
+_MATLAB = (b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file", b"\x89HDF\r\n\x1a\n")
+_FOREIGN = {
+    b"\x93NUMPY": "is a single npy array, which has no place for labels: save it with np.savez",
+    b"\x80\x04\x95": "is a pickle, which could run code and is not read",
+    b"\x80\x05\x95": "is a pickle, which could run code and is not read",
+    b"\xd0\xcf\x11\xe0": "is a spreadsheet of an old format: save it as xlsx or csv",
+}
+_NUMBER = rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_SVMLIGHT_LINE = re.compile(rb"\s*%b\s+(?:qid:\d+\s+)?\d+:%b(?:\s|$)" % (_NUMBER, _NUMBER))
+_BARE_LABEL = re.compile(rb"\s*(?:%b)?\s*(?:#.*)?" % _NUMBER)  # a row of zeros, or a comment
+
+
+def check_format(format: str, formats: tuple[str, ...] = FORMATS) -> None:
+    """Reject a format that does not exist, or that is only read."""
+    if format not in formats:
+        raise InvalidInputError(f"format must be one of {', '.join(formats)}, got {format!r}")
+
+
+def format_to_write(path: Path) -> str:
+    """Return the format of the ending."""
+    if path.suffix.lower() not in _ENDINGS:
+        raise InvalidInputError(
+            f"the ending of a file must tell its format ({', '.join(_ENDINGS)}), got {path.name!r}"
+        )
+    return _ENDINGS[path.suffix.lower()]
+
+
+def format_to_read(path: Path) -> str:
+    """Return the format of an existing file; the content counts more than the ending."""
+    if archive := _in_archive(path):
+        return archive
+    with unpacked(path) as handle:
+        head = handle.read(64 * 1024)
+    for magic, sentence in _FOREIGN.items():
+        if head.startswith(magic):
+            raise FileFormatError(f"{sentence}; the formats read are {', '.join(FORMATS)}")
+    if head.startswith(b"PAR1") and b"\0" in head:  # a csv column may be called PAR1, too
+        return "parquet"
+    if head.startswith(_MATLAB):
+        return "mat"
+    endings = [_ENDINGS[ending] for ending in map(str.lower, path.suffixes) if ending in _ENDINGS]
+    return endings[-1] if endings else _text(head)
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file that may be compressed by gzip, or be a zip archive of one file."""
+    with path.open("rb") as raw:
+        magic = raw.read(4)
+        raw.seek(0)
+        if magic.startswith(b"\x1f\x8b"):
+            with gzip.open(raw) as handle:
+                yield handle  # type: ignore[misc]
+        elif magic == b"PK\x03\x04":
+            with zipfile.ZipFile(raw) as archive:
+                names = [name for name in archive.namelist() if not name.startswith("__MACOSX/")]
+                if len(names) != 1:
+                    raise FileFormatError(
+                        f"must be a zip archive of one table, got {len(names)} files"
+                    )
+                with archive.open(names[0]) as member:
+                    yield member
+        else:
+            yield raw
+
+
+def _in_archive(path: Path) -> str | None:
+    """Return the format of which a zip archive is a file, None where it only compresses one."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except zipfile.BadZipFile:
+        return None
+    if any(name.endswith(".npy") for name in names):
+        return "npz"
+    return "xlsx" if "[Content_Types].xml" in names else None
+
+
+def _text(head: bytes) -> str:
+    for line in head.splitlines():
+        if _SVMLIGHT_LINE.match(line):
+            return "svmlight"
+        if not _BARE_LABEL.fullmatch(line):
+            break
+    return "csv"

@@ -1,0 +1,110 @@
+"""Labels, groups and masks between the columns of files and the arrays of a domain."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from l2t.domains.domain import is_missing
+from l2t.exceptions import FileFormatError, InvalidInputError
+from l2t.typing import AnyArray
+
+__all__ = ["Place", "groups", "infer", "labels", "mask", "plain", "storable", "whole"]
+
+#: From a row to where it is, such as "column 'site', line 3".
+Place = Callable[[int], str]
+
+_EXACT = 2**53  # the whole numbers up to here are float64, too
+# Neither leading zeros nor more digits than int64 surely holds: such labels are names, not numbers.
+_WHOLE = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,17})")
+_FRACTION = re.compile(
+    r"[+-]?(?:(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|[0-9]+e[+-]?[0-9]+|inf|nan)",
+    re.IGNORECASE,
+)
+_TRUTH = {"1": True, "0": False, "1.0": True, "0.0": False, "true": True, "false": False}
+
+
+def labels(values: Sequence[Any], place: Place) -> AnyArray:
+    """Return labels as an array, None where one is missing; a date becomes its text."""
+    known: list[Any] = [None if is_missing(value) else value for value in values]
+    known = [str(value) if isinstance(value, datetime.date) else value for value in known]
+    for row, value in enumerate(known):
+        if not isinstance(value, str | int | float | None):
+            raise FileFormatError(f"{place(row)}: {value!r:.80} is not a label")
+    types = {type(value) for value in known}
+    array = np.empty(len(known), dtype=object)
+    array[:] = known
+    if types == {int} and not -(2**63) <= min(known) <= max(known) < 2**63:
+        return array
+    return array.astype(types.pop()) if types in ({bool}, {int}, {float}) else array
+
+
+def groups(values: Sequence[Any], place: Place) -> AnyArray:
+    """Return groups as an array; none may be missing."""
+    for row, value in enumerate(values):
+        if is_missing(value):
+            raise FileFormatError(f"{place(row)}: a group is missing")
+    return labels(values, place)
+
+
+def mask(values: Sequence[Any], place: Place) -> AnyArray:
+    """Return a boolean mask from 0 and 1, or true and false."""
+    truths = [_TRUTH.get(str(value).strip().lower()) for value in values]
+    if None in truths:
+        row = truths.index(None)
+        raise FileFormatError(f"{place(row)}: {values[row]!r:.80} is not 0, 1, true or false")
+    return np.array(truths, dtype=np.bool_)
+
+
+def infer(cells: Sequence[str]) -> list[Any]:
+    """Return text as int, float or bool where every cell is one, else as it is; None where blank."""
+    text = [cell.strip() for cell in cells if cell.strip()]
+    convert: Callable[[str], Any] = str
+    if all(map(_WHOLE.fullmatch, text)):
+        convert = int
+    elif all(_WHOLE.fullmatch(cell) or _FRACTION.fullmatch(cell) for cell in text):
+        convert = float
+    elif all(cell.lower() in ("true", "false") for cell in text):
+        convert = lambda cell: cell.strip().lower() == "true"  # noqa: E731
+    return [convert(cell) if cell.strip() else None for cell in cells]
+
+
+def whole(values: AnyArray) -> AnyArray:
+    """Return float labels without fractions as int: some formats have no other numbers."""
+    if values.dtype.kind != "f":
+        return values
+    known = values[~np.isnan(values)]
+    if not (np.abs(known) <= _EXACT).all() or (known != np.floor(known)).any():
+        return values
+    return np.array([None if value != value else int(value) for value in values.tolist()], object)
+
+
+def plain(values: AnyArray, what: str, *, optional: bool = False) -> list[Any]:
+    """Return labels or groups as str, int, float or bool, all of one type; None where missing."""
+    items = [value.item() if isinstance(value, np.generic) else value for value in values.tolist()]
+    items = [None if is_missing(value) else value for value in items]
+    if not optional and None in items:
+        raise InvalidInputError(f"{what} must not be missing, got None at row {items.index(None)}")
+    types = {type(value) for value in items if value is not None}
+    if len(types) > 1 or not types <= {str, int, float, bool}:
+        got = " and ".join(sorted(kind.__name__ for kind in types))
+        raise InvalidInputError(f"{what} must be all str, int, float or bool in a file, got {got}")
+    return items
+
+
+def storable(values: Sequence[Any], what: str) -> AnyArray:
+    """Return values of one type, none missing, as an array without Python objects."""
+    if any(isinstance(value, str) and value.endswith("\0") for value in values):
+        raise InvalidInputError(f"{what} must not end with a zero character in npz files")
+    if not values or type(values[0]) is not int:
+        return np.array(values) if values else np.empty(0, dtype="U1")
+    try:
+        return np.array(values, dtype=np.uint64 if max(values) >= 2**63 else np.int64)
+    except OverflowError:
+        raise InvalidInputError(
+            f"{what} must fit into 64 bits, got {max(values, key=abs)}"
+        ) from None

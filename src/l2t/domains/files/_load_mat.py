@@ -1,0 +1,66 @@
+"""A script: print the variables of a MATLAB file as an npz archive, or one sentence and exit with 2.
+
+It runs in a process of its own, since scipy may end the process on a damaged file, and imports
+nothing of l2t, so that it starts fast.
+"""
+
+from __future__ import annotations
+
+import sys
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.io import loadmat
+
+_MAX_DENSE = 4 * 2**30  # bytes, the same as `l2t.domains.domain.MAX_DENSE_BYTES`
+_MAX_SECONDS = 300  # of processor time; on a damaged file scipy may never end
+
+
+def main(path: str) -> None:
+    """Read a file and print its arrays."""
+    with suppress(ImportError):  # there is none on Windows
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CPU, (_MAX_SECONDS, _MAX_SECONDS))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    try:
+        with Path(path).open("rb") as file:
+            found = loadmat(file)
+        arrays = {name: _plain(value) for name, value in found.items() if not name.startswith("__")}
+    except Exception as error:
+        reason = str(error).split("\n")[0][:200]
+        sys.stderr.write(f"is damaged or not a MATLAB file (save it with -v7): {reason}")
+        sys.exit(2)
+    with zipfile.ZipFile(sys.stdout.buffer, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+
+
+def _plain(value: Any) -> Any:
+    """Return a variable as an array without Python objects, of dtype V1 where that cannot be."""
+    if sparse.issparse(value):
+        value.check_format(full_check=True)
+        if value.shape[0] * value.shape[1] * 8 > _MAX_DENSE:
+            raise ValueError(f"a sparse matrix of {value.shape} needs more than 4 GiB when dense")
+        return value.toarray()
+    if value.dtype != object:
+        return value if value.dtype.names is None else np.zeros(1, "V1")
+    cells = [cell.ravel().tolist() for cell in value.ravel() if isinstance(cell, np.ndarray)]
+    first = [cell[0] if cell else None for cell in cells]
+    kinds = {type(cell) for cell in first if cell is not None}
+    if len(cells) < value.size or any(len(cell) > 1 for cell in cells):
+        return np.zeros(1, "V1")
+    if kinds <= {str}:
+        return np.array([cell or "" for cell in first], dtype=np.str_)
+    if kinds <= {int, float}:
+        return np.array([np.nan if cell is None else cell for cell in first], dtype=np.float64)
+    return np.zeros(1, "V1")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,104 @@
+"""Checks of parameters; each returns the value, or says which rule of which parameter it breaks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from numbers import Integral, Real
+from typing import Any, TypeVar
+
+from l2t.exceptions import InvalidInputError
+
+__all__ = ["instance_of", "one_of", "real_number", "seed", "whole_number"]
+
+T = TypeVar("T")
+
+
+def whole_number(name: str, value: Any, *, least: int, otherwise: str = "") -> int:
+    """Return a whole number of at least `least` as an int.
+
+    `otherwise` names what else the parameter may be, for the message; the caller checks it before.
+
+    >>> whole_number("max_rows", 1, least=2)
+    Traceback (most recent call last):
+    ...
+    l2t.exceptions.InvalidInputError: max_rows must be a whole number of at least 2, got 1
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise InvalidInputError(
+            f"{name} must be a whole number of at least {least}{otherwise}, got {value!r:.80}"
+        )
+    return int(value)
+
+
+def real_number(
+    name: str,
+    value: Any,
+    *,
+    least: float | None = None,
+    above: float | None = None,
+    most: float | None = None,
+    otherwise: str = "",
+) -> float:
+    """Return a finite number within its bounds as a float.
+
+    Parameters
+    ----------
+    name : str
+        The parameter.
+    value : object
+        What was given for it.
+    least, above, most : float, optional
+        It must be at least, above and at most these.
+    otherwise : str, default ""
+        What else the parameter may be, for the message; the caller checks it before.
+
+    Examples
+    --------
+    >>> real_number("variance", 0.5, above=0, most=1)
+    0.5
+    """
+    real = isinstance(value, Real) and not isinstance(value, bool)
+    number = float(value) if real else math.nan
+    if (
+        not math.isfinite(number)
+        or (least is not None and number < least)
+        or (above is not None and number <= above)
+        or (most is not None and number > most)
+    ):
+        rule = _bounds(least, above, most)
+        raise InvalidInputError(f"{name} must be {rule}{otherwise}, got {value!r:.80}")
+    return number
+
+
+def _bounds(least: float | None, above: float | None, most: float | None) -> str:
+    if least is not None and most is not None:
+        return f"a number from {least:g} to {most:g}"
+    lower = f" of at least {least:g}" if least is not None else ""
+    lower = f" above {above:g}" if above is not None else lower
+    upper = "" if most is None else f"{' and' if lower else ' of'} at most {most:g}"
+    return f"a number{lower}{upper}" if lower or upper else "a finite number"
+
+
+def seed(value: Any, name: str = "random_state") -> int:
+    """Return the seed of a random generator as an int."""
+    return whole_number(name, value, least=0)
+
+
+def one_of(name: str, value: T, options: Collection[T]) -> T:
+    """Return a value that is one of the options."""
+    if value not in options:
+        raise InvalidInputError(
+            f"{name} must be one of {', '.join(map(str, options))}, got {value!r:.80}"
+        )
+    return value
+
+
+def instance_of(name: str, value: Any, kind: type[T]) -> T:
+    """Return an instance of a class."""
+    if not isinstance(value, kind):
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
+        raise InvalidInputError(
+            f"{name} must be {article} {kind.__name__}, got {type(value).__name__}"
+        )
+    return value

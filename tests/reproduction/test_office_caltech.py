@@ -1,0 +1,38 @@
+"""Published figures of Office-Caltech10."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from reproduction.office_caltech import PUBLISHED, measure_office_caltech
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def measured(data_directory):
+    return measure_office_caltech(data_directory / "office-caltech-surf", names=("gfk", "tca"))
+
+
+def test_plain_nearest_neighbour_gives_the_published_figures_exactly(measured):
+    for task, accuracy in zip(measured.tasks, measured.accuracy[:, 0], strict=True):
+        assert round(accuracy, 2) == PUBLISHED[task][0], task
+
+
+def test_gfk_gives_three_published_figures_exactly_and_is_not_below_their_mean(measured):
+    gfk = dict(zip(measured.tasks, measured.accuracy[:, 1], strict=True))
+    for task in ("C->A", "A->C", "A->D"):
+        assert round(gfk[task], 2) == PUBLISHED[task][2], task
+    assert np.mean(list(gfk.values())) >= 42.95
+
+
+def test_tca_is_far_above_plain_nearest_neighbour(measured):
+    assert measured.accuracy[:, 2].mean() > measured.accuracy[:, 0].mean() + 8
+
+
+def test_the_table_has_a_row_for_each_task_and_one_of_means(measured):
+    columns, rows = measured.table()
+    assert len(rows) == 12 + 1
+    assert " ".join(columns) == "task 1-NN* PCA* GFK* TCA* 1-NN GFK TCA L2T"
+    assert rows[0][:7] == ["C->A", "23.70", "36.95", "41.02", "38.20", "23.70", "41.02"]

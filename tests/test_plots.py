@@ -1,0 +1,71 @@
+"""Figures show the numbers they are given."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+
+import numpy as np
+import pytest
+
+from l2t import infer, load_reflection
+from l2t.exceptions import InvalidInputError, MissingExtraError
+from l2t.inference.comparison import TransferStudy
+from l2t.plots import check_figure_path, plot_explanation, plot_ratios, plot_transfer
+
+
+@pytest.fixture
+def found(pair):
+    return infer(pair, load_reflection("default"), n_labels=3)
+
+
+def test_an_explanation(found):
+    figure = plot_explanation(found.explanation)
+    axes, shares = figure.axes
+    heights = [bar.get_height() for bar in axes.patches]
+    np.testing.assert_allclose(heights, found.explanation.weights)
+    drawn = {line.get_label(): line.get_ydata() for line in shares.lines}
+    assert set(drawn) == set(found.explanation.by_kernel)
+    for name, values in drawn.items():
+        np.testing.assert_array_equal(values, found.explanation.by_kernel[name])
+    image = io.BytesIO()
+    figure.savefig(image, format="png")
+    assert image.getvalue().startswith(b"\x89PNG")
+
+
+def test_a_transfer_shows_every_row_before_and_after(pair, found):
+    panels = plot_transfer(pair, found).axes
+    assert len(panels) == 2
+    for axes in panels:
+        drawn = sum(len(each.get_offsets()) for each in axes.collections)
+        assert drawn == len(pair.source) + len(pair.target)
+
+
+def test_ratios_of_a_comparison():
+    rows = np.array([[1.1, 1.0], [1.3, 1.2]])
+    study = TransferStudy(("gfk",), (3, 15), rows[None] - 0.2, rows, rows, rows, rows, rows)
+    (axes,) = plot_ratios(study, "a title").axes
+    no_transfer, gfk, l2t = (line.get_ydata() for line in axes.lines)
+    np.testing.assert_array_equal(no_transfer, 1.0)
+    np.testing.assert_allclose(gfk, [1.0, 0.9])
+    np.testing.assert_allclose(l2t, [1.2, 1.1])
+    assert axes.get_title() == "a title"
+
+
+def test_a_path_that_no_figure_can_have(tmp_path):
+    check_figure_path(tmp_path / "a.svg")
+    for path, sentence in (
+        (tmp_path / "a.txt", "a figure must end in .png, .svg, .pdf, got 'a.txt'"),
+        (tmp_path / "no" / "a.png", f"the folder of a figure must exist, got '{tmp_path / 'no'}'"),
+    ):
+        with pytest.raises(InvalidInputError, match=f"^{re.escape(sentence)}$"):
+            check_figure_path(path)
+
+
+def test_without_matplotlib(found, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(
+        MissingExtraError, match=r"^a plot needs an optional package: pip install 'l2t\[plots\]'$"
+    ):
+        plot_explanation(found.explanation)

@@ -1,0 +1,1 @@
+"""What tests, benchmarks, the reproduction and the documentation share; not part of the package."""

@@ -1,0 +1,164 @@
+"""Take the pictures of docs/dashboard.md: a store is collected, served, and walked through in Chromium.
+
+    python -m tools.screenshots [STORE]
+
+A store that is given is used, and made where there is none; the pictures go to docs/images/dashboard.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Browser, Page
+
+import l2t
+from l2t.domains import digits, mnist
+from l2t.experiences import CollectionProgress
+from tools.dashboards import find_chromium, open_chromium, serve_dashboard
+
+OUT = Path(__file__).parents[1] / "docs" / "images" / "dashboard"
+PAIRS = 10
+WIDTH = 1280
+
+
+def make_store(path: Path) -> None:
+    """Collect on handwritten digits; some sources have no labels, so that ITL fails on them."""
+    rows = (l2t.normalize(digits()), l2t.normalize(mnist()))
+    with l2t.open_store(path) as store:
+        for source in rows:
+            for target in rows:
+                pairs = l2t.PairSampler(source, target, PAIRS, max_per_class=50)
+                l2t.collect(pairs, store, progress=False)
+        unlabelled = [
+            l2t.DomainPair(l2t.Domain(pair.source.X, name=pair.source.name), pair.target)
+            for pair in l2t.PairSampler(*rows, 3, max_per_class=50, random_state=1)
+        ]
+        l2t.collect(unlabelled, store, algorithms=["itl", "gfk"], progress=False)
+        begin_agent(store)
+
+
+def begin_agent(store: l2t.ExperienceStore) -> None:
+    """Let an agent learn from all that, and leave two suggestions of it open."""
+    agent = l2t.Agent(store)
+    rows = (l2t.normalize(digits()), l2t.normalize(mnist()))
+    for pair in l2t.PairSampler(*rows, 2, max_per_class=50, random_state=2):
+        agent.ask(pair, 15)
+    agent.refine()
+
+
+@contextmanager
+def collecting(store: Path) -> Iterator[None]:
+    """Let it look as if a collection were under way."""
+    now = datetime.now(UTC)
+    told = CollectionProgress(
+        id="0" * 32,
+        host=socket.gethostname(),
+        pid=os.getpid(),
+        started_at=now - timedelta(seconds=94),
+        updated_at=now,
+        total=960,
+        done=421,
+        failed=3,
+        already_there=200,
+        latest="gfk: digits[1, 4, 7] -> mnist[0, 2, 8]",
+    )
+    with l2t.open_store(store) as opened:
+        opened.note_collection(told)
+        yield
+        opened.note_collection(replace(told, ended_at=now, outcome="finished"))
+
+
+def take(page: Page, name: str, *, most: int = 1500) -> None:
+    """Take a picture of the page from its top, of a height that fits its content."""
+    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(400)
+    height = page.evaluate("document.documentElement.scrollHeight")
+    size = page.viewport_size
+    assert size is not None
+    shot = page.screenshot(
+        full_page=True,
+        clip={"x": 0, "y": 0, "width": size["width"], "height": min(height, most)},
+    )
+    # 256 colours are enough for these, and a third of the bytes.
+    image = Image.open(io.BytesIO(shot)).convert("RGB")
+    image.quantize(256, dither=Image.Dither.NONE).save(OUT / f"{name}.png", optimize=True)
+
+
+def walk(browser: Browser, address: str, scheme: str, store: Path) -> None:
+    """Take a picture of every page in light or dark."""
+    context = browser.new_context(
+        viewport={"width": WIDTH, "height": 900},
+        color_scheme=scheme,  # type: ignore[arg-type]
+        reduced_motion="reduce",
+    )
+    page = context.new_page()
+    page.goto(address)
+    take(page, f"overview-{scheme}")
+    page.goto(f"{address}experiences?order=improvement_ratio&n_labels=15")
+    first = page.locator("td.name span").nth(1)
+    page.get_by_label("Source or target").fill(first.inner_text())
+    page.keyboard.press("Enter")
+    page.get_by_text("8 experiences", exact=True).or_(page.get_by_text("16 experiences")).wait_for()
+    boxes = page.get_by_role("checkbox")
+    keys = []
+    for i in (0, 2, 4):
+        boxes.nth(i).check()
+        keys.append(boxes.nth(i).get_attribute("data-run"))
+    take(page, f"experiences-{scheme}", most=1000)
+    page.goto(f"{address}experiences/{keys[0]}")
+    take(page, f"experience-{scheme}", most=1900)
+    page.get_by_role("link", name="Experiences", exact=True).first.click()
+    page.get_by_role("link", name="Compare").click()
+    take(page, f"compare-{scheme}", most=1700)
+    page.goto(f"{address}reflection")
+    page.get_by_role("button", name="Measure").click()
+    page.get_by_text(re.compile("Learned from .* held out")).wait_for(timeout=300_000)
+    rival = page.get_by_role("img", name="Predicted against actual ratio: default")
+    rival.wait_for(timeout=60_000)
+    take(page, f"reflection-{scheme}", most=3200)
+    page.goto(f"{address}experiences/{keys[0]}")
+    page.get_by_role("link", name="try a transfer", exact=True).click()
+    page.get_by_label("Search").select_option("grassmann")
+    page.get_by_role("button", name="Find W").click()
+    page.get_by_text("predicted improvement ratio").first.wait_for(timeout=120_000)
+    take(page, f"transfer-{scheme}", most=2600)
+    with collecting(store):
+        page.goto(f"{address}collections")
+        page.get_by_text("left").wait_for()
+        take(page, f"collections-{scheme}")
+    if scheme == "light":
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.goto(address)
+        take(page, "phone-light", most=1900)
+    context.close()
+
+
+def main(store: Path) -> None:
+    """Make the store if there is none, and take all pictures."""
+    if not store.exists():
+        make_store(store)
+    OUT.mkdir(parents=True, exist_ok=True)
+    chromium = find_chromium()
+    assert chromium is not None, "no Chromium on this machine"
+    with serve_dashboard(str(store)) as (_, address), open_chromium(chromium) as browser:
+        for scheme in ("light", "dark"):
+            walk(browser, address, scheme, store)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        main(Path(sys.argv[1]))
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            main(Path(folder) / "demo.db")
