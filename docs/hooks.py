@@ -40,8 +40,8 @@ def command_page() -> str:
         "# Command line\n\nEvery command as it describes itself (`l2t COMMAND --help`). Results go to "
         "standard output and can be had as a table, as JSON or as csv (`--format`); progress and notes go to "
         "standard error, and `--quiet` leaves them out.\n\n"
-        "| exit code | meaning |\n|---|---|\n| 0 | success |\n| 1 | an error, told in one sentence; or "
-        "`l2t store check` found something |\n| 2 | wrong usage |\n| 130 | interrupted by Ctrl-C |\n\n"
+        "| exit code | meaning |\n|---|---|\n| 0 | success |\n| 1 | an error, in one sentence; or `l2t "
+        "store check` or `merge` found damage |\n| 2 | wrong usage |\n| 130 | interrupted by Ctrl-C |\n\n"
         "`l2t --install-completion` teaches your shell to complete commands and options. Colours appear on a "
         "terminal alone, and not where the environment variable `NO_COLOR` is set."
     ]

@@ -43,7 +43,7 @@ def test_what_is_told_is_an_experience(agent, store, unlabelled):
     assert told.improvement_ratio == pytest.approx(1.2)
     assert told.params["version"] == suggestion.version
     assert told.statistics is not None
-    np.testing.assert_array_equal(store.W(told.run_key), suggestion.W)
+    np.testing.assert_array_equal(store.run(told.run_key).W, suggestion.W)
     assert store.check() == []
 
 
@@ -99,7 +99,7 @@ def test_accuracies_are_checked(agent, store, unlabelled, accuracies, said):
     suggestion = agent.ask(unlabelled[0], 3)
     with pytest.raises(InvalidInputError, match=said):
         agent.tell(suggestion, *accuracies)
-    assert store.count_open_suggestions() == 1, "it can still be told"
+    assert len(store.open_suggestions()) == 1, "it can still be told"
 
 
 def test_an_accuracy_of_zero_is_half_an_answer(agent, store, unlabelled):
@@ -235,7 +235,7 @@ def test_any_order_of_asking_and_telling(default, unlabelled, steps):
         done = {each.run_key: each.accuracy_after for each in store.experiences()}
         became = {store.suggestion(asked[which]).run: told[which] for which in told}
         assert done == became
-        assert store.count_open_suggestions() == len(asked) - len(told)
+        assert len(store.open_suggestions()) == len(asked) - len(told)
         assert store.check() == []
 
 

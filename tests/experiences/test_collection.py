@@ -37,7 +37,7 @@ def content(store):
     """Everything that must be the same whoever did the work: all but durations, times and hosts."""
     records = {}
     for each in store.experiences():
-        W = None if each.status == "failed" else store.W(each.run_key).tobytes()
+        W = None if each.status == "failed" else store.run(each.run_key).W.tobytes()
         numbers = (
             [
                 value.tobytes()
@@ -99,7 +99,7 @@ def test_an_experience_is_what_was_measured(memory):
     assert each.improvement_ratio == pytest.approx(after.mean[1] / before.mean[1])
     assert each.source == pair.source.fingerprint
     assert each.version == l2t.__version__
-    np.testing.assert_array_equal(memory.W(each.run_key), gfk.W)
+    np.testing.assert_array_equal(memory.run(each.run_key).W, gfk.W)
     stats = l2t.pair_statistics(pair, gfk.W)
     np.testing.assert_array_equal(each.statistics.Q, stats.Q)
     again = memory.run(each.run_key)

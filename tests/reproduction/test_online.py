@@ -20,7 +20,7 @@ def stream(small_pairs) -> Stream:
             small_pairs(24), store, label_counts=(3, 15), refine_every=12, progress=False
         )
         assert store.count(status="done") == 48
-        assert store.count_open_suggestions() == 0
+        assert len(store.open_suggestions()) == 0
         function = learn(store.experiences(status="done"))
         past = PastTargets.of(store)
     for known in (None, past):

@@ -1,4 +1,4 @@
-"""What a store keeps beside runs: suggestions and functions of the agent, and progress of collections."""
+"""What a store keeps beside runs, and what it returns in summaries: plain records."""
 
 from __future__ import annotations
 
@@ -6,7 +6,21 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
-__all__ = ["CollectionProgress", "FunctionVersion", "SuggestionRecord", "Use", "VersionOrigin"]
+from l2t.typing import AnyArray
+
+__all__ = [
+    "CollectionProgress",
+    "Distribution",
+    "DomainUse",
+    "Failure",
+    "FunctionVersion",
+    "Gain",
+    "Merged",
+    "SuggestionRecord",
+    "Totals",
+    "Use",
+    "VersionOrigin",
+]
 
 #: Where a version of the agent's function comes from.
 VersionOrigin = Literal["given", "learned", "refined", "recent", "gone back"]
@@ -133,3 +147,93 @@ class CollectionProgress:
     latest: str = ""
     ended_at: datetime | None = None
     outcome: str = ""
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What a merge of stores did.
+
+    Attributes
+    ----------
+    runs, suggestions : int
+        How many were new.
+    damaged : tuple of str
+        A sentence for everything that was left out because it is damaged.
+    """
+
+    runs: int
+    suggestions: int
+    damaged: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Totals:
+    """How much a store has, and from when to when."""
+
+    runs: int
+    failed: int
+    experiences: int
+    pairs: int
+    domains: int
+    algorithms: int
+    first: datetime | None
+    last: datetime | None
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """Improvement ratios of an algorithm at a number of labels.
+
+    Attributes
+    ----------
+    algorithm, n_labels : str, int
+        Of which experiences.
+    count, mean : int, float
+        How many they are, and their mean ratio.
+    better : float
+        The share of ratios above 1.
+    quantiles : array of shape (5,)
+        At 5, 25, 50, 75 and 95 %, rounded.
+    bins, counts : arrays
+        Centres of the bins of a histogram that are not empty, and how many ratios are in each.
+    """
+
+    algorithm: str
+    n_labels: int
+    count: int
+    mean: float
+    better: float
+    quantiles: AnyArray
+    bins: AnyArray
+    counts: AnyArray
+
+
+@dataclass(frozen=True)
+class Gain:
+    """The mean improvement ratio from a source to a target, by name, over `count` experiences."""
+
+    source: str
+    target: str
+    count: int
+    mean: float
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Runs of one algorithm that failed for one reason: how many, and when last."""
+
+    algorithm: str
+    reason: str
+    count: int
+    last: datetime
+
+
+@dataclass(frozen=True)
+class DomainUse:
+    """A domain with one of the names that runs gave it."""
+
+    fingerprint: str
+    name: str
+    n_rows: int
+    n_features: int
+    labelled: bool

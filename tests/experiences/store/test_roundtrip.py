@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from l2t.domains import Domain, DomainPair
+from l2t.domains.labels import decode_labels, encode_labels
 from l2t.exceptions import InvalidInputError
 from l2t.experiences.experience import Run, Score
 from l2t.experiences.store import open_store
-from l2t.experiences.store.labels import decode_labels, encode_labels
 from tests.experiences.store.contract import assert_same_run, random_run
 
 LABELS = [

@@ -68,9 +68,8 @@ def test_gains_are_means_over_a_pair(store):
 
 
 def test_what_there_is_to_filter_by(store):
-    assert store.summaries.label_counts() == [3, 15]
-    assert store.summaries.algorithms() == ["gfk", "itl", "tca"]
-    assert len(store.summaries.names()) == 6
+    names = [f"{side}{number}" for side in ("source", "target") for number in range(3)]
+    assert store.summaries.facets() == (["gfk", "itl", "tca"], [3, 15], names)
 
 
 def test_failures_by_reason(store):
@@ -120,5 +119,5 @@ def test_an_empty_store_has_empty_summaries():
     with open_store("memory://") as store:
         assert store.summaries.totals().runs == 0
         assert store.summaries.totals().first is None
-        for name in ("distributions", "gains", "failures", "domains", "names"):
+        for name in ("distributions", "gains", "failures", "domains"):
             assert getattr(store.summaries, name)() == []

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from l2t.experiences.store.filters import Filters
-from l2t.experiences.store.merging import Merged
 from l2t.experiences.store.rows import Packed, pack
 from l2t.experiences.store.store import ExperienceStore, open_store, upgrade_store
 
 __all__ = [
     "ExperienceStore",
     "Filters",
-    "Merged",
     "Packed",
     "open_store",
     "pack",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -25,16 +26,8 @@ _FORMS = (
 class Address:
     """The place of a store.
 
-    Attributes
-    ----------
-    kind : {"sqlite", "postgresql", "memory"}
-        Which database.
-    url : str
-        What opens the same store from any directory; it may hold a password.
-    shown : str
-        What messages call the store, without a password.
-    path : Path or None
-        The file of an SQLite store.
+    `url` opens the same store from any directory, and may hold a password; `shown` is without it, for
+    messages. `path` is the file of an SQLite store.
     """
 
     kind: Literal["sqlite", "postgresql", "memory"]
@@ -51,12 +44,10 @@ class Address:
         >>> Address.of("postgresql://me:secret@host/l2t").shown
         'postgresql://me:***@host/l2t'
         """
-        if isinstance(url, os.PathLike):
-            return cls._file(Path(url))
-        if not isinstance(url, str):
+        if not isinstance(url, str | os.PathLike):
             raise InvalidInputError(f"url must be a str or a path, got {type(url).__name__}")
-        scheme, found, rest = url.partition("://")
-        if not found and url.endswith(_ENDINGS):
+        scheme, found, rest = str(url).partition("://")
+        if isinstance(url, os.PathLike) or (not found and url.endswith(_ENDINGS)):
             return cls._file(Path(url))
         if url == "memory://":
             return cls("memory", url, url)
@@ -65,17 +56,11 @@ class Address:
         if scheme == "sqlite" and len(rest) > 1 and rest.startswith("/"):
             return cls._file(Path(rest[1:]))
         if found and scheme in ("postgresql", "postgres", "postgresql+psycopg"):
-            try:
-                server = make_url(f"postgresql://{rest}")
-            except (ArgumentError, ValueError):
-                pass
-            else:
-                whole = server.render_as_string(hide_password=False)
-                return cls("postgresql", whole, server.render_as_string())
-        host = rest.rpartition("@")[2]  # a password stands before it
-        raise InvalidInputError(
-            f"{_FORMS}; got {f'{scheme}://...@{host}' if '@' in rest else url!r:.200}"
-        )
+            with suppress(ArgumentError, ValueError):
+                shown = make_url(f"postgresql://{rest}").render_as_string(hide_password=True)
+                return cls("postgresql", f"postgresql://{rest}", shown)
+        got = f"{scheme}://...@{rest.rpartition('@')[2]}" if "@" in rest else url
+        raise InvalidInputError(f"{_FORMS}; got {got!r:.200}")
 
     @classmethod
     def _file(cls, path: Path) -> Address:

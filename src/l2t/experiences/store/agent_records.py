@@ -1,14 +1,10 @@
-"""What the agent keeps in a store: its suggestions, the versions of its function, and used runs.
-
-Versions are numbered from 1 and never changed. A process that has learned the next one adds it under the
-next number, together with the runs that it used, in one transaction; a second process finds the number
-taken and adds nothing. So nobody holds a lock while learning.
-"""
+"""What the agent keeps in a store: its suggestions, the versions of its function, and used runs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, fields
 from types import SimpleNamespace
 from typing import Any, TypeVar
@@ -22,17 +18,12 @@ from l2t.experiences.store.database import Conflict, Database
 from l2t.experiences.store.reading import read_run
 from l2t.experiences.store.rows import Row, microseconds, moment, pack
 from l2t.experiences.store.schema import TRANSFER, functions, runs, suggestions
-from l2t.experiences.store.writing import (
-    batches,
-    delete_rows,
-    insert_new,
-    put_references,
-    put_runs,
-)
+from l2t.experiences.store.writing import batches, delete_rows, insert_new, put_parts, put_runs
 
 __all__ = ["AgentRecords", "last_number", "record_of", "row_of"]
 
 Record = TypeVar("Record", FunctionVersion, SuggestionRecord, CollectionProgress)
+_UNMEASURED = {"status": "done", "reason": "", "origin": "told", "protocol": "{}"}
 _TIMES = ("created_at", "started_at", "updated_at", "ended_at")
 
 
@@ -57,16 +48,13 @@ class AgentRecords:
     def add_suggestion(self, record: SuggestionRecord, run: Run) -> bool:
         """Keep a suggestion with the run that it becomes; False where its id is taken."""
         packed = pack([run])
-        transfer = packed.runs[run.key]
-        row = {name: transfer[name] for name in TRANSFER} | row_of(record)
-        try:
-            with self._database.writing() as connection:
-                put_references(connection, [row], packed)
-                if not insert_new(connection, suggestions, [row]):
-                    raise Conflict
-        except Conflict:
-            return False
-        return True
+        row = {name: packed.runs[run.key][name] for name in TRANSFER} | row_of(record)
+        with suppress(Conflict), self._database.writing() as connection:
+            put_parts(connection, [row], packed)
+            if not insert_new(connection, suggestions, [row]):
+                raise Conflict
+            return True
+        return False
 
     def suggestion(self, id: str) -> SuggestionRecord:
         """Return a suggestion by its id, or by the beginning of it."""
@@ -77,39 +65,25 @@ class AgentRecords:
         """Return the run that a suggestion becomes, with its pair and W, without scores."""
         with self._database.reading() as connection:
             row = _suggestion_row(connection, id)
-            run = {
-                "key": row.id,
-                "status": "done",
-                "reason": "",
-                "origin": "told",
-                "protocol": "{}",
-            }
-            return read_run(connection, SimpleNamespace(**row._asdict() | run))
+            return read_run(connection, SimpleNamespace(**row._asdict() | _UNMEASURED, key=row.id))
 
-    def open_suggestions(self, limit: int | None = None) -> list[SuggestionRecord]:
+    def open_suggestions(self) -> list[SuggestionRecord]:
         """Return the suggestions whose outcome is open, the newest first."""
         query = select(suggestions).where(suggestions.c.run.is_(None))
-        query = query.order_by(suggestions.c.created_at.desc(), suggestions.c.id).limit(limit)
+        query = query.order_by(suggestions.c.created_at.desc(), suggestions.c.id)
         return self._records(SuggestionRecord, query)
-
-    def count_open_suggestions(self) -> int:
-        """Return how many suggestions have an open outcome."""
-        query = select(func.count()).where(suggestions.c.run.is_(None))
-        with self._database.reading() as connection:
-            return int(connection.execute(query).scalar_one())
 
     def complete_suggestion(self, id: str, run: Run) -> bool:
         """Add the run that a suggestion became; False, and no change, where it became one before."""
-        packed = pack([run])
-        query = select(suggestions.c.run).where(suggestions.c.id == id).with_for_update()
+        packed, this = pack([run]), suggestions.c.id == id
 
         def complete(connection: Connection) -> bool:
+            query = select(suggestions.c.run).where(this).with_for_update()
             found = connection.execute(query).one_or_none()
             if found is None or found.run is not None:
                 return False
             put_runs(connection, packed)
-            became = update(suggestions).where(suggestions.c.id == id).values(run=run.key)
-            connection.execute(became)
+            connection.execute(update(suggestions).where(this).values(run=run.key))
             return True
 
         return self._database.write(complete)
@@ -123,22 +97,15 @@ class AgentRecords:
     def add_function(
         self, version: FunctionVersion, use: Mapping[Use, Sequence[str]] | None = None
     ) -> bool:
-        """Keep the next version of the agent's function, and which runs were used for it.
-
-        Returns False, and changes nothing, where another process has taken the number.
-        """
-        try:
-            with self._database.writing() as connection:
-                if version.number != last_number(connection) + 1:
-                    return False
-                if not insert_new(connection, functions, [row_of(version)]):
-                    raise Conflict  # PostgreSQL lets two writers come this far
-                for purpose, keys in (use or {}).items():
-                    for batch in batches(keys):
-                        used = update(runs).where(runs.c.key.in_(batch)).values(used_for=purpose)
-                        connection.execute(used)
-        except Conflict:
-            return False
+        """Keep the next version of the agent's function with the runs it used; False if there is one."""
+        with self._database.writing() as connection:
+            is_next = version.number == last_number(connection) + 1
+            if not is_next or not insert_new(connection, functions, [row_of(version)]):
+                return False
+            for purpose, keys in (use or {}).items():
+                for batch in batches(keys):
+                    used = update(runs).where(runs.c.key.in_(batch)).values(used_for=purpose)
+                    connection.execute(used)
         return True
 
     def function(self, number: int | None = None) -> FunctionVersion | None:
@@ -157,24 +124,21 @@ class AgentRecords:
     def unused_runs(self, limit: int) -> list[str]:
         """Return the keys of the oldest finished runs that the agent has not used."""
         query = select(runs.c.key).where(runs.c.used_for.is_(None), runs.c.status == "done")
-        return self._keys(query.order_by(runs.c.created_at, runs.c.key).limit(limit))
+        query = query.order_by(runs.c.created_at, runs.c.key).limit(limit)
+        return [key for (key,) in self._database.rows(query)]
 
     def used_runs(self, purpose: Use, limit: int) -> list[str]:
         """Return the keys of the newest runs that the agent learns from, or judges by."""
         query = select(runs.c.key).where(runs.c.used_for == purpose, runs.c.status == "done")
-        return self._keys(query.order_by(runs.c.created_at.desc(), runs.c.key.desc()).limit(limit))
+        query = query.order_by(runs.c.created_at.desc(), runs.c.key.desc()).limit(limit)
+        return [key for (key,) in self._database.rows(query)]
 
     def _last_function(self, where: Any) -> FunctionVersion | None:
         query = select(functions).where(where).order_by(functions.c.number.desc()).limit(1)
         return next(iter(self._records(FunctionVersion, query)), None)
 
     def _records(self, kind: type[Record], query: Any) -> list[Record]:
-        with self._database.reading() as connection:
-            return [record_of(kind, row) for row in connection.execute(query)]
-
-    def _keys(self, query: Any) -> list[str]:
-        with self._database.reading() as connection:
-            return list(connection.execute(query).scalars())
+        return [record_of(kind, row) for row in self._database.rows(query)]
 
 
 def last_number(connection: Connection) -> int:

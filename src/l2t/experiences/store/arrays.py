@@ -1,8 +1,4 @@
-"""Arrays as compressed npy bytes, known by their sha256.
-
-Every array is written in C order and little-endian, so that the same numbers have the same hash on
-every machine. Nothing is pickled, and no more than `LARGEST` bytes are ever unpacked.
-"""
+"""Arrays as compressed npy bytes, known by their sha256; nothing is pickled."""
 
 from __future__ import annotations
 
@@ -18,23 +14,22 @@ from l2t.typing import AnyArray
 
 __all__ = ["LARGEST", "decode", "keep"]
 
-LARGEST = 2**30 - 2**20  #: bytes of an array; SQLite and PostgreSQL hold no larger value
+LARGEST = 2**30 - 2**20  #: bytes; neither SQLite nor PostgreSQL holds a larger value
 _LEVEL = 1  # features are mostly noise: higher levels take several times as long for little
 
 
-def keep(array: Any, what: str, kept: dict[str, dict[str, Any]]) -> str:
-    """Add the row of an array of numbers to `kept`, and return its hash."""
+def keep(array: Any, what: str, kept: dict[str, dict[str, Any]]) -> str | None:
+    """Add the row of an array of numbers to `kept`, and return its hash; None stays None."""
+    if array is None:
+        return None
     plain = np.asarray(array)
     if plain.dtype.kind not in "biuf" or plain.dtype.itemsize > 8:
         raise InvalidInputError(f"{what} must be an array of numbers, got dtype {plain.dtype}")
     if plain.nbytes > LARGEST:
-        raise InvalidInputError(
-            f"{what} must have at most {LARGEST} bytes in a store, got shape {plain.shape} and "
-            f"dtype {plain.dtype}"
-        )
+        raise InvalidInputError(f"{what} must have at most {LARGEST} bytes, got {plain.nbytes}")
     file = io.BytesIO()
-    portable = np.asarray(plain, dtype=plain.dtype.newbyteorder("<"), order="C")
-    np.save(file, portable, allow_pickle=False)
+    # In one byte order and memory layout, so that equal arrays have equal hashes.
+    np.save(file, np.asarray(plain, plain.dtype.newbyteorder("<"), order="C"), allow_pickle=False)
     hash = hashlib.sha256(file.getbuffer()).hexdigest()
     if hash not in kept:
         kept[hash] = {"hash": hash, "data": zlib.compress(file.getbuffer(), _LEVEL)}
@@ -42,13 +37,7 @@ def keep(array: Any, what: str, kept: dict[str, dict[str, Any]]) -> str:
 
 
 def decode(row: Any) -> AnyArray:
-    """Return the array of a row, read-only.
-
-    Raises
-    ------
-    StoreCorruptError
-        The content does not have the hash of the row, or is no array.
-    """
+    """Return the array of a row, read-only; a StoreCorruptError where it has not the row's hash."""
     try:
         content = zlib.decompressobj().decompress(row.data, LARGEST + 2**20)
         if hashlib.sha256(content).hexdigest() != row.hash:

@@ -1,21 +1,23 @@
-"""Check that everything in a store can be read and has the content of its hash."""
+"""Check that everything in a store can be read and has the content of its key."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Column, Connection, or_, select, text
 
-from l2t.exceptions import L2TError, StoreCorruptError
+from l2t.exceptions import StoreCorruptError
 from l2t.experiences.experience import content_key
-from l2t.experiences.store.reading import array_reader
+from l2t.experiences.store.arrays import decode
+from l2t.experiences.store.reading import naming, read_array
 from l2t.experiences.store.rows import domain_of, statistics_of
 from l2t.experiences.store.schema import arrays, domains, functions, runs, suggestions
 from l2t.experiences.store.writing import batches, present, unreferenced
 
-__all__ = ["problems", "verify", "verify_domain"]
+__all__ = ["problems", "verify"]
 
 
 def problems(connection: Connection) -> Iterator[str]:
@@ -26,70 +28,62 @@ def problems(connection: Connection) -> Iterator[str]:
                 yield f"SQLite finds the file damaged: {message.splitlines()[0]}"
         for table, _row, parent, _key in connection.execute(text("PRAGMA foreign_key_check")):
             yield f"a row of {table} refers to a row of {parent} that is missing"
-    damaged: set[str] = set()
-    for row in connection.execute(select(domains)).all():
-        try:
-            verify_domain(connection, row)
-        except StoreCorruptError as error:
-            damaged.add(row.fingerprint)
-            yield str(error)
-    for key in (runs.c.key, suggestions.c.id):
+    for key in (domains.c.fingerprint, runs.c.key, suggestions.c.id, functions.c.number):
         for batch in batches(connection.execute(select(key)).scalars()):
             for row in connection.execute(select(key.table).where(key.in_(batch))).all():
                 try:
-                    verify(connection, row, damaged)
+                    verify(connection, key, row)
                 except StoreCorruptError as error:
-                    yield str(error)
-    for number, content in connection.execute(select(functions.c.number, functions.c.content)):
-        try:
-            json.loads(content)
-        except ValueError as error:
-            yield f"version {number} of the agent's function is damaged: {error}"
+                    yield f"{error}{_users(connection, row) if key.table is domains else ''}"
     for key in (arrays.c.hash, domains.c.fingerprint):
         for value in connection.execute(select(key).where(unreferenced(key))).scalars():
             yield f"{value:.12} of {key.table.name} is not used by any run or suggestion"
 
 
-def verify_domain(connection: Connection, row: Any) -> None:
-    """Raise a StoreCorruptError unless a domain can be read and has its fingerprint."""
-    domain = domain_of(row, array_reader(connection))
-    shape = (row.n_rows, row.n_features)
-    if domain.fingerprint != row.fingerprint or domain.X.shape != shape:
-        raise StoreCorruptError(
-            f"domain {row.fingerprint:.12} is damaged: its content has another fingerprint"
-        )
-
-
-def verify(connection: Connection, row: Any, damaged: Collection[str] = ()) -> None:
-    """Raise a StoreCorruptError unless a run or suggestion, whose domains were verified, is sound."""
-    is_run = hasattr(row, "key")
-    try:
-        if is_run:
-            _verify_work(row)
-        sides = {row.source, row.target}
-        lost = sides - present(connection, domains.c.fingerprint, sides) | sides.intersection(
-            damaged
-        )
-        if lost:
-            raise ValueError(f"its domain {lost.pop():.12} is missing or damaged")
-        array = array_reader(connection)
-        for hash in (row.source_features, row.target_features):
-            if hash is not None:
-                json.loads(array(hash).tobytes())
-        if row.W is not None and array(row.W).ndim != 2:
-            raise ValueError("its W is no matrix")
-        if row.statistics is not None:
-            statistics_of(row, array(row.statistics))
-    except (ValueError, TypeError, L2TError) as error:
-        name = f"run {row.key:.12}" if is_run else f"suggestion {row.id}"
-        raise StoreCorruptError(f"{name} is damaged: {error}") from None
+def verify(connection: Connection, key: Column[Any], row: Any) -> None:
+    """Raise a StoreCorruptError unless a row, but for its domains, has the content of its key."""
+    noun = key.table.name.removeprefix("l2t_").removesuffix("s")
+    with naming(f"{noun} {row._mapping[key.name]!s:.12}"):
+        if key.table is arrays:
+            decode(row)
+        elif key.table is domains:
+            domain, shape = (
+                domain_of(row, partial(read_array, connection)),
+                (row.n_rows, row.n_features),
+            )
+            if domain.fingerprint != row.fingerprint or domain.X.shape != shape:
+                raise ValueError("its content has another fingerprint")
+        elif key.table is functions:
+            json.loads(row.content)
+        elif key.table in (runs, suggestions):
+            if key.table is runs:
+                _verify_work(row)
+            _verify_references(connection, row)
 
 
 def _verify_work(row: Any) -> None:
     work = [json.loads(getattr(row, name)) for name in ("params", "random_state", "protocol")]
     if content_key(row.source, row.target, row.algorithm, *work) != row.key:
         raise ValueError("its content has another key")
-    failed = row.status == "failed"
-    known = row.status in ("done", "failed")
+    failed, known = row.status == "failed", row.status in ("done", "failed")
     if not known or failed != bool(row.reason) or failed != (row.W is None):
-        raise ValueError(f"its status is {row.status!r:.20} and its reason {row.reason!r:.80}")
+        raise ValueError(f"its status is {row.status!r:.20}, its reason {row.reason!r:.80}")
+
+
+def _verify_references(connection: Connection, row: Any) -> None:
+    array: Any = partial(read_array, connection)
+    sides = {row.source, row.target}
+    if present(connection, domains.c.fingerprint, sides) != sides:
+        raise ValueError("its source or target is missing")
+    for hash in (row.source_features, row.target_features):
+        if hash is not None:
+            json.loads(array(hash).tobytes())
+    if row.W is not None and array(row.W).ndim != 2:
+        raise ValueError("its W is no matrix")
+    statistics_of(row, array(row.statistics))
+
+
+def _users(connection: Connection, domain: Any) -> str:
+    using = or_(*(side == domain.fingerprint for side in (runs.c.source, runs.c.target)))
+    keys = connection.execute(select(runs.c.key).where(using)).scalars()
+    return f", used by {', '.join(f'run {key:.12}' for key in keys) or 'no run'}"

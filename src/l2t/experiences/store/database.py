@@ -1,10 +1,9 @@
-"""Connections and transactions of the database behind a store.
+"""Connections, transactions and errors of the database behind a store.
 
 SQLite runs in WAL mode, so that readers never wait for a writer, with `synchronous` FULL: what was
-committed survives a loss of power, at the price of one fsync per transaction. A write begins with BEGIN
-IMMEDIATE: it waits for its turn before it reads anything, which avoids "database is locked" among many
-writers. PostgreSQL writers hold a shared advisory lock and those that delete an exclusive one, so that no
-array is deleted between being found and being referred to.
+committed survives a loss of power. A write begins with BEGIN IMMEDIATE: it waits for its turn before it
+reads anything, which avoids "database is locked" among many writers. PostgreSQL writers share an advisory
+lock that excludes those who delete, so that no array is deleted between being found and referred to.
 """
 
 from __future__ import annotations
@@ -15,20 +14,32 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
-from l2t.exceptions import MissingExtraError
+from l2t.exceptions import MissingExtraError, StoreCorruptError, StoreError
 from l2t.experiences.store.address import Address
-from l2t.experiences.store.failures import store_errors
 
-__all__ = ["Conflict", "Database"]
+__all__ = ["Conflict", "Database", "store_errors"]
 
 T = TypeVar("T")
 _PATIENCE = 300.0  # seconds that a writer waits for its turn
 _LOCK = 0x6C3274  # "l2t": the advisory lock of PostgreSQL writers
+_SQLITE = {
+    "SQLITE_NOTADB": "is not an experience store: the file is not an SQLite database",
+    "SQLITE_CORRUPT": "is damaged: parts of the file are missing or overwritten; restore it from a "
+    "copy, or recover what can be read with `sqlite3 FILE .recover`, as docs/guide/team.md shows",
+    "SQLITE_FULL": "cannot be written because the disk is full; what was stored before is intact",
+    "SQLITE_IOERR": "cannot be used because the disk failed, is full or has a limit on the size of "
+    "files; what was stored before is intact",
+    "SQLITE_READONLY": "cannot be written because its file or directory is read-only",
+    "SQLITE_CANTOPEN": "cannot be opened: its directory must exist, and both must be readable",
+    "SQLITE_BUSY": "has been locked by another process for minutes; wait or end it, and try again",
+}
 
 
 class Conflict(Exception):
@@ -48,8 +59,8 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Give a connection that sees the database as it was at one moment."""
-        server = self.address.kind == "postgresql"
-        options = {"isolation_level": "REPEATABLE READ"} if server else {}
+        snapshot = {"isolation_level": "REPEATABLE READ"}
+        options = snapshot if self.address.kind == "postgresql" else {}
         with self._transaction(options) as connection:
             yield connection
 
@@ -57,16 +68,18 @@ class Database:
     def writing(self, *, alone: bool = False) -> Iterator[Connection]:
         """Give a connection whose changes are committed together, or not at all.
 
-        Parameters
-        ----------
-        alone : bool, default=False
-            Keep every other writer out, as is needed to delete rows or to change tables.
+        With `alone` every other writer is kept out, as is needed to delete rows or to change tables.
         """
         with self._transaction({"l2t_write": True}) as connection:
             if self.address.kind == "postgresql":
                 shared = "" if alone else "_shared"
                 connection.execute(text(f"SELECT pg_advisory_xact_lock{shared}({_LOCK})"))
             yield connection
+
+    def rows(self, query: Any) -> list[Any]:
+        """Return all rows of a query."""
+        with self.reading() as connection:
+            return list(connection.execute(query).all())
 
     def write(self, action: Callable[[Connection], T]) -> T:
         """Return what an action gives in a transaction of its own, which is repeated on conflict."""
@@ -80,18 +93,18 @@ class Database:
     def close(self) -> None:
         """Close every connection; a later transaction opens new ones."""
         engine, self._engine = self._engine, None
-        if engine is not None:
-            # After a fork, the connections are the parent's.
+        if engine is not None:  # after a fork, the connections are the parent's
             engine.dispose(close=self._process == os.getpid())
 
     @contextmanager
     def _transaction(self, options: dict[str, Any]) -> Iterator[Connection]:
         with self._turn, store_errors(self.address):
-            if self._process != os.getpid():
+            engine = self._engine
+            if engine is None or self._process != os.getpid():
                 self.close()
-            if self._engine is None:
-                self._engine, self._process = _engine(self.address), os.getpid()
-            with self._engine.connect() as opened, opened.execution_options(**options).begin():
+                engine = _engine(self.address)
+                self._process, self._engine = os.getpid(), engine
+            with engine.connect() as opened, opened.execution_options(**options).begin():
                 yield opened
 
 
@@ -101,33 +114,27 @@ def _engine(address: Address) -> Engine:
             import psycopg  # noqa: F401
         except ImportError:
             raise MissingExtraError("a PostgreSQL store", "postgres") from None
-        return create_engine(
-            address.engine_url, pool_pre_ping=True, connect_args={"connect_timeout": 10}
-        )
-    if address.kind == "memory":
-        engine = create_engine(
-            address.engine_url, poolclass=StaticPool, connect_args={"check_same_thread": False}
-        )
+        patience = {"connect_timeout": 10}
+        return create_engine(address.engine_url, pool_pre_ping=True, connect_args=patience)
+    if (path := address.path) is None:
+        threads = {"check_same_thread": False}
+        engine = create_engine(address.engine_url, poolclass=StaticPool, connect_args=threads)
     else:
-        engine = create_engine(address.engine_url, creator=lambda: _connect(address))
+        engine = create_engine(address.engine_url, creator=lambda: _connect(path))
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
     return engine
 
 
-def _connect(address: Address) -> sqlite3.Connection:
+def _connect(path: Path) -> sqlite3.Connection:
     """Open the file; one that may not be written is opened for reading only."""
-    path = address.path
-    assert path is not None
     options = "mode=rwc"
     if path.exists() and not os.access(path, os.W_OK):
         options = "mode=ro"
-        beside = path.with_name(path.name + "-wal")
-        if not os.access(path.parent, os.W_OK) and not beside.exists():
+        if not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists():
             options = "mode=ro&immutable=1"  # WAL needs files beside it, which cannot be made here
-    connection = sqlite3.connect(
-        f"{path.as_uri()}?{options}", uri=True, timeout=_PATIENCE, check_same_thread=False
-    )
+    address = f"{path.as_uri()}?{options}"
+    connection = sqlite3.connect(address, uri=True, timeout=_PATIENCE, check_same_thread=False)
     try:
         if options == "mode=rwc":
             _use_wal(connection)
@@ -160,3 +167,41 @@ def _prepare(connection: Any, _record: Any) -> None:
 def _begin(connection: Connection) -> None:
     write = connection.get_execution_options().get("l2t_write")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+@contextmanager
+def store_errors(address: Address) -> Iterator[None]:
+    """Turn an error of the database into a StoreError that begins with the address of the store."""
+    try:
+        yield
+    except (DBAPIError, sqlite3.Error) as error:  # the latter while connecting
+        kind, sentence = _sentence(error.orig if isinstance(error, DBAPIError) else error)
+        raise kind(f"{address.shown} {sentence}") from error
+    except SQLAlchemyError as error:
+        raise StoreError(f"{address.shown} cannot be used: {_first_line(error)}") from error
+    except StoreError as error:
+        if "://" in str(error):  # it names a store already
+            raise
+        raise type(error)(f"{address.shown}: {error}") from None
+
+
+def _sentence(error: Any) -> tuple[type[StoreError], str]:
+    message = _first_line(error)
+    missing = ("no such table", "no such column", "does not exist")
+    if "l2t_" in message and any(each in message for each in missing):
+        return StoreCorruptError, f"is incomplete: {message}; restore it from a copy"
+    if isinstance(error, sqlite3.Error):
+        name = getattr(error, "sqlite_errorname", "")
+        name = "SQLITE_CANTOPEN" if "unable to open" in message else name
+        for code, sentence in _SQLITE.items():
+            if name.startswith(code):
+                damaged = code in ("SQLITE_NOTADB", "SQLITE_CORRUPT")
+                return StoreCorruptError if damaged else StoreError, sentence
+    elif getattr(error, "sqlstate", None) is None:
+        return StoreError, f"cannot be reached: {message}"
+    return StoreError, f"cannot be used: {message}"
+
+
+def _first_line(error: Any) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0][:300] if lines else type(error).__name__

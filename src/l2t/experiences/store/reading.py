@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Unpack
 
 from sqlalchemy import Connection, func, select
 
 from l2t.domains import Domain, DomainPair
-from l2t.exceptions import InvalidInputError, StoreCorruptError, StoreError, UnknownRunError
+from l2t.exceptions import InvalidInputError, L2TError, StoreCorruptError, UnknownRunError
 from l2t.experiences.experience import Experience, Run
 from l2t.experiences.store.arrays import decode
 from l2t.experiences.store.database import Database
@@ -20,7 +21,7 @@ from l2t.experiences.store.writing import present
 from l2t.statistics import PairStatistics
 from l2t.typing import AnyArray
 
-__all__ = ["RunReader", "array_reader", "read_run"]
+__all__ = ["RunReader", "naming", "read_array", "read_run"]
 
 _CHUNK = 1000  # experiences that are read at a time
 
@@ -39,9 +40,7 @@ class RunReader:
 
     def count(self, **filters: Unpack[Filters]) -> int:
         """Return how many experiences there are; see `Filters`."""
-        query = matching(conditions(filters), func.count())
-        with self._database.reading() as connection:
-            return int(connection.execute(query).scalar_one())
+        return int(self._database.rows(matching(conditions(filters), func.count()))[0][0])
 
     def experiences(
         self,
@@ -58,10 +57,10 @@ class RunReader:
         Parameters
         ----------
         limit, offset : int
-            How many, all by default, and how many to skip before, none by default.
+            How many, all by default, and how many to skip before them.
         order : {"created_at", "algorithm", "duration", "improvement_ratio", "n_labels"}
-            In order of time, runs of the same moment follow by key, the same on every machine; in other
-            orders ties are in order of arrival. Within a run by number of labels.
+            Ties follow by key in order of time, which is the same on every machine, and otherwise in
+            order of arrival.
         descending : bool, default=False
             The whole order reversed.
         statistics : bool, default=True
@@ -75,16 +74,14 @@ class RunReader:
         for name, value in (("limit", limit), ("offset", offset)):
             if value is not None and (not isinstance(value, int) or value < 0):
                 raise InvalidInputError(f"{name} must be an integer of at least 0, got {value!r}")
-        tie = runs.c.key if order == "created_at" else runs.c.id
+        tie = runs.c["key" if order == "created_at" else "id"]
         place = (ORDERS[order], tie, ORDERS["n_labels"])
         query = matching(where, runs.c.id, scores.c.n_labels).offset(offset).limit(limit)
         query = query.order_by(*(each.desc() if descending else each.asc() for each in place))
 
         def read() -> Iterator[Experience]:
-            with self._database.reading() as connection:
-                places = connection.execute(query).all()
-            for start in range(0, len(places), _CHUNK):
-                # A short transaction per chunk, so that a slow reader holds nobody up.
+            places = self._database.rows(query)
+            for start in range(0, len(places), _CHUNK):  # a slow reader must not hold others up
                 with self._database.reading() as connection:
                     chunk = places[start : start + _CHUNK]
                     found = _experiences_at(connection, chunk, statistics)
@@ -99,41 +96,24 @@ class RunReader:
             query = select(scores).where(scores.c.run == row.id).order_by(scores.c.n_labels)
             return read_run(connection, row, connection.execute(query).all())
 
-    def W(self, key: str) -> AnyArray:
-        """Return the W of a run that did not fail."""
-        with self._database.reading() as connection:
-            row = _run_row(connection, key)
-            if row.W is None:
-                raise StoreError(f"run {key:.12} failed and has no W: {row.reason:.200}")
-            with _naming(key):
-                return array_reader(connection)(row.W)
-
     def target(self, key: str) -> Domain:
         """Return the target of a run."""
         with self._database.reading() as connection:
-            row = _run_row(connection, key)
-            with _naming(key):
-                return _side(connection, row, "target")
+            return _side(connection, _run_row(connection, key), "target")
 
     def target_runs(self, *, n_features: int | None = None) -> dict[str, str]:
-        """Return the first finished run on each labelled target, by the target's fingerprint.
+        """Return the first finished run on each labelled target, by fingerprint, in order of arrival.
 
-        They are in order of arrival; with `n_features` only targets of so many features.
+        With `n_features` only targets of so many features.
         """
         done = (runs.c.status == "done") & domains.c.y.is_not(None)
         if n_features is not None:
             done &= domains.c.n_features == n_features
-        first = (
-            select(func.min(runs.c.id).label("id"))
-            .join(domains, domains.c.fingerprint == runs.c.target)
-            .where(done)
-            .group_by(runs.c.target)
-            .subquery()
-        )
-        query = select(runs.c.target, runs.c.key).join(first, first.c.id == runs.c.id)
-        with self._database.reading() as connection:
-            found = connection.execute(query.order_by(runs.c.id)).all()
-        return {row.target: row.key for row in found}
+        of_target = domains.c.fingerprint == runs.c.target
+        first = select(func.min(runs.c.id)).join(domains, of_target).where(done)
+        chosen = runs.c.id.in_(first.group_by(runs.c.target))
+        query = select(runs.c.target, runs.c.key).where(chosen).order_by(runs.c.id)
+        return {row.target: row.key for row in self._database.rows(query)}
 
     def targets(self, *, n_features: int | None = None) -> Iterator[Domain]:
         """Iterate over the labelled targets of finished runs, each once, in order of arrival."""
@@ -143,32 +123,28 @@ class RunReader:
 
 def read_run(connection: Connection, row: Any, scored: Sequence[Any] = ()) -> Run:
     """Return the run of a row with its domains, W and statistics."""
-    with _naming(row.key):
-        pair = DomainPair(*(_side(connection, row, side) for side in ("source", "target")))
-        return run_of(row, scored, pair, array_reader(connection))
+    pair = DomainPair(*(_side(connection, row, side) for side in ("source", "target")))
+    with naming(f"run {row.key}"):
+        return run_of(row, scored, pair, partial(read_array, connection))
 
 
-def array_reader(connection: Connection) -> Callable[[str], AnyArray]:
-    """Return a function that reads arrays by their hashes."""
-
-    def array(hash: str) -> AnyArray:
-        row = connection.execute(select(arrays).where(arrays.c.hash == hash)).one_or_none()
-        if row is None:
-            raise StoreCorruptError(f"array {hash:.12} is missing")
-        return decode(row)
-
-    return array
+def read_array(connection: Connection, hash: str | None) -> AnyArray | None:
+    """Return an array by its hash; None stays None."""
+    if hash is None:
+        return None
+    row = connection.execute(select(arrays).where(arrays.c.hash == hash)).one_or_none()
+    if row is None:
+        raise StoreCorruptError(f"array {hash:.12} is missing")
+    return decode(row)
 
 
 @contextmanager
-def _naming(key: str) -> Iterator[None]:
-    """Say which run is damaged."""
+def naming(what: str) -> Iterator[None]:
+    """Turn an error in reading something into a StoreCorruptError that names it."""
     try:
         yield
-    except StoreCorruptError as error:
-        raise StoreCorruptError(
-            f"run {key} is damaged: {error}; other runs stay readable, and delete(key=...) removes it"
-        ) from None
+    except (ValueError, TypeError, LookupError, OverflowError, L2TError) as error:
+        raise StoreCorruptError(f"{what} is damaged: {error}") from None
 
 
 def _run_row(connection: Connection, key: str) -> Any:
@@ -182,33 +158,30 @@ def _side(connection: Connection, row: Any, side: str) -> Domain:
     """Return the source or the target of a run."""
     query = select(domains).where(domains.c.fingerprint == getattr(row, side))
     found = connection.execute(query).one_or_none()
-    if found is None:
-        raise StoreCorruptError(f"its {side} is missing")
     name, features = getattr(row, f"{side}_name"), getattr(row, f"{side}_features")
-    return domain_of(found, array_reader(connection), name, features)
+    with naming(f"run {row.key}"):
+        if found is None:
+            raise LookupError(f"its {side} is missing")
+        return domain_of(found, partial(read_array, connection), name, features)
 
 
 def _experiences_at(
     connection: Connection, places: Sequence[Any], with_statistics: bool
 ) -> list[Experience]:
-    """Return the experiences of pairs of run and number of labels; what a run shares is read once."""
-    wanted = {place.id for place in places}
-    query = select(runs, arrays.c.hash, arrays.c.data) if with_statistics else select(runs)
+    """Return the experiences of pairs of run and number of labels."""
+    query = matching([runs.c.id.in_({place.id for place in places})], runs, scores)
     if with_statistics:
-        query = query.outerjoin(arrays, arrays.c.hash == runs.c.statistics)
-    rows = {row.id: row for row in connection.execute(query.where(runs.c.id.in_(wanted)))}
-    scored = select(scores).where(scores.c.run.in_(wanted))
-    score_of = {(score.run, score.n_labels): score for score in connection.execute(scored)}
+        query = query.add_columns(arrays).outerjoin(arrays, runs.c.statistics == arrays.c.hash)
+    rows = {(row.id, row.n_labels): row for row in connection.execute(query)}
     computed: dict[int, PairStatistics | None] = {}
     found = []
     for number, count in places:
-        row = rows.get(number)
+        row = rows.get((number, count))
         if row is None:  # it was deleted meanwhile
             continue
-        with _naming(row.key):
+        with naming(f"run {row.key}"):
             if number not in computed:
-                read = with_statistics and row.statistics is not None
-                computed[number] = statistics_of(row, decode(row)) if read else None
-            score = score_of.get((number, count))
-            found.append(experience_of(row, score, computed[number]))
+                there = with_statistics and row.statistics is not None
+                computed[number] = statistics_of(row, decode(row)) if there else None
+            found.append(experience_of(row, computed[number]))
     return found

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from l2t.domains import Domain, DomainPair
-from l2t.exceptions import InvalidInputError, L2TError, StoreCorruptError
+from l2t.domains.labels import decode_labels, encode_labels
+from l2t.exceptions import InvalidInputError
 from l2t.experiences.experience import Experience, Run, Score
 from l2t.experiences.store.arrays import keep
-from l2t.experiences.store.labels import decode_labels, encode_labels
 from l2t.statistics import KernelBank, PairStatistics
 from l2t.typing import AnyArray
 
@@ -32,24 +32,19 @@ __all__ = [
 ]
 
 Row = dict[str, Any]
+ArrayReader = Callable[[str | None], Any]  #: from a hash to the array, and from None to None
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SCORE = tuple(each.name for each in fields(Score))
-_NO_SCORE: Row = {"n_labels": None} | dict.fromkeys(_SCORE[1:], math.nan)
-_PLAIN = ("algorithm", "status", "origin", "reason", "duration", "version", "host")
+_NO_SCORE: Row = dict.fromkeys(_SCORE[1:], math.nan)
+_TEXTS = ("algorithm", "status", "origin", "reason", "version", "host")
+_JSON = ("params", "protocol", "random_state")
 
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """The rows of some runs and of all that they refer to, hashed and compressed.
+    """The rows of runs and of all that they refer to, by keys, fingerprints and hashes.
 
     Workers of a collection pack their runs, so that writing them takes the store little time.
-
-    Attributes
-    ----------
-    runs, scores : dict
-        By the key of the run.
-    domains, arrays : dict
-        By their fingerprints and hashes.
     """
 
     runs: dict[str, Row] = field(default_factory=dict)
@@ -59,13 +54,7 @@ class Packed:
 
 
 def pack(runs: Iterable[Run]) -> Packed:
-    """Return the rows of runs; of several with the same key the first counts.
-
-    Raises
-    ------
-    InvalidInputError
-        A run holds a value that a store cannot give back unchanged.
-    """
+    """Return the rows of runs; an InvalidInputError where a value would not come back unchanged."""
     packed = Packed()
     for run in runs:
         key = _key(run)
@@ -85,42 +74,30 @@ def _domain_row(domain: Domain, arrays: dict[str, Row]) -> Row:
         "n_rows": len(domain),
         "n_features": domain.n_features,
         "X": keep(domain.X, "X", arrays),
-        "labeled": None if domain.labeled is None else keep(domain.labeled, "labeled", arrays),
+        "labeled": keep(domain.labeled, "labeled", arrays),
     }
     for name, what, values in (("y", "labels", domain.y), ("groups", "groups", domain.groups)):
         codes, text = (None, None) if values is None else encode_labels(values, what)
-        row[name] = None if codes is None else keep(codes, what, arrays)
-        row[f"{name}_values"] = text
+        row |= {name: keep(codes, what, arrays), f"{name}_values": text}
     return row
 
 
 def _run_row(run: Run, arrays: dict[str, Row]) -> Row:
-    row: Row = {
-        "created_at": microseconds(run.created_at, "created_at"),
-        "status": run.status,
-        "origin": run.origin,
-        "algorithm": run.algorithm,
-        "random_state": json.dumps(run.random_state),
-        "params": _json(run.params),
-        "protocol": _json(run.protocol),
-        "reason": _text(run.reason),
-        "W": None if run.W is None else keep(run.W, "W", arrays),
-        "statistics": None,
-        "kernels": None,
-        "duration": _finite(run.duration, "duration"),
-        "version": _text(run.version),
-        "host": _text(run.host),
-    }
+    row: Row = {name: _text(getattr(run, name)) for name in _TEXTS}
+    row |= {name: _json(getattr(run, name)) for name in _JSON}
+    row["created_at"] = microseconds(run.created_at, "created_at")
+    row["duration"] = _finite(run.duration, "duration")
+    row["W"] = keep(run.W, "W", arrays)
     for side, domain in (("source", run.pair.source), ("target", run.pair.target)):
         row[side], row[f"{side}_name"] = domain.fingerprint, _text(domain.name)
-        names = None if domain.feature_names is None else json.dumps(domain.feature_names).encode()
-        packed = None if names is None else keep(np.frombuffer(names, np.uint8), side, arrays)
-        row[f"{side}_features"] = packed
-    if run.statistics is not None:
-        stats = run.statistics
-        row["statistics"] = keep(np.vstack([stats.d, stats.tau, stats.Q]), "statistics", arrays)
-        row["kernels"] = json.dumps([*astuple(stats.kernels), int(stats.n_neighbors)])
-    return row
+        names = domain.feature_names
+        text = None if names is None else np.frombuffer(json.dumps(names).encode(), np.uint8)
+        row[f"{side}_features"] = keep(text, side, arrays)
+    stats, stacked, kernels = run.statistics, None, None
+    if stats is not None:
+        stacked = np.vstack([stats.d, stats.tau, stats.Q])
+        kernels = json.dumps([*astuple(stats.kernels), int(stats.n_neighbors)])
+    return row | {"statistics": keep(stacked, "statistics", arrays), "kernels": kernels}
 
 
 def _score_rows(run: Run) -> list[Row]:
@@ -133,73 +110,59 @@ def _score_rows(run: Run) -> list[Row]:
     ]
 
 
-def domain_of(
-    row: Any, array: Callable[[str], AnyArray], name: str = "", features: str | None = None
-) -> Domain:
+def domain_of(row: Any, array: ArrayReader, name: str = "", features: str | None = None) -> Domain:
     """Return the domain of a row; `name` and `features`, the array of column names, are a run's."""
-
-    def labels(codes: str | None, values: str) -> AnyArray | None:
-        return None if codes is None else decode_labels(array(codes), values)
-
-    try:
-        return Domain(
-            array(row.X),
-            labels(row.y, row.y_values),
-            labeled=None if row.labeled is None else array(row.labeled),
-            groups=labels(row.groups, row.groups_values),
-            name=name,
-            feature_names=None if features is None else json.loads(array(features).tobytes()),
-        )
-    except (L2TError, ValueError, TypeError) as error:
-        raise StoreCorruptError(f"domain {row.fingerprint:.12} cannot be read: {error}") from None
+    y, groups = array(row.y), array(row.groups)
+    return Domain(
+        array(row.X),
+        None if y is None else decode_labels(y, row.y_values),
+        labeled=array(row.labeled),
+        groups=None if groups is None else decode_labels(groups, row.groups_values),
+        name=name,
+        feature_names=None if features is None else json.loads(array(features).tobytes()),
+    )
 
 
-def run_of(
-    row: Any, scores: Iterable[Any], pair: DomainPair, array: Callable[[str], AnyArray]
-) -> Run:
+def run_of(row: Any, scores: Iterable[Any], pair: DomainPair, array: ArrayReader) -> Run:
     """Return a run with all that belongs to it."""
     return Run(
         pair=pair,
-        W=None if row.W is None else array(row.W),
-        statistics=None if row.statistics is None else statistics_of(row, array(row.statistics)),
+        W=array(row.W),
+        statistics=statistics_of(row, array(row.statistics)),
         scores=tuple(Score(*(getattr(score, name) for name in _SCORE)) for score in scores),
         **_common(row),
     )
 
 
-def experience_of(row: Any, score: Any | None, statistics: PairStatistics | None) -> Experience:
-    """Return a run at one number of labels, or without one where it has no scores."""
-    scored = _NO_SCORE if score is None else {name: getattr(score, name) for name in _SCORE}
-    names = ("source", "target", "source_name", "target_name")
-    sides = {name: getattr(row, name) for name in names}
-    return Experience(run_key=row.key, statistics=statistics, **sides, **scored, **_common(row))
+def experience_of(row: Any, statistics: PairStatistics | None) -> Experience:
+    """Return the experience of a run joined with one of its scores, or with none."""
+    names = ("source", "target", "source_name", "target_name", *_SCORE)
+    values = {name: getattr(row, name) for name in names}
+    values |= _NO_SCORE if row.n_labels is None else {}
+    return Experience(run_key=row.key, statistics=statistics, **values, **_common(row))
 
 
 def _common(row: Any) -> Row:
-    try:
-        parsed = {name: json.loads(getattr(row, name)) for name in ("params", "protocol")}
-        parsed["random_state"] = json.loads(row.random_state)
-        parsed["created_at"] = moment(row.created_at)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise StoreCorruptError(f"its row cannot be read: {error}") from None
-    return parsed | {name: getattr(row, name) for name in _PLAIN}
+    parsed = {name: json.loads(getattr(row, name)) for name in _JSON}
+    plain = {name: getattr(row, name) for name in (*_TEXTS, "duration")}
+    return parsed | plain | {"created_at": moment(row.created_at)}
 
 
-def statistics_of(row: Any, stacked: AnyArray) -> PairStatistics:
+def statistics_of(row: Any, stacked: AnyArray | None) -> PairStatistics | None:
     """Return d, Q and tau from the array that holds all three."""
+    if stacked is None:
+        return None
     try:
         *bank, n_neighbors = json.loads(row.kernels)
         return PairStatistics(stacked[0], stacked[2:], stacked[1], KernelBank(*bank), n_neighbors)
-    except (L2TError, LookupError, ValueError, TypeError) as error:
-        raise StoreCorruptError(f"its statistics cannot be read: {error}") from None
+    except (ValueError, TypeError, LookupError) as error:
+        raise ValueError(f"its statistics cannot be read: {error}") from None
 
 
 def microseconds(time: datetime, parameter: str) -> int:
     """Return a time as microseconds since 1970 (UTC)."""
     if not isinstance(time, datetime) or time.tzinfo is None:
-        raise InvalidInputError(
-            f"{parameter} must be a datetime with a time zone, such as datetime.now(UTC), got {time!r}"
-        )
+        raise InvalidInputError(f"{parameter} must be a datetime with a time zone, got {time!r}")
     return (time - _EPOCH) // timedelta(microseconds=1)
 
 
@@ -216,13 +179,13 @@ def _key(run: Run) -> str:
     try:
         return run.key
     except (TypeError, ValueError) as error:
-        raise InvalidInputError(
-            f"params, random_state and protocol of a run must be plain JSON values: {error}"
-        ) from None
+        what = "params, random_state and protocol of a run"
+        raise InvalidInputError(f"{what} must be plain JSON values: {error}") from None
 
 
-def _json(content: Mapping[str, Any]) -> str:
-    return json.dumps(dict(content), sort_keys=True, separators=(",", ":"), allow_nan=False)
+def _json(content: Any) -> str:
+    plain = dict(content) if isinstance(content, Mapping) else content
+    return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def _text(text: str) -> str:

@@ -1,49 +1,27 @@
-"""The tables: arrays by their content, domains of arrays, runs on two domains, and what is kept beside.
-
-All names begin with ``l2t_``, so that a PostgreSQL database can be shared with other programs. Times are
-microseconds since 1970 (UTC).
-"""
+"""The tables; their names begin with ``l2t_``, and times are microseconds since 1970 (UTC)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    Double,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    String,
-    Table,
-    Text,
-)
+import sqlalchemy as sa
+from sqlalchemy import Column, Double, ForeignKey, Index, Integer, String, Table, Text
 
-__all__ = [
-    "TRANSFER",
-    "VERSION_TABLE",
-    "arrays",
-    "collections",
-    "domains",
-    "functions",
-    "metadata",
-    "runs",
-    "scores",
-    "suggestions",
-]
+__all__ = ["TRANSFER", "VERSION_TABLE", "arrays", "collections", "domains", "functions"]
+__all__ += ["metadata", "runs", "scores", "suggestions"]
 
 VERSION_TABLE = "l2t_version"
 
-metadata = MetaData()
+metadata = sa.MetaData()
 _HASH = String(64)
 
 
-def _columns(kind: Any, *names: str) -> list[Column[Any]]:
-    return [Column(name, kind, nullable=False) for name in names]
+def _table(name: str, *columns: Column[Any], **options: Any) -> Table:
+    return Table(f"l2t_{name}", metadata, *columns, **options)
+
+
+def _columns(kind: Any, *names: str, nullable: bool = False) -> list[Column[Any]]:
+    return [Column(name, kind, nullable=nullable) for name in names]
 
 
 def _references(key: str, *names: str, nullable: bool = True) -> list[Column[Any]]:
@@ -58,9 +36,9 @@ def _transfer() -> list[Column[Any]]:
         *_columns(Text, "source_name", "target_name", "algorithm", "params", "version", "host"),
         *_columns(Text, "random_state"),  # a seed may have more than 64 bits
         *_references("l2t_arrays.hash", "source_features", "target_features", "W", "statistics"),
-        Column("kernels", Text),  # of the statistics: first, last, step and neighbours as JSON
-        Column("duration", Double, nullable=False),
-        Column("created_at", BigInteger, nullable=False),
+        *_columns(Text, "kernels", nullable=True),  # first, last, step and neighbours as JSON
+        *_columns(Double, "duration"),
+        *_columns(sa.BigInteger, "created_at"),
     ]
 
 
@@ -68,45 +46,37 @@ def _transfer() -> list[Column[Any]]:
 TRANSFER = tuple(column.name for column in _transfer())
 
 #: Every array once: compressed npy bytes, and the sha256 of these bytes before compression.
-arrays = Table(
-    "l2t_arrays",
-    metadata,
-    Column("hash", _HASH, primary_key=True),
-    *_columns(LargeBinary, "data"),
+arrays = _table(
+    "arrays", Column("hash", _HASH, primary_key=True), *_columns(sa.LargeBinary, "data")
 )
 
 #: The content of a domain; its name and those of its features belong to each run.
-domains = Table(
-    "l2t_domains",
-    metadata,
+domains = _table(
+    "domains",
     Column("fingerprint", _HASH, primary_key=True),
     *_columns(Integer, "n_rows", "n_features"),
     *_references("l2t_arrays.hash", "X", nullable=False),
     *_references("l2t_arrays.hash", "y", "labeled", "groups"),
-    Column("y_values", Text),
-    Column("groups_values", Text),
+    *_columns(Text, "y_values", "groups_values", nullable=True),
 )
 
-#: One row per run. `statistics` is one array with the rows d, tau and Q.
-runs = Table(
-    "l2t_runs",
-    metadata,
+#: One row per run; `statistics` is an array with the rows d, tau and Q, and `used_for` the agent's use.
+runs = _table(
+    "runs",
     Column("id", Integer, primary_key=True),  # joins by number are several times as fast as by key
     Column("key", _HASH, nullable=False, unique=True),
     *_columns(String(16), "status", "origin"),
     *_columns(Text, "protocol", "reason"),
     *_transfer(),
-    Column("used_for", String(16)),  # by the agent: "learning", "judging", or NULL: not yet
+    *_columns(String(16), "used_for", nullable=True),
 )
 # A page in order of time is read from this index without sorting, and without the wide rows.
 Index("ix_l2t_runs_time", *runs.c["created_at", "key", "status", "algorithm", "origin"])
-# Finds what the agent has not used yet, and what it judges by.
 Index("ix_l2t_runs_use", *runs.c["used_for", "status", "created_at"])
 
 #: One row for each number of labels of a run.
-scores = Table(
-    "l2t_scores",
-    metadata,
+scores = _table(
+    "scores",
     Column("run", Integer, ForeignKey("l2t_runs.id", ondelete="CASCADE"), primary_key=True),
     Column("n_labels", Integer, primary_key=True, autoincrement=False),
     *_columns(Double, "accuracy_before", "standard_error_before"),
@@ -115,42 +85,36 @@ scores = Table(
 )
 
 #: One row per suggestion of the agent; `run` is what it became, NULL while its outcome is open.
-suggestions = Table(
-    "l2t_suggestions",
-    metadata,
+suggestions = _table(
+    "suggestions",
     Column("id", String(16), primary_key=True),
     *_transfer(),
-    Column("n_labels", Integer),
-    *(Column(name, Double) for name in ("predicted", "low", "high")),
+    *_columns(Integer, "n_labels", nullable=True),
+    *_columns(Double, "predicted", "low", "high", nullable=True),
     *_columns(Text, "verdict", "reason"),
     *_columns(Integer, "function"),
-    Column("run", _HASH, ForeignKey("l2t_runs.key", ondelete="SET NULL")),
+    Column("run", _HASH, ForeignKey("l2t_runs.key", ondelete="SET NULL"), index=True),
 )
-Index("ix_l2t_suggestions_open", *suggestions.c["run", "created_at"])
 
 #: One row for each version of the agent's function, never changed; the last that took over is in use.
-functions = Table(
-    "l2t_functions",
-    metadata,
+functions = _table(
+    "functions",
     Column("number", Integer, primary_key=True, autoincrement=False),
-    Column("parent", Integer),
+    *_columns(Integer, "parent", nullable=True),
     *_columns(Text, "origin", "content"),  # the content is the function as JSON
     *_columns(Integer, "n_runs", "n_judged"),
-    Column("error", Double),
-    Column("incumbent_error", Double),
-    *_columns(Boolean, "took_over"),
-    *_columns(BigInteger, "created_at"),
+    *_columns(Double, "error", "incumbent_error", nullable=True),
+    *_columns(sa.Boolean, "took_over"),
+    *_columns(sa.BigInteger, "created_at"),
 )
 
 #: One row for each call of `collect`, updated while it runs.
-collections = Table(
-    "l2t_collections",
-    metadata,
+collections = _table(
+    "collections",
     Column("id", String(32), primary_key=True),
     *_columns(Text, "host", "latest", "outcome"),
     *_columns(Integer, "pid", "done", "failed", "already_there"),
-    Column("total", Integer),
-    Column("started_at", BigInteger, nullable=False, index=True),
-    *_columns(BigInteger, "updated_at"),
-    Column("ended_at", BigInteger),
+    *_columns(Integer, "total", nullable=True),
+    *_columns(sa.BigInteger, "started_at", "updated_at"),
+    *_columns(sa.BigInteger, "ended_at", nullable=True),
 )

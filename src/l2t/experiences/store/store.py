@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Any, Unpack
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import delete, insert, select
 
 from l2t.exceptions import InvalidInputError, StoreCorruptError, StoreError
 from l2t.experiences.experience import Run
-from l2t.experiences.records import CollectionProgress
+from l2t.experiences.records import CollectionProgress, Merged
 from l2t.experiences.store.address import Address
 from l2t.experiences.store.agent_records import AgentRecords, row_of
 from l2t.experiences.store.checking import problems
 from l2t.experiences.store.database import Database
 from l2t.experiences.store.filters import Filters, conditions, matching
-from l2t.experiences.store.merging import Merged, merge
+from l2t.experiences.store.merging import merge
 from l2t.experiences.store.reading import RunReader
 from l2t.experiences.store.rows import Packed, pack
 from l2t.experiences.store.schema import collections, runs
 from l2t.experiences.store.summaries import Summaries
-from l2t.experiences.store.versions import prepare, upgrade
+from l2t.experiences.store.versions import prepare
 from l2t.experiences.store.writing import delete_rows, put_runs
 
 __all__ = ["ExperienceStore", "open_store", "upgrade_store"]
@@ -61,11 +62,7 @@ def open_store(
 
 def upgrade_store(url: str | os.PathLike[str]) -> None:
     """Bring a store that an older version of the package wrote to the tables of this one."""
-    database = Database(Address.of(url))
-    try:
-        upgrade(database)
-    finally:
-        database.close()
+    ExperienceStore(url, create=False, upgrade=True).close()
 
 
 class ExperienceStore(RunReader, AgentRecords):
@@ -75,10 +72,12 @@ class ExperienceStore(RunReader, AgentRecords):
     one transaction.
     """
 
-    def __init__(self, url: str | os.PathLike[str], *, create: bool = True) -> None:
+    def __init__(
+        self, url: str | os.PathLike[str], *, create: bool = True, upgrade: bool = False
+    ) -> None:
         self._database = Database(Address.of(url))
         try:
-            self._version = prepare(self._database, create=create)
+            self._version = prepare(self._database, create=create, upgrade=upgrade)
         except BaseException:
             self._database.close()
             raise
@@ -99,41 +98,22 @@ class ExperienceStore(RunReader, AgentRecords):
         return Summaries(self._database)
 
     def add(self, run: Run) -> bool:
-        """Keep a run with all that belongs to it.
-
-        Returns
-        -------
-        bool
-            False where the store has a run with this key already; nothing is changed then.
-        """
+        """Keep a run with all that belongs to it; False, and no change, where its key is known."""
         return bool(self.add_packed(pack([run])))
 
     def add_packed(self, packed: Packed) -> set[str]:
-        """Keep the runs of `pack`, all of them or, on an error, none.
-
-        Returns
-        -------
-        set of str
-            The keys of the runs that were new; the others are unchanged.
-        """
+        """Keep the runs of `pack` that are new, all or, on an error, none; return their keys."""
         return self._database.write(lambda connection: put_runs(connection, packed))
 
     def delete(self, **filters: Unpack[Filters]) -> int:
         """Delete the runs of matching experiences, with all that nothing else refers to.
 
-        A run is deleted whole, also where only one of its numbers of labels matches. At least one filter
-        is needed. A suggestion that became one of them is open again.
-
-        Returns
-        -------
-        int
-            How many runs were deleted.
+        A run is deleted whole, also where only one of its numbers of labels matches; a suggestion that
+        became such a run is open again. At least one filter is needed. Returns the number of runs.
         """
         where = conditions(filters)
         if not where:
-            raise InvalidInputError(
-                "delete needs at least one filter, got none; to delete everything, delete the store itself"
-            )
+            raise InvalidInputError("delete needs at least one filter, got none")
         with self._database.writing(alone=True) as connection:
             keys = set(connection.execute(matching(where, runs.c.key)).scalars())
             delete_rows(connection, runs.c.key, keys)
@@ -143,22 +123,15 @@ class ExperienceStore(RunReader, AgentRecords):
         """Copy what another store has and this one does not.
 
         Runs are known by their keys, suggestions and collections by their ids. Versions of the agent's
-        function are copied where there are none yet.
-
-        Returns
-        -------
-        Merged
-            How much was new, and what was left out because it is damaged.
+        function are copied where there are none yet. What is damaged is left out, and reported.
         """
         return merge(self._database, source._database)
 
     def note_collection(self, progress: CollectionProgress) -> None:
         """Keep the progress of a collection, in place of what was kept of it before."""
-        row = row_of(progress)
-        same = update(collections).where(collections.c.id == progress.id)
         with self._database.writing() as connection:
-            if connection.execute(same.values(row)).rowcount == 0:
-                connection.execute(insert(collections).values(row))
+            connection.execute(delete(collections).where(collections.c.id == progress.id))
+            connection.execute(insert(collections), row_of(progress))
 
     def collections(self, *, limit: int = 20) -> list[CollectionProgress]:
         """Return the collections that began last, the newest first."""
@@ -166,13 +139,7 @@ class ExperienceStore(RunReader, AgentRecords):
         return self._records(CollectionProgress, query)
 
     def check(self) -> list[str]:
-        """Read everything and hash it again.
-
-        Returns
-        -------
-        list of str
-            A sentence for everything that is wrong; empty when the store is sound.
-        """
+        """Read and hash everything again, and return a sentence for everything that is wrong."""
         found: list[str] = []
         try:
             with self._database.reading() as connection:
@@ -194,14 +161,7 @@ class ExperienceStore(RunReader, AgentRecords):
     def __repr__(self) -> str:
         return f"ExperienceStore({self._database.address.shown!r})"
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __reduce__(self) -> tuple[Any, ...]:
         if self._database.address.kind == "memory":
-            raise StoreError(
-                "a store in memory cannot be sent to another process; use an SQLite file, such as "
-                "sqlite:///experiences.db"
-            )
-        return {"url": self.url, "version": self._version}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._database = Database(Address.of(state["url"]))
-        self._version = state["version"]
+            raise StoreError("a store in memory cannot be pickled; use an SQLite file instead")
+        return partial(open_store, create=False), (self.url,)

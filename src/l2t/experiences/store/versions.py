@@ -1,9 +1,4 @@
-"""Versions of the tables: made, checked and upgraded by the same migrations.
-
-A migration is a file ``r0001_....py`` under `MIGRATIONS`; its number is the version of the store.
-Alembic runs them in one transaction, without a configuration file, and is imported only when there
-is something to run.
-"""
+"""Versions of the tables: made, checked and upgraded by migrations, whose numbers they are."""
 
 from __future__ import annotations
 
@@ -18,7 +13,7 @@ from l2t.experiences.store.address import Address
 from l2t.experiences.store.database import Database
 from l2t.experiences.store.schema import VERSION_TABLE, metadata
 
-__all__ = ["newest", "prepare", "upgrade"]
+__all__ = ["newest", "prepare"]
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 _ONE_AT_A_TIME = threading.Lock()  # `alembic.op` is one for the whole process
@@ -29,47 +24,29 @@ def newest() -> str:
     return max(path.name[1:5] for path in (MIGRATIONS / "versions").glob("r*.py"))
 
 
-def prepare(database: Database, *, create: bool) -> str:
-    """Make the tables of a new store, or check that those of an existing one have this version."""
-    address = database.address
-    _check_path(address, create=create)
-    with database.reading() as connection:
-        found = _version(connection, address)
-    if found is None:
-        if not create:
-            raise StoreError(f"there is no store at {address.shown}")
-        with database.writing(alone=True) as connection:
-            if _version(connection, address) is None:  # no other process was faster
-                _migrate(connection)
+def prepare(database: Database, *, create: bool, upgrade: bool = False) -> str:
+    """Make or upgrade the tables of a store where that is allowed, and return their version."""
+    address, path = database.address, database.address.path
+    if path is not None and path.is_dir():
+        raise StoreError(f"{address.shown} is a directory, not a file")
+    if path is not None and create and not path.parent.is_dir():
+        raise StoreError(f"{address.shown} cannot be made: its directory does not exist")
+    found = None
+    if path is None or path.exists():
+        with database.reading() as connection:
             found = _version(connection, address)
-    assert found is not None
+    if found is None and not create:
+        raise StoreError(f"there is no store at {address.shown}")
+    if found is None or (upgrade and found < newest()):
+        with database.writing(alone=True) as connection:
+            _migrate(connection)  # nothing, where another process was faster
+        found = newest()
     if found < newest():
         raise StoreVersionError(
             f"{address.shown} has version {found} and this code needs {newest()}: "
             f"run `l2t store upgrade {address.shown}`"
         )
     return found
-
-
-def upgrade(database: Database) -> None:
-    """Bring the tables to the newest version, in one transaction."""
-    _check_path(database.address, create=False)
-    with database.writing(alone=True) as connection:
-        if _version(connection, database.address) is None:
-            raise StoreError(f"there is no store at {database.address.shown}")
-        _migrate(connection)
-
-
-def _check_path(address: Address, *, create: bool) -> None:
-    path = address.path
-    if path is None:
-        return
-    if path.is_dir():
-        raise StoreError(f"{address.shown} is a directory, not a file")
-    if not create and not path.exists():
-        raise StoreError(f"there is no store at {address.shown}")
-    if not path.parent.is_dir():
-        raise StoreError(f"{address.shown} cannot be made: its directory does not exist")
 
 
 def _version(connection: Connection, address: Address) -> str | None:
@@ -96,6 +73,7 @@ def _version(connection: Connection, address: Address) -> str | None:
 
 
 def _migrate(connection: Connection) -> None:
+    """Run the migrations that are missing; only this needs Alembic."""
     from alembic.config import Config
     from alembic.runtime.environment import EnvironmentContext
     from alembic.script import ScriptDirectory

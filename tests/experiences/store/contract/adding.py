@@ -50,7 +50,6 @@ def check_run_comes_back_whole(open: Open) -> None:
         for number in range(3):
             run = random_run(number)
             assert_same_run(store.run(run.key), run)
-            np.testing.assert_array_equal(store.W(run.key), run.W)
         assert store.check() == []
 
 
@@ -80,7 +79,7 @@ def check_runs_are_kept_together(open: Open) -> None:
         assert store.add_packed(packed) == set()
         for run in runs[:2] + runs[3:]:
             assert_same_run(store.run(run.key), run)
-        np.testing.assert_array_equal(store.W(runs[2].key), np.ones((4, 2)))
+        np.testing.assert_array_equal(store.run(runs[2].key).W, np.ones((4, 2)))
         assert store.count() == 12
         assert store.check() == []
 
@@ -99,7 +98,6 @@ def check_failed_run_is_an_experience(open: Open) -> None:
         assert found.reason.startswith("a line\nand ")
         assert store.count() == 3
         assert store.run(failed.key).W is None
-        assert_raises(StoreError, lambda: store.W(failed.key), "W of a failed run")
 
 
 def check_names_belong_to_runs(open: Open) -> None:

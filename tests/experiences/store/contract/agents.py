@@ -58,8 +58,7 @@ def check_suggestions_are_kept(open: Open) -> None:
         assert store.suggestion(first.id) == store.suggestion("0a1") == first
         assert_same_run(store.suggested_run(first.id), run)
         assert [each.id for each in store.open_suggestions()] == [first.id, second.id]
-        assert store.open_suggestions(1) == [first]
-        assert store.count_open_suggestions() == 2
+        assert len(store.open_suggestions()) == 2
         assert (store.count(), store.keys(), list(store.targets())) == (0, set(), [])
         for unknown in ("0a", "1", "", "%", "0a1b2c3d4e5", "nobody"):
             assert_raises(UnknownSuggestionError, partial(store.suggestion, unknown), unknown)

@@ -158,7 +158,6 @@ def check_bad_questions(open: Open) -> None:
         for question in questions:
             assert_raises(InvalidInputError, partial(store.experiences, **question), f"{question}")
         assert_raises(UnknownRunError, lambda: store.run("0" * 64), "an unknown run")
-        assert_raises(UnknownRunError, lambda: store.W("0" * 64), "W of an unknown run")
 
 
 def _place(each: Experience) -> tuple[datetime, str, int]:

@@ -63,9 +63,8 @@ def use(here: Here, number: Annotated[int, PathParameter(ge=1, le=10**9)]) -> Ve
 @router.get("/suggestions")
 def suggestions(here: Here, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> SuggestionsOut:
     """Return the suggestions whose outcome is open, the newest first."""
-    found = [_suggestion(each) for each in here.store.open_suggestions(limit)]
-    total = here.store.count_open_suggestions() if len(found) == limit else len(found)
-    return SuggestionsOut(items=found, total=total)
+    found = here.store.open_suggestions()
+    return SuggestionsOut(items=[_suggestion(each) for each in found[:limit]], total=len(found))
 
 
 @router.post(

@@ -75,11 +75,10 @@ def facets(here: Here) -> FacetsOut:
     """Return what experiences can be filtered by."""
 
     def compute() -> FacetsOut:
-        told = here.store.summaries
-        names = told.names()
+        algorithms, label_counts, names = here.store.summaries.facets()
         return FacetsOut(
-            algorithms=told.algorithms(),
-            label_counts=told.label_counts(),
+            algorithms=algorithms,
+            label_counts=label_counts,
             names=names[:_MOST_NAMES],
             left_out=max(len(names) - _MOST_NAMES, 0),
         )
@@ -143,7 +142,7 @@ def factors(here: Here, key: Key) -> Response:
     if whole.W_shape is None:
         raise Refused(404, f"run {key[:12]} failed and has no W: {whole.reason}")
     file = io.BytesIO()
-    np.save(file, here.store.W(key), allow_pickle=False)
+    np.save(file, np.asarray(here.store.run(key).W), allow_pickle=False)
     headers = {"content-disposition": f'attachment; filename="W-{key[:12]}.npy"'}
     return Response(file.getvalue(), media_type="application/octet-stream", headers=headers)
 

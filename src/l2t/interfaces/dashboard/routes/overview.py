@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
-from l2t.experiences.store.summaries import Gain
+from l2t.experiences.records import Gain
 from l2t.interfaces.dashboard.context import Here
 from l2t.interfaces.dashboard.models import DistributionOut, GainsOut, TotalsOut
 

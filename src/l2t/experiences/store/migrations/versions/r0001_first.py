@@ -1,8 +1,4 @@
-"""The first tables.
-
-They are those of `schema`, since there is no other version yet. The first change of the tables copies
-the schema as it is here, and describes what changed in a migration of its own.
-"""
+"""The first tables: those of `schema`, which the first change of the tables copies to this file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels and groups of any plain type as codes and a list of typed values.
+"""Labels and groups of any plain type as codes and a list of typed values, which JSON can hold.
 
 A domain's fingerprint hashes the type and the ``repr`` of every label. Each distinct value is kept as
 a pair of tag and text that gives exactly this type and ``repr`` back; other values are rejected.
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from l2t.exceptions import InvalidInputError, StoreCorruptError
+from l2t.exceptions import InvalidInputError
 from l2t.typing import AnyArray
 
 __all__ = ["decode_labels", "encode_labels"]
@@ -34,7 +34,7 @@ def encode_labels(values: AnyArray, what: str) -> tuple[AnyArray, str]:
     distinct: list[tuple[str, str]] = []
     found = np.empty(len(values), dtype=np.int32)
     for row, value in enumerate(values.tolist()):
-        code = codes.setdefault(_identity(value), len(distinct))
+        code = codes.setdefault((type(value).__name__, repr(value)), len(distinct))
         if code == len(distinct):
             distinct.append(_tagged(value, what))
         found[row] = code
@@ -42,12 +42,12 @@ def encode_labels(values: AnyArray, what: str) -> tuple[AnyArray, str]:
 
 
 def decode_labels(codes: AnyArray, text: str) -> AnyArray:
-    """Return the values again."""
+    """Return the values again; a ValueError where codes and text do not fit."""
     try:
         distinct = [_parse(tag, value) for tag, value in json.loads(text)]
         values = [distinct[code] for code in codes.tolist()]
     except (ValueError, TypeError, LookupError) as error:
-        raise StoreCorruptError(f"its labels cannot be read: {error}") from None
+        raise ValueError(f"its labels cannot be read: {error}") from None
     array = np.empty(len(values), dtype=object)
     array[:] = values
     kinds = {type(value) for value in values}
@@ -59,27 +59,22 @@ def decode_labels(codes: AnyArray, text: str) -> AnyArray:
     return array
 
 
-def _identity(value: Any) -> tuple[str, str]:
-    return type(value).__name__, repr(value)
-
-
 def _tagged(value: Any, what: str) -> tuple[str, str]:
+    name = type(value).__name__
     if isinstance(value, np.generic) and not isinstance(value, str):
         tagged = (value.dtype.str, repr(value.item()))
-    elif isinstance(value, bytes):
-        tagged = ("bytes", value.hex())
     else:
-        tagged = (type(value).__name__, str(value))
+        tagged = (name, value.hex() if isinstance(value, bytes) else str(value))
     try:
-        kept = _identity(_parse(*tagged)) == _identity(value)
+        again = _parse(*tagged)
+        if (type(again).__name__, repr(again)) == (name, repr(value)):
+            return tagged
     except (ValueError, TypeError):
-        kept = False
-    if not kept:
-        raise InvalidInputError(
-            f"{what} must be strings, numbers, booleans or bytes in a store, got {value!r:.80} of "
-            f"type {type(value).__name__}; convert them to strings first"
-        )
-    return tagged
+        pass
+    raise InvalidInputError(
+        f"{what} must be strings, numbers, booleans or bytes, got {value!r:.80} of type "
+        f"{name}; convert them to strings first"
+    )
 
 
 def _parse(tag: str, text: str) -> Any:
@@ -92,5 +87,4 @@ def _parse(tag: str, text: str) -> Any:
     dtype = np.dtype(tag)
     if dtype.kind not in "biuf":
         raise ValueError(f"type {tag!r:.40} is unknown")
-    kind = {"b": "bool", "f": "float"}.get(dtype.kind, "int")
-    return dtype.type(_PARSERS[kind](text))
+    return dtype.type(_PARSERS[{"b": "bool", "f": "float"}.get(dtype.kind, "int")](text))
