@@ -114,10 +114,6 @@ CONFUSED = {
         "learn --store some.db -o some.db",
         "an output must not replace an input or another output, got 'some.db'",
     ),
-    "an export over its store": (
-        "store export some.db some.db",
-        "an output must not replace an input or another output, got 'some.db'",
-    ),
     "a version over its store": (
         "versions --store some.db --save some.db",
         "an output must not replace an input or another output, got 'some.db'",
