@@ -1,4 +1,4 @@
-"""Transfer between two files of your own: read, fit, write the transformed target.
+"""Transfer between two files of your own: read, infer, write the transformed target.
 
 Here the files are made first, from the embedded digits; put your own in their place. Both need the same
 feature columns. An empty cell in the label column means that the label is not known.
@@ -15,7 +15,7 @@ import l2t
 
 
 def main(folder: Path) -> Path:
-    pair = l2t.PairSampler(l2t.domains.digits(), l2t.domains.mnist(), n_pairs=1)[0]
+    pair = l2t.PairSampler(l2t.domains.digits(), l2t.domains.mnist(), 1, n_classes=5)[0]
     l2t.write_domain(pair.source, folder / "source.csv", label="digit")
     known = np.arange(len(pair.target)) % 10 == 0  # few target labels are known
     labels = np.where(known, pair.target.y, None)
@@ -23,10 +23,10 @@ def main(folder: Path) -> Path:
 
     source = l2t.normalize(l2t.read_domain(folder / "source.csv", label="digit"))
     target = l2t.normalize(l2t.read_domain(folder / "target.csv", label="digit", labeled="labeled"))
-    factors = l2t.algorithms.make("gfk", n_components=10).fit(l2t.DomainPair(source, target))
-    print(factors)
+    found = l2t.infer(l2t.DomainPair(source, target))
+    print(found, found.reason, sep="\n")
 
-    transformed = target.with_features(factors.transform(target), name="target, transformed")
+    transformed = target.with_features(found.transform(target), name="target, transformed")
     print(transformed)
     return l2t.write_domain(transformed, folder / "target_z.csv", label="digit")
 

@@ -21,14 +21,14 @@ def found(pair):
 
 
 def test_an_explanation(found):
-    figure = plot_explanation(found.explanation)
+    figure = plot_explanation(found.search.explanation)
     axes, shares = figure.axes
     heights = [bar.get_height() for bar in axes.patches]
-    np.testing.assert_allclose(heights, found.explanation.weights)
+    np.testing.assert_allclose(heights, found.search.explanation.weights)
     drawn = {line.get_label(): line.get_ydata() for line in shares.lines}
-    assert set(drawn) == set(found.explanation.by_kernel)
+    assert set(drawn) == set(found.search.explanation.by_kernel)
     for name, values in drawn.items():
-        np.testing.assert_array_equal(values, found.explanation.by_kernel[name])
+        np.testing.assert_array_equal(values, found.search.explanation.by_kernel[name])
     image = io.BytesIO()
     figure.savefig(image, format="png")
     assert image.getvalue().startswith(b"\x89PNG")
@@ -44,7 +44,7 @@ def test_a_transfer_shows_every_row_before_and_after(pair, found):
 
 def test_ratios_of_a_comparison():
     rows = np.array([[1.1, 1.0], [1.3, 1.2]])
-    study = TransferStudy(("gfk",), (3, 15), rows[None] - 0.2, rows, rows, rows, rows, rows)
+    study = TransferStudy(("gfk",), (3, 15), rows[None] - 0.2, rows, rows, rows)
     (axes,) = plot_ratios(study, "a title").axes
     no_transfer, gfk, l2t = (line.get_ydata() for line in axes.lines)
     np.testing.assert_array_equal(no_transfer, 1.0)
@@ -68,4 +68,4 @@ def test_without_matplotlib(found, monkeypatch):
     with pytest.raises(
         MissingExtraError, match=r"^a plot needs an optional package: pip install 'l2t\[plots\]'$"
     ):
-        plot_explanation(found.explanation)
+        plot_explanation(found.search.explanation)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         write_domain,
     )
     from l2t.experiences import ExperienceStore, collect, evaluate, open_store
-    from l2t.inference import Inference, PastTargets, infer, rank_sources
+    from l2t.inference import Inference, infer, rank_sources
     from l2t.interfaces.estimators import L2TClassifier, L2TTransformer, stack_domains
     from l2t.reflection import ReflectionFunction, learn, load_reflection
     from l2t.statistics import KernelBank, PairStatistics, pair_statistics
@@ -53,7 +53,6 @@ __all__ = [
     "L2TTransformer",
     "PairSampler",
     "PairStatistics",
-    "PastTargets",
     "ReflectionFunction",
     "Suggestion",
     "__version__",
@@ -102,7 +101,7 @@ _HOMES = {
         "write_domain",
     ),
     "l2t.experiences": ("ExperienceStore", "collect", "evaluate", "open_store"),
-    "l2t.inference": ("Inference", "PastTargets", "infer", "rank_sources"),
+    "l2t.inference": ("Inference", "infer", "rank_sources"),
     "l2t.interfaces.estimators": ("L2TClassifier", "L2TTransformer", "stack_domains"),
     "l2t.reflection": ("ReflectionFunction", "learn", "load_reflection"),
     "l2t.statistics": ("KernelBank", "PairStatistics", "pair_statistics"),

@@ -48,7 +48,7 @@ def new_figure(width: float, height: float) -> Any:
 
 
 def plot_transfer(pair: DomainPair, found: Inference) -> Any:
-    """Plot both domains before and after W, each in two principal components of both together.
+    """Plot both domains before and after the transfer, each in two principal components of both together.
 
     Parameters
     ----------
@@ -66,7 +66,9 @@ def plot_transfer(pair: DomainPair, found: Inference) -> Any:
     sides = (pair.source.X, pair.target.X)
     views = {
         "as they are": sides,
-        f"under W (predicted {found.predicted:.2f}, {found.verdict})": [X @ found.W for X in sides],
+        f"with {found.choice} (predicted {found.predicted:.2f})": [
+            found.transform(X) for X in sides
+        ],
     }
     for axes, (title, rows) in zip(panels, views.items(), strict=True):
         source, target = two_components(*rows)

@@ -9,6 +9,7 @@ import pytest
 
 from l2t import (
     Agent,
+    Domain,
     DomainPair,
     PairSampler,
     learn,
@@ -19,21 +20,20 @@ from l2t import (
 )
 from l2t.agent import refining
 from l2t.domains import digits, mnist
-from l2t.inference.trials import without_labels
 from l2t.reflection import ReflectionFunction
 
 
 @pytest.fixture(scope="session")
 def pairs() -> list[DomainPair]:
-    """Sixty real pairs of 45 and 45 rows, with the labels of their targets."""
+    """Sixty real pairs of 60 and 60 rows, with the labels of their targets."""
     domains = normalize(digits()), normalize(mnist())
-    sampler = PairSampler(*domains, 60, max_per_class=15, random_state=2)
+    sampler = PairSampler(*domains, 60, max_per_class=20, random_state=3)
     return [sampler[i] for i in range(60)]
 
 
 @pytest.fixture(scope="session")
 def unlabelled(pairs) -> list[DomainPair]:
-    return [without_labels(pair) for pair in pairs]
+    return [DomainPair(pair.source, Domain(pair.target.X, name=pair.target.name)) for pair in pairs]
 
 
 @pytest.fixture

@@ -1,85 +1,52 @@
-"""What the agent tries out, and how sure it is."""
+"""What the agent tries out beside the best candidate."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from l2t import Agent, Domain, DomainPair, algorithms, open_store, pair_statistics
-from l2t.agent.exploring import base_factors, uncertainty, upper_end
-from l2t.exceptions import InvalidInputError
-from l2t.reflection.loss import Problem
-from l2t.reflection.table import Table
+from l2t import Agent, Domain, DomainPair, algorithms, infer, open_store
+from l2t.agent.exploring import explore
 
 
-@pytest.mark.parametrize(("explore", "own"), [(0.0, 12), (1.0, 0)])
-def test_the_chance_of_trying_something_else(store, default, unlabelled, explore, own):
-    agent = Agent(store, reflection=default, explore=explore)
-    asked = [agent.ask(pair, 3) for pair in unlabelled[:12]]
-    assert sum(each.algorithm == "l2t" for each in asked) == own
-    assert all(each.predicted is not None and each.version == 1 for each in asked)
+@pytest.mark.parametrize(("probability", "chosen"), [(0.0, 6), (1.0, 0)])
+def test_the_chance_of_trying_something_else(store, unlabelled, probability, chosen):
+    agent = Agent(store, explore=probability)
+    asked = [agent.ask(pair, 3) for pair in unlabelled[:6]]
+    assert sum(each.choice == each.inference.choice for each in asked) == chosen
+    assert "identity" not in {each.choice for each in asked[chosen:]}
+    for each in asked[chosen:]:
+        assert each.reason.startswith(f"{each.choice} is tried to learn from it; otherwise: ")
+        assert each.verdict == "transfer"
 
 
-def test_a_chance_of_a_half(store, default, unlabelled):
-    agent = Agent(store, reflection=default, explore=0.5)
-    own = sum(agent.ask(pair, 3).algorithm == "l2t" for pair in unlabelled[:24])
-    assert 5 <= own <= 19
+def test_a_chance_of_a_half(unlabelled):
+    found = infer(unlabelled[0], n_labels=3, n_rehearsals=2)
+    tried = [explore(unlabelled[0], found, 0.5, seed, n_rehearsals=2) for seed in range(24)]
+    assert 5 <= sum(each.name == found.choice for each in tried) <= 19
 
 
-def test_upper_takes_what_may_be_best(store, default, unlabelled):
-    agent = Agent(store, reflection=default, explore="upper")
-    for pair in unlabelled[:3]:
-        asked = agent.ask(pair, 15)
-        ends = {
-            name: upper_end(default, pair_statistics(pair, algorithms.make(name).fit(pair).W), 15)
-            for name in ("tca", "gfk")
-        }
-        with open_store("memory://") as other:
-            own = Agent(other, reflection=default).ask(pair, 15)
-        ends["l2t"] = upper_end(default, pair_statistics(pair, own.W), 15)
-        assert asked.algorithm == max(ends, key=ends.get)
-
-
-def test_uncertainty_is_the_gradient_in_the_memory(default, unlabelled, store):
-    """The gradient of 1/f is that of the learning problem, and more data means less doubt."""
-    agent = Agent(store, reflection=default)
-    agent.observe(unlabelled[0], np.eye(64, 5), 0.5, 0.55, 15)
-    (experience,) = store.experiences()
-    lessons = default.lessons
-    theta, units = lessons.memory.theta, lessons.units
-    problem = Problem(Table([experience]), np.array([0]), np.array([1.0]), units, lessons.settings)
-
-    def inverse(at):
-        return problem.predictions(at)[0]
-
-    # 1/f is linear in all but the weights of the kernels, which are small.
-    sizes = np.r_[np.full(len(theta) - 4, 1e-9), np.full(4, 1e-3)]
-    g = np.array([inverse(theta + h) - inverse(theta - h) for h in np.diag(sizes)]) / (2 * sizes)
-    ridge = np.r_[np.full(len(theta) - 1, lessons.settings.gamma), 1e-12]
-    information = lessons.memory.weight * (lessons.memory.hessian + np.diag(ridge))
-    doubt = np.sqrt(g @ np.linalg.solve(information, g))
-    found = uncertainty(default, experience.statistics)
-    low, high = np.interp(
-        (0.16, 0.84),
-        np.r_[0.005, 0.01, np.arange(1, 40) / 40, 0.99, 0.995],
-        default.calibration.quantiles[0],
-    )
-    assert found == pytest.approx(doubt * (high - low) / 2, rel=1e-4)
-    more = replace(lessons.memory, weight=4 * lessons.memory.weight)
-    surer = replace(default, lessons=replace(lessons, memory=more))
-    assert uncertainty(surer, experience.statistics) == pytest.approx(found / 2)
-    by_hand = replace(default, lessons=None)
-    assert uncertainty(by_hand, experience.statistics) == 0.0
+def test_what_is_tried_is_fitted_and_has_an_expectation(unlabelled):
+    """Base algorithms are among it, which are no candidates by default."""
+    pair = unlabelled[0]
+    found = infer(pair, n_labels=3, n_rehearsals=2)
+    options = {"n_labels": 3, "n_rehearsals": 2}
+    tried = [explore(pair, found, 1.0, seed, **options) for seed in range(12)]
+    assert {each.name for each in tried} & set(algorithms.PAPER)
+    for seed, each in enumerate(tried):
+        assert each.W.shape[0] == pair.n_features
+        assert each.interval[0] < each.predicted < each.interval[1]
+        again = explore(pair, found, 1.0, seed, **options)
+        np.testing.assert_array_equal(again.W, each.W)
 
 
 def test_an_algorithm_that_cannot_be_run_is_passed_over(unlabelled):
     pair = unlabelled[0]
-    bare = DomainPair(Domain(pair.source.X), pair.target)  # ITL needs labels of the source
-    names = {base_factors(bare, np.random.default_rng(seed), 0)[0] for seed in range(30)}
-    assert "itl" not in names
-    assert len(names) == 7
-    constant = DomainPair(Domain(np.ones((5, 3))), Domain(np.ones((5, 3))))
-    with pytest.raises(InvalidInputError):
-        base_factors(constant, np.random.default_rng(0), 0)
+    bare = DomainPair(
+        Domain(pair.source.X), pair.target
+    )  # ITL and classes need labels of the source
+    found = infer(bare, n_labels=3)
+    names = {explore(bare, found, 1.0, seed).name for seed in range(12)}
+    assert not names & {"itl", "classes", "classes+spectrum"}
+    with open_store("memory://") as store:
+        assert Agent(store, explore=1.0).ask(bare, 3).choice in algorithms.names()

@@ -11,10 +11,11 @@ from l2t.algorithms import registry
 from l2t.exceptions import InvalidInputError, UnknownAlgorithmError
 
 PAPER = ("tca", "itl", "cmf", "lsdt", "stl", "dip", "sie", "gfk")
+OWN = ("identity", "spectrum", "classes", "classes+spectrum")
 
 
 def test_the_eight_are_there_with_the_defaults_of_the_contract():
-    assert algorithms.names() == PAPER
+    assert algorithms.names() == PAPER + OWN
     for name in PAPER:
         algorithm = algorithms.make(name)
         assert algorithm.name == name
@@ -40,14 +41,14 @@ def test_plugins_come_through_entry_points(monkeypatch):
         ]
     )
     monkeypatch.setattr(registry, "entry_points", lambda group: entries.select(group=group))
-    assert algorithms.names() == (*PAPER, "coral")
+    assert algorithms.names() == (*PAPER, *OWN, "coral")
     assert isinstance(algorithms.make("coral", n_components=2), algorithms.GFK)
     assert isinstance(algorithms.make("tca"), algorithms.TCA), "a built-in cannot be replaced"
 
 
 def test_several_by_name_or_as_they_are():
     own = algorithms.make("gfk", n_components=3)
-    assert [each.name for each in algorithms.make_all("starts", "all")] == [*PAPER]
+    assert [each.name for each in algorithms.make_all("starts", "all")] == [*PAPER, *OWN]
     first, second = algorithms.make_all("starts", ["tca", own], n_components=5)
     assert (first.n_components, second) == (5, own)
     assert algorithms.make_all("starts", own) == (own,)

@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.io import savemat
+from sklearn.datasets import dump_svmlight_file
 
 from l2t.domains import Domain, read_domain, write_domain
 from l2t.domains.files import _tables
 from l2t.exceptions import FileFormatError, L2TError
 
-FORMATS = ["npz", "csv", "parquet", "mat", "svmlight"]
+WRITTEN = ["npz", "csv", "parquet"]
+FORMATS = [*WRITTEN, "mat", "svmlight"]
 MUTANTS = 400
 MATLAB_MUTANTS = 12  # each is read in a process of its own
 RNG = np.random.default_rng(0)
@@ -36,12 +38,15 @@ def valid(path: Path, kind: str) -> tuple[bytes, str, dict[str, str]]:
         with path.open("wb") as file:
             np.savez(file, X=FULL.X, y=FULL.codes, classes=np.array(FULL.classes))
         return path.read_bytes(), "npz", {}
-    if kind == "mat, sparse":
-        savemat(path, {"X": sparse.csc_array(FULL.X), "y": FULL.y}, appendmat=False)
+    if kind in ("mat", "mat, sparse"):
+        X = FULL.X if kind == "mat" else sparse.csc_array(FULL.X)
+        savemat(path, {"X": X, "y": FULL.y}, appendmat=False, do_compression=kind == "mat")
         return path.read_bytes(), "mat", {}
-    domain = BARE if kind == "svmlight" else FULL
+    if kind == "svmlight":
+        dump_svmlight_file(BARE.X, BARE.y, str(path), zero_based=False)
+        return path.read_bytes(), kind, {}
     named = {"labeled": "labeled", "groups": "groups"} if kind in ("csv", "parquet") else {}
-    return write_domain(domain, path, format=kind).read_bytes(), kind, named
+    return write_domain(FULL, path, format=kind).read_bytes(), kind, named
 
 
 def mutate(content: bytes, chance: random.Random) -> bytes:
@@ -96,7 +101,7 @@ def fail(*_: Any, **__: Any) -> None:
     raise OSError(28, "No space left on device")
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", WRITTEN)
 def test_a_failed_write_leaves_the_old_file_and_no_other(
     tmp_path: Path, format: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

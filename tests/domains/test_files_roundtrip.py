@@ -17,7 +17,6 @@ from l2t.domains import Domain, read_domain, write_domain
 pytestmark = pytest.mark.slow
 
 ROUNDS = settings(max_examples=150)
-MATLAB_ROUNDS = settings(ROUNDS, max_examples=8)  # each is read in a process of its own
 WHOLE = st.integers(-(2**53), 2**53)
 FLOATS = st.floats(allow_nan=False).map(lambda value: value + 0.0)  # no -0.0: equal, yet not alike
 NUMBERS = [WHOLE, FLOATS]
@@ -26,13 +25,7 @@ NAMES = TEXT.map(lambda text: f"k{text}.")  # neither blank nor padded nor a num
 
 
 @st.composite
-def domains(
-    draw: st.DrawFn,
-    kinds: list[st.SearchStrategy[Any]],
-    *,
-    extras: bool = True,
-    missing: bool = True,
-) -> Domain:
+def domains(draw: st.DrawFn, kinds: list[st.SearchStrategy[Any]]) -> Domain:
     """Draw a domain with labels of one kind, perhaps with a mask, missing labels and groups."""
     dtype = draw(st.sampled_from([np.float32, np.float64]))
     shape = draw(hnp.array_shapes(min_dims=2, max_dims=2, max_side=5))
@@ -47,10 +40,8 @@ def domains(
         return values
 
     y = column(draw(st.sampled_from(kinds)))
-    if not extras:
-        return Domain(X, y)
     labeled = draw(st.none() | hnp.arrays(np.bool_, n))
-    if labeled is not None and missing:
+    if labeled is not None:
         y[~labeled & draw(hnp.arrays(np.bool_, n))] = None
     groups = column(draw(st.sampled_from(kinds))) if draw(st.booleans()) else None
     if labeled is None and draw(st.integers(0, 9)) == 0:
@@ -66,7 +57,7 @@ def columns_of(domain: Domain) -> dict[str, str | None]:
     }
 
 
-def assert_same(read: Domain, written: Domain, *, typed: bool = True, single: bool = True) -> None:
+def assert_same(read: Domain, written: Domain, *, single: bool = True) -> None:
     dtype = written.X.dtype if single else np.dtype(np.float64)
     assert read.X.dtype == dtype
     assert read.X.tolist() == written.X.astype(dtype).tolist()
@@ -74,12 +65,11 @@ def assert_same(read: Domain, written: Domain, *, typed: bool = True, single: bo
         assert (got is None) == (want is None)
         if got is not None and want is not None:
             assert got.tolist() == want.tolist()
-            if typed:
-                assert list(map(type, got.tolist())) == list(map(type, want.tolist()))
+            assert list(map(type, got.tolist())) == list(map(type, want.tolist()))
     assert (read.labeled is None) == (written.labeled is None)
     if read.labeled is not None and written.labeled is not None:
         assert read.labeled.tolist() == written.labeled.tolist()
-    if typed and single:
+    if single:
         assert read == written
 
 
@@ -104,23 +94,7 @@ def test_parquet_keeps_everything(tmp_path: Path, domain: Domain) -> None:
     assert_same(read_domain(path, **columns_of(domain)), domain)
 
 
-@MATLAB_ROUNDS
-@given(
-    domains([NAMES.map(lambda text: text.replace("\0", "0")), *NUMBERS])
-    | domains([st.booleans()], missing=False)
-)
-def test_mat_keeps_all_but_the_type_of_whole_floats(tmp_path: Path, domain: Domain) -> None:
-    assert_same(read_domain(write_domain(domain, tmp_path / "a.mat")), domain, typed=False)
-
-
-@ROUNDS
-@given(domains(NUMBERS, extras=False))
-def test_svmlight_keeps_values(tmp_path: Path, domain: Domain) -> None:
-    path = write_domain(domain, tmp_path / "a.svm")
-    assert_same(read_domain(path), domain, typed=False, single=False)
-
-
-@pytest.mark.parametrize("ending", ["npz", "csv", "parquet", "mat", "svm"])
+@pytest.mark.parametrize("ending", ["npz", "csv", "parquet"])
 def test_the_name_is_the_stem_and_the_path_is_returned(tmp_path: Path, ending: str) -> None:
     path = write_domain(
         Domain([[1.0, 0.0]], [3], name="other"), str(tmp_path / f"cats.v1.{ending}")
@@ -130,7 +104,7 @@ def test_the_name_is_the_stem_and_the_path_is_returned(tmp_path: Path, ending: s
     assert read_domain(str(path), name="felines").name == "felines"
 
 
-@pytest.mark.parametrize("ending", ["npz", "parquet", "mat"])
+@pytest.mark.parametrize("ending", ["npz", "parquet"])
 def test_a_domain_without_any_known_label(tmp_path: Path, ending: str) -> None:
     domain = Domain([[1.0], [2.0]], [None, None], labeled=[False, False])
     path = write_domain(domain, tmp_path / f"a.{ending}")
@@ -143,7 +117,6 @@ def test_whole_numbers_keep_all_64_bits(tmp_path: Path) -> None:
         domain = Domain([[1.0], [2.0]], [largest, largest - 1])
         assert read_domain(write_domain(domain, tmp_path / "a.npz")) == domain
         assert read_domain(write_domain(domain, tmp_path / "a.parquet")) == domain
-        assert read_domain(write_domain(domain, tmp_path / "a.mat")) == domain
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 import subprocess
 import sys
 
@@ -13,11 +14,21 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from l2t import PairSampler, __version__, normalize, open_store, read_domain, write_domain
-from l2t.domains import digits, mnist
+from l2t import (
+    DomainPair,
+    PairSampler,
+    __version__,
+    collect,
+    infer,
+    normalize,
+    open_store,
+    read_domain,
+    write_domain,
+)
+from l2t.domains import KnownClasses, digits, mnist
 from l2t.experiences import Merged
 from l2t.interfaces.cli import app
-from l2t.interfaces.cli.demo import demo_rows, measure_transfer
+from l2t.interfaces.cli.demo import demo_rows, measure_demo, wide_pairs
 
 runner = CliRunner()
 
@@ -31,15 +42,14 @@ def test_version_and_help():
 
 @pytest.mark.slow
 def test_demo_tells_the_whole_story(tmp_path, monkeypatch):
-    for name in ("TRAINING_PAIRS", "VALIDATION_PAIRS"):
-        monkeypatch.setattr(f"l2t.interfaces.cli.demo.{name}", 2)
+    monkeypatch.setattr("l2t.interfaces.cli.demo.TRAINING_PAIRS", 2)
     studies = []
 
     def measured(*arguments, **options):
-        studies.append(measure_transfer(*arguments, **options))
+        studies.append(measure_demo(*arguments, **options))
         return studies[0]
 
-    monkeypatch.setattr("l2t.interfaces.cli.demo.measure_transfer", measured)
+    monkeypatch.setattr("l2t.interfaces.cli.demo.measure_demo", measured)
     picture, page = tmp_path / "ratios.png", tmp_path / "report.html"
     arguments = [
         "demo",
@@ -65,6 +75,7 @@ def test_demo_tells_the_whole_story(tmp_path, monkeypatch):
         "dip",
         "sie",
         "gfk",
+        "paper",
         "L2T",
         "1.000 means",
     ):
@@ -73,8 +84,19 @@ def test_demo_tells_the_whole_story(tmp_path, monkeypatch):
     assert text.count("data:image/png;base64,") == 3
     assert "http" not in text, "the page needs no network"
     rows = demo_rows(studies[0])
-    assert len(rows) == 9 * len(studies[0].label_counts)
+    assert len(rows) == 10 * len(studies[0].label_counts)
     assert rows[-1]["ratio"] == pytest.approx(studies[0].l2t.mean(axis=0)[-1])
+
+
+def test_the_source_of_a_demo_pair_has_all_other_digits():
+    for pair in wide_pairs(4, 0):
+        assert len(pair.source.classes) == 7
+        assert len(pair.target.classes) == 3
+        assert not set(pair.source.classes) & set(pair.target.classes)
+        assert max(np.bincount(pair.source.codes)) <= 80
+    assert wide_pairs(4, 0)[3] == wide_pairs(5, 0)[3]
+    names = [pair.target.name.partition("[")[0] for pair in wide_pairs(4, 0)]
+    assert names == ["mnist", "digits", "mnist", "digits"]
 
 
 def test_errors_are_one_sentence_and_exit_code_1(tmp_path, l2t):
@@ -155,27 +177,51 @@ def files(tmp_path_factory):
 
 def test_transfer_writes_what_it_found(files, tmp_path):
     out, W, picture = tmp_path / "z.npz", tmp_path / "W.npy", tmp_path / "both.png"
-    arguments = ["transfer", str(files / "source.csv"), str(files / "target.csv"), "--labels", "15"]
+    arguments = ["transfer", str(files / "source.csv"), str(files / "target.csv"), "--labels", "3"]
     arguments += ["-o", str(out), "--w-output", str(W), "--plot", str(picture), "--format", "json"]
     result = runner.invoke(app, arguments)
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
+    found = infer(pair_of(files), n_labels=3)
+    assert (told["choice"], told["predicted_improvement"]) == (found.choice, found.predicted)
+    assert (told["verdict"], told["because"]) == ("transfer", found.reason)
     assert told["low"] < told["predicted_improvement"] < told["high"]
-    assert told["labels"] == 15
+    assert told["labels"] == 3
+    assert told["candidates"] == json.loads(json.dumps(found.candidates.records()))
     expected = told["accuracy_after"] / told["accuracy_before"]
     assert told["measured_improvement"] == pytest.approx(expected)
     target = normalize(read_domain(files / "target.csv"))
     written = read_domain(out)
-    moved = target.X @ np.load(W) if told["verdict"] == "transfer" else target.X
-    assert np.allclose(written.X, moved, atol=1e-5)
+    assert np.allclose(written.X, target.X @ np.load(W), atol=1e-5)
     assert (written.y == target.y).all()
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_labels_that_are_there_vote(files, l2t):
+def pair_of(files, source="source.csv", target="target.csv"):
+    return DomainPair(*(normalize(read_domain(files / name)) for name in (source, target)))
+
+
+def test_without_a_transfer_the_features_stay_as_they_were(files, tmp_path, l2t):
+    """The columns of the input, and its numbers: not even normalized."""
+    out, back = tmp_path / "z.csv", tmp_path / "source_z.csv"
+    sides = (files / "source.csv", files / "target.csv")
+    written = ("-o", out, "--source-output", back, "--w-output", tmp_path / "W.npy")
+    told = l2t("transfer", *sides, "--candidates", "identity", *written)
+    assert told.code == 0, told
+    assert "no-transfer" in told.out
+    assert f"target written to {out}, features as they were\n" in told.err
+    for path, copy in zip(sides, (back, out), strict=True):
+        pd.testing.assert_frame_equal(pd.read_csv(copy), pd.read_csv(path))
+    np.testing.assert_array_equal(np.load(tmp_path / "W.npy"), np.eye(64))
+
+
+def test_labelled_rows_are_evidence(files, l2t):
     told = l2t("transfer", files / "source.csv", files / "few.csv")
     assert told.code == 0, told
-    assert "triples of 20 labelled" in " ".join(told.out.split())
+    evidence = infer(pair_of(files, target="few.csv")).candidates["spectrum"].evidence
+    words = f"{evidence.order:.0%}, {evidence.order_without:.0%} without it".replace("%", " %")
+    assert words in told.out
+    assert "with 20 labels" in " ".join(told.out.split())
     assert "measured" not in told.out
     wrong = l2t("transfer", files / "source.csv", files / "few.csv", "--labels", "7")
     assert wrong.code == 1
@@ -184,18 +230,106 @@ def test_labels_that_are_there_vote(files, l2t):
 
 def test_labels_of_every_row_only_measure(files, l2t):
     told = " ".join(l2t("transfer", files / "source.csv", files / "target.csv").out.split())
-    assert "measured" in told
     assert "times with 15 labels: 1-NN accuracy" in told
-    assert "triples" not in told
+    assert "same class nearer" not in told
 
 
-def test_rank_puts_the_best_first(files):
-    sources = [str(files / name) for name in ("other.csv", "source.csv")]
-    result = runner.invoke(app, ["rank", str(files / "target.csv"), *sources, "--format", "csv"])
-    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+def test_candidates_classes_and_the_papers_method(files, l2t):
+    sides = (files / "source.csv", files / "target.csv")
+    told = l2t("transfer", *sides, "--candidates", "gfk, spectrum", "--classes", "4")
+    assert told.code == 0, told
+    for word in ("identity", "gfk", "spectrum"):
+        assert word in told.out
+    assert "classes+spectrum" not in told.out
+    told = json.loads(l2t("transfer", *sides, "--method", "paper", "--format", "json").out)
+    found = infer(pair_of(files), method="paper")
+    assert told["predicted_improvement"] == found.predicted
+    assert [each["candidate"] for each in told["candidates"]] == ["identity", "paper"]
+    for wrong, hint in (
+        (("--method", "l2t", "--reflection", "default"), "--reflection is an option of"),
+        (("--method", "paper", "--candidates", "gfk"), "--candidates is an option of"),
+        (("--reflection", "default", "--store", "a.db"), "--store is an option of"),
+    ):
+        told = l2t("transfer", *sides, *wrong)
+        assert told.code == 2
+        assert hint in " ".join(told.err.split())
+
+
+def test_known_classes_of_a_store(files, tmp_path, l2t):
+    pair = pair_of(files)
+    past = pair_of(files, target="other.csv")
+    with open_store(tmp_path / "past.db") as store:
+        collect([past], store, algorithms=["identity"], label_counts=(3,), progress=False)
+        known = KnownClasses(store.targets())
+    sides = (files / "source.csv", files / "target.csv")
+    told = l2t("transfer", *sides, "--store", tmp_path / "past.db", "--format", "json")
+    assert json.loads(told.out)["because"] == infer(pair, known=known).reason
+    assert f"{known.n_classes + 3} known classes" in json.loads(told.out)["because"]
+    with open_store(tmp_path / "empty.db"):
+        pass
+    told = l2t("transfer", *sides, "--store", tmp_path / "empty.db")
+    assert told.code == 0
+    assert "note: the store has no labelled target with 64 features\n" in told.err
+
+
+def test_without_labels_of_the_source_it_says_what_is_missing(files, tmp_path, l2t):
+    frame = pd.read_csv(files / "source.csv")
+    frame.drop(columns="label").to_csv(tmp_path / "bare.csv", index=False)
+    told = l2t("transfer", tmp_path / "bare.csv", files / "target.csv")
+    assert told.code == 0, told
+    assert "bare.csv has no labels, so L2T can neither rehearse on its classes nor" in told.err
+    assert "0 labelled classes are known" in " ".join(told.out.split())
+    assert l2t("transfer", tmp_path / "bare.csv", files / "target.csv", "-q").err == ""
+
+
+def test_rank_puts_the_source_that_adds_most_first(files, tmp_path, monkeypatch, l2t):
+    monkeypatch.chdir(tmp_path)
+    named = tmp_path / "my source.csv"
+    named.write_bytes((files / "source.csv").read_bytes())
+    bare = tmp_path / "bare.csv"
+    pd.read_csv(files / "source.csv").drop(columns="label").to_csv(bare, index=False)
+    options = ("--labels", "3", "--label", "label", "--normalize", "zscore")
+    told = l2t("rank", files / "target.csv", bare, named, *options, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(told.out)))
     assert [row["rank"] for row in rows] == ["1", "2"]
-    assert {row["source"] for row in rows} == set(sources)
-    assert float(rows[0]["predicted"]) >= float(rows[1]["predicted"])
+    assert {row["source"] for row in rows} == {str(named), str(bare)}
+    assert float(rows[0]["adds"]) >= float(rows[1]["adds"])
+    by_source = {row["source"]: float(row["adds"]) for row in rows}
+    assert by_source[str(bare)] == 1
+    table = l2t("rank", files / "target.csv", bare, *options)
+    assert "nothing" in table.out
+    assert "no source adds anything" in table.err
+    # The command that is printed works when it is pasted.
+    (line,) = [each for each in told.err.splitlines() if each.startswith("next: l2t transfer ")]
+    words = shlex.split(line.removeprefix("next: l2t "))
+    assert words[3:9] == ["--label", "label", "--labels", "3", "--normalize", "zscore"]
+    pasted = l2t(*words)
+    assert pasted.code == 0, pasted
+    assert (tmp_path / "target_z.csv").exists()
+
+
+def test_explain_says_what_spoke_for_and_against(files, l2t):
+    sides = (files / "source.csv", files / "few.csv")
+    found = infer(pair_of(files, target="few.csv"), candidates=("spectrum", "gfk"))
+    told = l2t("explain", *sides, "--candidates", "spectrum,gfk")
+    assert told.code == 0, told
+    assert told.out.startswith(f"choice: {found.choice} ({found.verdict})\n")
+    assert f"why: {found.reason}\n" in told.out
+    spectrum = found.candidates["spectrum"]
+    side = "for" if spectrum.evidence.log_ratio > 0 else "against"
+    shares = (spectrum.evidence.order, spectrum.evidence.order_without)
+    nearer = "{:.0f} % of the comparisons with it, {:.0f} % without".format(
+        *(100 * each for each in shares)
+    )
+    assert f"rehearsal: {spectrum.rehearsed:.3f} times the accuracy, in 8 rehearsals" in told.out
+    assert f"20 speak {side} it: same-class rows are nearer in {nearer}" in told.out
+    assert f"expected: {spectrum.predicted:.3f} times the accuracy without transfer" in told.out
+    bare = l2t("explain", files / "other.csv", files / "target.csv", "--candidates", "classes")
+    assert "labelled rows: too few to check this candidate" in bare.out
+    rows = list(csv.DictReader(io.StringIO(l2t("explain", *sides, "--format", "csv").out)))
+    assert [row["candidate"] for row in rows][:2] == ["identity", "spectrum"]
+    record = json.loads(l2t("explain", *sides, "--format", "json").out)
+    assert record["choice"] == infer(pair_of(files, target="few.csv")).choice
 
 
 def test_from_a_store_to_a_function_and_its_explanation(files, tmp_path):

@@ -84,7 +84,7 @@ CONFUSED = {
     ),
     "W as csv": (
         "transfer source.csv target.csv --label digit --w-output W.csv",
-        "W is written as .npy to a folder that exists, got 'W.csv'",
+        "--w-output must be a .npy file in a folder that exists, got 'W.csv'",
     ),
     "a picture as txt": (
         "transfer source.csv target.csv --label digit --plot z.txt",

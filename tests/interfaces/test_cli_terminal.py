@@ -112,7 +112,7 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(jobs, l2t):
 
 
 def test_ctrl_c_elsewhere():
-    code, shown = on_terminal("demo", "--jobs", "1", until="1/4 collecting")
+    code, shown = on_terminal("demo", "--jobs", "1", until="1/3 collecting")
     assert code == 130
     assert "Traceback" not in shown
     last = plain(shown).splitlines()[-1]

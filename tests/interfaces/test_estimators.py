@@ -27,14 +27,17 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import l2t
 from l2t import Domain, L2TClassifier, L2TTransformer, ReflectionFunction, stack_domains
-from l2t.exceptions import InvalidInputError, L2TWarning
+from l2t.domains import KnownClasses
+from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
 from reproduction.office_caltech import load_office_caltech
 
 #: Functions that expect much of any W, and little.
 HOPEFUL = ReflectionFunction(beta=np.full(33, 0.01), mu=0.01, b=0.3)
 DOUBTFUL = ReflectionFunction(beta=np.full(33, 0.01), mu=0.01, b=3.0)
 
-METHODS = ("l2t", *l2t.algorithms.names())
+#: The geometry of known classes needs a source that is not the target itself.
+WITHOUT_CLASSES = ("l2t", "paper", "identity", "spectrum", *l2t.algorithms.PAPER)
+METHODS = ("l2t", "paper", *l2t.algorithms.names())
 
 
 def refuses(sentence):
@@ -66,7 +69,7 @@ def shared(pair):
 # `test_array_api` below runs it so.
 @parametrize_with_checks(
     [
-        *(L2TTransformer(method) for method in METHODS),
+        *(L2TTransformer(method) for method in WITHOUT_CLASSES),
         L2TClassifier(),
         L2TClassifier(LogisticRegression(max_iter=2000), transformer=L2TTransformer("gfk")),
     ]
@@ -113,29 +116,134 @@ def test_the_transformer_gives_what_the_library_gives(method, pair, stacked):
     own = L2TTransformer(method, n_components=4).fit(X, y, sample_domain=sample_domain)
     target = Domain(pair.target.X, pair.target.y, labeled=np.arange(45) < 15)
     whole = l2t.DomainPair(pair.source, target)
-    if method == "l2t":
-        found = l2t.infer(whole, n_components=4)
-        assert (own.verdict_, own.predicted_) == (found.verdict, found.predicted)
-        assert own.inference_.vote == found.vote
+    if method in ("l2t", "paper"):
+        found = l2t.infer(whole, n_components=4, method=method)
+        assert (own.choice_, own.verdict_) == (found.choice, found.verdict)
+        assert own.predicted_ == found.predicted
+        assert own.inference_.candidates.records() == found.candidates.records()
         assert own.factors_ is None
     else:
-        found = l2t.algorithms.make(method, n_components=4).fit(whole)
-        assert (own.verdict_, own.predicted_) == ("transfer", None)
-        assert (own.factors_.algorithm, own.inference_) == (method, None)
+        (algorithm,) = l2t.algorithms.make_all("method", method, n_components=4)
+        found = algorithm.fit(whole)
+        assert (own.choice_, own.predicted_, own.inference_) == (method, None, None)
+        assert own.verdict_ == ("no-transfer" if method == "identity" else "transfer")
+        assert own.factors_.algorithm == method
     np.testing.assert_array_equal(own.W_, found.W)
     np.testing.assert_array_equal(own.transform(pair.target.X), found.transform(pair.target.X))
 
 
-def test_what_an_inference_is_told(stacked, tmp_path):
+def test_parameters_reach_the_inference(stacked):
+    X, y, sample_domain = stacked
+    unlabelled = np.where(sample_domain > 0, y, -1)
+    own = L2TTransformer(candidates=("gfk", "spectrum"), n_labels=30, n_classes=5)
+    found = own.fit(X, unlabelled, sample_domain=sample_domain).inference_
+    assert tuple(found.candidates) == ("identity", "gfk", "spectrum")
+    assert (found.n_labels, found.n_classes) == (30, 5)
+    W = np.eye(10)[:, :9]
+    given = L2TTransformer(candidates={"mine": W}).fit(X, y, sample_domain=sample_domain)
+    assert tuple(given.inference_.candidates) == ("identity", "mine")
+    np.testing.assert_array_equal(given.inference_.candidates["mine"].W, W)
+
+
+def test_a_reflection_function_implies_the_search_of_the_paper(stacked, tmp_path):
     X, _, sample_domain = stacked
     path = HOPEFUL.save(tmp_path / "reflection.json")
-    for reflection in (HOPEFUL, path, str(path)):
-        told = L2TTransformer(
-            reflection=reflection, n_components=3, n_labels=30, constraint="sphere", n_iter=2
-        ).fit(X, sample_domain=sample_domain)
-        found = told.inference_
-        assert (found.n_labels, found.plan.constraint, found.plan.n_iter) == (30, "sphere", 2)
-        assert told.W_.shape == (10, 3)
+    for own in (
+        L2TTransformer(reflection=HOPEFUL, n_components=3, n_labels=30),
+        L2TTransformer("paper", reflection=path, n_components=3, n_labels=30),
+        L2TTransformer("paper", reflection=str(path), n_components=3, n_labels=30),
+    ):
+        found = own.fit(X, sample_domain=sample_domain).inference_
+        assert (own.choice_, found.n_labels) == ("paper", 30)
+        assert own.W_.shape == (10, 3)
+        assert found.predicted == pytest.approx(HOPEFUL.predict(found.search.statistics, 30))
+
+
+@pytest.fixture
+def past(tmp_path, pair):
+    """The address of a store with one labelled target of three further classes."""
+    rng = np.random.default_rng(5)
+    codes = np.repeat([6, 7, 8], 20)
+    target = Domain(4 * rng.normal(size=(9, 10))[codes] + rng.normal(size=(60, 10)), codes)
+    with l2t.open_store(tmp_path / "past.db") as store:
+        l2t.collect(
+            [l2t.DomainPair(pair.source, target)],
+            store,
+            algorithms=["gfk"],
+            label_counts=(3,),
+            n_draws=2,
+            progress=False,
+        )
+        return store.url
+
+
+@pytest.mark.parametrize("method", ["l2t", "classes"])
+def test_known_classes_of_a_store(method, stacked, past):
+    X, y, sample_domain = stacked
+
+    def fitted(**known):
+        return L2TTransformer(method, **known).fit(X, y, sample_domain=sample_domain)
+
+    def geometry(own):
+        return own.factors_.W if own.factors_ else own.inference_.candidates["classes"].W
+
+    plain = fitted()
+    with l2t.open_store(past) as store:
+        known = KnownClasses.of(store)
+        ways = [
+            {"store": past},
+            {"store": store},
+            {"known": known},
+            {"known": known, "store": past},
+        ]
+        found = [fitted(**each) for each in ways]
+    for each in found:
+        np.testing.assert_array_equal(geometry(each), geometry(found[0]))
+        assert each.choice_ == found[0].choice_
+    assert not np.allclose(geometry(plain), geometry(found[0]))
+    if method == "l2t":
+        assert "on 6 known classes" in found[0].inference_.reason
+        assert "on 3 known classes" in plain.inference_.reason
+
+
+def test_known_classes_that_are_none(stacked, tmp_path):
+    X, y, sample_domain = stacked
+    for wrong, error, message in (
+        ({"known": X}, InvalidInputError, "known must be a KnownClasses, got ndarray"),
+        ({"store": tmp_path / "none.db"}, L2TError, "none.db"),
+    ):
+        with pytest.raises(error, match=message):
+            L2TTransformer(**wrong).fit(X, y, sample_domain=sample_domain)
+    assert not (tmp_path / "none.db").exists()
+
+
+def test_without_source_labels_spectrum_and_identity_compete(stacked):
+    X, y, sample_domain = stacked
+    own = L2TTransformer().fit(
+        X, np.where(sample_domain > 0, np.nan, y), sample_domain=sample_domain
+    )
+    candidates = own.inference_.candidates
+    usable = [name for name, each in candidates.items() if each.W is not None]
+    assert usable == ["identity", "spectrum"]
+    assert "needs a source with labels" in candidates["classes"].reason
+    assert own.choice_ in usable
+
+
+@pytest.mark.parametrize("rows", [2, 3, 7])
+@pytest.mark.parametrize("m", [1, 3])
+@pytest.mark.parametrize("fill", ["random", "constant"])
+def test_where_nothing_else_works_the_rows_stay_as_they_are(rows, m, fill, rng):
+    X = rng.normal(size=(rows, m)) if fill == "random" else np.ones((rows, m))
+    for y in (None, np.arange(rows) % 2):
+        for sample_domain in (None, np.where(np.arange(rows) < rows - 1, 1, -1)):
+            own = L2TTransformer().fit(X, y, sample_domain=sample_domain)
+            assert np.isfinite(own.transform(X)).all()
+            failed = [name for name, each in own.inference_.candidates.items() if each.reason]
+            if len(failed) == 3:
+                assert (own.choice_, own.verdict_) == ("identity", "no-transfer")
+                np.testing.assert_array_equal(own.transform(X), X)
+            if fill == "constant" and y is None:
+                assert len(failed) == 3
 
 
 def test_an_algorithm_with_settings_of_its_own(stacked):
@@ -187,30 +295,35 @@ def test_float32_stays(method, stacked):
 
 
 def test_no_target_label_reaches_w(stacked):
-    """Other labels may change the verdict; W never."""
+    """Other labels may change which candidate is chosen; the W of a candidate never."""
     X, y, sample_domain = stacked
     target = np.flatnonzero(sample_domain < 0)
-    verdicts = set()
+
+    def factors(method, labels):
+        own = L2TTransformer(method, n_components=2).fit(X, labels, sample_domain=sample_domain)
+        if own.inference_ is None:
+            return {method: own.W_}, own.choice_
+        return {name: each.W for name, each in own.inference_.candidates.items()}, own.choice_
+
+    choices = set()
     for method in METHODS:
-        first = L2TTransformer(method, reflection=HOPEFUL, n_components=2).fit(
-            X, y, sample_domain=sample_domain
-        )
+        first, choice = factors(method, y)
+        choices.add((method, choice))
         for seed in range(3):
             other = y.copy()
             other[target[:15]] = np.random.default_rng(seed).permutation(other[target[:15]])
-            second = L2TTransformer(method, reflection=HOPEFUL, n_components=2).fit(
-                X, other, sample_domain=sample_domain
-            )
-            np.testing.assert_array_equal(first.W_, second.W_, err_msg=method)
-            assert first.predicted_ == second.predicted_
-            verdicts.add((method, second.verdict_))
-    assert {("l2t", "transfer"), ("l2t", "no-transfer")} <= verdicts
+            second, choice = factors(method, other)
+            choices.add((method, choice))
+            assert list(first) == list(second)
+            for name in first:
+                np.testing.assert_array_equal(first[name], second[name], err_msg=name)
+    assert len([choice for method, choice in choices if method == "l2t"]) > 1
 
 
 def test_without_sample_domain_x_stands_for_both(pair):
     X, y = pair.target.X, pair.target.y
     both = np.concatenate([X, X]), np.repeat([1, -1], len(X))
-    for method in METHODS:
+    for method in WITHOUT_CLASSES:
         alone = L2TTransformer(method).fit(X, y)
         twice = L2TTransformer(method).fit(both[0], np.tile(y, 2), sample_domain=both[1])
         np.testing.assert_array_equal(alone.W_, twice.W_, err_msg=method)
@@ -246,11 +359,12 @@ def test_components_are_clipped_with_a_warning_only_if_asked_for(stacked):
 
 def test_labels_of_several_columns_are_not_used(pair):
     X, y = pair.target.X, pair.target.y
-    several = np.column_stack([y == 3, y == 4])
-    own = L2TTransformer().fit(X, several)
-    assert own.inference_.vote is None
-    np.testing.assert_array_equal(own.W_, L2TTransformer().fit(X).W_)
-    assert L2TTransformer().fit(X, y[:, None]).inference_.vote is not None
+
+    def evidence(labels):
+        return L2TTransformer().fit(X, labels).inference_.candidates["spectrum"].evidence
+
+    assert evidence(np.column_stack([y == 3, y == 4])) is None
+    assert evidence(y[:, None]).n_rows == 45
 
 
 def test_seeds(pair):
@@ -517,7 +631,7 @@ def test_scoring_without_labels_is_told(shared):
         own.score(X, y, sample_domain=sample_domain)
 
 
-RULE = "sample_domain must be one number a row, above 0 in source and below 0 in target rows"
+RULE = "sample_domain must be one number per row, above 0 in source and below 0 in target rows"
 
 
 @pytest.mark.parametrize(
@@ -551,7 +665,7 @@ def test_lengths_must_agree(stacked):
 @pytest.mark.parametrize("method", ["gkf", 3, None])
 def test_methods_that_do_not_exist(method, stacked):
     names = ", ".join(l2t.algorithms.names())
-    with refuses(f"method must be l2t, one of {names}, or an algorithm, got {method!r}"):
+    with refuses(f"method must be l2t, paper, one of {names}, or an algorithm, got {method!r}"):
         L2TTransformer(method).fit(stacked[0])
 
 

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from l2t.exceptions import FileFormatError, InvalidInputError, L2TError
 from l2t.reflection import ReflectionFunction, files, load_reflection
-from l2t.reflection.plan import Plan, Rule
 
 ARRAYS = {
     "beta",
@@ -37,9 +36,6 @@ NUMBERS = {
     "kernels.step",
     "lessons.gamma",
     "lessons.huber",
-    "rule.margin",
-    "rule.doubtful_margin",
-    "rule.least_predicted",
 }
 WHOLES = {"schema", "n_neighbors", "calibration.n_pairs", "lessons.weight"}
 OTHERS = {
@@ -50,8 +46,6 @@ OTHERS = {
     "calibration.n_labels",
     "lessons",
     "lessons.components",
-    "plans",
-    "rule",
     "training",
 }
 FIELDS = sorted(ARRAYS | NUMBERS | WHOLES | OTHERS)
@@ -118,8 +112,7 @@ def field_refused(path, content, field):
 def assert_same(first, second):
     for name in ("lambda_", "mu", "b", "kernels", "n_neighbors", "q_mode", "c"):
         assert getattr(first, name) == getattr(second, name)
-    for name in ("label_range", "plans", "rule"):
-        assert getattr(first, name) == getattr(second, name)
+    assert first.label_range == second.label_range
     assert dict(first.training) == dict(second.training)
     assert first.beta.tobytes() == second.beta.tobytes()
     assert (first.calibration is None) == (second.calibration is None)
@@ -160,10 +153,7 @@ def test_learning_goes_on_after_loading(learned, world, path):
 
 
 def test_a_function_by_hand_comes_back(world, path):
-    plans = ((3, Plan("soft", None, 5, 0.5)), (60, Plan("sphere", 7)))
-    by_hand = replace(
-        world.truth, c=-0.25, q_mode="diag", b=-0.0, plans=plans, rule=Rule(0.1, 0.2, 0.9)
-    )
+    by_hand = replace(world.truth, c=-0.25, q_mode="diag", b=-0.0)
     loaded = load_reflection(str(by_hand.save(str(path))))
     assert_same(loaded, by_hand)
     assert np.signbit(loaded.b)
@@ -296,35 +286,6 @@ def test_an_array_of_another_shape(valid, path, field):
 def test_values_that_cannot_be(valid, path, field, value, sentence):
     said = refused(path, changed(valid, field, value))
     assert said == f"is no reflection function: {sentence}"
-
-
-PLAN = {"n_labels": 15, "constraint": "soft", "n_components": None, "n_iter": 3, "power": 1.0}
-
-
-@pytest.mark.parametrize(
-    ("plans", "sentence"),
-    [
-        ([], "plans must be for rising label counts from 1, got []"),
-        ([PLAN, PLAN], "plans must be for rising label counts from 1, got [15, 15]"),
-        ([PLAN, "soft"], "plans[1] must be a JSON object, got str"),
-        ([PLAN | {"n_labels": 0}], "plans[0].n_labels must be at least 1, got 0"),
-        ([PLAN | {"n_components": 0}], "plans[0].n_components must be at least 1, got 0"),
-        ([PLAN | {"n_iter": 1.5}], "plans[0].n_iter must be a whole number, got 1.5"),
-        ([PLAN | {"power": -1}], "power must be a number of at least 0, got -1.0"),
-        ([PLAN | {"power": None}], "plans[0].power must be a number, got None"),
-        (
-            [PLAN | {"constraint": "free"}],
-            "constraint must be one of soft, grassmann, sphere, got 'free'",
-        ),
-        ([PLAN | {"more": 1}], "plans[0].'more' is no field of a reflection function"),
-        *(
-            ([{k: v for k, v in PLAN.items() if k != name}], f"plans[0].{name} is missing")
-            for name in PLAN
-        ),
-    ],
-)
-def test_plans_that_cannot_be(valid, path, plans, sentence):
-    assert field_refused(path, changed(valid, "plans", plans), "") == sentence
 
 
 def test_weights_below_zero(valid, path):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from l2t import Domain, DomainPair
-from l2t.numerics import mean_squared_distance, squared_distances
-from l2t.statistics import KernelBank, blocks, pair_statistics
-from l2t.statistics.discriminability import BOUND, mutual_neighbors
+from l2t.numerics import blocks, mean_squared_distance, mutual_neighbors, squared_distances
+from l2t.statistics import KernelBank, pair_statistics
+from l2t.statistics.discriminability import BOUND
 
 BANK = KernelBank()
 

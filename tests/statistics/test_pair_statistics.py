@@ -7,7 +7,8 @@ import pytest
 
 from l2t import Domain, DomainPair
 from l2t.exceptions import InvalidInputError
-from l2t.statistics import KernelBank, PairStatistics, blocks, pair_statistics
+from l2t.numerics import blocks
+from l2t.statistics import KernelBank, PairStatistics, pair_statistics
 from l2t.statistics.variance import paired_rows
 
 SMALL = KernelBank(-3, 3, 0.5)

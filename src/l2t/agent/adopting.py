@@ -1,15 +1,15 @@
-"""Whatever gives a W or transformed rows, as an algorithm among others.
+"""A W, a transformer or a function as an algorithm among others.
 
-A W stands for itself. A transformer is fitted and transforms the target's rows to Zt, and W is the linear
-map closest to that, ``W = pinv(Xt) Zt`` with both centred: what the base algorithms do that embed the
-target (docs/errata.md, section 8). So every result is an experience of the same form.
+A transformer is fitted and maps the target's rows to Zt; its W is the linear map closest to that,
+``W = pinv(Xt) Zt`` with both centred, as for the base algorithms that embed the target (docs/errata.md,
+section 8). So every result is an experience of the same form.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,16 +22,13 @@ from l2t import algorithms
 from l2t.algorithms import Algorithm, Diagnostics, LatentFactors
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
-from l2t.inference import PastTargets, infer
-from l2t.inference.trials import without_labels
 from l2t.numerics import fingerprint
-from l2t.reflection import ReflectionFunction
 
-__all__ = ["Adopted", "Own", "adopt"]
+__all__ = ["Adopted", "adopt"]
 
 
 def adopt(given: Any, name: str | None = None, *, random_state: int = 0) -> Algorithm:
-    """Return an algorithm for whatever gives a W.
+    """Return an algorithm for anything that gives a W or transformed rows.
 
     Parameters
     ----------
@@ -42,9 +39,14 @@ def adopt(given: Any, name: str | None = None, *, random_state: int = 0) -> Algo
         ``Xs`` and ``Xt`` where it knows those (POT, whose inverse moves the target), and to the rows of both
         domains otherwise. No label is passed on.
     name : str, optional
-        What the experience is kept under; by default the name of the algorithm or of the class.
-    random_state : int
+        The name that experiences are recorded under; by default that of the algorithm or of the class.
+    random_state : int, default=0
         The seed of a base algorithm given by name.
+
+    Returns
+    -------
+    Algorithm
+        Something with a name and `fit`.
 
     Examples
     --------
@@ -75,71 +77,38 @@ def adopt(given: Any, name: str | None = None, *, random_state: int = 0) -> Algo
 
 
 @dataclass(frozen=True, eq=False)
-class Own:
-    """L2T as an algorithm among others, with the function of a version."""
-
-    function: ReflectionFunction
-    version: int
-    past: PastTargets | None
-    n_labels: int
-    random_state: int
-    name: str = "l2t"
-
-    @property
-    def params(self) -> dict[str, Any]:
-        """What the W depends on."""
-        return {
-            "version": self.version,
-            "past_classes": self.past.n_classes if self.past else 0.0,
-            "plan": asdict(self.function.plan(self.n_labels)),
-        }
-
-    def fit(self, pair: DomainPair) -> LatentFactors:
-        """Infer W, without a label of the target."""
-        found = infer(
-            without_labels(pair),
-            self.function,
-            n_labels=self.n_labels,
-            past=self.past,
-            random_state=self.random_state,
-        )
-        told = Diagnostics(found.history, len(found.history) - 1, found.stop_reason)
-        return LatentFactors(np.array(found.W), "linear", "l2t", told)
-
-
-@dataclass(frozen=True, eq=False)
 class _Given:
     """A W from elsewhere."""
 
     name: str
     W: npt.NDArray[Any]
-    told: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def params(self) -> dict[str, Any]:
-        return {"W": fingerprint(self.W), **self.told}
+        return {"W": fingerprint(self.W), **self.details}
 
     def fit(self, pair: DomainPair) -> LatentFactors:
         """Return W, if it is for the features of the pair."""
         if len(self.W) != pair.n_features:
             raise InvalidInputError(
-                f"W must have one row a feature ({pair.n_features}), got shape {self.W.shape}"
+                f"W must have one row per feature ({pair.n_features}), got shape {self.W.shape}"
             )
         return LatentFactors(self.W, "linear", self.name, Diagnostics((), 0, "given"))
 
 
 @dataclass(frozen=True, eq=False)
 class Adopted:
-    """A transformer or function, as the linear map of the target's rows that is closest to what it does."""
+    """A transformer or function, as the linear map of the target's rows that is closest to it."""
 
     name: str
     given: Any
 
     def on(self, pair: DomainPair) -> Algorithm:
-        """Return the W that it gives for a pair, which tells it from others of its name."""
+        """Return the W that it gives for a pair, which distinguishes it from others of its name."""
         transforms = hasattr(self.given, "transform")
-        told = {"transformer": " ".join(repr(self.given).split())} if transforms else {}
-        return _Given(self.name, self.fit(pair).W, told)
+        details = {"transformer": " ".join(repr(self.given).split())} if transforms else {}
+        return _Given(self.name, self.fit(pair).W, details)
 
     def fit(self, pair: DomainPair) -> LatentFactors:
         """Transform the target's rows, and find W."""
@@ -152,27 +121,27 @@ class Adopted:
                 f"got shape {Zt.shape}"
             )
         V, residual = pair.span.linear_map(Zt)
-        told = Diagnostics((), 0, "adopted", residual)
-        return LatentFactors(pair.span.lift(V), "fitted", self.name, told, {"Zt": Zt})
+        diagnostics = Diagnostics((), 0, "adopted", residual)
+        return LatentFactors(pair.span.lift(V), "fitted", self.name, diagnostics, {"Zt": Zt})
 
 
 def _transformed(transformer: Any, pair: DomainPair) -> Any:
-    """Return the target's rows, transformed; the transformer is fitted before where it is not."""
+    """Return the transformed target rows; a transformer that is not fitted yet is cloned and fitted."""
     Xs, Xt = pair.source.X, pair.target.X
     if not _is_fitted(transformer):
         transformer = clone(transformer, safe=False)
-        asked = inspect.signature(transformer.fit).parameters
-        if {"Xs", "Xt"} <= asked.keys():
+        accepted = inspect.signature(transformer.fit).parameters
+        if {"Xs", "Xt"} <= accepted.keys():
             transformer.fit(Xs=Xs, Xt=Xt)
-        elif "sample_domain" in asked:
+        elif "sample_domain" in accepted:
             signs = np.repeat([1, -1], [len(Xs), len(Xt)])
             transformer.fit(np.concatenate([Xs, Xt]), sample_domain=signs)
         else:
             transformer.fit(np.concatenate([Xs, Xt]))
-    asked = inspect.signature(transformer.transform).parameters
-    if {"Xs", "Xt"} <= asked.keys():
+    accepted = inspect.signature(transformer.transform).parameters
+    if {"Xs", "Xt"} <= accepted.keys():
         return transformer.inverse_transform(Xt=Xt)
-    if "sample_domain" in asked:
+    if "sample_domain" in accepted:
         return transformer.transform(Xt, sample_domain=np.full(len(Xt), -1))
     return transformer.transform(Xt)
 

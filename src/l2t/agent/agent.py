@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -11,18 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from l2t._version import __version__
-from l2t.agent.adopting import Adopted, Own, adopt
-from l2t.agent.answering import Explore, answer
+from l2t.agent.adopting import Adopted, adopt
+from l2t.agent.exploring import explore
 from l2t.agent.knowledge import Knowledge
-from l2t.agent.recording import keep_suggestion, score_of, scored_run, told_run
+from l2t.agent.recording import (
+    dense_factor,
+    keep_suggestion,
+    reported_score,
+    scored_run,
+    unscored_run,
+)
 from l2t.agent.refining import refine
 from l2t.agent.suggestion import Suggestion
-from l2t.domains import DomainPair
+from l2t.domains import Domain, DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore, FunctionVersion, Run, measure_run
-from l2t.inference import Step
-from l2t.inference.search import label_count
+from l2t.inference import infer
 from l2t.reflection import ReflectionFunction
 from l2t.validation import instance_of, real_number, seed, whole_number
 
@@ -32,41 +35,38 @@ PRACTICE_COUNTS = (3, 15, 30, 60, 120)
 
 
 class Agent:
-    """L2T that learns from what came of its suggestions.
+    """L2T that learns from the outcomes of its suggestions.
 
-    The agent lives in its store: its suggestions, experiences and every version of its function are there, so
-    that any number of people, processes and machines that open the same store are one agent. It learns twice
-    from what it is told: the function is refined, and the labelled targets of the newest experiences become
-    the metric in which the search for W begins (`PastTargets`).
+    The agent lives in its store: its suggestions, experiences and every version of its reflection function
+    are there, so that any number of people, processes and machines that open the same store share one agent.
+    It learns in two ways: the classes of labelled past targets are known when it is asked again
+    (`KnownClasses`), and the paper's reflection function is refined.
 
     Parameters
     ----------
     store : ExperienceStore
         Where everything is kept.
-    reflection : ReflectionFunction, str, path or None
-        What the agent begins with: a function, the name of one that ships with the package, or a file. None
-        to begin with nothing: until there is enough to learn from, `ask` gives the W of a base algorithm, a
-        random one from pair to pair, for a function is learned from how W's differ. Where the store has
-        versions of a function already, the agent goes on from the one in use.
-    refine_every : int
-        After so many new runs the function is refined.
-    explore : float or "upper"
-        The probability with which `ask` gives the W of a random base algorithm instead of its own; or "upper"
-        for the W, of its own and those of quick base algorithms, whose ratio may turn out highest.
-        0 for none of this.
-    background : bool
-        Whether refining goes on in a thread while `tell` returns; `wait` ends when it has.
-    random_state : int
-        The seed of everything.
+    reflection : ReflectionFunction, str, path or None, default="default"
+        The first version of the reflection function: a function, the name of one that ships with the package,
+        or a file; None to learn the first one from the store. Not used where the store has versions already.
+    refine_every : int, default=20
+        The reflection function is refined after so many new runs.
+    explore : float, default=0.0
+        The probability with which `ask` returns a random other candidate or base algorithm instead of the
+        best candidate.
+    background : bool, default=False
+        Whether to refine in a thread while `tell` returns; `wait` waits for it.
+    random_state : int, default=0
+        The seed.
 
     Examples
     --------
     >>> import l2t
     >>> from l2t.domains import PairSampler, digits, mnist, normalize
-    >>> pair = PairSampler(normalize(digits()), normalize(mnist()), 1)[0]
+    >>> pair = PairSampler(normalize(digits()), normalize(mnist()), 1, n_classes=5)[0]
     >>> agent = l2t.Agent(l2t.open_store("memory://"))
-    >>> suggestion = agent.ask(pair, n_labels=3)
-    >>> Z = suggestion.transform(pair.target)  # label, train and measure as ever
+    >>> suggestion = agent.ask(pair, n_labels=5)
+    >>> Z = suggestion.transform(pair.target)  # label, train and measure as usual
     >>> run = agent.tell(suggestion, accuracy_before=0.61, accuracy_after=0.68)
     """
 
@@ -76,83 +76,92 @@ class Agent:
         *,
         reflection: ReflectionFunction | str | os.PathLike[str] | None = "default",
         refine_every: int = 20,
-        explore: Explore = 0.0,
+        explore: float = 0.0,
         background: bool = False,
         random_state: int = 0,
     ) -> None:
-        _check(store, reflection, refine_every, explore, random_state)
+        if not isinstance(store, ExperienceStore):
+            raise InvalidInputError(
+                f"store must be an ExperienceStore, such as l2t.open_store(...), got {store!r:.80}"
+            )
+        if not isinstance(reflection, ReflectionFunction | str | os.PathLike | None):
+            raise InvalidInputError(
+                "reflection must be a ReflectionFunction, a name, a path or None, "
+                f"got {type(reflection).__name__}"
+            )
         self.store = store
-        self.refine_every = refine_every
-        self.explore: Explore = explore
-        self.random_state = random_state
+        self.refine_every = whole_number("refine_every", refine_every, least=1)
+        self.explore = real_number("explore", explore, least=0, most=1)
+        self.random_state = seed(random_state)
         self._knowledge = Knowledge(store, reflection)
-        self._futile = 0  # new runs that were too few when it was last tried
+        self._not_enough = 0  # new runs that were too few when refining was last tried
         self._pool = ThreadPoolExecutor(1, "l2t-agent") if background else None
         self._refining: Future[FunctionVersion | None] | None = None
 
     @property
     def version(self) -> int:
-        """The number of the function in use; 0 where nothing has been learned yet."""
-        known = self._knowledge.function()
-        return 0 if known is None else known.number
+        """The version of the reflection function in use; 0 where there is none yet."""
+        used = self._knowledge.function()
+        return 0 if used is None else used[0]
 
     @property
     def reflection(self) -> ReflectionFunction | None:
-        """The function in use; None where nothing has been learned yet."""
-        known = self._knowledge.function()
-        return None if known is None else known.function
+        """The reflection function in use; None where there is none yet."""
+        used = self._knowledge.function()
+        return None if used is None else used[1]
 
     def ask(
         self,
         pair: DomainPair,
         n_labels: int | None = None,
         *,
-        callback: Callable[[Step], None] | None = None,
+        n_classes: int | None = None,
+        callback: Callable[[str], None] | None = None,
     ) -> Suggestion:
-        """Return what to transfer for a pair; the suggestion is kept until its outcome is told.
+        """Return what to transfer for a pair, and keep the suggestion until its outcome is reported.
 
         Parameters
         ----------
         pair : DomainPair
-            The domains. Target rows that are marked as labelled vote on the verdict.
+            The domains. Labelled target rows are weighed as evidence (`infer`).
         n_labels : int, optional
-            How many labelled target rows there are or will be; follows from the marked ones.
+            How many labelled target rows there are or will be, as for `infer`.
+        n_classes : int, optional
+            How many classes the target has, as for `infer`.
         callback : callable, optional
-            Watches the search, as that of `infer` does.
+            Is called with the name of each stage, as that of `infer`.
+
+        Returns
+        -------
+        Suggestion
+            The choice, its W and what to expect.
         """
         instance_of("pair", pair, DomainPair)
         start = time.perf_counter()
-        n_labels = label_count(pair, n_labels)
-        known = self._knowledge.function()
-        function = known.function if known else None
-        past = self._knowledge.past(pair.n_features)
-        found = answer(pair, n_labels, function, past, self.explore, self.random_state, callback)
-        run = Run(
-            pair=pair,
-            algorithm=found.algorithm,
-            params={
-                "version": known.number if known else 0,
-                "past_classes": past.n_classes if past else 0.0,
-            },
+        known = self._knowledge.classes(pair.n_features)
+        options: dict[str, Any] = {"n_labels": n_labels, "n_classes": n_classes, "known": known}
+        found = infer(pair, random_state=self.random_state, callback=callback, **options)
+        candidate = explore(pair, found, self.explore, self.random_state, **options)
+        reason = found.reason
+        if candidate.name != found.choice:
+            reason = f"{candidate.name} is tried to learn from it; otherwise: {reason}"
+        W = dense_factor(pair, candidate.W)
+        run = unscored_run(
+            pair,
+            candidate.name,
+            {"version": self.version, "known_classes": known.n_classes},
+            W,
             random_state=self.random_state,
-            protocol={},
-            status="done",
-            W=found.W,
-            statistics=found.statistics,
             duration=time.perf_counter() - start,
-            version=__version__,
-            host=socket.gethostname(),
-            origin="told",
         )
-        return Suggestion.of(
-            keep_suggestion(self.store, run, found, n_labels), found.W, found.inference
-        )
+        record = keep_suggestion(self.store, run, candidate, reason, found.n_labels)
+        return Suggestion.of(record, W, found)
 
     def suggestion(self, id: str) -> Suggestion:
-        """Return a suggestion that was made before, by its id or the beginning of it."""
+        """Return an earlier suggestion, by its id or the beginning of it."""
         record = self.store.suggestion(id)
         W = self.store.suggested_run(record.id).W
-        assert W is not None  # a run that is suggested has not failed
+        assert W is not None  # a run without W has failed
         return Suggestion.of(record, W)
 
     def tell(
@@ -162,11 +171,10 @@ class Agent:
         accuracy_after: float,
         n_labels: int | None = None,
     ) -> Run:
-        """Tell the outcome of a suggestion: it becomes an experience.
+        """Report the outcome of a suggestion, which makes it an experience.
 
-        Both accuracies are to be measured on the same test rows. `accuracy_after` is that with X W, whatever
-        the verdict was. Where W was not tried, as after "no-transfer", there is nothing to tell: equal
-        accuracies would teach that W changes nothing. A suggestion whose outcome stays open teaches nothing.
+        Measure both accuracies on the same test rows: on X, and on X W. A suggestion whose outcome is never
+        reported teaches nothing.
 
         Parameters
         ----------
@@ -175,7 +183,7 @@ class Agent:
         accuracy_before, accuracy_after : float
             Accuracy on X and on X W, from 0 to 1.
         n_labels : int, optional
-            How many target rows were labelled, where `ask` was not told.
+            How many target rows were labelled; by default the number that the suggestion was made for.
 
         Returns
         -------
@@ -185,30 +193,26 @@ class Agent:
         Raises
         ------
         InvalidInputError
-            Another outcome was told before; the same outcome once more changes nothing.
+            Another outcome was reported before; the same outcome once more changes nothing.
         """
         id = suggestion.id if isinstance(suggestion, Suggestion) else suggestion
         record = self.store.suggestion(id)
-        known = record.n_labels
-        if n_labels not in (None, known) and known is not None:
-            raise InvalidInputError(
-                f"n_labels must be what the suggestion was made for ({known}), got {n_labels!r}"
-            )
         run = self.store.suggested_run(record.id)
-        score = score_of(run.pair, known or n_labels, accuracy_before, accuracy_after)
+        n_labels = record.n_labels if n_labels is None else n_labels
+        score = reported_score(run.pair, n_labels, accuracy_before, accuracy_after)
         done = scored_run(run, score, record.id)
         if self.store.complete_suggestion(record.id, done):
             self._learn()
             return done
-        before = self.store.run(self.store.suggestion(record.id).run or "")
-        if before.scores != (score,):
-            (first,) = before.scores
+        earlier = self.store.run(self.store.suggestion(record.id).run or "")
+        if earlier.scores != (score,):
+            (first,) = earlier.scores
             raise InvalidInputError(
-                f"suggestion {record.id} must be told once, and was told before with accuracies "
-                f"{first.accuracy_before:g} and {first.accuracy_after:g}, "
-                f"got {accuracy_before:g} and {accuracy_after:g}"
+                f"the outcome of suggestion {record.id} must be reported once, and was reported before with "
+                f"accuracies {first.accuracy_before:g} and {first.accuracy_after:g} at {first.n_labels} "
+                f"labels, got {accuracy_before:g} and {accuracy_after:g} at {n_labels}"
             )
-        return before
+        return earlier
 
     def observe(
         self,
@@ -229,17 +233,17 @@ class Agent:
         algorithm : str, Algorithm, W, LatentFactors, transformer or function
             What was used (`adopt`).
         accuracy_before, accuracy_after : float, optional
-            Accuracy on X and on X W, from 0 to 1. Without them the labels of the target are used to measure
+            Accuracy on X and on X W, from 0 to 1. Without them they are measured with the target's labels
             (`evaluate`), as in `collect`.
         n_labels : int or sequence of int
-            The number of labelled target rows; several where they are measured here, by default 3 to 120.
+            The number of labelled target rows; several where accuracies are measured, by default 3 to 120.
         name : str, optional
-            What the experience is kept under.
+            The name that the experience is recorded under.
 
         Returns
         -------
         Run
-            Failed, with its reason, where the algorithm could not do this pair.
+            Failed, with its reason, where the algorithm could not be run on this pair.
         """
         instance_of("pair", pair, DomainPair)
         used = adopt(algorithm, name, random_state=self.random_state)
@@ -250,20 +254,21 @@ class Agent:
                 "accuracy_before and accuracy_after must be given both or neither, "
                 f"got {accuracy_before!r} and {accuracy_after!r}"
             )
-        bank, r = self._knowledge.measures()
         if accuracy_before is None or accuracy_after is None:
             counts = PRACTICE_COUNTS if n_labels is None else np.atleast_1d(n_labels).tolist()
-            run = measure_run(
-                pair,
-                used,
-                label_counts=counts,
-                kernels=bank,
-                n_neighbors=r,
-                random_state=self.random_state,
-            )
+            run = measure_run(pair, used, label_counts=counts, random_state=self.random_state)
         else:
-            score = score_of(pair, n_labels, accuracy_before, accuracy_after)
-            run = told_run(pair, used, score, bank, r, self.random_state)
+            score = reported_score(pair, n_labels, accuracy_before, accuracy_after)
+            start = time.perf_counter()
+            unscored = unscored_run(
+                pair,
+                used.name,
+                dict(getattr(used, "params", {})),
+                used.fit(pair).W,
+                random_state=self.random_state,
+                duration=time.perf_counter() - start,
+            )
+            run = scored_run(unscored, score)
         self.store.add(run)
         self._learn()
         return run
@@ -271,53 +276,67 @@ class Agent:
     def practise(
         self, pairs: Iterable[DomainPair], label_counts: Sequence[int] = PRACTICE_COUNTS
     ) -> list[Run]:
-        """Try the agent's own suggestions on pairs whose targets carry labels, and learn from them.
+        """Infer on pairs whose targets carry labels, measure the choices, and learn from them.
 
-        An optimised W is always expected to do too well where the function has seen no such W; what it
-        really did is the cure. Label counts that are searched in the same way share one W.
+        Parameters
+        ----------
+        pairs : iterable of DomainPair
+            Labelled pairs; the labels are used for measuring alone.
+        label_counts : sequence of int, default=(3, 15, 30, 60, 120)
+            The label counts; those with the same choice share a run.
+
+        Returns
+        -------
+        list of Run
+            One run for each pair and each candidate that was chosen for it.
         """
         done = []
         for pair in pairs:
-            known = self._knowledge.function()
-            if known is None:
-                raise InvalidInputError(
-                    "practise needs a function to practise with, got an agent that has learned nothing yet"
+            known = self._knowledge.classes(pair.n_features)
+            bare = DomainPair(pair.source, Domain(pair.target.X, name=pair.target.name))
+            counts: dict[str, list[int]] = {}
+            for count in label_counts:
+                found = infer(
+                    bare,
+                    n_labels=count,
+                    n_classes=max(len(pair.target.classes), 2),
+                    known=known,
+                    random_state=self.random_state,
                 )
-            past = self._knowledge.past(pair.n_features)
-            plans = {count: known.function.plan(count) for count in label_counts}
-            for plan in dict.fromkeys(plans.values()):
-                counts = [count for count in label_counts if plans[count] == plan]
-                own = Own(known.function, known.number, past, counts[0], self.random_state)
-                done.append(self.observe(pair, own, n_labels=counts))
+                counts.setdefault(found.choice, []).append(count)
+            for choice, chosen_at in counts.items():
+                W = dense_factor(pair, found.candidates[choice].W)  # the same at every count
+                done.append(self.observe(pair, W, n_labels=chosen_at, name=choice))
         return done
 
     def refine(self) -> FunctionVersion | None:
-        """Take in what is new now; None where there is too little of it, or another was quicker."""
+        """Refine the reflection function now; None where there is too little new, or another was quicker."""
+        self._knowledge.function()  # what the agent starts with is version 1
         return refine(self.store, random_state=self.random_state)
 
     def versions(self) -> list[FunctionVersion]:
-        """Return every version of the function, the oldest first."""
+        """Return every version of the reflection function, the oldest first."""
         self._knowledge.function()
         return self.store.functions()
 
     def go_back(self, version: int) -> FunctionVersion:
-        """Take a version of before into use again; it becomes the newest one, and goes on learning.
+        """Put an earlier version into use again; it becomes the newest one, and is refined further.
 
-        What was learned after it is left out, until all is next learned from anew.
+        What was learned after it is left out, until the function is next learned from all runs.
         """
         return self._knowledge.go_back(version)
 
     def wait(self) -> None:
         """Wait until refining in the background has ended.
 
-        What went wrong in it is raised here, or when the agent is next told something.
+        An error in it is raised here, or at the next report.
         """
         refining, self._refining = self._refining, None
         if refining is not None:
             refining.result()
 
     def close(self) -> None:
-        """Wait, and end the thread of the background; the store stays open."""
+        """Wait, and end the background thread; the store stays open."""
         if self._pool is not None:
             self.wait()
             self._pool.shutdown()
@@ -332,7 +351,7 @@ class Agent:
         return f"Agent({self.store!r})"
 
     def _learn(self) -> None:
-        """Refine when there is enough that is new."""
+        """Refine when there are enough new runs."""
         if self._pool is None:
             self._refine_if_due()
         elif self._refining is None or self._refining.done():
@@ -340,26 +359,9 @@ class Agent:
             self._refining = self._pool.submit(self._refine_if_due)
 
     def _refine_if_due(self) -> FunctionVersion | None:
-        least = self._futile + self.refine_every
+        least = self._not_enough + self.refine_every
         if len(self.store.unused_runs(least)) < least:
             return None
-        self._knowledge.function()
         version = self.refine()
-        self._futile = 0 if version is not None else len(self.store.unused_runs(least))
+        self._not_enough = 0 if version is not None else len(self.store.unused_runs(least))
         return version
-
-
-def _check(store: Any, reflection: Any, refine_every: Any, explore: Any, random_state: Any) -> None:
-    if not isinstance(store, ExperienceStore):
-        raise InvalidInputError(
-            f"store must be an ExperienceStore, such as l2t.open_store(...) gives, got {store!r:.80}"
-        )
-    if not isinstance(reflection, ReflectionFunction | str | os.PathLike | None):
-        raise InvalidInputError(
-            "reflection must be a ReflectionFunction, a name, a path or None, "
-            f"got {type(reflection).__name__}"
-        )
-    whole_number("refine_every", refine_every, least=1)
-    seed(random_state)
-    if explore != "upper":
-        real_number("explore", explore, least=0, most=1, otherwise=" or 'upper'")

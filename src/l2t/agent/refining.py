@@ -120,11 +120,7 @@ def _candidates(
     noted = {"learned_anew_at": n_runs if due else anew_at}
     if learner is not None and learner.lessons is not None:
         refined = learner.partial_fit(new)
-        # What L2T's own W's were worth calibrates predictions for such W's.
-        own = [each for each in new if each.algorithm == "l2t"]
-        calibration = learner.partial_fit(own).calibration if own else learner.calibration
-        training = dict(refined.training) | noted
-        yield _Candidate("refined", replace(refined, calibration=calibration, training=training))
+        yield _Candidate("refined", replace(refined, training=dict(refined.training) | noted))
     origin: VersionOrigin = "learned" if due else "recent"
     keys = store.used_runs("learning", MOST_LEARNED if due else RECENT)
     known = [*_experiences(store, keys, learner), *new]
@@ -142,8 +138,6 @@ def _candidates(
                 n_starts=1,
                 random_state=random_state,
             )
-        if learner is not None:  # how W is searched is none of the lessons
-            anew = replace(anew, plans=learner.plans, rule=learner.rule)
         yield _Candidate(origin, replace(anew, training=dict(anew.training) | noted))
 
 

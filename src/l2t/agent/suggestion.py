@@ -12,48 +12,48 @@ from scipy import sparse
 from l2t.domains.domain import feature_rows
 from l2t.experiences import SuggestionRecord
 from l2t.inference import Inference
-from l2t.inference.verdict import Verdict
+from l2t.inference.result import Verdict
 
 __all__ = ["Suggestion"]
 
 
 @dataclass(frozen=True, eq=False)
 class Suggestion:
-    """What to transfer, what it should bring, and whether to use it.
+    """What to transfer, and what it should bring.
 
     Attributes
     ----------
     id : str
         Its id in the store; `Agent.tell` needs no more.
+    choice : str
+        The candidate that was chosen, "identity" where it is better not to transfer; or the one that is
+        tried, where the agent explores.
     W : array of shape (m, u)
-        What to transfer.
-    algorithm : str
-        "l2t", or the base algorithm that gave W where the agent explores or has nothing learned yet.
-    predicted : float or None
-        The improvement ratio to expect; None where nothing has been learned yet.
+        Its latent factor matrix.
+    predicted : float
+        The improvement ratio to expect.
     interval : (float, float) or None
         Where that ratio lies with 90 % probability.
     verdict : {"transfer", "no-transfer"}
-        Whether to use W.
+        Whether to transfer.
     reason : str
         Why, in one sentence.
-    n_labels : int or None
-        The number of labels that everything is told for.
+    n_labels : int
+        The number of labelled target rows that the prediction is for.
     version : int
-        The version of the function that it comes from; 0 where there is none yet.
+        The version of the reflection function that was in use; 0 where there was none yet.
     inference : Inference or None
-        How W was found, and why so much is expected of it; None for the W of a base algorithm, and for a
-        suggestion that comes from the store.
+        All candidates; None for a suggestion that is read from the store.
     """
 
     id: str
+    choice: str
     W: npt.NDArray[Any]
-    algorithm: str
-    predicted: float | None
+    predicted: float
     interval: tuple[float, float] | None
     verdict: Verdict
     reason: str
-    n_labels: int | None
+    n_labels: int
     version: int
     inference: Inference | None = None
 
@@ -61,19 +61,20 @@ class Suggestion:
         self.W.flags.writeable = False
 
     def __repr__(self) -> str:
-        told = "unknown" if self.predicted is None else f"{self.predicted:.3f}"
         m, u = self.W.shape
-        return f"Suggestion({self.id}, {self.verdict}, predicted {told}, W {m} x {u})"
+        return f"Suggestion({self.id}, {self.choice}, predicted {self.predicted:.3f}, W {m} x {u})"
 
     @classmethod
     def of(
         cls, record: SuggestionRecord, W: npt.NDArray[Any], inference: Inference | None = None
     ) -> Suggestion:
         """Return the suggestion of a record in the store."""
+        assert record.predicted is not None  # every candidate has an expectation
+        assert record.n_labels is not None
         return cls(
             id=record.id,
+            choice=record.algorithm,
             W=np.array(W),
-            algorithm=record.algorithm,
             predicted=record.predicted,
             interval=record.interval,
             verdict=cast(Verdict, record.verdict),

@@ -6,14 +6,17 @@
 
 from __future__ import annotations
 
-from l2t.algorithms.base import Algorithm, BaseAlgorithm, Diagnostics, LatentFactors
+from l2t.algorithms.base import Algorithm, BaseAlgorithm, Diagnostics, LatentFactors, SoftAlgorithm
+from l2t.algorithms.classes import Classes, ClassesSpectrum, class_geometry
 from l2t.algorithms.cmf import CMF
 from l2t.algorithms.dip import DIP
 from l2t.algorithms.gfk import GFK
+from l2t.algorithms.identity import Identity
 from l2t.algorithms.itl import ITL
 from l2t.algorithms.lsdt import LSDT
-from l2t.algorithms.registry import make, make_all, names
+from l2t.algorithms.registry import PAPER, make, make_all, names
 from l2t.algorithms.sie import SIE
+from l2t.algorithms.spectrum import Spectrum
 from l2t.algorithms.stl import STL
 from l2t.algorithms.tca import TCA
 
@@ -23,13 +26,20 @@ __all__ = [
     "GFK",
     "ITL",
     "LSDT",
+    "PAPER",
     "SIE",
     "STL",
     "TCA",
     "Algorithm",
     "BaseAlgorithm",
+    "Classes",
+    "ClassesSpectrum",
     "Diagnostics",
+    "Identity",
     "LatentFactors",
+    "SoftAlgorithm",
+    "Spectrum",
+    "class_geometry",
     "make",
     "make_all",
     "names",

@@ -22,15 +22,16 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from l2t.domains import DomainPair
 from l2t.domains.domain import feature_rows
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.numerics import JointSpan, Optimum
-from l2t.typing import Array
+from l2t.typing import AnyArray, Array
 from l2t.validation import instance_of, seed, whole_number
 
-__all__ = ["Algorithm", "BaseAlgorithm", "Diagnostics", "Kind", "LatentFactors"]
+__all__ = ["Algorithm", "BaseAlgorithm", "Diagnostics", "Kind", "LatentFactors", "SoftAlgorithm"]
 
 Kind = Literal["linear", "fitted", "metric"]
 
@@ -93,7 +94,8 @@ class LatentFactors:
     parts: Mapping[str, Array] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.W.flags.writeable = False
+        if isinstance(self.W, np.ndarray):  # the identity of very many features is sparse
+            self.W.flags.writeable = False
 
     def __repr__(self) -> str:
         m, u = self.W.shape
@@ -105,7 +107,7 @@ class LatentFactors:
 
         X is an array, a DataFrame, a sparse matrix or a Domain with the features of the pair.
         """
-        rows = feature_rows(X, len(self.W))
+        rows = feature_rows(X, self.W.shape[0])
         return np.asarray(rows @ self.W)
 
 
@@ -124,32 +126,33 @@ class Algorithm(Protocol):
 
 
 @dataclass(frozen=True)
-class BaseAlgorithm(ABC):
-    """Checks, clipping and packing that the built-in algorithms share.
+class _Checked(ABC):
+    """Checks that the built-in algorithms share.
 
     A subclass is a frozen dataclass of its hyper-parameters; it checks them in `_check` and does
     its work in `_fit`.
     """
 
     name: ClassVar[str]
-
-    n_components: int = 20
-    random_state: int | None = 0
+    #: Whether a rotation of the features changes the result, so that rehearsal must keep the features.
+    needs_features: ClassVar[bool] = False
+    #: How many rows each domain must have.
+    least_rows: ClassVar[int] = 2
 
     def fit(self, pair: DomainPair) -> LatentFactors:
         """Find the latent factors of a pair, without reading a target label."""
-        whole_number("n_components", self.n_components, least=1)
-        if self.random_state is not None:
-            seed(self.random_state)
         self._check()
         instance_of("pair", pair, DomainPair)
         for role, domain in (("source", pair.source), ("target", pair.target)):
-            if len(domain) < 2:
-                raise InvalidInputError(f"{role} must have at least 2 rows, got {len(domain)}")
+            if len(domain) < self.least_rows:
+                raise InvalidInputError(
+                    f"{role} must have at least {self.least_rows} rows, got {len(domain)}"
+                )
         factors = self._fit(pair)
-        if not np.isfinite(factors.W).all() or not factors.W.any():
+        values = np.asarray(factors.W.data if sparse.issparse(factors.W) else factors.W)
+        if not np.isfinite(values).all() or not values.any():
             raise InvalidInputError(
-                f"{self.name} found nothing to transfer: its W is {_blame(factors.W)}, as happens "
+                f"{self.name} found nothing to transfer: its W is {_blame(values)}, as happens "
                 "when the rows of a domain are all the same, or of extreme scale"
             )
         return factors
@@ -157,14 +160,48 @@ class BaseAlgorithm(ABC):
     @property
     def params(self) -> dict[str, Any]:
         """The hyper-parameters by name."""
-        return dataclasses.asdict(self)
+        return {
+            each.name: getattr(self, each.name) for each in dataclasses.fields(self) if each.repr
+        }
+
+    def _check(self) -> None:
+        """Raise InvalidInputError for a hyper-parameter that breaks its rule."""
+        if getattr(self, "random_state", None) is not None:
+            seed(self.random_state)  # type: ignore[attr-defined]
 
     @abstractmethod
     def _fit(self, pair: DomainPair) -> LatentFactors:
         """Do the work; the pair and the hyper-parameters are checked."""
 
-    def _check(self) -> None:  # noqa: B027 - an algorithm may have nothing to check
-        """Raise InvalidInputError for a hyper-parameter that breaks its rule."""
+
+@dataclass(frozen=True)
+class SoftAlgorithm(_Checked):
+    """An algorithm whose W keeps the scales of its directions instead of cutting after so many.
+
+    Parameters
+    ----------
+    random_state : int or None
+        The seed.
+    """
+
+    random_state: int | None = 0
+
+    def _pack(self, pair: DomainPair, W: AnyArray) -> LatentFactors:
+        """Pack W, in the floating type of the data."""
+        W = W.astype(np.result_type(pair.source.X, pair.target.X))
+        return LatentFactors(W, "linear", self.name, Diagnostics((0.0,), 0, "closed-form"))
+
+
+@dataclass(frozen=True)
+class BaseAlgorithm(_Checked):
+    """An algorithm that finds a number of components: the parent of the paper's eight."""
+
+    n_components: int = 20
+    random_state: int | None = 0
+
+    def _check(self) -> None:
+        super()._check()
+        whole_number("n_components", self.n_components, least=1)
 
     def _clip(self, rank: int, what: str = "the joint data") -> int:
         """Return n_components, or the rank where that is less, with a warning that says so."""

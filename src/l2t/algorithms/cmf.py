@@ -59,6 +59,7 @@ class CMF(BaseAlgorithm):
     """
 
     name: ClassVar[str] = "cmf"
+    needs_features: ClassVar[bool] = True
 
     lam: float = 0.1
     gam: float = 1.0
@@ -68,6 +69,7 @@ class CMF(BaseAlgorithm):
     tol: float = 1e-5
 
     def _check(self) -> None:
+        super()._check()
         for parameter in ("lam", "gam", "sig", "tol"):
             real_number(parameter, getattr(self, parameter), least=0)
         whole_number("n_neighbors", self.n_neighbors, least=1)

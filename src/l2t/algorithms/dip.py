@@ -63,6 +63,7 @@ class DIP(BaseAlgorithm):
     max_iter: int = 20
 
     def _check(self) -> None:
+        super()._check()
         one_of("kernel", self.kernel, ("rbf", "polynomial"))
         real_number("variance", self.variance, above=0, most=1)
         whole_number("max_iter", self.max_iter, least=1)

@@ -69,6 +69,7 @@ class ITL(BaseAlgorithm):
     max_iter: int = 30
 
     def _check(self) -> None:
+        super()._check()
         real_number("lam", self.lam, least=0)
         whole_number("max_iter", self.max_iter, least=1)
 

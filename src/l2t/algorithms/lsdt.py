@@ -64,6 +64,7 @@ class LSDT(BaseAlgorithm):
     max_iter: int = 15
 
     def _check(self) -> None:
+        super()._check()
         one_of("kernel", self.kernel, ("rbf", "linear"))
         real_number("lam", self.lam, above=0)
         real_number("tau", self.tau, above=0)

@@ -1,4 +1,4 @@
-"""Algorithms by name: the eight of the paper, and those that other packages bring.
+"""Algorithms by name: the eight of the paper, L2T's own four, and those that other packages bring.
 
 A package adds its own through the entry point group ``l2t.algorithms``::
 
@@ -17,26 +17,36 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from l2t.algorithms.base import Algorithm
+from l2t.algorithms.classes import Classes, ClassesSpectrum
 from l2t.algorithms.cmf import CMF
 from l2t.algorithms.dip import DIP
 from l2t.algorithms.gfk import GFK
+from l2t.algorithms.identity import Identity
 from l2t.algorithms.itl import ITL
 from l2t.algorithms.lsdt import LSDT
 from l2t.algorithms.sie import SIE
+from l2t.algorithms.spectrum import Spectrum
 from l2t.algorithms.stl import STL
 from l2t.algorithms.tca import TCA
 from l2t.exceptions import InvalidInputError, UnknownAlgorithmError
 
-__all__ = ["make", "make_all", "names"]
+__all__ = ["PAPER", "make", "make_all", "names"]
+
+#: The eight base algorithms of the paper.
+PAPER = ("tca", "itl", "cmf", "lsdt", "stl", "dip", "sie", "gfk")
 
 GROUP = "l2t.algorithms"
 BUILT_IN: dict[str, Callable[..., Algorithm]] = {
-    cls.name: cls for cls in (TCA, ITL, CMF, LSDT, STL, DIP, SIE, GFK)
+    cls.name: cls
+    for cls in (
+        *(TCA, ITL, CMF, LSDT, STL, DIP, SIE, GFK),
+        *(Identity, Spectrum, Classes, ClassesSpectrum),
+    )
 }
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all algorithms: the paper's eight in its order, then plug-ins by name."""
+    """Return the names of all algorithms: the paper's eight in its order, L2T's own, plug-ins by name."""
     return (*BUILT_IN, *sorted(_plugins()))
 
 
@@ -55,33 +65,42 @@ def make(name: str, **params: Any) -> Algorithm:
     >>> make("gfk", n_components=10)
     GFK(n_components=10, random_state=0)
     """
-    key = str(name).lower()
-    plugins = _plugins()
+    factory = _factory(name)
+    accepted = inspect.signature(factory).parameters
+    unknown = [each for each in params if not _takes(factory, each)]
+    if unknown:
+        raise InvalidInputError(
+            f"{name.lower()} takes the parameters {', '.join(accepted)}, got {', '.join(unknown)}"
+        )
+    return factory(**params)
+
+
+def _factory(name: str) -> Callable[..., Algorithm]:
+    key, plugins = str(name).lower(), _plugins()
     if key in BUILT_IN:
-        factory = BUILT_IN[key]
-    elif key in plugins:
-        factory = plugins[key].load()
-    else:
+        return BUILT_IN[key]
+    if key not in plugins:
         raise UnknownAlgorithmError(
             f"name must be one of {', '.join((*BUILT_IN, *sorted(plugins)))}, got {name!r}"
         )
+    found: Callable[..., Algorithm] = plugins[key].load()
+    return found
+
+
+def _takes(factory: Callable[..., Algorithm], parameter: str) -> bool:
     accepted = inspect.signature(factory).parameters
-    open_ended = any(each.kind is each.VAR_KEYWORD for each in accepted.values())
-    unknown = [name for name in params if name not in accepted]
-    if unknown and not open_ended:
-        raise InvalidInputError(
-            f"{key} takes the parameters {', '.join(accepted)}, got {', '.join(unknown)}"
-        )
-    return factory(**params)
+    return parameter in accepted or any(each.kind is each.VAR_KEYWORD for each in accepted.values())
 
 
 def make_all(
     parameter: str, wanted: str | Algorithm | Iterable[str | Algorithm], **params: Any
 ) -> tuple[Algorithm, ...]:
-    """Return one or more algorithms, those given by name with `params`; "all" names every one.
+    """Return one or more algorithms; "all" names every one.
 
-    `parameter` is what the caller calls them, for the message.
+    Those given by name are made with the `params` that they take and that are not None. `parameter` is what
+    the caller calls them, for the message.
     """
+    given = {key: value for key, value in params.items() if value is not None}
     if isinstance(wanted, str) and wanted == "all":
         wanted = names()
     if isinstance(wanted, str | Algorithm) or not isinstance(wanted, Iterable):
@@ -92,7 +111,12 @@ def make_all(
             raise InvalidInputError(
                 f"{parameter} must be names or algorithms, got {type(each).__name__}"
             )
-    return tuple(make(each, **params) if isinstance(each, str) else each for each in chosen)
+    return tuple(_make_with(each, given) if isinstance(each, str) else each for each in chosen)
+
+
+def _make_with(name: str, params: dict[str, Any]) -> Algorithm:
+    factory = _factory(name)
+    return make(name, **{key: value for key, value in params.items() if _takes(factory, key)})
 
 
 def _plugins() -> dict[str, EntryPoint]:

@@ -70,6 +70,7 @@ class SIE(BaseAlgorithm):
     max_iter: int = 20
 
     def _check(self) -> None:
+        super()._check()
         real_number("variance", self.variance, above=0, most=1)
         whole_number("max_iter", self.max_iter, least=1)
 

@@ -59,6 +59,7 @@ class STL(BaseAlgorithm):
     max_iter: int = 100
 
     def _check(self) -> None:
+        super()._check()
         real_number("sparsity", self.sparsity, above=0, most=1)
         whole_number("max_iter", self.max_iter, least=1)
 

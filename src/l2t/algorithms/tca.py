@@ -75,6 +75,7 @@ class TCA(BaseAlgorithm):
     kernel: str = "linear"
 
     def _check(self) -> None:
+        super()._check()
         real_number("mu", self.mu, above=0)
         one_of("kernel", self.kernel, ("linear", "rbf"))
 

@@ -103,7 +103,7 @@ def collect(
     *,
     algorithms: str | Sequence[str | Algorithm] = "all",
     one_per_pair: bool = False,
-    n_components: int = 20,
+    n_components: int | None = None,
     label_counts: Sequence[int] = LABEL_COUNTS,
     n_draws: int = 10,
     kernels: KernelBank | None = None,
@@ -126,8 +126,8 @@ def collect(
         What to run.
     one_per_pair : bool
         Run one random algorithm per pair, as the paper does, instead of all of them.
-    n_components : int
-        For algorithms given by name.
+    n_components : int, optional
+        For algorithms given by name; by default what each has as its own.
     label_counts, n_draws, classifier
         How a W is scored (`evaluate`).
     kernels, n_neighbors

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from l2t.inference.objective import Objective
-from l2t.inference.past import PastTargets
+from l2t.inference.evidence import Evidence
+from l2t.inference.inference import infer
+from l2t.inference.paper import Objective, Search
 from l2t.inference.ranking import RankedSource, rank_sources
-from l2t.inference.result import Candidate, Inference, Step
-from l2t.inference.search import infer
+from l2t.inference.result import Candidate, Candidates, Inference
 
 __all__ = [
     "Candidate",
+    "Candidates",
+    "Evidence",
     "Inference",
     "Objective",
-    "PastTargets",
     "RankedSource",
-    "Step",
+    "Search",
     "infer",
     "rank_sources",
 ]

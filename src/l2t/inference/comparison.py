@@ -1,21 +1,21 @@
-"""L2T beside the base algorithms on testing pairs: ratios by label count, with and without the verdict."""
+"""L2T beside base algorithms on pairs whose targets carry labels: ratios by label count."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from l2t import algorithms
-from l2t.domains import DomainPair
+from l2t.domains import Domain, DomainPair
 from l2t.exceptions import L2TWarning
+from l2t.experiences import evaluate, improvement_ratio
 from l2t.experiences.executors import choose_executor
-from l2t.inference.search import infer
-from l2t.inference.trials import Trial, without_labels
+from l2t.inference.inference import infer
 from l2t.progress import progress_bar
-from l2t.reflection import ReflectionFunction
 from l2t.typing import Array
 
 __all__ = ["TransferStudy", "measure_transfer"]
@@ -34,14 +34,9 @@ class TransferStudy:
     base : array of shape (algorithms, pairs, counts)
         Accuracy with the algorithm over accuracy without transfer.
     l2t : array of shape (pairs, counts)
-        The same for L2T as people use it: W where the verdict is to transfer, X elsewhere. Each draw of
-        labelled rows votes for itself.
-    always : array of shape (pairs, counts)
-        The same for W whatever the verdict.
-    transferred : array of shape (pairs, counts)
-        The share of draws in which the verdict was to transfer.
+        The same for the candidate that L2T chose.
     predicted : array of shape (pairs, counts)
-        The ratio that was predicted for W.
+        The ratio that was predicted for it.
     original : array of shape (pairs, counts)
         Accuracy without transfer.
     """
@@ -50,8 +45,6 @@ class TransferStudy:
     label_counts: tuple[int, ...]
     base: Array
     l2t: Array
-    always: Array
-    transferred: Array
     predicted: Array
     original: Array
 
@@ -71,48 +64,84 @@ class TransferStudy:
 
 def measure_transfer(
     pairs: Sequence[DomainPair],
-    reflection: ReflectionFunction,
     *,
-    names: Sequence[str] | None = None,
+    names: Sequence[str] = algorithms.PAPER,
     label_counts: Sequence[int] = (3, 15, 30, 60, 120),
     n_draws: int = 10,
     n_jobs: int = 1,
     random_state: int = 0,
     progress: bool = True,
+    **options: Any,
 ) -> TransferStudy:
-    """Compare L2T with base algorithms on pairs whose targets carry labels for scoring."""
-    chosen = tuple(algorithms.names() if names is None else names)
-    counts = tuple(label_counts)
-    tasks = (
-        (i, pair, reflection, chosen, counts, n_draws, random_state) for i, pair in enumerate(pairs)
-    )
+    """Compare L2T with base algorithms.
+
+    Parameters
+    ----------
+    pairs : sequence of DomainPair
+        Pairs whose targets carry labels for scoring.
+    names : sequence of str
+        The base algorithms; by default the eight of the paper.
+    label_counts, n_draws, random_state
+        As for `evaluate`.
+    n_jobs : int, default=1
+        Local processes.
+    progress : bool, default=True
+        Whether to show a progress bar.
+    **options
+        Other arguments of `infer`.
+    """
+    chosen, counts = tuple(names), tuple(label_counts)
+    tasks = [
+        (i, pair, chosen, counts, n_draws, random_state, options) for i, pair in enumerate(pairs)
+    ]
     rows: dict[int, Array] = {}
     with progress_bar(len(pairs), "testing", shown=progress) as advance:
         for index, found in choose_executor(n_jobs, None).map(_measured, tasks):
             rows[index] = found
             advance("testing")
     table = np.stack([rows[i] for i in range(len(pairs))], axis=1)
-    base, others = table[: len(chosen)], table[len(chosen) :]
-    return TransferStudy(chosen, counts, base, *others)
+    return TransferStudy(chosen, counts, table[: len(chosen)], *table[len(chosen) :])
 
 
 def _measured(
-    task: tuple[int, DomainPair, ReflectionFunction, tuple[str, ...], tuple[int, ...], int, int],
+    task: tuple[int, DomainPair, tuple[str, ...], tuple[int, ...], int, int, dict[str, Any]],
 ) -> tuple[int, Array]:
-    """Return one pair's (algorithms + 5, counts)."""
-    index, pair, reflection, names, counts, n_draws, seed = task
-    trial = Trial(pair, counts, n_draws, seed)
-    rows = np.full((len(names) + 5, len(counts)), np.nan)
-    at = [counts.index(count) for count in trial.label_counts]
-    for i, name in enumerate(names):
+    """Return one pair's ratios (algorithms + [L2T, predicted, accuracy before], counts)."""
+    index, pair, names, counts, n_draws, seed, options = task
+    target = pair.target
+
+    def accuracies(Z: Any, wanted: Sequence[int]) -> Any:
+        return evaluate(
+            Z,
+            target.codes,
+            label_counts=wanted,
+            n_draws=n_draws,
+            groups=target.group_codes,
+            random_state=seed,
+        )
+
+    before = accuracies(target.X, counts)
+    at = [counts.index(count) for count in before.label_counts]
+    rows = np.full((len(names) + 3, len(counts)), np.nan)
+    rows[-1, at] = before.mean
+    for row, name in enumerate(names):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", L2TWarning)  # clipped components are expected here
             factors = algorithms.make(name, random_state=seed).fit(pair)
-        rows[i, at] = trial.ratios(factors.transform(pair.target))
-    seen = without_labels(pair)
-    for i, count in zip(at, trial.label_counts, strict=True):
-        found = infer(seen, reflection, n_labels=count, random_state=seed)
-        worth = trial.outcome(found.W, found.predicted, reflection.rule, count)
-        rows[len(names) : -1, i] = worth.ratio, worth.always, worth.transferred, found.predicted
-    rows[-1, at] = trial.accuracy_before
+        after = accuracies(factors.transform(target), before.label_counts)
+        rows[row, at] = improvement_ratio(before.mean, after.mean, before.n_test)
+    unlabelled = DomainPair(pair.source, Domain(target.X, name=target.name))
+    for i, count, plain, n_test in zip(
+        at, before.label_counts, before.mean, before.n_test, strict=True
+    ):
+        found = infer(
+            unlabelled,
+            n_labels=count,
+            n_classes=len(target.classes),
+            random_state=seed,
+            **options,
+        )
+        after = accuracies(found.transform(target), (count,))
+        rows[-3, i] = improvement_ratio(plain, after.mean[0], n_test)
+        rows[-2, i] = found.predicted
     return index, rows

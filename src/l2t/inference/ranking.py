@@ -6,13 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from l2t.domains import Domain, DomainPair
+from l2t.domains import Domain
 from l2t.exceptions import InvalidInputError
+from l2t.inference.inference import infer
 from l2t.inference.result import Inference
-from l2t.inference.search import infer
-from l2t.reflection import ReflectionFunction
 
 __all__ = ["RankedSource", "rank_sources"]
+
+#: Candidates that are the same whatever the source.
+NO_SOURCE = ("identity", "spectrum")
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,12 +28,16 @@ class RankedSource:
     index : int
         Its place among those given.
     inference : Inference
-        What was found for the pair of source and target.
+        What was found with this source.
+    adds : float
+        The predicted improvement ratio, divided by the best one of the candidates that need no source: above
+        1 where the source is worth having.
     """
 
     source: Domain
     index: int
     inference: Inference
+    adds: float
 
     @property
     def predicted(self) -> float:
@@ -39,17 +45,11 @@ class RankedSource:
         return self.inference.predicted
 
     def __repr__(self) -> str:
-        name, told = self.source.name, self.inference
-        return f"RankedSource({name!r}, predicted {told.predicted:.3f}, {told.verdict})"
+        return f"RankedSource({self.source.name!r}, {self.inference.choice}, adds {self.adds:.3f})"
 
 
-def rank_sources(
-    target: Domain,
-    sources: Iterable[Domain],
-    reflection: ReflectionFunction | str | None = None,
-    **options: Any,
-) -> list[RankedSource]:
-    """Rank sources by the improvement that is predicted for a target, best first.
+def rank_sources(target: Domain, sources: Iterable[Domain], **options: Any) -> list[RankedSource]:
+    """Rank sources by what each adds over having none, best first.
 
     Parameters
     ----------
@@ -57,16 +57,23 @@ def rank_sources(
         The target.
     sources : iterable of Domain
         One source or more, with the features of the target.
-    reflection : ReflectionFunction or str, optional
-        As for `infer`.
     **options
-        Other arguments of `infer`.
+        Other arguments of `infer`, such as `n_labels` and `known`.
+
+    Returns
+    -------
+    list of RankedSource
+        A source that adds nothing has `adds` = 1.
     """
     several = [] if isinstance(sources, Domain) else list(sources)
     if not several:
         raise InvalidInputError("sources must be a list of one or more domains")
-    ranked = [
-        RankedSource(source, index, infer(DomainPair(source, target), reflection, **options))
-        for index, source in enumerate(several)
-    ]
-    return sorted(ranked, key=lambda each: -each.predicted)
+    ranked = []
+    for index, source in enumerate(several):
+        found = infer(target, sources=[source], **options)
+        without = [
+            found.candidates[name].predicted for name in NO_SOURCE if name in found.candidates
+        ]
+        adds = found.predicted / max(each for each in without if each is not None)
+        ranked.append(RankedSource(source, index, found, adds))
+    return sorted(ranked, key=lambda each: (-each.adds, -each.predicted))

@@ -1,118 +1,180 @@
-"""What was found for a pair."""
+"""What was found for a pair: the candidates, and the one that was chosen."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from l2t.domains.domain import feature_rows
-from l2t.inference.verdict import Verdict, Vote
-from l2t.reflection import Explanation
-from l2t.reflection.plan import Plan
-from l2t.statistics import PairStatistics
+from l2t.inference.evidence import Evidence
+from l2t.rehearsal import Rehearsal
+from l2t.typing import AnyArray
 
-__all__ = ["Candidate", "Inference", "Step"]
+if TYPE_CHECKING:
+    import pandas as pd
 
+    from l2t.inference.paper import Search
 
-@dataclass(frozen=True)
-class Candidate:
-    """A start of the search: its predicted ratio before any step, or why there is none."""
+__all__ = ["Candidate", "Candidates", "Inference", "Verdict"]
 
-    name: str
-    predicted: float | None
-    reason: str = ""
+Verdict = Literal["transfer", "no-transfer"]
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
-    """A moment of the search, as the callback of `infer` sees it.
+class Candidate:
+    """A way to a W, and what is known of it.
 
     Attributes
     ----------
     name : str
-        The start: one of those compared, or the one that the search went on from.
-    iteration : int or None
-        None for a start that is being compared; then 0, 1, ... for the search.
-    value : float
-        1/f at W.
-    W : array of shape (m, u)
-        W at that moment.
+        Its name.
+    W : array of shape (m, u) or None
+        The latent factor matrix; None where the algorithm failed. No target label was read for it.
+    rehearsed : float or None
+        Its improvement ratio in rehearsal, at the user's number of labels.
+    predicted : float or None
+        The improvement ratio to expect, with the evidence weighed in.
+    interval : (float, float) or None
+        Where that ratio lies with 90 % probability.
+    evidence : Evidence or None
+        What the labelled target rows say.
+    chosen : bool
+        Whether this is the choice.
+    reason : str
+        Why it cannot be used; empty where it can.
     """
 
     name: str
-    iteration: int | None
-    value: float
-    W: npt.NDArray[Any]
+    W: Any = None
+    rehearsed: float | None = None
+    predicted: float | None = None
+    interval: tuple[float, float] | None = None
+    evidence: Evidence | None = None
+    chosen: bool = False
+    reason: str = ""
+
+    def __repr__(self) -> str:
+        told = self.reason or f"predicted {self.predicted:.3f}"
+        return f"Candidate({self.name!r}, {told}{', chosen' if self.chosen else ''})"
+
+
+class Candidates(Mapping[str, Candidate]):
+    """The candidates by name, in the order in which they were compared."""
+
+    def __init__(self, candidates: list[Candidate]) -> None:
+        self._by_name = {each.name: each for each in candidates}
+
+    def __getitem__(self, name: str) -> Candidate:
+        return self._by_name[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_name)
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def __repr__(self) -> str:
+        return f"Candidates({', '.join(map(repr, self._by_name.values()))})"
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one plain record per candidate."""
+        return [
+            {
+                "candidate": each.name,
+                "chosen": each.chosen,
+                "predicted": each.predicted,
+                "low": None if each.interval is None else each.interval[0],
+                "high": None if each.interval is None else each.interval[1],
+                "rehearsed": each.rehearsed,
+                "labelled_rows": None if each.evidence is None else each.evidence.n_rows,
+                "same_class_nearer": None if each.evidence is None else each.evidence.order,
+                "same_class_nearer_without": (
+                    None if each.evidence is None else each.evidence.order_without
+                ),
+                "reason": each.reason,
+            }
+            for each in self.values()
+        ]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the candidates as a table, one row each."""
+        import pandas as pd
+
+        return pd.DataFrame(self.records()).set_index("candidate")
 
 
 @dataclass(frozen=True, eq=False)
 class Inference:
-    """The W to transfer with, what it should bring, and whether to use it.
+    """What to transfer for a pair, what it should bring, and why.
 
     Attributes
     ----------
-    W : array of shape (m, u)
-        The best W found. No target label was read for it.
-    predicted : float
-        The improvement ratio to expect of W, at the user's number of labels if it is known.
-    interval : (float, float) or None
-        Where that ratio lies with 90 % probability; None without a calibrated reflection function.
-    verdict : {"transfer", "no-transfer"}
-        Whether to use W. Only this and `transform` see the labelled target rows.
+    choice : str
+        The name of the candidate with the best expectation; "identity" where it is better not to transfer.
+    candidates : Candidates
+        All candidates by name.
     reason : str
         Why, in one sentence.
-    start : str
-        The start that the search went on from.
-    candidates : tuple of Candidate
-        All starts.
-    history : tuple of float
-        1/f at the start and after every iteration; never rising.
-    stop_reason : str
-        Why the search ended; "max_iter" is the usual one, for few steps are better than many.
-    plan : Plan
-        How W was searched.
-    vote : Vote or None
-        What the labelled rows said.
-    statistics : PairStatistics
-        d, Q and tau of the pair under W.
-    explanation : Explanation
-        The prediction in its terms and kernels.
-    n_labels : int or None
-        The number of labels that everything is told for.
+    n_labels : int
+        The number of labelled target rows that predictions are for.
+    n_classes : int
+        The number of target classes that they are for.
+    rehearsal : Rehearsal or None
+        What was rehearsed.
+    search : Search or None
+        The paper's search, where `method` was "paper".
     """
 
-    W: npt.NDArray[Any]
-    predicted: float
-    interval: tuple[float, float] | None
-    verdict: Verdict
+    choice: str
+    candidates: Candidates
     reason: str
-    start: str
-    candidates: tuple[Candidate, ...]
-    history: tuple[float, ...]
-    stop_reason: str
-    plan: Plan
-    vote: Vote | None
-    statistics: PairStatistics
-    explanation: Explanation
-    n_labels: int | None
-
-    def __post_init__(self) -> None:
-        self.W.flags.writeable = False
+    n_labels: int
+    n_classes: int
+    rehearsal: Rehearsal | None = None
+    search: Search | None = None
 
     def __repr__(self) -> str:
         m, u = self.W.shape
-        return f"Inference({self.verdict}, predicted {self.predicted:.3f}, W {m} x {u})"
+        return f"Inference({self.choice}, predicted {self.predicted:.3f}, W {m} x {u})"
+
+    @property
+    def _chosen(self) -> Candidate:
+        return self.candidates[self.choice]
+
+    @property
+    def W(self) -> AnyArray:
+        """The W of the choice (m x u)."""
+        found: AnyArray = self._chosen.W
+        return found
+
+    @property
+    def predicted(self) -> float:
+        """The improvement ratio to expect of the choice; 1 for "identity"."""
+        found = self._chosen.predicted
+        assert found is not None  # only candidates with an expectation are chosen
+        return found
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Where that ratio lies with 90 % probability; None where that is not known."""
+        return self._chosen.interval
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether to transfer: "no-transfer" where the choice is "identity"."""
+        return "no-transfer" if self.choice == "identity" else "transfer"
 
     def transform(self, X: Any) -> npt.NDArray[Any]:
-        """Return ``X @ W``, or X itself where the verdict is not to transfer.
+        """Return ``X @ W``: X itself where the choice is "identity".
 
         X is an array, a DataFrame, a sparse matrix or a Domain with the features of the pair.
         """
-        rows = feature_rows(X, len(self.W))
-        if self.verdict == "no-transfer":
+        rows = feature_rows(X, self.W.shape[0])
+        if self.choice == "identity":
             return np.asarray(rows.toarray() if sparse.issparse(rows) else rows)
         return np.asarray(rows @ self.W)

@@ -7,7 +7,7 @@ from l2t.numerics.conjugate_gradient import Optimum, minimize_on_manifold
 from l2t.numerics.differences import gradient_error
 from l2t.numerics.eigen import leading_eigenpairs, leading_eigenpairs_of, principal_axes
 from l2t.numerics.fingerprint import fingerprint
-from l2t.numerics.graphs import cosine_graph
+from l2t.numerics.graphs import cosine_graph, mutual_neighbors
 from l2t.numerics.kernels import (
     laplacian_product,
     mean_gap_weights,
@@ -18,6 +18,7 @@ from l2t.numerics.kernels import (
 from l2t.numerics.manifolds import Grassmann, Manifold, Sphere
 from l2t.numerics.span import JointSpan, jointly_centred
 from l2t.numerics.sparse_coding import SparseCodes, lasso_objective, sparse_codes
+from l2t.numerics.threads import few_threads
 
 __all__ = [
     "Grassmann",
@@ -27,6 +28,7 @@ __all__ = [
     "SparseCodes",
     "Sphere",
     "cosine_graph",
+    "few_threads",
     "fingerprint",
     "gradient_error",
     "jointly_centred",
@@ -37,6 +39,7 @@ __all__ = [
     "mean_gap_weights",
     "mean_squared_distance",
     "minimize_on_manifold",
+    "mutual_neighbors",
     "principal_axes",
     "rbf_kernel",
     "sparse_codes",

@@ -1,4 +1,4 @@
-"""Nearest-neighbour graphs with cosine weights.
+"""Nearest-neighbour graphs: with cosine weights, and of mutual neighbours.
 
 Up to a few thousand rows all pairs are compared, in one matrix product. Beyond that the work would grow
 with the square of the rows: candidates then come from a k-d tree over the leading principal coordinates
@@ -13,10 +13,11 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.spatial import KDTree
 
+from l2t.numerics.blocks import upper_blocks
 from l2t.numerics.eigen import leading_coordinates
 from l2t.typing import Array
 
-__all__ = ["cosine_graph"]
+__all__ = ["TIE", "cosine_graph", "mutual_neighbors"]
 
 Indices = npt.NDArray[np.intp]
 
@@ -27,6 +28,8 @@ CANDIDATES = 4
 #: How much farther than the nearest a candidate may be: without it a tree in 16 dimensions visits all.
 SLACK = 3.0
 BLOCK = 512
+#: Neighbours are equally near where their squared distances agree to this share.
+TIE = 1e-9
 
 
 def cosine_graph(X: Array, n_neighbors: int) -> sparse.csr_array:
@@ -80,3 +83,17 @@ def _nearest(
     least = np.partition(cosines, -k, axis=1)[:, -k, None] - 1e-12
     at = np.nonzero((cosines >= least) & (cosines > 0))
     return rows[at[0]], np.broadcast_to(columns, cosines.shape)[at], cosines[at]
+
+
+def mutual_neighbors(D: Array, n_neighbors: int) -> npt.NDArray[np.bool_]:
+    """Return which pairs are among each other's nearest; ties with the last neighbour count."""
+    n = len(D)
+    r = min(n_neighbors, max(1, (n - 1) // 2))
+    near = np.empty((n, n), dtype=np.bool_)
+    for rows, _, _ in upper_blocks(n):
+        # The row itself is the first of the r + 1.
+        reach = np.partition(D[rows], r, axis=1)[:, r, None]
+        near[rows] = D[rows] <= reach * (1.0 + TIE)
+    np.fill_diagonal(near, False)
+    near &= near.T
+    return near

@@ -6,8 +6,6 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict
-from dataclasses import fields as dataclass_fields
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,6 @@ from l2t.exceptions import FileFormatError, InvalidInputError, L2TError
 from l2t.reflection.calibration import PROBABILITIES, Calibration
 from l2t.reflection.function import Lessons, ReflectionFunction
 from l2t.reflection.loss import COMPONENTS, Memory, Settings, Units
-from l2t.reflection.plan import Plan, Rule
 from l2t.statistics import KernelBank
 from l2t.typing import Array
 
@@ -94,8 +91,6 @@ def _content(function: ReflectionFunction) -> dict[str, Any]:
         "q_mode": function.q_mode,
         "c": function.c,
         "label_range": list(function.label_range),
-        "plans": [{"n_labels": count} | asdict(plan) for count, plan in function.plans],
-        "rule": asdict(function.rule),
         "calibration": None,
         "lessons": None,
         "training": dict(function.training),
@@ -134,9 +129,6 @@ def _function(fields: _Fields) -> ReflectionFunction:
     except OverflowError:
         raise ValueError("kernels must be a bank of few kernels, got one without end") from None
     bank.done()
-    rule = fields.inner("rule")
-    found = Rule(*(rule.number(each.name) for each in dataclass_fields(Rule)))
-    rule.done()
     fewest, most = fields.wholes("label_range", 2)
     function = ReflectionFunction(
         fields.array("beta", (K,)),
@@ -148,8 +140,6 @@ def _function(fields: _Fields) -> ReflectionFunction:
         q_mode=fields.text("q_mode"),  # type: ignore[arg-type]  # checked by the function itself
         c=fields.number("c"),
         label_range=(fewest, most),
-        plans=tuple(_plan(each) for each in fields.inners("plans")),
-        rule=found,
         calibration=_calibration(fields.inner("calibration"))
         if fields.has("calibration")
         else None,
@@ -158,19 +148,6 @@ def _function(fields: _Fields) -> ReflectionFunction:
     )
     fields.done()
     return function
-
-
-def _plan(fields: _Fields) -> tuple[int, Plan]:
-    count = fields.whole("n_labels", least=1)
-    columns = fields.whole("n_components", least=1) if fields.has("n_components") else None
-    plan = Plan(
-        fields.text("constraint"),  # type: ignore[arg-type]  # checked by the plan itself
-        columns,
-        fields.whole("n_iter", least=0),
-        fields.number("power"),
-    )
-    fields.done()
-    return count, plan
 
 
 def _calibration(fields: _Fields) -> Calibration:
@@ -306,11 +283,6 @@ class _Fields:
     def inner(self, name: str) -> _Fields:
         """Return an object inside."""
         return _Fields(self._get(name, dict, "a JSON object"), f"{self._path}{name}.")
-
-    def inners(self, name: str) -> list[_Fields]:
-        """Return a list of objects."""
-        values = self._get(name, list, "a list")
-        return [_Fields(each, f"{self._path}{name}[{i}].") for i, each in enumerate(values)]
 
     def done(self) -> None:
         """Refuse fields that nobody asked for."""

@@ -17,7 +17,6 @@ from l2t.exceptions import InvalidInputError
 from l2t.reflection.calibration import LEAST, Calibration
 from l2t.reflection.label_counts import LabelCurve
 from l2t.reflection.loss import Memory, Settings, Units
-from l2t.reflection.plan import ASSUMED_LABELS, Plan, Rule, nearest_plan
 from l2t.reflection.table import QMode
 from l2t.statistics import KernelBank, PairStatistics
 from l2t.typing import Array
@@ -61,14 +60,8 @@ class ReflectionFunction:
         The label-count correction (`LabelCurve`), in (-fewest labels, 0]; 0 for none.
     label_range : (int, int)
         Fewest and most labels of the experiences learned from.
-    plans : tuple of (int, Plan)
-        How to search W at some numbers of labels, rising; `plan` takes the nearest.
-    rule : Rule
-        When to transfer.
     calibration : Calibration, optional
-        Where intervals come from, and how ratios depend on the number of labels. `learn` calibrates for
-        the W's of base algorithms, `choose_plans` for those that `infer` finds: they are chosen for a
-        good prediction, so predictions for them err in another way.
+        Where intervals come from, and how ratios depend on the number of labels.
     lessons : Lessons, optional
         What `partial_fit` goes on from.
     training : mapping
@@ -92,8 +85,6 @@ class ReflectionFunction:
     q_mode: QMode = "full"
     c: float = 0.0
     label_range: tuple[int, int] = (3, 120)
-    plans: tuple[tuple[int, Plan], ...] = ((ASSUMED_LABELS, Plan()),)
-    rule: Rule = field(default_factory=Rule)
     calibration: Calibration | None = None
     lessons: Lessons | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
@@ -115,9 +106,6 @@ class ReflectionFunction:
             object.__setattr__(self, name, real_number(name, getattr(self, name), least=least))
         r = whole_number("n_neighbors", self.n_neighbors, least=1)
         object.__setattr__(self, "n_neighbors", r)
-        counts = [count for count, _ in self.plans]
-        if not counts or counts[0] < 1 or counts != sorted(set(counts)):
-            raise InvalidInputError(f"plans must be for rising label counts from 1, got {counts}")
         one_of("q_mode", self.q_mode, get_args(QMode))
         _ = self.label_curve  # refuses a c or a range that cannot be
 
@@ -130,10 +118,6 @@ class ReflectionFunction:
     def label_curve(self) -> LabelCurve:
         """How ratios depend on the number of labels, where there is no calibration."""
         return LabelCurve(self.c, *self.label_range)
-
-    def plan(self, n_labels: int | None = None) -> Plan:
-        """Return how to search W for a number of labels."""
-        return nearest_plan(self.plans, count_of(n_labels))
 
     def terms(self, statistics: PairStatistics) -> dict[str, float]:
         """Return the terms of 1/f: mmd, variance, discriminant and bias."""

@@ -28,7 +28,6 @@ from l2t.reflection.function import Lessons, ReflectionFunction
 from l2t.reflection.label_counts import MARGIN, LabelCurve, fit_label_curve
 from l2t.reflection.lesson import Lesson
 from l2t.reflection.loss import COMPONENTS, Problem, Settings, Solution, starts
-from l2t.reflection.plan import ASSUMED_LABELS, Plan
 from l2t.reflection.restating import restated
 from l2t.reflection.splits import Split, class_splits, pair_splits
 from l2t.reflection.table import QMode, Table
@@ -84,7 +83,7 @@ def learn(
         How the label-count correction is found: before learning, with it, or not at all.
     max_labels : int or None
         Experiences with more labels calibrate the function but do not shape it: there all ratios are
-        near 1, and what is left is mostly noise (docs/results/reflection.md). None for no limit.
+        near 1, and what is left is mostly noise. None for no limit.
     split : {"pair", "class"}
         What may not stand on both sides of a split: a pair, or also any class of a target (read from
         `store`; pairs with classes of both sides are left out of that split).
@@ -341,8 +340,6 @@ def _function(
         q_mode=q_mode,
         c=lesson.curve.c,
         label_range=(lesson.curve.fewest, lesson.curve.most),
-        # Until `choose_plans` has chosen: further steps on f lower ratios (docs/results/inference.md).
-        plans=((ASSUMED_LABELS, Plan.of("soft")),),
         calibration=calibration,
         lessons=Lessons(lesson.problem(settings).remember(solution.theta), lesson.units, settings),
         training={

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from l2t.statistics.bank import KernelBank
+from l2t.statistics.neighbourhood import mutual_share
 from l2t.statistics.pair_statistics import PairStatistics, pair_statistics
 
-__all__ = ["KernelBank", "PairStatistics", "pair_statistics"]
+__all__ = ["KernelBank", "PairStatistics", "mutual_share", "pair_statistics"]

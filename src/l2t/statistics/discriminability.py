@@ -14,22 +14,19 @@ other may only underflow where the ratio is out of bounds anyway.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from l2t.numerics import squared_distances
+from l2t.numerics import mutual_neighbors, squared_distances
+from l2t.numerics.blocks import upper_blocks
 from l2t.statistics.bank import KernelBank
-from l2t.statistics.blocks import upper_blocks
 from l2t.typing import Array
 
-__all__ = ["discriminability", "mutual_neighbors"]
+__all__ = ["discriminability"]
 
 
 #: Where all mutual neighbours coincide, or all pairs are neighbours, the ratio ends here.
 BOUND = 1e12
 #: A squared distance below this share of the squared norms is rounding: the rows coincide.
 ROUNDING = 1e-14
-#: Neighbours are equally near where their squared distances agree to this share.
-TIE = 1e-9
 
 
 def discriminability(
@@ -61,17 +58,3 @@ def discriminability(
     with np.errstate(invalid="ignore"):
         ratio = np.where(np.isneginf(log_sums[1]), -bound, log_sums[1] - log_sums[0])
     return np.asarray(np.exp(np.clip(ratio, -bound, bound)))
-
-
-def mutual_neighbors(D: Array, n_neighbors: int) -> npt.NDArray[np.bool_]:
-    """Return which pairs are among each other's nearest; ties with the last neighbour count."""
-    n = len(D)
-    r = min(n_neighbors, max(1, (n - 1) // 2))
-    near = np.empty((n, n), dtype=np.bool_)
-    for rows, _, _ in upper_blocks(n):
-        # The row itself is the first of the r + 1.
-        reach = np.partition(D[rows], r, axis=1)[:, r, None]
-        near[rows] = D[rows] <= reach * (1.0 + TIE)
-    np.fill_diagonal(near, False)
-    near &= near.T
-    return near

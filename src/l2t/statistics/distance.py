@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from l2t.numerics import squared_distances
+from l2t.numerics.blocks import upper_blocks
 from l2t.statistics.bank import KernelBank
-from l2t.statistics.blocks import upper_blocks
 from l2t.typing import Array
 
 __all__ = ["mmd"]

@@ -131,7 +131,7 @@ def test_a_failed_run_says_why(page, address, failed_key):
 
 def test_reflection_function_and_its_learning_curve(page, address):
     page.goto(f"{address}reflection")
-    for name in ("Beta over bandwidths", "Predicted against actual ratio", "Coverage by level"):
+    for name in ("Beta over bandwidths", "Predicted against actual ratio"):
         page.get_by_role("img", name=name).wait_for()
     page.get_by_role("button", name="Measure").click()
     page.get_by_text(re.compile(r"Learned from .* held out")).wait_for()
@@ -146,18 +146,16 @@ def test_upload_watch_download(page, address, files):
     page.get_by_label("or upload").nth(1).set_input_files(files / "few.csv")
     page.get_by_text("few: 75 rows, 8 features, 3 classes, 10 labels known").wait_for()
     assert page.get_by_label("Labels you have").input_value() == "10"
-    page.get_by_label("Search").select_option("grassmann")
-    page.get_by_label("Steps").fill("4")
-    page.get_by_label("Components").fill("3")
-    page.get_by_role("button", name="Find W").click()
-    page.get_by_role("img", name="Objective 1/f, live").wait_for()
+    page.get_by_label("Columns").fill("3")
+    page.get_by_role("button", name="Find what to transfer").click()
     page.get_by_text("predicted improvement ratio").first.wait_for()
-    page.get_by_text("labelled rows in order").first.wait_for()
-    assert page.get_by_text("Step 4 from").is_visible()
-    page.get_by_label("Frame of the picture").fill("0")
-    page.get_by_text("As they are.").wait_for()
+    assert page.locator("#candidates tbody tr").count() == 4
+    assert page.locator("#candidates").get_by_text("chosen").count() == 1
+    assert page.get_by_text("on 10 labelled rows").first.is_visible()
+    for name in ("As they are", "Transformed by"):
+        page.get_by_role("img", name=name).wait_for()
     with page.expect_download() as download:
-        page.get_by_role("link", name="W, npy").click()
+        page.get_by_role("link", name="linear map, npy").click()
     W = np.load(download.value.path())
     assert W.shape[0] == 8
     with page.expect_download() as download:
@@ -183,17 +181,17 @@ def test_ask_tell_and_go_back(page, own_store, own_address, files):
     keep = page.get_by_label("keep this as a suggestion of the agent")
     assert not keep.is_checked()
     keep.check()
-    assert page.get_by_label("Steps").is_disabled(), "the agent searches as its function plans"
-    page.get_by_role("button", name="Find W").click()
+    assert page.get_by_label("Columns").is_disabled(), "the agent keeps all of them"
+    page.get_by_role("button", name="Find what to transfer").click()
     page.get_by_text("Kept as suggestion").wait_for()
     row = page.locator("#suggestions tr.chosen")
     assert row.locator("td").nth(1).inner_text() == "source"
     row.get_by_label("Accuracy before").fill("0.6")
-    row.get_by_role("button", name="Tell").click()
-    page.get_by_text("Tell both accuracies").wait_for()
+    row.get_by_role("button", name="Report").click()
+    page.get_by_text("Enter both accuracies").wait_for()
     row.get_by_label("Accuracy after").fill("0.66")
-    row.get_by_role("button", name="Tell").click()
-    page.get_by_text("Told: an improvement ratio of 1.100 at 15 labels").wait_for()
+    row.get_by_role("button", name="Report").click()
+    page.get_by_text("Reported: an improvement ratio of 1.100 at 15 labels").wait_for()
     page.get_by_text("None is open.").wait_for()
 
     page.goto(f"{own_address}reflection")

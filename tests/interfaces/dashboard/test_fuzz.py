@@ -117,7 +117,7 @@ def test_no_route_fails_on_its_own(fuzzed, routes, done_key, failed_key, asked_k
             query += [(each["name"], as_text(one)) for one in several]
     headers, body = {}, b""
     if has_body:
-        wanted = ("source", "target", "sources", "n_labels", "n_iter", "constraint", "normalize")
+        wanted = ("source", "target", "sources", "n_labels", "n_classes", "normalize")
         wanted += ("accuracy_before", "accuracy_after")
         fields = st.fixed_dictionaries(
             {},

@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 
 import l2t
+from l2t.domains import KnownClasses
 from l2t.interfaces.dashboard.jobs import Jobs
 from l2t.interfaces.dashboard.settings import Limits
 
@@ -39,7 +40,7 @@ def finished(client, answer):
     return client.get(f"/api/jobs/{answer.json()['id']}").json()
 
 
-def test_from_upload_to_download(client, files):
+def test_from_upload_to_download(client, store, files):
     source = upload(client, files / "source.csv")
     target = upload(client, files / "few.csv")
     assert (source["n_rows"], source["n_features"], source["n_classes"]) == (90, 8, 3)
@@ -48,32 +49,32 @@ def test_from_upload_to_download(client, files):
         source["id"],
         target["id"],
     }
-    wanted = {
-        "source": source["id"],
-        "target": target["id"],
-        "constraint": "grassmann",
-        "n_iter": 3,
-    }
+    wanted = {"source": source["id"], "target": target["id"]}
     job = finished(client, client.post("/api/transfers", json=wanted | {"n_components": 4}))
     assert job["state"] == "done", job["error"]
+    stages = [each["name"] for each in job["events"]]
+    assert stages == ["known", "rehearsing", "fitting", "choosing"]
 
     pair = l2t.DomainPair(
         l2t.normalize(l2t.read_domain(files / "source.csv")),
         l2t.normalize(l2t.read_domain(files / "few.csv")),
     )
-    expected = l2t.infer(pair, constraint="grassmann", n_iter=3, n_components=4)
+    known = KnownClasses(l2t.normalize(each) for each in store.targets(n_features=8))
+    expected = l2t.infer(pair, n_components=4, known=known)
     found = job["result"]
+    assert (found["choice"], found["verdict"]) == (expected.choice, expected.verdict)
     assert found["predicted"] == pytest.approx(expected.predicted, rel=1e-4)
     assert found["interval"] == pytest.approx(expected.interval, rel=1e-4)
-    assert (found["verdict"], found["n_labels"]) == (expected.verdict, 10)
-    assert sum(found["terms"].values()) == pytest.approx(expected.history[-1], rel=1e-4)
-
-    scene, *frames = job["events"]
-    assert len(scene["target"]["codes"]) == 75
-    values = [each["value"] for each in frames if each["iteration"] is not None]
-    assert values == pytest.approx(expected.history, rel=1e-4)
-    assert values == sorted(values, reverse=True)
-    assert {each["name"] for each in frames} == {"as they are", "pca", "tca", "gfk"}
+    assert found["reason"] == expected.reason
+    assert "12 known classes" in found["reason"], "those of the source and of three targets"
+    assert (found["n_labels"], found["n_classes"]) == (10, 3)
+    table = pd.DataFrame(found["candidates"]).set_index("candidate")
+    pd.testing.assert_frame_equal(
+        table, expected.candidates.to_frame(), rtol=1e-4, check_dtype=False
+    )
+    assert expected.verdict == "transfer"
+    assert len(found["picture"]["target"]["codes"]) == 75
+    assert len(found["picture"]["after"]["target"]) == 75
 
     assert job["files"] == ["W.npy", "result.json", "target_z.csv", "target_z.npz"]
     W = np.load(io.BytesIO(client.get(f"/api/jobs/{job['id']}/files/W.npy").content))
@@ -96,15 +97,59 @@ def test_domains_of_the_store_and_every_format(client, files):
     wanted = {"target": ids["sketches[10]"], "sources": sources, "n_labels": 15}
     job = finished(client, client.post("/api/rankings", json=wanted))
     assert job["state"] == "done", job["error"]
-    predicted = [each["predicted"] for each in job["result"]["ranking"]]
-    assert predicted == sorted(predicted, reverse=True)
-    assert len(predicted) == len(job["events"]) == 3
+    adds = [each["adds"] for each in job["result"]["ranking"]]
+    assert adds == sorted(adds, reverse=True)
+    assert len(adds) == len(job["events"]) == 3
     same = [each["predicted"] for each in job["events"][1:]]
     assert same[0] == pytest.approx(same[1], rel=1e-5), "npz and parquet hold the same"
+    assert {each["verdict"] for each in job["events"]} <= {"transfer", "no-transfer"}
 
 
 def _names():
     return [("photos", n) for n in range(3)] + [("sketches", n) for n in range(10, 13)]
+
+
+def test_a_ranking_says_which_source_does_not_fit(client, files, tmp_path):
+    other = l2t.write_domain(l2t.Domain(np.eye(9)), tmp_path / "other.csv")
+    sources = [upload(client, path)["id"] for path in (other, files / "source.csv")]
+    wanted = {"target": upload(client, files / "few.csv")["id"], "sources": sources}
+    job = finished(client, client.post("/api/rankings", json=wanted))
+    assert job["state"] == "done", job["error"]
+    first, last = job["result"]["ranking"]
+    assert (first["source"], last["source"], last["adds"]) == ("source", "other", None)
+    assert "must have the same features, got 9 and 8 columns" in last["reason"]
+
+
+def test_where_it_is_better_not_to_transfer_the_target_stays(client, tmp_path):
+    """No source label is known, and two rows of a target have no neighbourhoods."""
+    X = np.random.default_rng(0).normal(size=(2, 3))
+    ids = [
+        upload(client, l2t.write_domain(l2t.Domain(rows), tmp_path / f"{name}.npz"))["id"]
+        for name, rows in (("source", X + 1), ("target", X))
+    ]
+    wanted = {"source": ids[0], "target": ids[1], "normalize": "none"}
+    job = finished(client, client.post("/api/transfers", json=wanted))
+    assert job["state"] == "done", job["error"]
+    found = job["result"]
+    assert (found["choice"], found["verdict"]) == ("identity", "no-transfer")
+    assert (found["predicted"], found["picture"]["after"]) == (1.0, None)
+    reasons = {each["candidate"]: each["reason"] for each in found["candidates"]}
+    assert "needs a source with labels" in reasons["classes"]
+    assert job["files"] == ["result.json", "target_z.csv", "target_z.npz"]
+    moved = client.get(f"/api/jobs/{job['id']}/files/target_z.npz").content
+    np.testing.assert_array_equal(np.load(io.BytesIO(moved))["X"], X)
+
+
+@pytest.mark.parametrize("scaling", ["rows", "zscore", "none"])
+def test_no_label_of_the_target_is_used_that_only_the_store_knows(client, store, tmp_path, scaling):
+    """Some rows of a labelled target in the store, and their multiples, teach nothing about it."""
+    past = next(iter(store.targets()))
+    ids = {each["name"]: each["id"] for each in client.get("/api/domains").json()}
+    part = l2t.write_domain(l2t.Domain(3 * past.X[:40]), tmp_path / "part.npz")
+    wanted = {"source": ids["bare"], "target": upload(client, part)["id"], "normalize": scaling}
+    job = finished(client, client.post("/api/transfers", json=wanted))
+    assert job["state"] == "done", job["error"]
+    assert "6 known classes" in job["result"]["reason"], "of the two other targets"
 
 
 def test_a_learning_curve_leaves_a_function(visiting, store):

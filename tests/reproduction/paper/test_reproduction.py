@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from l2t import Domain, write_domain
+from l2t import Domain, infer, write_domain
 from l2t.exceptions import InvalidInputError
 from l2t.reflection import load_reflection
 from reproduction.__main__ import app
 from reproduction.paper import published
 from reproduction.paper.measuring import measure, p_values
-from reproduction.paper.methods import Base, Search
+from reproduction.paper.methods import L2T, Base, PaperMethod, Trial
 from reproduction.paper.reproduction import PARTS
 from reproduction.paper.setting import Setting
-from reproduction.paper.study import ALGORITHMS, SETTINGS
+from reproduction.paper.study import ALGORITHMS, SETTINGS, Study
 
 pytestmark = pytest.mark.slow
 
@@ -41,12 +41,12 @@ def test_a_part_that_does_not_exist(tmp_path):
 
 def test_the_report_holds_every_part(digits_report):
     out = digits_report / "out"
-    told = json.loads((out / "results.json").read_text())
-    assert len(told["sections"]) == len(PARTS)
-    assert (told["family"], told["scale"], told["seed"]) == ("digits", "smoke", 0)
-    assert {"l2t", "numpy", "scipy", "scikit-learn", "python"} <= set(told["versions"])
+    results = json.loads((out / "results.json").read_text())
+    assert len(results["sections"]) == len(PARTS)
+    assert (results["family"], results["scale"], results["seed"]) == ("digits", "smoke", 0)
+    assert {"l2t", "numpy", "scipy", "scikit-learn", "python"} <= set(results["versions"])
     page, text = (out / "report.html").read_text(), (out / "report.md").read_text()
-    for section in told["sections"]:
+    for section in results["sections"]:
         assert f"## {section['title']}" in text
         for table in section["tables"]:
             with (out / "tables" / f"{table['name']}.csv").open() as file:
@@ -65,7 +65,7 @@ def test_the_report_holds_every_part(digits_report):
 def test_numbers_are_those_of_the_ledger(digits_report):
     with (digits_report / "out" / "tables" / "average.csv").open() as file:
         rows = {row["method"]: row for row in csv.DictReader(file)}
-    assert [*rows][:8] == [name.upper() for name in ALGORITHMS]
+    assert [*rows] == [name.upper() for name in ALGORITHMS] + ["L2T", "L2T, the paper's method"]
     lines = (digits_report / "work" / "digits-smoke" / "measured.jsonl").read_text().splitlines()
     kept = [json.loads(line) for line in lines if line]
     setting = Setting.of(None, "smoke", digits_report / "work")
@@ -110,7 +110,18 @@ def test_any_two_domains_will_do(tmp_path):
     )
     assert ran.exit_code == 0, ran.output
     text = (tmp_path / "out" / "report.md").read_text()
-    assert "L2T without the past" in text  # its classes are apart, so the past may be used
+    assert "\n| L2T with the past |" in text  # training and testing pairs have other classes
+
+
+def test_the_past_is_of_training_pairs_and_of_no_testing_pair(tmp_path):
+    own_data(tmp_path)
+    setting = Setting.of(tmp_path, "smoke", tmp_path / "work", progress=False)
+    one, every = setting.past(1), setting.past()
+    assert one.n_classes == 3
+    assert every.n_classes > 3
+    for pair in setting.pairs("test"):
+        assert every.without(pair.target) is every
+    assert Setting.of(None, "smoke", tmp_path).past() is None
 
 
 def test_a_directory_without_data_is_refused(tmp_path):
@@ -122,18 +133,68 @@ def test_a_directory_without_data_is_refused(tmp_path):
         Setting.of(None, "big", tmp_path)
 
 
-def test_noise_for_a_source_changes_nothing_but_the_source(tmp_path):
-    setting = Setting.of(None, "smoke", tmp_path, progress=False)
+@pytest.fixture(scope="module")
+def trial(tmp_path_factory):
+    setting = Setting.of(None, "smoke", tmp_path_factory.mktemp("trial"))
+    pair, other = setting.pairs("test", 2)
+    return Trial(pair, other, setting.seed)
+
+
+def test_l2t_is_what_infer_chooses_at_each_label_count(trial):
+    measured = L2T().measure(trial)
+    pair = trial.unlabelled("itself")
+    for at in (0, 4):
+        found = infer(pair, n_labels=trial.before.label_counts[at], n_classes=3)
+        assert measured["choice"][at] == found.choice
+        assert (measured["predicted"][at], measured["low"][at]) == (
+            found.predicted,
+            found.interval[0],
+        )
+        assert measured["ratio"][at] == trial.ratios(found.transform(trial.pair.target))[at]
+
+
+def test_the_papers_method_always_uses_its_W(trial):
     function = load_reflection("default")
-    methods = {
-        source: Search(function, source=source) for source in ("itself", "noise", "another", "none")
-    }
-    assert len({method.key for method in methods.values()}) == 4
-    found = measure(methods, setting.pairs("test", 2), setting, "controls")
-    for source in methods:
-        assert np.isfinite(found[source]).all()
-        # 1-NN is on target rows alone, so the accuracy without transfer is the same for all.
-    assert found.before.shape == (2, 9)
+    measured = PaperMethod(function).measure(trial)
+    found = infer(trial.unlabelled("itself"), function)
+    expected = trial.ratios(trial.pair.target.X @ found.search.W)
+    np.testing.assert_array_equal(measured["ratio"], expected)
+
+
+def test_what_takes_the_place_of_the_source(trial):
+    source, target = trial.pair.source, trial.pair.target
+    pairs = {name: trial.unlabelled(name) for name in ("itself", "noise", "another", "none")}
+    for pair in pairs.values():
+        np.testing.assert_array_equal(pair.target.X, target.X)
+        assert pair.target.y is None
+    assert pairs["itself"].source is source
+    noise = pairs["noise"].source
+    np.testing.assert_array_equal(noise.codes, source.codes)
+    np.testing.assert_allclose(noise.X.mean(axis=0), source.X.mean(axis=0), atol=0.1)
+    assert pairs["another"].source.fingerprint != source.fingerprint
+    assert pairs["none"].source.y is None
+    for method in (L2T, lambda source: PaperMethod(load_reflection("default"), source=source)):
+        assert len({method(source=name).key for name in pairs}) == 4
+
+
+def test_what_was_measured_is_read_from_the_ledger(tmp_path):
+    setting = Setting.of(None, "smoke", tmp_path, progress=False)
+    found = measure({"gfk": Base("gfk")}, setting.pairs("test", 2), setting, "testing")
+    assert np.isfinite(found["gfk"]).all()
+    assert found.before.shape == found["gfk"].shape == (2, 9)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Base, "measure", None)
+        again = measure({"other": Base("gfk")}, setting.pairs("test", 2), setting, "testing")
+    np.testing.assert_array_equal(again["other"], found["gfk"])
+
+
+def test_experiences_are_grouped_by_pair(digits_report):
+    study = Study(Setting.of(None, "smoke", digits_report / "work", progress=False))
+    assert [sorted(pair) for pair in study.runs] == [sorted(ALGORITHMS)] * study.setting.sizes.train
+    first = study.setting.pairs("train")[0]
+    run = study.runs[0]["gfk"]
+    assert {e.target for e in run} == {first.target.fingerprint}
+    assert [e.n_labels for e in run] == sorted(e.n_labels for e in run)
 
 
 def test_p_values_are_paired():

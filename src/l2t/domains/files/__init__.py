@@ -1,23 +1,21 @@
-"""Domains from files and back: npz, csv, xlsx, parquet, mat and svmlight.
+"""Domains from npz, csv, xlsx, parquet, mat and svmlight files, and to npz, csv and parquet files.
 
-numpy, pandas, scipy and scikit-learn read the files; here are the roles of columns and arrays, and one
-sentence that names the file where something is wrong. Nothing that is read can run code, and a file is
-written as a whole or not at all.
+Here are the roles of columns and arrays, and one sentence that names the file where something is wrong.
+Nothing that is read can run code, and a file is written as a whole or not at all.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 from l2t.domains.domain import Domain
-from l2t.domains.files import _arrays, _csv, _svmlight, _tables
+from l2t.domains.files import _arrays, _csv, _tables
+from l2t.domains.files._columns import Names
 from l2t.domains.files._disk import check_replaceable, reading, replacing, writing
 from l2t.domains.files._formats import check_format, format_to_read, format_to_write
-from l2t.domains.files._names import Names
 from l2t.exceptions import FileFormatError, InvalidInputError, MissingColumnError
 
 __all__ = ["check_writable", "read_domain", "read_domains", "write_domain"]
@@ -33,8 +31,6 @@ _WRITERS: dict[str, Callable[[Domain, IO[bytes], str], None]] = {
     "npz": _arrays.write_npz,
     "csv": _csv.write,
     "parquet": _tables.write_parquet,
-    "mat": _arrays.write_mat,
-    "svmlight": _svmlight.write,
 }
 
 
@@ -61,12 +57,10 @@ def read_domain(
         The file; csv and svmlight may be compressed by gzip or zip.
     label : str, optional
         The column or array with the labels. By default the column ``label`` of csv, xlsx and parquet,
-        the array ``y`` of npz and mat (mat: else ``labels`` or ``label``); without it the domain has
-        no labels.
+        the array ``y``, ``labels`` or ``label`` of npz and mat; without it the domain has no labels.
     features : str or list of str, optional
         csv, xlsx and parquet: the feature columns; by default every column that has no other role. npz
-        and mat: the one array with the rows, by default ``X`` (mat: else ``fts``, else the only
-        matrix).
+        and mat: the one array with the rows, by default ``X`` or ``fts``.
     labeled : str, optional
         The column or array that says which labels the user has (0/1 or true/false). npz and mat
         take ``labeled`` where it is present; in csv, xlsx and parquet the column must be named.
@@ -74,10 +68,9 @@ def read_domain(
         The column or array of groups, found like `labeled`.
     ignore : str or list of str, default=()
         csv, xlsx and parquet: columns to leave out where they exist, such as an identifier.
-    decimal, thousands : str, default="." and None
-        csv: the decimal mark and the separator of thousands in feature columns.
-    encoding : str, optional
-        csv: the encoding, by default UTF-16 where the file begins with its mark, else UTF-8.
+    decimal, thousands, encoding : str, default=".", None and None
+        csv: the decimal mark and the separator of thousands in feature columns; the encoding, by default
+        UTF-16 where the file begins with its mark, else UTF-8.
     zero_based : bool, optional
         svmlight: whether the first feature has the index 0 rather than 1; by default whether that
         index occurs.
@@ -123,10 +116,10 @@ def read_domain(
     source = _path(path)
     names = Names(label, features, labeled, groups, ignore, decimal, thousands, encoding)
     chosen = _format(source, format, names)
-    if chosen == "svmlight":
-        (parts,) = _svmlight.read([source], zero_based)
-        return _domain(source, name, lambda: parts)
-    return _domain(source, name, lambda: _READERS[chosen](source, names))
+    parts = _arrays.read_svmlight([source], zero_based)[0] if chosen == "svmlight" else None
+    with reading(source):
+        parts = parts or _READERS[chosen](source, names)
+        return Domain(**parts, name=source.stem if name is None else name)
 
 
 def read_domains(
@@ -161,12 +154,13 @@ def read_domains(
     sources = [_path(path) for path in paths]
     names = Names(label, labeled=labeled, **options)
     sparse = [source for source in sources if _format(source, None, names) == "svmlight"]
-    parts = dict(zip(sparse, _svmlight.read(sparse, zero_based), strict=True))
+    parts = dict(zip(sparse, _arrays.read_svmlight(sparse, zero_based), strict=True))
     domains, absent = [], []
     for source in sources:
         mask = labeled if source is sources[-1] else None
         if source in parts:
-            domains.append(_domain(source, None, partial(parts.get, source)))
+            with reading(source):
+                domains.append(Domain(**parts[source], name=source.stem))
             continue
         try:
             domain = read_domain(source, label=label, labeled=mask, **options)
@@ -174,7 +168,10 @@ def read_domains(
             if label is None or mask is not None:
                 raise
             absent.append(error)
-            domain = _without_labels(source, error, options)
+            try:
+                domain = read_domain(source, **options)
+            except FileFormatError:  # the column has another name: say so, not what follows from it
+                raise error from None
         domains.append(domain)
     if len(absent) == len(sources):
         raise absent[0]
@@ -197,8 +194,8 @@ def write_domain(
     path : str or path
         The file; one that exists is replaced.
     label : str, default="label"
-        The name of the label column in csv and parquet; npz and mat always call it ``y``.
-    format : {"npz", "csv", "parquet", "mat", "svmlight"}, optional
+        The name of the label column in csv and parquet; npz always calls it ``y``.
+    format : {"npz", "csv", "parquet"}, optional
         By default that of the ending.
 
     Returns
@@ -215,9 +212,8 @@ def write_domain(
 
     Notes
     -----
-    npz and parquet keep everything but the name of the domain. csv and parquet columns are the
-    feature names (or ``x0`` ...) and the label, then ``labeled`` and ``groups`` where the domain has
-    them. svmlight holds features and numeric labels alone; a domain with more is rejected.
+    npz and parquet keep everything but the name of the domain. csv and parquet have the columns of the
+    features (or ``x0`` ...) and the label, then ``labeled`` and ``groups`` where there are some.
     """
     if not isinstance(domain, Domain):
         raise InvalidInputError(f"domain must be a Domain, got {type(domain).__name__}")
@@ -250,15 +246,3 @@ def _format(source: Path, format: str | None, names: Names) -> str:
     check_format(format)
     names.check_for(format)
     return format
-
-
-def _domain(source: Path, name: str | None, read: Callable[[], Any]) -> Domain:
-    with reading(source):
-        return Domain(**read(), name=source.stem if name is None else name)
-
-
-def _without_labels(source: Path, absent: MissingColumnError, options: dict[str, Any]) -> Domain:
-    try:
-        return read_domain(source, **options)
-    except FileFormatError:
-        raise absent from None  # the column has another name: say so, not what follows from it

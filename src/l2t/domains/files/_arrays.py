@@ -1,4 +1,8 @@
-"""npz and mat: arrays by name, X with the features and y with the labels."""
+"""npz and mat: arrays by name, X with the features and y with the labels. svmlight: sparse rows.
+
+A svmlight file does not say how many features there are, nor whether the first one is 0 or 1. Both are
+decided once for all files that are read together, or their columns would not be the same features.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import io
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -14,11 +18,13 @@ import numpy as np
 
 from l2t.domains.domain import Domain
 from l2t.domains.files import _labels
-from l2t.domains.files._names import Names, listed, missing
+from l2t.domains.files._columns import Names, missing
+from l2t.domains.files._disk import reading
+from l2t.domains.files._formats import unpacked
 from l2t.exceptions import FileFormatError, InvalidInputError
 from l2t.typing import AnyArray
 
-__all__ = ["read_mat", "read_npz", "write_mat", "write_npz"]
+__all__ = ["read_mat", "read_npz", "read_svmlight", "write_npz"]
 
 _HDF5 = (b"\x89HDF\r\n\x1a\n", b"MATLAB 7.3 MAT-file")
 
@@ -26,16 +32,7 @@ _HDF5 = (b"\x89HDF\r\n\x1a\n", b"MATLAB 7.3 MAT-file")
 def read_npz(path: Path, names: Names) -> dict[str, Any]:
     """Read the arrays of an archive; where it has classes, y holds positions in them."""
     with path.open("rb") as handle:
-        found = _archive(handle)
-        features = _chosen(found, names.columns, ("X",))
-        if features is None:
-            raise missing("array", "X", found.files)
-        label = _chosen(found, (names.label,), ("y",))
-        decode = label == "y" and "classes" in found.files
-        parts = _parts(found, features, None if decode else label, names)
-        if decode:
-            parts["y"] = _decoded(_array(found, "y"), _array(found, "classes"))
-    return parts
+        return _parts(_archive(handle), names)
 
 
 def read_mat(path: Path, names: Names) -> dict[str, Any]:
@@ -52,34 +49,43 @@ def read_mat(path: Path, names: Names) -> dict[str, Any]:
     if done.returncode != 0:
         sentence = done.stderr.decode(errors="replace") if done.returncode == 2 else ""
         raise FileFormatError(sentence or "is damaged or not a MATLAB file: save it with -v7")
-    found = _archive(io.BytesIO(done.stdout))
-    features = _chosen(found, names.columns, ("X", "fts"))
-    label = _chosen(found, (names.label,), ("y", "labels", "label"))
-    if features is None:
-        features = _only_matrix(found, {label, names.labeled, names.groups, "labeled", "groups"})
-    return _parts(found, features, label, names, convert=_from_matlab)
+    return _parts(_archive(io.BytesIO(done.stdout)), names, matlab=True)
+
+
+def read_svmlight(paths: Sequence[Path], zero_based: bool | None) -> list[dict[str, Any]]:
+    """Read files of the same features; without `zero_based`, an index 0 in any of them decides."""
+    from sklearn.datasets import load_svmlight_file  # here: other formats need not wait for it
+
+    files = []
+    for path in paths:
+        with reading(path), unpacked(path) as handle:
+            try:
+                X, y = load_svmlight_file(handle, dtype=np.float64, zero_based=True)
+            except (ValueError, OverflowError) as error:
+                raise FileFormatError(f"is not a whole svmlight file: {error}") from None
+            if zero_based is False and 0 in X.indices:
+                raise FileFormatError("has a feature 0, so that zero_based must not be False")
+            files.append((X, _labels.labels(_labels.whole(y).tolist(), lambda row: f"row {row}")))
+    start = 0 if zero_based or any(0 in X.indices for X, _ in files) else 1
+    width = max((X.shape[1] for X, _ in files), default=0)
+    for X, _ in files:
+        X.resize(X.shape[0], width)
+    return [{"X": X[:, start:], "y": y} for X, y in files]
 
 
 def write_npz(domain: Domain, handle: IO[bytes], label: str) -> None:
     """Write X, and where the domain has them y with classes, labeled and groups."""
-    arrays = _arrays_of(domain, label, "npz")
+    if label not in ("label", "y"):
+        raise InvalidInputError(f"label is always y in npz files, got {label!r}")
+    arrays: dict[str, Any] = {"X": domain.X}
     if domain.y is not None:
         arrays["y"] = domain.codes.astype(np.int32)
-        arrays["classes"] = _labels.storable(list(domain.classes), "labels")
-    if "groups" in arrays:
-        arrays["groups"] = _labels.storable(arrays["groups"], "groups")
+        arrays["classes"] = _labels.storable(domain.classes, "labels")
+    if domain.labeled is not None:
+        arrays["labeled"] = domain.labeled
+    if domain.groups is not None:
+        arrays["groups"] = _labels.storable(domain.groups, "groups")
     np.savez_compressed(handle, allow_pickle=False, **arrays)
-
-
-def write_mat(domain: Domain, handle: IO[bytes], label: str) -> None:
-    """Write X, and where the domain has them y, labeled and groups."""
-    from scipy.io import savemat
-
-    arrays = _arrays_of(domain, label, "mat")
-    for name in ("y", "groups"):
-        if name in arrays:
-            arrays[name] = _to_matlab(arrays[name], "labels" if name == "y" else name)
-    savemat(handle, arrays, do_compression=True, oned_as="column")
 
 
 def _archive(file: IO[bytes]) -> Any:
@@ -87,6 +93,39 @@ def _archive(file: IO[bytes]) -> Any:
         raise FileFormatError("is not a whole zip archive, as npz files are")
     file.seek(0)
     return np.load(file, allow_pickle=False)
+
+
+def _parts(found: Any, names: Names, *, matlab: bool = False) -> dict[str, Any]:
+    """Return the arguments of `Domain`."""
+    features = _chosen(found, next(iter(names.columns), None), "X", "fts")
+    if features is None:
+        raise missing("array", "X", found.files)
+    parts: dict[str, Any] = {"X": _array(found, features)}
+    for role, name, check in (
+        ("y", _chosen(found, names.label, "y", "labels", "label"), _labels.labels),
+        ("labeled", _chosen(found, names.labeled, "labeled"), _labels.mask),
+        ("groups", _chosen(found, names.groups, "groups"), _labels.groups),
+    ):
+        if name is None:
+            continue
+        values = _array(found, name)
+        if name == "y" and "classes" in found.files and not matlab:
+            values = _decoded(values, _array(found, "classes"))
+        if sum(side != 1 for side in values.shape) > 1:
+            raise FileFormatError(f"array {name!r} must be a vector, got shape {values.shape}")
+        values = values.ravel().astype(str) if values.dtype.kind in "SM" else values.ravel()
+        values = _from_matlab(values) if matlab else values
+        parts[role] = check(values.tolist(), f"array {name!r}, row {{}}".format)
+    return parts
+
+
+def _chosen(found: Any, name: str | None, *defaults: str) -> str | None:
+    """Return the name that was given, else the first default that exists."""
+    if name is None:
+        return next((default for default in defaults if default in found.files), None)
+    if name not in found.files:
+        raise missing("array", name, found.files)
+    return name
 
 
 def _array(found: Any, name: str) -> AnyArray:
@@ -105,54 +144,6 @@ def _array(found: Any, name: str) -> AnyArray:
     return array
 
 
-def _chosen(found: Any, names: Iterable[str | None], defaults: Iterable[str]) -> str | None:
-    """Return the name that was given, else the first default that exists."""
-    for name in names:
-        if name is not None:
-            if name not in found.files:
-                raise missing("array", name, found.files)
-            return name
-    return next((name for name in defaults if name in found.files), None)
-
-
-def _only_matrix(found: Any, others: Iterable[str | None]) -> str:
-    arrays = {name: found[name] for name in found.files if name not in others}
-    tables = [name for name, array in arrays.items() if array.dtype.kind in "biuf"]
-    wide = [name for name in tables if min(arrays[name].shape) > 1]
-    for only in (wide, tables):
-        if len(only) == 1:
-            return str(only[0])
-    raise FileFormatError(
-        "has neither X nor fts nor one single matrix; choose with features= "
-        f"among its arrays {listed(found.files)}"
-    )
-
-
-def _parts(
-    found: Any,
-    features: str,
-    label: str | None,
-    names: Names,
-    *,
-    convert: Callable[[AnyArray], AnyArray] = lambda values: values,
-) -> dict[str, Any]:
-    """Return the arguments of `Domain`."""
-    parts: dict[str, Any] = {"X": _array(found, features)}
-    for role, name, check in (
-        ("y", label, _labels.labels),
-        ("labeled", _chosen(found, (names.labeled,), ("labeled",)), _labels.mask),
-        ("groups", _chosen(found, (names.groups,), ("groups",)), _labels.groups),
-    ):
-        if name is not None:
-            values = _array(found, name)
-            if sum(side != 1 for side in values.shape) > 1:
-                raise FileFormatError(f"array {name!r} must be a vector, got shape {values.shape}")
-            values = values.astype(str) if values.dtype.kind in "SM" else values
-            place = f"array {name!r}, row {{}}".format
-            parts[role] = check(convert(values.ravel()).tolist(), place)
-    return parts
-
-
 def _decoded(codes: AnyArray, classes: AnyArray) -> AnyArray:
     """Return the labels of class indices, None for -1."""
     if codes.dtype.kind not in "iu" or codes.ndim != 1 or classes.ndim != 1:
@@ -166,21 +157,8 @@ def _decoded(codes: AnyArray, classes: AnyArray) -> AnyArray:
             f"array 'y' must hold positions in {len(classes)} classes or -1, "
             f"got {codes[wrong][0]} at row {int(wrong.argmax())}"
         )
-    names = [*classes.tolist(), None]  # the last one is at -1
-    return _labels.labels([names[code] for code in codes.tolist()], lambda row: f"'y', row {row}")
-
-
-def _arrays_of(domain: Domain, label: str, format: str) -> dict[str, Any]:
-    if label not in ("label", "y"):
-        raise InvalidInputError(f"label is always y in {format} files, got {label!r}")
-    arrays: dict[str, Any] = {"X": domain.X}
-    if domain.y is not None:
-        arrays["y"] = _labels.plain(domain.y, "labels", optional=True)
-    if domain.labeled is not None:
-        arrays["labeled"] = domain.labeled
-    if domain.groups is not None:
-        arrays["groups"] = _labels.plain(domain.groups, "groups")
-    return arrays
+    names = np.array([*classes.tolist(), None], dtype=object)  # the last one is at -1
+    return names[codes]
 
 
 def _from_matlab(values: AnyArray) -> AnyArray:
@@ -188,21 +166,3 @@ def _from_matlab(values: AnyArray) -> AnyArray:
     if values.dtype.kind != "U":
         return _labels.whole(values)
     return np.array([text.rstrip(" ") or None for text in values.tolist()], dtype=object)
-
-
-def _to_matlab(values: list[Any], what: str) -> AnyArray:
-    """Return labels as MATLAB keeps them: cells of text, or numbers with NaN for missing."""
-    known = [value for value in values if value is not None]
-    if all(isinstance(value, str) for value in known):
-        if any(value != value.rstrip(" ") or not value or "\0" in value for value in known):
-            raise InvalidInputError(
-                f"{what} must not be blank, end with a blank or have a zero character in mat files"
-            )
-        return np.array([[value or ""] for value in values], dtype=object)
-    if len(known) == len(values):
-        return _labels.storable(values, what)
-    if isinstance(known[0], bool) or (type(known[0]) is int and max(map(abs, known)) > 2**53):
-        raise InvalidInputError(
-            f"{what} of which some are missing must be text or numbers up to 2**53 in mat files"
-        )
-    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)

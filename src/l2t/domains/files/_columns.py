@@ -1,24 +1,89 @@
-"""Which column of a table has which role, the same for csv, xlsx and parquet."""
+"""What the caller says about a file, and which column of a table has which role."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+import shlex
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 import numpy as np
 
 from l2t.domains.domain import Domain
-from l2t.domains.files._names import Names, listed, missing, option
-from l2t.exceptions import FileFormatError, InvalidInputError
+from l2t.exceptions import FileFormatError, InvalidInputError, MissingColumnError
 from l2t.typing import AnyArray
 
-__all__ = ["Columns", "feature_names", "header_of", "refuse_row_numbers", "refuse_twice"]
+__all__ = [
+    "Columns",
+    "Names",
+    "feature_names",
+    "header_of",
+    "missing",
+    "option",
+    "refuse_row_numbers",
+    "refuse_twice",
+]
 
 _MASK = "labeled"
 _GROUPS = "groups"
 _MANY = 10  # rows that no feature counts by chance
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+_SHOWN = 12  # names in a sentence
+
+
+@dataclass(frozen=True)
+class Names:
+    """Columns or arrays by their role, and the options of csv text; None for the default."""
+
+    label: str | None = None
+    features: str | Iterable[str] | None = None
+    labeled: str | None = None
+    groups: str | None = None
+    ignore: str | Iterable[str] = ()
+    decimal: str = "."
+    thousands: str | None = None
+    encoding: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("features", "ignore"):
+            given = getattr(self, name)
+            several = (given,) if isinstance(given, str | None) else tuple(given)
+            object.__setattr__(self, name, None if given is None else several)
+        if self.features == () or len(set(self.columns)) < len(self.columns):
+            raise InvalidInputError(f"features must be distinct names, got {self.features!r:.80}")
+        for name in ("label", "labeled", "groups", "features", "ignore"):
+            given = getattr(self, name)
+            for each in given if isinstance(given, tuple) else (given,):
+                if not isinstance(each, str | None):
+                    raise InvalidInputError(f"{name} must be a name, got {each!r:.80}")
+        if any(len(mark) != 1 for mark in (self.decimal, self.thousands) if mark is not None):
+            raise InvalidInputError(
+                "decimal and thousands must be one character each, "
+                f"got {self.decimal!r} and {self.thousands!r}"
+            )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the features, none where the format chooses them."""
+        return tuple(self.features or ())
+
+    def check_for(self, format: str) -> None:
+        """Reject names that mean nothing in a format."""
+        if format in ("npz", "mat") and len(self.columns) > 1:
+            raise InvalidInputError(
+                f"features must be the name of one array in {format} files, got {self.columns!r:.80}"
+            )
+        if format in ("npz", "mat") and self.ignore:
+            raise InvalidInputError(
+                f"ignore is for the columns of csv, xlsx and parquet files, got {self.ignore!r:.80}"
+            )
+        for name in ("label", "features", "labeled", "groups", "ignore"):
+            if format == "svmlight" and getattr(self, name):
+                raise InvalidInputError(
+                    f"{name} cannot be chosen in svmlight files, whose columns have no names, "
+                    f"got {getattr(self, name)!r:.80}"
+                )
 
 
 @dataclass(frozen=True)
@@ -34,14 +99,7 @@ class Columns:
     def of(cls, table: Sequence[str], names: Names, *, index: Collection[str] = ()) -> Columns:
         """Find the columns that were named, and give the others their default role.
 
-        Parameters
-        ----------
-        table : list of str
-            The columns of the table.
-        names : Names
-            What the caller named.
-        index : collection of str
-            Columns that number the rows, which are no features unless they are named.
+        Columns of `index` number the rows; they are no features unless they are named.
         """
         refuse_twice(table)
         label = names.label
@@ -124,3 +182,35 @@ def _refuse_unnamed(table: Sequence[str], others: Collection[str]) -> None:
                 f"column {name!r} is a feature or not: say {option(name, name)}, or leave it out with "
                 f"{option('ignore', name)}"
             )
+
+
+def option(name: str, value: str) -> str:
+    """Return how a parameter is given in Python and on the command line.
+
+    >>> print(option("label", "my digits"))
+    label='my digits' (on the command line --label 'my digits')
+    """
+    return f"{name}={value!r:.80} (on the command line --{name} {shlex.quote(value):.80})"
+
+
+def missing(what: str, name: str, names: Sequence[str]) -> MissingColumnError:
+    """Return the error of a column or array that does not exist.
+
+    >>> print(missing("column", "Digit", ["x", "digit"]))
+    has no column 'Digit'; did you mean 'digit'?
+    """
+    folded = {each.casefold(): each for each in reversed(names)}
+    close = get_close_matches(name.casefold(), folded, n=1, cutoff=0.75)
+    hint = (
+        f"did you mean {folded[close[0]]!r:.80}?" if close else f"its {what}s are {listed(names)}"
+    )
+    return MissingColumnError(f"has no {what} {name!r}; {hint}")
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names for a sentence, shortened where there are many."""
+    shown = [repr(name)[:60] for name in names]
+    if len(shown) > _SHOWN:  # labels are often last
+        shown = [*shown[: _SHOWN // 2], "...", *shown[-_SHOWN // 2 :]]
+        return f"{', '.join(shown)} ({len(names)} in all)"
+    return ", ".join(shown) or "none"

@@ -15,16 +15,14 @@ from typing import IO, Any
 import numpy as np
 
 from l2t.domains.domain import Domain
-from l2t.domains.files._columns import Columns, header_of
+from l2t.domains.files._columns import Columns, Names, header_of, option
 from l2t.domains.files._formats import unpacked
-from l2t.domains.files._names import Names, option
 from l2t.domains.files._tables import Table, frame_of
 from l2t.exceptions import FileFormatError, InvalidInputError
 
 __all__ = ["read", "write"]
 
 _SAMPLE = 20  # records that must agree on their width for a delimiter to be the right one
-_BYTE_ORDER_MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
 @dataclass(frozen=True)
@@ -55,11 +53,6 @@ class _Text:
         first = widths[0] if widths else 0
         return first > 1 and len(set(widths)) == 1, first
 
-    def line(self, row: int, width: int) -> str:
-        """Return where a record is; one of another width is an error of its own."""
-        (line,) = self.lines(width, row, row + 1)
-        return f"line {line}"
-
     def lines(self, width: int, start: int = 0, stop: int | None = None) -> list[int]:
         """Return the lines of records, all of which must have the same width."""
         lines = []
@@ -75,7 +68,9 @@ class _Text:
 
 def read(path: Path, names: Names) -> dict[str, Any]:
     """Read a table of text, separated by commas, semicolons or tabs."""
-    encoding = names.encoding or _encoding(path)
+    with unpacked(path) as handle:
+        marked = handle.read(2) in (b"\xff\xfe", b"\xfe\xff")  # by the mark of the byte order
+    encoding = names.encoding or ("utf-16" if marked else "utf-8-sig")
     delimiters = ",;\t".replace(names.decimal, "")
     try:
         texts = [_Text(path, encoding, delimiter) for delimiter in delimiters]
@@ -99,7 +94,9 @@ def _read(text: _Text, names: Names) -> dict[str, Any]:
         text.lines(len(table))  # pandas takes cells that are not there for empty ones
 
     def line(row: int) -> str:
-        return text.line(row + (header is not None), len(table))
+        at = row + (header is not None)
+        (number,) = text.lines(len(table), at, at + 1)
+        return f"line {number}"
 
     parts = Table(frame, columns, names, line).parts(text=True)
     return parts if header else parts | {"feature_names": None}
@@ -141,8 +138,3 @@ def write(domain: Domain, handle: IO[bytes], label: str) -> None:
             )
     # Text is quoted, as R does: a lone carriage return within a label would end its line.
     frame.to_csv(handle, index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-
-
-def _encoding(path: Path) -> str:
-    with unpacked(path) as handle:
-        return _BYTE_ORDER_MARKS.get(handle.read(2), "utf-8-sig")

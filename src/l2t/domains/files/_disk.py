@@ -10,13 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from l2t.exceptions import (
-    FileFormatError,
-    InvalidInputError,
-    L2TError,
-    MissingColumnError,
-    MissingExtraError,
-)
+from l2t.exceptions import FileFormatError, InvalidInputError, L2TError, MissingExtraError
 
 __all__ = ["check_replaceable", "reading", "replacing", "writing"]
 
@@ -25,14 +19,19 @@ __all__ = ["check_replaceable", "reading", "replacing", "writing"]
 def reading(path: Path) -> Iterator[None]:
     """Turn whatever goes wrong inside into one sentence that begins with the file."""
     try:
-        _refuse_unreadable(path)
+        if not path.exists():
+            raise FileFormatError("there is no such file")
+        if not path.is_file():
+            kind = "a directory, not a file" if path.is_dir() else "not a regular file"
+            raise FileFormatError(f"is {kind}")
+        if path.stat().st_size == 0:
+            raise FileFormatError("is empty")
         yield
     except MissingExtraError:
         raise
-    except MissingColumnError as error:
-        raise MissingColumnError(f"{path}: {error}") from None
     except L2TError as error:
-        raise FileFormatError(f"{path}: {error}") from None
+        kind_of_error = type(error) if isinstance(error, FileFormatError) else FileFormatError
+        raise kind_of_error(f"{path}: {error}") from None
     except OSError as error:
         raise FileFormatError(f"{path}: cannot be read: {_reason(error)}") from error
     except MemoryError as error:
@@ -58,17 +57,14 @@ def writing(path: Path) -> Iterator[None]:
         raise InvalidInputError(f"{path}: {what}") from None
     except OSError as error:
         raise FileFormatError(f"{path}: cannot be written: {_reason(error)}") from error
-    # The same for pyarrow and scipy, which refuse what is beyond the limits of their formats.
+    # The same for pyarrow, which refuses what is beyond the limits of its format.
     except Exception as error:
         raise InvalidInputError(f"{path}: cannot hold the domain: {_reason(error)}") from error
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Give a new file that takes the place of `path` when all went well, and vanishes otherwise.
-
-    The new file is in the same directory: only there is the last step a single one.
-    """
+    """Give a new file beside `path` that replaces it when all went well, and vanishes otherwise."""
     target = check_replaceable(path)
     fresh = target.with_name(f".l2t-{secrets.token_hex(8)}.tmp")
     try:
@@ -93,19 +89,8 @@ def check_replaceable(path: Path) -> Path:
     return target
 
 
-def _refuse_unreadable(path: Path) -> None:
-    if not path.exists():
-        raise FileFormatError("there is no such file")
-    if path.is_dir():
-        raise FileFormatError("is a directory, not a file")
-    if not path.is_file():
-        raise FileFormatError("is not a regular file")
-    if path.stat().st_size == 0:
-        raise FileFormatError("is empty")
-
-
 def _reason(error: Exception) -> str:
-    """Return the first line of what a library said, short enough for one sentence."""
+    """Return the first line of a library's message, short enough for one sentence."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     lines = str(error).splitlines()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -83,9 +83,9 @@ def whole(values: AnyArray) -> AnyArray:
     return np.array([None if value != value else int(value) for value in values.tolist()], object)
 
 
-def plain(values: AnyArray, what: str, *, optional: bool = False) -> list[Any]:
+def plain(values: Iterable[Any], what: str, *, optional: bool = False) -> list[Any]:
     """Return labels or groups as str, int, float or bool, all of one type; None where missing."""
-    items = [value.item() if isinstance(value, np.generic) else value for value in values.tolist()]
+    items = [value.item() if isinstance(value, np.generic) else value for value in values]
     items = [None if is_missing(value) else value for value in items]
     if not optional and None in items:
         raise InvalidInputError(f"{what} must not be missing, got None at row {items.index(None)}")
@@ -96,15 +96,16 @@ def plain(values: AnyArray, what: str, *, optional: bool = False) -> list[Any]:
     return items
 
 
-def storable(values: Sequence[Any], what: str) -> AnyArray:
-    """Return values of one type, none missing, as an array without Python objects."""
-    if any(isinstance(value, str) and value.endswith("\0") for value in values):
+def storable(values: Iterable[Any], what: str) -> AnyArray:
+    """Return labels or groups, none missing, as an array without Python objects."""
+    items = plain(values, what)
+    if any(isinstance(item, str) and item.endswith("\0") for item in items):
         raise InvalidInputError(f"{what} must not end with a zero character in npz files")
-    if not values or type(values[0]) is not int:
-        return np.array(values) if values else np.empty(0, dtype="U1")
+    if not items or type(items[0]) is not int:
+        return np.array(items) if items else np.empty(0, dtype="U1")
     try:
-        return np.array(values, dtype=np.uint64 if max(values) >= 2**63 else np.int64)
+        return np.array(items, dtype=np.uint64 if max(items) >= 2**63 else np.int64)
     except OverflowError:
         raise InvalidInputError(
-            f"{what} must fit into 64 bits, got {max(values, key=abs)}"
+            f"{what} must fit into 64 bits, got {max(items, key=abs)}"
         ) from None

@@ -14,13 +14,14 @@ import numpy as np
 from l2t.domains.domain import Domain, is_missing
 from l2t.domains.files._columns import (
     Columns,
+    Names,
     feature_names,
     header_of,
+    option,
     refuse_row_numbers,
     refuse_twice,
 )
 from l2t.domains.files._labels import groups, infer, labels, mask, plain
-from l2t.domains.files._names import Names, option
 from l2t.exceptions import FileFormatError, MissingExtraError
 from l2t.typing import AnyArray
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from l2t.agent import Agent
-from l2t.agent.answering import Explore
-from l2t.domains import write_domain
 from l2t.domains.files import check_writable
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import open_store
+from l2t.experiences.store.address import Address
+from l2t.interfaces.cli.candidates import candidate_rows
 from l2t.interfaces.cli.formats import Format
 from l2t.interfaces.cli.output import say, show_record, show_rows
-from l2t.interfaces.cli.reading import check_overwriting, read_pair
-from l2t.interfaces.cli.transfer import expectation
+from l2t.interfaces.cli.reading import check_overwriting
+from l2t.interfaces.cli.transfer import expectation, for_people, read_both, write_side
 
 __all__ = ["run_ask", "run_suggestions", "run_tell", "run_versions"]
 
@@ -28,45 +29,44 @@ def run_ask(
     *,
     reading: dict[str, Any],
     labels: int | None,
+    classes: int | None,
     how: str,
-    reflection: str,
-    explore: str,
+    explore: float,
     seed: int,
     output: Path | None,
     format: Format,
     quiet: bool,
 ) -> None:
-    """Read both files, ask, write the transformed target, and print what to expect."""
-    check_overwriting([output], [source, target, reflection], store=url)
+    """Read both files, ask, write the transformed target, and print what to expect and what to do next."""
+    check_overwriting([output], [source, target], store=url)
     if output is not None:
         check_writable(output)
-    pair = read_pair(source, target, reading=reading, how=how, quiet=quiet)
+    raw, pair = read_both(source, target, reading=reading, how=how, quiet=quiet)
     with open_store(url) as store:
-        agent = Agent(
-            store,
-            reflection=None if reflection == "none" else reflection,
-            explore=_explore(explore),
-            random_state=seed,
-        )
-        found = agent.ask(pair, labels)
-    record = {
-        "id": found.id,
-        **expectation(source, target, pair, found),
-        "algorithm": found.algorithm,
-        "columns_of_W": found.W.shape[1],
-        "version": found.version,
-    }
-    show_record(record, format)
+        agent = Agent(store, explore=explore, random_state=seed)
+        found = agent.ask(pair, labels, n_classes=classes)
+    record = {"id": found.id, **expectation(source, target, pair, found)}
+    if format is Format.table:
+        assert found.inference is not None  # it was asked just now
+        show_record({"id": found.id, **for_people(record)}, format)
+        show_rows(candidate_rows(found.inference), format)
+    else:
+        show_record(record | {"version": found.version}, format)
     if output is not None:
-        rows = found.transform(pair.target)
-        write_domain(pair.target.with_features(rows), output, label=reading["label"] or "label")
-        say(f"target written to {output}", quiet)
+        say(f"target {write_side('target', raw, pair, found, output, reading['label'])}", quiet)
+    address = Address.of(url)
+    place = address.without_password if address.kind == "postgresql" else url
+    say(
+        "next, with the accuracies that you measured without and with the transfer: "
+        f"l2t tell {found.id} --store {shlex.quote(place)} --before ACCURACY --after ACCURACY",
+        quiet,
+    )
 
 
 def run_tell(
     url: str, id: str, before: float, after: float, labels: int | None, format: Format
 ) -> None:
-    """Tell the agent an outcome, and print it beside what was predicted."""
+    """Report an outcome to the agent, and print it beside what was predicted."""
     with open_store(url, create=False) as store:
         agent = Agent(store, reflection=None)
         (score,) = agent.tell(id, before, after, labels).scores
@@ -92,7 +92,7 @@ def run_suggestions(url: str, delete: str | None, format: Format) -> None:
                 "id": each.id,
                 "source": each.source_name,
                 "target": each.target_name,
-                "algorithm": each.algorithm,
+                "choice": each.algorithm,
                 "labels": each.n_labels,
                 "predicted": each.predicted,
                 "verdict": each.verdict,
@@ -129,17 +129,8 @@ def run_versions(url: str, go_back: int | None, save: Path | None, format: Forma
     show_rows(rows, format)
     if save is not None:
         if function is None:
-            raise InvalidInputError(f"{save} cannot be written, for nothing has been learned yet")
+            raise InvalidInputError(
+                f"{save} cannot be written, as no reflection function has been learned yet"
+            )
         function.save(save)
         typer.echo(f"written to {save}", err=True)
-
-
-def _explore(text: str) -> Explore:
-    if text == "upper":
-        return "upper"
-    try:
-        return float(text)
-    except ValueError:
-        raise InvalidInputError(
-            f"explore must be a probability from 0 to 1 or upper, got {text!r:.80}"
-        ) from None

@@ -1,7 +1,8 @@
-"""`l2t learn` and `l2t explain`: a reflection function from a store, and what it says."""
+"""`l2t learn` and `l2t explain`: a reflection function from a store, and why a candidate was chosen."""
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,15 @@ from l2t.exceptions import InvalidInputError
 from l2t.experiences import open_store
 from l2t.experiences.store.address import Address
 from l2t.inference import infer
+from l2t.interfaces.cli.candidates import explained
 from l2t.interfaces.cli.formats import Format
 from l2t.interfaces.cli.output import say, show_record, show_rows
-from l2t.interfaces.cli.reading import check_overwriting, read_pair
+from l2t.interfaces.cli.reading import check_overwriting
 from l2t.interfaces.cli.settings import write_settings
+from l2t.interfaces.cli.transfer import known_classes, read_both
 from l2t.reflection import ReflectionFunction, learn, load_reflection
 
-__all__ = ["run_explain", "run_learn"]
+__all__ = ["run_explain", "run_explain_paper", "run_learn"]
 
 
 def run_learn(
@@ -41,11 +44,34 @@ def run_learn(
     settings = write_settings(context, out, store=known)
     show_record(_summary(function), format)
     say(f"written to {out}; to repeat it: l2t learn --config {settings}", quiet)
-    say(f"next: l2t transfer SOURCE TARGET --reflection {out}", quiet)
+    say(f"next: l2t transfer SOURCE TARGET --reflection {shlex.quote(str(out))}", quiet)
 
 
 def run_explain(
-    reflection: str,
+    source: Path,
+    target: Path,
+    *,
+    reading: dict[str, Any],
+    how: str,
+    options: dict[str, Any],
+    store: str | None,
+    format: Format,
+    quiet: bool,
+) -> None:
+    """Print what spoke for and against each candidate."""
+    _, pair = read_both(source, target, reading=reading, how=how, quiet=quiet)
+    found = infer(pair, known=known_classes(store, pair.n_features, quiet), **options)
+    if format is Format.table:
+        typer.echo("\n".join(explained(found)))
+    elif format is Format.json:
+        record = {"choice": found.choice, "verdict": found.verdict, "because": found.reason}
+        show_record(record | {"candidates": found.candidates.records()}, format)
+    else:
+        show_rows(found.candidates.records(), format)
+
+
+def run_explain_paper(
+    reflection: str | None,
     pair: tuple[Path, Path] | None,
     *,
     reading: dict[str, Any],
@@ -56,29 +82,30 @@ def run_explain(
     format: Format,
     quiet: bool,
 ) -> None:
-    """Tell why, for a function or for a pair."""
+    """Print what a reflection function has learned; with two files, why it predicts what it predicts."""
     check_overwriting([plot], [reflection, *(pair or ())], store=store)
     if plot is not None:
         from l2t.plots import check_figure_path
 
         check_figure_path(plot)
-    function = load_reflection(reflection)
+    function = load_reflection("default" if reflection is None else reflection)
     if pair is None:
         _explain_function(function, format)
         return
-    domains = read_pair(*pair, reading=reading, how=how, quiet=quiet)
+    _, domains = read_both(*pair, reading=reading, how=how, quiet=quiet)
     found = infer(domains, function, n_labels=labels)
-    explanation = found.explanation
+    assert found.search is not None  # it is the paper's method
+    explanation = found.search.explanation
     if store is not None:
         with open_store(store, create=False) as opened:
             past = opened.experiences(status="done")
-            explanation = function.explain(found.statistics, found.n_labels, past=past)
+            explanation = function.explain(found.search.statistics, found.n_labels, past=past)
     if format is Format.table:
         typer.echo(str(explanation))
         typer.echo(f"verdict: {found.verdict}; {found.reason}")
     else:
-        told = {"predicted": explanation.predicted, "verdict": found.verdict}
-        show_record(told | explanation.terms, format)
+        record = {"predicted": explanation.predicted, "verdict": found.verdict}
+        show_record(record | explanation.terms, format)
     if plot is not None:
         from l2t.plots import plot_explanation
 
@@ -103,18 +130,16 @@ def _explain_function(function: ReflectionFunction, format: Format) -> None:
 
 
 def _summary(function: ReflectionFunction) -> dict[str, Any]:
-    told = function.training
-    choices = [each for each in told.get("choices", []) if each.get("spearman") is not None]
+    training = function.training
+    choices = [each for each in training.get("choices", []) if each.get("spearman") is not None]
     best = max((each["spearman"] for each in choices), default=None)
     names = ("experiences", "runs", "pairs", "gamma", "huber", "starts", "starts_agreeing")
-    plans = [f"{plan.constraint} at {count} labels" for count, plan in function.plans]
     return {
-        **{name: told.get(name) for name in names},
+        **{name: training.get(name) for name in names},
         "rank_correlation_on_held_out_pairs": best,
         "neighbors": function.n_neighbors,
         "kernels": len(function.kernels),
         "lambda": function.lambda_,
         "mu": function.mu,
         "b": function.b,
-        "search": ", ".join(plans),
     }

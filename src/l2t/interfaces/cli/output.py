@@ -9,9 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 from l2t.interfaces.cli.formats import Format
 
@@ -33,30 +30,34 @@ def show_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> None:
         writer.writeheader()
         writer.writerows(rows)
     else:
+        from rich import box
+        from rich.table import Table
+
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        first = next(iter(rows[0]), "") if rows else ""
-        for name in rows[0] if rows else ():
+        for position, name in enumerate(rows[0] if rows else ()):
             numbers = all(isinstance(row[name], int | float | None) for row in rows)
             side: Literal["left", "right"] = "right" if numbers else "left"
-            table.add_column(name.replace("_", " "), justify=side, no_wrap=numbers or name == first)
+            table.add_column(name.replace("_", " "), justify=side, no_wrap=numbers or not position)
         for row in rows:
             table.add_row(*(_told(value) for value in row.values()))
-        Console(markup=False, emoji=False, highlight=False).print(table)
+        _print(table)
 
 
 def show_record(record: Mapping[str, Any], format: Format) -> None:
-    """Print one record: a line a field, or as json or csv."""
+    """Print one record: a line per field, or as json or csv."""
     if format is Format.json:
         print(json.dumps(dict(record), indent=2))
     elif format is Format.csv:
         show_rows([record], format)
     else:
+        from rich.table import Table
+
         table = Table(box=None, show_header=False, pad_edge=False)
         table.add_column(no_wrap=True, style="cyan")
         table.add_column(overflow="fold")
         for name, value in record.items():
             table.add_row(name.replace("_", " "), _told(value))
-        Console(markup=False, emoji=False, highlight=False).print(table)
+        _print(table)
 
 
 def show_sentence(sentence: str, record: Mapping[str, Any], format: Format) -> None:
@@ -65,6 +66,12 @@ def show_sentence(sentence: str, record: Mapping[str, Any], format: Format) -> N
         print(sentence)
     else:
         show_record(record, format)
+
+
+def _print(table: Any) -> None:
+    from rich.console import Console
+
+    Console(markup=False, emoji=False, highlight=False).print(table)
 
 
 def _told(value: Any) -> str:

@@ -17,6 +17,7 @@ from l2t.exceptions import MissingExtraError
 from l2t.experiences import evaluate
 from l2t.inference import infer
 from l2t.inference.comparison import TransferStudy
+from l2t.interfaces.cli.candidates import explained
 from l2t.plots import plot_explanation, plot_ratios, plot_transfer
 from l2t.reflection import ReflectionFunction
 
@@ -36,21 +37,23 @@ def check_report(path: Path) -> None:
 def write_report(
     path: Path, study: TransferStudy, function: ReflectionFunction, title: str, pair: DomainPair
 ) -> None:
-    """Write what was measured, one pair before and after W, and what was learned."""
+    """Write what was measured, one pair before and after the transfer, and what was learned."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    found = infer(pair, function, n_labels=FEW)
+    found = infer(pair, n_labels=FEW)
+    search = infer(pair, function, n_labels=FEW).search
+    assert search is not None  # it is the paper's method
     before, after = (
         float(
             evaluate(
                 Z, pair.target.codes, label_counts=(FEW,), groups=pair.target.group_codes
             ).mean[0]
         )
-        for Z in (pair.target.X, pair.target.X @ found.W)
+        for Z in (pair.target.X, found.transform(pair.target))
     )
     named = [*zip(study.names, study.base, strict=True), ("L2T", study.l2t)]
     means = {name: study.mean(ratios).tolist() for name, ratios in named}
-    bases = {name: means[name][0] for name in study.names}
+    bases = {name: means[name][0] for name in study.names if name != "paper"}
     loader = PackageLoader("l2t.interfaces.cli")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
     page = environment.get_template("demo.html").render(
@@ -68,7 +71,9 @@ def write_report(
         after=after,
         ratios=_picture(plot_ratios(study, title)),
         before_after=_picture(plot_transfer(pair, found)),
-        beta=_picture(plot_explanation(found.explanation)),
+        why="\n".join(explained(found)),
+        explanation=search.explanation,
+        beta=_picture(plot_explanation(search.explanation)),
         version=__version__,
     )
     with writing(path), replacing(path) as file:

@@ -6,11 +6,14 @@ line wins. Paths are relative to the current directory, as they are there.
 
 from __future__ import annotations
 
+import inspect
+import itertools
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args
 
 import typer
 
@@ -44,21 +47,12 @@ def write_settings(context: typer.Context, results: Path, **instead: str) -> Pat
     """Write the settings of a run beside its results, and return the file.
 
     Nothing is replaced: a file that says the same stays, and beside one that says something else the
-    next free number is taken.
-
-    Parameters
-    ----------
-    context : typer.Context
-        The command that was typed.
-    results : Path
-        What the command writes.
-    **instead
-        Settings to write otherwise than they were typed: a URL without its password.
+    next free number is taken. `instead` are settings to write otherwise than they were typed: a URL
+    without its password.
     """
     typed = {key: _plain(context.params[each.name]) for key, each in _parameters(context)}
     said = {key: value for key, value in (typed | instead).items() if value is not None}
-    number = 1
-    while True:
+    for number in itertools.count(1):
         ending = ".toml" if number == 1 else f"-{number}.toml"
         file = results.with_name(f"{results.stem}{ending}")
         try:
@@ -68,18 +62,18 @@ def write_settings(context: typer.Context, results: Path, **instead: str) -> Pat
                     f"#   l2t {context.info_name} --config {file}\n{_toml(said)}"
                 )
         except FileExistsError:
-            if _says(file) == said:
-                return file
-            number += 1
+            with suppress(InvalidInputError):
+                if _load(file) == said:
+                    break
         else:
-            return file
+            break
+    return file
 
 
 def _parameters(context: typer.Context) -> Iterator[tuple[str, Any]]:
     """Yield the parameters of a command by the names that a person types."""
     for parameter in context.command.params:
-        longest = max(parameter.opts, key=len)
-        name = longest.lstrip("-")
+        name = max(parameter.opts, key=len).lstrip("-")
         if name not in _LEFT_OUT:
             yield name, parameter
 
@@ -94,27 +88,23 @@ def _load(file: Path) -> dict[str, Any]:
         raise InvalidInputError(f"--config: {file} is not TOML: {error}") from None
 
 
-def _says(file: Path) -> dict[str, Any] | None:
-    try:
-        return _load(file)
-    except InvalidInputError:
-        return None
-
-
 def _check(context: typer.Context, parameter: Any, value: Any, where: str) -> None:
     """Refuse a value of the wrong type, then what the option itself refuses."""
-    hint = str(get_type_hints(context.command.callback)[parameter.name])
+    command: Any = context.command.callback
+    declared = inspect.signature(command, eval_str=True).parameters
+    hint = str(get_args(declared[parameter.name].annotation)[0])  # without the help of the option
     kinds: dict[str, tuple[type, str]] = {
         "int": (int, "a whole number"),
         "bool": (bool, "true or false"),
         "": (str, "text in quotes"),
     }
-    kind, told = next(each for name, each in kinds.items() if name in hint)
+    kind, described = next(each for name, each in kinds.items() if name in hint)
     several = "list" in hint
-    each = value if several and isinstance(value, list) else [value]
-    if several != isinstance(value, list) or not all(type(one) is kind for one in each):
-        told = f"a list of which each is {told}" if several else told
-        raise InvalidInputError(f"{where} must be {told}, got {value!r:.80}")
+    if several:
+        described = f"a list of which each is {described}"
+    values = value if several and isinstance(value, list) else [value]
+    if several != isinstance(value, list) or not all(type(each) is kind for each in values):
+        raise InvalidInputError(f"{where} must be {described}, got {value!r:.80}")
     try:
         parameter.process_value(context, value)
     except typer.BadParameter as error:
@@ -130,9 +120,6 @@ def _plain(value: Any) -> Any:
 
 
 def _toml(said: Mapping[str, Any]) -> str:
-    return "".join(f"{key} = {_value(value)}\n" for key, value in said.items())
-
-
-def _value(value: Any) -> str:
-    """Return a text, a number, a truth value or a list of them as TOML, which writes them as JSON does."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    """Return texts, numbers, truth values and lists of them as TOML, which writes them as JSON does."""
+    lines = (f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in said.items())
+    return "".join(lines).replace("\x7f", "\\u007f")

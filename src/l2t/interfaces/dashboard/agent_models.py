@@ -33,7 +33,7 @@ class VersionOut(BaseModel):
 
 
 class AskIn(TargetIn):
-    """A pair to ask the agent about; it takes its own function, and searches as that plans."""
+    """A pair to ask the agent about; it knows the classes of all labelled targets in its store."""
 
     source: str = Field(description="upload:ID or store:FINGERPRINT", max_length=100)
 
@@ -44,7 +44,7 @@ class SuggestionOut(BaseModel):
     id: str = Id
     source: str
     target: str
-    algorithm: str
+    choice: str = Field(description="The candidate that was chosen; identity: do not transfer.")
     n_labels: int | None
     predicted: float | None
     interval: list[float] | None = Field(description="Where the ratio lies with 90 % probability.")
@@ -64,9 +64,9 @@ class OutcomeIn(BaseModel):
     """The outcome of a suggestion; both accuracies are measured on the same test rows."""
 
     accuracy_before: float = Field(strict=True, description="Accuracy on X, from 0 to 1.")
-    accuracy_after: float = Field(strict=True, description="Accuracy on X W, from 0 to 1.")
+    accuracy_after: float = Field(strict=True, description="Accuracy on the transformed rows.")
     n_labels: int | None = Field(
-        None, strict=True, ge=1, le=100_000, description="Needed where it was not told on asking."
+        None, strict=True, ge=1, le=100_000, description="By default those of the suggestion."
     )
 
 

@@ -22,15 +22,7 @@ __all__ = ["create_app"]
 
 
 def create_app(store: ExperienceStore, settings: Settings | None = None) -> FastAPI:
-    """Return the dashboard of a store as an ASGI application.
-
-    Parameters
-    ----------
-    store : ExperienceStore
-        What is shown; only what people tell the agent is written to it.
-    settings : Settings, optional
-        Where it is served and what visitors may do.
-    """
+    """Return the dashboard of a store as an ASGI application."""
     settings = Settings() if settings is None else settings
     context = Context(store, settings)
 

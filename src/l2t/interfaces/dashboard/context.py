@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
@@ -24,15 +24,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class Context:
-    """A store with all that a dashboard on it needs.
-
-    Parameters
-    ----------
-    store : ExperienceStore
-        What is shown; only what people tell the agent is written to it.
-    settings : Settings
-        What visitors may do.
-    """
+    """A store with all that a dashboard on it needs; only outcomes of suggestions are written to it."""
 
     def __init__(self, store: ExperienceStore, settings: Settings) -> None:
         self.store, self.settings = store, settings
@@ -40,11 +32,11 @@ class Context:
         # It writes no function unasked, and learns in a thread when it is told something.
         self.agent = Agent(store, reflection=None, background=True)
         self._folder = tempfile.TemporaryDirectory(prefix="l2t-dashboard-")
-        folder = Path(self._folder.name)
-        for name in ("jobs", "uploads"):
-            (folder / name).mkdir()
-        self.jobs = Jobs(folder / "jobs", settings.limits)
-        self.uploads = Uploads(folder / "uploads", self.jobs, settings)
+        jobs, uploads = Path(self._folder.name, "jobs"), Path(self._folder.name, "uploads")
+        jobs.mkdir()
+        uploads.mkdir()
+        self.jobs = Jobs(jobs, settings.limits)
+        self.uploads = Uploads(uploads, self.jobs, settings)
         self.memo = Memo(store.summaries.state)
 
     def close(self) -> None:
@@ -57,9 +49,8 @@ class Context:
             _LOG.error("%s", error)
 
 
-def _context(request: Request) -> Context:
-    found: Context = request.app.state.context
-    return found
+def _context(request: Request) -> Any:
+    return request.app.state.context
 
 
 Here = Annotated[Context, Depends(_context)]

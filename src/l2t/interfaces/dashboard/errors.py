@@ -1,23 +1,32 @@
-"""Whatever goes wrong is one sentence: as JSON under ``/api/``, as a page elsewhere."""
+"""Pages from escaping templates, and errors in one sentence: JSON under ``/api/``, a page elsewhere."""
 
 from __future__ import annotations
 
 import logging
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import Scope
 
+from l2t._version import __version__
 from l2t.exceptions import L2TError, MissingExtraError, StoreError
-from l2t.interfaces.dashboard.rendering import render
 
-__all__ = ["Refused", "add_handlers", "refusal"]
+__all__ = ["Refused", "add_handlers", "refusal", "render"]
 
 _LOG = logging.getLogger(__name__)
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
 
 
 class Refused(L2TError):
@@ -26,6 +35,12 @@ class Refused(L2TError):
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
         self.status = status
+
+
+def render(template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """Return a page."""
+    page = _TEMPLATES.get_template(template).render(version=__version__, status=status, **values)
+    return HTMLResponse(page, status)
 
 
 def refusal(scope: Scope, status: int, sentence: str) -> Response:
@@ -40,45 +55,39 @@ def refusal(scope: Scope, status: int, sentence: str) -> Response:
 
 def add_handlers(app: FastAPI) -> None:
     """Give an application its sentences."""
-
-    def known(request: Request, error: Exception) -> Response:
-        return refusal(request.scope, _status(error), str(error))
-
-    def invalid(request: Request, error: Exception) -> Response:
-        assert isinstance(error, RequestValidationError)
-        first = error.errors()[0]
-        where = " ".join(str(part) for part in first["loc"][1:]) or "the request"
-        return refusal(request.scope, 422, f"{where}: {first['msg']}, got {_shown(first)}")
-
-    def http(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
-        said = "there is no such page" if error.status_code == 404 else str(error.detail)
-        return refusal(request.scope, error.status_code, said)
-
-    def unexpected(request: Request, error: Exception) -> Response:
-        _LOG.error("%s %s", request.method, request.url.path, exc_info=error)
-        said = (
-            "something went wrong here that should not have; the terminal of the server says more"
-        )
-        return refusal(request.scope, 500, said)
-
-    app.add_exception_handler(L2TError, known)
-    app.add_exception_handler(RequestValidationError, invalid)
-    app.add_exception_handler(HTTPException, http)
-    app.add_exception_handler(Exception, unexpected)
+    for kind, handler in (
+        (L2TError, _known),
+        (RequestValidationError, _invalid),
+        (HTTPException, _http),
+        (Exception, _unexpected),
+    ):
+        app.add_exception_handler(kind, handler)
 
 
-def _status(error: Exception) -> int:
+def _known(request: Request, error: Any) -> Response:
     if isinstance(error, Refused):
-        return error.status
-    if isinstance(error, StoreError) and isinstance(
-        error, LookupError
-    ):  # no such run or suggestion
-        return 404
-    if isinstance(error, StoreError):
-        return 503
-    return 501 if isinstance(error, MissingExtraError) else 400
+        status = error.status
+    elif isinstance(error, StoreError):
+        status = 404 if isinstance(error, LookupError) else 503  # 404: no such run or suggestion
+    else:
+        status = 501 if isinstance(error, MissingExtraError) else 400
+    return refusal(request.scope, status, str(error))
 
 
-def _shown(error: Any) -> str:
-    return repr(error.get("input"))[:80].encode("ascii", "backslashreplace").decode()
+def _invalid(request: Request, error: Any) -> Response:
+    first = error.errors()[0]
+    where = " ".join(str(part) for part in first["loc"][1:]) or "the request"
+    got = repr(first.get("input"))[:80].encode("ascii", "backslashreplace").decode()
+    return refusal(request.scope, 422, f"{where}: {first['msg']}, got {got}")
+
+
+def _http(request: Request, error: Any) -> Response:
+    missing = error.status_code == 404
+    sentence = "there is no such page" if missing else str(error.detail)
+    return refusal(request.scope, error.status_code, sentence)
+
+
+def _unexpected(request: Request, error: Exception) -> Response:
+    _LOG.error("%s %s", request.method, request.url.path, exc_info=error)
+    sentence = "something went wrong here that should not have; see the terminal of the server"
+    return refusal(request.scope, 500, sentence)

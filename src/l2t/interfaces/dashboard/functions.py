@@ -1,22 +1,20 @@
-"""Which reflection functions there are to show and to use.
-
-Each source of functions is a callable that gives them by name; another place to look is another source.
-"""
+"""Which reflection functions there are to show and to use: shipped, from files, and of the agent."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from l2t.exceptions import FileFormatError, StoreError
 from l2t.experiences import ExperienceStore, FunctionVersion
 from l2t.interfaces.dashboard.errors import Refused
-from l2t.interfaces.dashboard.versions import Versions
 from l2t.reflection import ReflectionFunction, load_reflection
-from l2t.reflection.files import shipped
+from l2t.reflection.files import from_json, shipped
 
-__all__ = ["LEARNED_HERE", "Functions", "Known", "name_of_version"]
+__all__ = ["LEARNED_HERE", "Functions", "Known", "Version", "Versions", "name_of_version"]
 
 #: The name of the function that a learning curve leaves behind.
 LEARNED_HERE = "this store"
@@ -32,21 +30,7 @@ _ORIGINS = {
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """A reflection function with its name.
-
-    Attributes
-    ----------
-    name : str
-        What it is called here.
-    function : ReflectionFunction
-        The function.
-    origin : str
-        Where it is from.
-    learned_at : datetime or None
-        When it was learned, if that is known.
-    seen : bool
-        Whether it may have learned from any pair of the store.
-    """
+    """A reflection function with its name, and whether it may have learned from any pair of the store."""
 
     name: str
     function: ReflectionFunction
@@ -55,15 +39,46 @@ class Known:
     seen: bool = False
 
 
-class Functions:
-    """All reflection functions that a dashboard knows.
+@dataclass(frozen=True, eq=False)
+class Version:
+    """What is told of a version, without its content, and its function if this package can read it."""
 
-    Parameters
-    ----------
-    files : iterable of Path
-        Files to show beside what ships; read once, so that what is wrong with one is said at the start.
-    store : ExperienceStore
-        Where an agent keeps the versions of its function.
+    told: FunctionVersion
+    function: ReflectionFunction | None
+
+
+class Versions:
+    """All versions in an agent's store, the oldest first; each is read and parsed once."""
+
+    def __init__(self, store: ExperienceStore) -> None:
+        self._store = store
+        self._read: list[Version] = []
+        self._lock = threading.Lock()
+
+    def all(self) -> list[Version]:
+        """Return them; those that are new are read first."""
+        with self._lock:
+            while (found := self._store.function(len(self._read) + 1)) is not None:
+                self._read.append(Version(replace(found, content=""), _function(found.content)))
+            return list(self._read)
+
+    def readable(self) -> list[Version]:
+        """Return those before one that is damaged, if there is one."""
+        try:
+            return self.all()
+        except StoreError:
+            return list(self._read)
+
+    @staticmethod
+    def in_use(versions: list[Version]) -> int:
+        """Return the number of the version in use; 0 where there is none."""
+        return max((each.told.number for each in versions if each.told.took_over), default=0)
+
+
+class Functions:
+    """All reflection functions that a dashboard knows: shipped, of files, learned here, and of the agent.
+
+    Files are read once, so that an error in one is raised at the start.
     """
 
     def __init__(self, files: Iterable[Path], store: ExperienceStore) -> None:
@@ -71,15 +86,11 @@ class Functions:
         self._given = _distinct([*ship, *(_read(path) for path in files)])
         self._learned: Known | None = None
         self.versions = Versions(store)
-        self.sources: list[Callable[[], Iterable[Known]]] = [
-            lambda: self._given,
-            lambda: [] if self._learned is None else [self._learned],
-            self._of_agent,
-        ]
 
     def all(self) -> dict[str, Known]:
         """Return the functions by name."""
-        return {each.name: each for source in self.sources for each in source()}
+        learned = [] if self._learned is None else [self._learned]
+        return {each.name: each for each in (*self._given, *learned, *self._of_agent())}
 
     def get(self, name: str) -> Known:
         """Return one of them."""
@@ -124,6 +135,13 @@ class Functions:
 def name_of_version(number: int, used: int) -> str:
     """Return what a version of the agent's function is called, given the number of the one in use."""
     return AGENT if number == used else f"{AGENT}, version {number}"
+
+
+def _function(content: str) -> ReflectionFunction | None:
+    try:
+        return from_json(content)
+    except FileFormatError:  # of a newer package, say
+        return None
 
 
 def _origin(told: FunctionVersion) -> str:

@@ -17,9 +17,10 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
 from l2t.interfaces.dashboard.errors import Refused
 from l2t.interfaces.dashboard.settings import Limits
@@ -27,6 +28,7 @@ from l2t.interfaces.dashboard.settings import Limits
 __all__ = ["Job", "Jobs", "State"]
 
 State = Literal["running", "done", "failed", "cancelled"]
+Prepare = Callable[[Path], dict[str, Any]]
 _KEPT = 20  # jobs whose results stay
 _PATIENCE = 60.0  # seconds that reading an upload waits for its turn
 _ONE_THREAD = dict.fromkeys(
@@ -36,11 +38,17 @@ _ONE_THREAD = dict.fromkeys(
 
 @dataclass(eq=False)
 class Job:
-    """One piece of work: what it has said so far, and how it ended."""
+    """One piece of work: its events so far, and how it ended.
 
-    id: str
+    It is stopped after `limit` seconds. `on_done` is called when all went well, before others see that
+    it did.
+    """
+
     kind: str
     folder: Path
+    limit: float
+    on_done: Callable[[Job], None]
+    id: str = field(default_factory=lambda: secrets.token_hex(16))
     started: float = field(default_factory=time.monotonic)
     took: float | None = None
     state: State = "running"
@@ -67,15 +75,7 @@ class Job:
 
 
 class Jobs:
-    """All work of a dashboard.
-
-    Parameters
-    ----------
-    folder : Path
-        Each job has a folder of its own in it, which goes when the job is forgotten.
-    limits : Limits
-        How many at a time, for how long, with how much memory.
-    """
+    """All work of a dashboard; each job has a folder of its own, which goes when it is forgotten."""
 
     def __init__(self, folder: Path, limits: Limits) -> None:
         self._folder = folder
@@ -87,27 +87,22 @@ class Jobs:
     def start(
         self,
         kind: str,
-        prepare: Callable[[Path], dict[str, Any]],
+        prepare: Prepare,
         *,
         on_done: Callable[[Job], None] = lambda job: None,
     ) -> Job:
         """Begin work and return at once.
 
-        Parameters
-        ----------
-        kind : str
-            Which work of the worker.
-        prepare : callable
-            Puts what the worker needs into the folder of the job, and gives the request.
-        on_done : callable
-            Is called when all went well, before others see that it did.
+        `prepare` puts what the worker needs into the folder of the job, and gives the request.
         """
         if not self._slots.acquire(blocking=False):
-            said = f"{self._limits.jobs} computations are under way already; try again when one has ended"
-            raise Refused(429, said)
+            raise Refused(
+                429,
+                f"{self._limits.jobs} computations are under way already; try again when one has ended",
+            )
         return self._begin(kind, prepare, self._limits.work_seconds, on_done)
 
-    def run(self, kind: str, prepare: Callable[[Path], dict[str, Any]]) -> dict[str, Any]:
+    def run(self, kind: str, prepare: Prepare) -> dict[str, Any]:
         """Do short work, wait for it, and return its result."""
         if not self._slots.acquire(timeout=_PATIENCE):
             raise Refused(429, "other computations take too long; try again when they have ended")
@@ -149,13 +144,9 @@ class Jobs:
             self.forget(job)
 
     def _begin(
-        self,
-        kind: str,
-        prepare: Callable[[Path], dict[str, Any]],
-        seconds: float,
-        on_done: Callable[[Job], None],
+        self, kind: str, prepare: Prepare, limit: float, on_done: Callable[[Job], None]
     ) -> Job:
-        job = Job(secrets.token_hex(16), kind, self._folder / secrets.token_hex(16))
+        job = Job(kind, self._folder / secrets.token_hex(16), limit, on_done)
         try:
             (job.folder / "out").mkdir(parents=True)
             request = prepare(job.folder) | {"kind": kind, "memory": self._limits.memory}
@@ -176,15 +167,12 @@ class Jobs:
             raise
         with self._lock:
             self._jobs[job.id] = job
-        arguments = (job, json.dumps(request), seconds, on_done)
-        threading.Thread(target=self._follow, args=arguments, daemon=True).start()
+        threading.Thread(target=self._follow, args=(job, json.dumps(request)), daemon=True).start()
         self._tidy()
         return job
 
-    def _follow(
-        self, job: Job, request: str, seconds: float, on_done: Callable[[Job], None]
-    ) -> None:
-        """Hear what a worker says until it ends, or until its time does."""
+    def _follow(self, job: Job, request: str) -> None:
+        """Read the events of a worker until it ends, or until its time is up."""
         process = job.process
         assert process is not None
         assert process.stdin is not None
@@ -195,62 +183,38 @@ class Jobs:
             out_of_time.set()
             process.kill()
 
-        clock = threading.Timer(seconds, stop)
+        clock = threading.Timer(job.limit, stop)
         clock.daemon = True
         clock.start()
         try:
-            try:
+            with suppress(OSError):  # it has ended already, and its exit code is reported below
                 process.stdin.write(request)
                 process.stdin.close()
-            except OSError:
-                pass  # it has ended already, and its exit code is reported below
-            self._listen(job, process.stdout)
-            process.stdout.close()
-            process.wait()
+            with process.stdout as lines:
+                for line in lines:
+                    _take(job, json.loads(line))
+            code = process.wait()
             if job.state == "running":
-                late = seconds if out_of_time.is_set() else None
-                self._conclude(job, process, late, on_done)
+                if job.result is not None:
+                    job.on_done(job)
+                    job.state = "done"
+                elif out_of_time.is_set():
+                    job.error = f"it was stopped after the {job.limit:g} seconds that it may take"
+                elif not job.error:
+                    job.error = self._death(job, code)
         finally:
             clock.cancel()
             if job.state == "running":
-                job.state, job.error = "failed", "the computation could not be followed"
+                job.error = job.error or "the computation could not be followed"
+                job.state = "failed"
             job.took = time.monotonic() - job.started
             self._slots.release()
             job.ended.set()
 
-    def _listen(self, job: Job, lines: IO[str]) -> None:
-        for line in lines:
-            event = json.loads(line)
-            if event["event"] == "result":
-                job.result = event["result"]
-            elif event["event"] == "error":
-                job.error = event["error"] + (f"; see {job.log}" if event["unexpected"] else "")
-            else:
-                job.events.append(event)
-
-    def _conclude(
-        self,
-        job: Job,
-        process: subprocess.Popen[str],
-        seconds: float | None,
-        on_done: Callable[[Job], None],
-    ) -> None:
-        if job.result is not None:
-            on_done(job)
-            job.state = "done"
-            return
-        if seconds is not None:
-            job.error = (
-                f"it took longer than the {seconds:g} seconds that it may take, and was stopped"
-            )
-        elif not job.error:
-            code = process.returncode
-            how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-            job.error = (
-                f"its process {how}, often for lack of memory "
-                f"(it may use {self._limits.memory / 2**30:.3g} GiB); see {job.log}"
-            )
-        job.state = "failed"
+    def _death(self, job: Job, code: int) -> str:
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        memory = f"{self._limits.memory / 2**30:.3g} GiB"
+        return f"its process {how}, often for lack of memory (it may use {memory}); see {job.log}"
 
     def _tidy(self) -> None:
         ended = [job for job in list(self._jobs.values()) if job.ended.is_set()]
@@ -259,3 +223,13 @@ class Jobs:
         logs = sorted(self._folder.glob("*.log"), key=lambda log: log.stat().st_mtime)
         for log in logs[: -2 * _KEPT]:
             log.unlink(missing_ok=True)
+
+
+def _take(job: Job, event: dict[str, Any]) -> None:
+    """Keep an event of a worker."""
+    if event["event"] == "result":
+        job.result = event["result"]
+    elif event["event"] == "error":
+        job.error = event["error"] + (f"; see {job.log}" if event["unexpected"] else "")
+    else:
+        job.events.append(event)

@@ -6,6 +6,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 __all__ = ["Memo"]
@@ -14,19 +15,20 @@ T = TypeVar("T")
 _MOST = 256
 
 
-class Memo:
-    """Answers by key, each with the state of the store that it was computed from.
+@dataclass(eq=False)
+class _Answer:
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    state: object = None
+    fresh_until: float = 0.0
+    value: Any = None
 
-    Parameters
-    ----------
-    state : callable
-        Tells the state; another value makes every answer out of date.
-    """
+
+class Memo:
+    """Answers by key; another value of `state()`, which is never None, makes them out of date."""
 
     def __init__(self, state: Callable[[], object]) -> None:
         self._state = state
-        self._answers: OrderedDict[Hashable, tuple[object, float, Any]] = OrderedDict()
-        self._locks: dict[Hashable, threading.Lock] = {}
+        self._answers: OrderedDict[Hashable, _Answer] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, compute: Callable[[], T], *, fresh_for: float = 0.0) -> T:
@@ -37,17 +39,12 @@ class Memo:
         """
         state = self._state()
         with self._lock:
-            turn = self._locks.setdefault(key, threading.Lock())
-        with turn:
-            with self._lock:
-                found = self._answers.get(key)
-                if found is not None and (found[0] == state or time.monotonic() < found[1]):
-                    self._answers.move_to_end(key)
-                    return found[2]  # type: ignore[no-any-return]
-            answer = compute()
-            with self._lock:
-                self._answers[key] = (state, time.monotonic() + fresh_for, answer)
-                while len(self._answers) > _MOST:
-                    gone, _ = self._answers.popitem(last=False)
-                    self._locks.pop(gone, None)
-            return answer
+            answer = self._answers.setdefault(key, _Answer())
+            self._answers.move_to_end(key)
+            while len(self._answers) > _MOST:
+                self._answers.popitem(last=False)
+        with answer.lock:
+            if answer.state != state and time.monotonic() >= answer.fresh_until:
+                answer.value = compute()
+                answer.state, answer.fresh_until = state, time.monotonic() + fresh_for
+            return answer.value  # type: ignore[no-any-return]

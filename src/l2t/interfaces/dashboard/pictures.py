@@ -12,46 +12,55 @@ from l2t.domains import Domain, DomainPair
 from l2t.numerics import two_components
 from l2t.typing import Array
 
-__all__ = ["Camera", "numbers"]
+__all__ = ["numbers", "picture"]
 
 _MOST = 250  # rows of a domain that are drawn
 _FAR = 4.0  # times the median distance from the middle
 _CLASSES = 10  # that have a colour of their own
 
 
-class Camera:
-    """Takes pictures of the same rows of a pair under one W after another."""
+def picture(pair: DomainPair, W: npt.NDArray[Any] | None) -> dict[str, Any]:
+    """Return both domains before and after W, in two principal components.
 
-    def __init__(self, pair: DomainPair) -> None:
-        self._pair = pair
-        self._rows = [_some(domain) for domain in (pair.source, pair.target)]
-        self._last: Array | None = None
+    Parameters
+    ----------
+    pair : DomainPair
+        The domains; at most 250 rows of each are drawn.
+    W : array of shape (m, u) or None
+        What to transform them with; None leaves out the picture after.
 
-    def scene(self) -> dict[str, Any]:
-        """Return what stays: names, and the class of each row that is drawn (-1 where it is not known)."""
-        sides = (self._pair.source, self._pair.target)
-        return {
-            side: {
-                "name": domain.name,
-                "classes": [str(name)[:40] for name in domain.classes[:_CLASSES]],
-                "codes": np.minimum(domain.codes[rows], _CLASSES - 1).tolist(),
-                "rows": len(domain),
-            }
-            for side, domain, rows in zip(("source", "target"), sides, self._rows, strict=True)
+    Returns
+    -------
+    dict
+        "source" and "target" with the class of each row (-1 where it is not known); "before" and "after" with
+        the rows of both, scaled to a square from -1 to 1.
+    """
+    sides = {"source": pair.source, "target": pair.target}
+    rows = {side: _some(domain) for side, domain in sides.items()}
+    sets = [domain.X[rows[side]] for side, domain in sides.items()]
+    before, flat = _flat(sets, None)
+    after = None if W is None else _flat([X @ W for X in sets], flat)[0]
+    legend = {
+        side: {
+            "name": domain.name,
+            "classes": [str(name)[:40] for name in domain.classes[:_CLASSES]],
+            "codes": np.minimum(domain.codes[rows[side]], _CLASSES - 1).tolist(),
+            "rows": len(domain),
         }
+        for side, domain in sides.items()
+    }
+    return legend | {"before": before, "after": after}
 
-    def picture(self, W: npt.NDArray[Any] | None) -> dict[str, list[list[float]]]:
-        """Return the rows under W (as they are for None), scaled to a square from -1 to 1."""
-        sides = (self._pair.source.X, self._pair.target.X)
-        sets = [X[rows] for X, rows in zip(sides, self._rows, strict=True)]
-        if W is not None:
-            sets = [X @ W for X in sets]
-        flat = two_components(*_drawn_in(sets), like=self._last)
-        self._last = np.concatenate(flat)
-        scale = float(np.abs(self._last).max()) or 1.0
-        self._last = self._last / scale
-        source, target = ((each / scale).round(4).tolist() for each in flat)
-        return {"source": source, "target": target}
+
+def _flat(
+    sets: list[npt.NDArray[Any]], like: Array | None
+) -> tuple[dict[str, list[list[float]]], Array]:
+    """Return the rows of both sides in the plane, turned to be nearest to an earlier picture."""
+    source, target = two_components(*_drawn_in(sets), like=like)
+    scale = float(max(np.abs(source).max(), np.abs(target).max())) or 1.0
+    points = {"source": source / scale, "target": target / scale}
+    listed = {side: each.round(4).tolist() for side, each in points.items()}
+    return listed, np.concatenate(list(points.values()))
 
 
 def _drawn_in(sets: list[npt.NDArray[Any]]) -> list[Array]:

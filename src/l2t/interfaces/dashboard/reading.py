@@ -36,11 +36,10 @@ def read_upload(request: dict[str, Any], tell: Callable[..., None]) -> dict[str,
     except FileFormatError as error:
         raise InvalidInputError(str(error).replace(str(path), request["name"])) from None
     rows, features = domain.X.shape
-    told = f"{request['name']} has {rows} rows and {features} features"
     if rows > limits["rows"] or features > limits["features"] or rows * features > limits["values"]:
         raise InvalidInputError(
-            f"{told}; a domain may have {limits['rows']} rows, {limits['features']} features and "
-            f"{limits['values']} values at most"
+            f"{request['name']} has {rows} rows and {features} features; a domain may have "
+            f"{limits['rows']} rows, {limits['features']} features and {limits['values']} values at most"
         )
     write_domain(domain, request["to"], format="npz")
     return {

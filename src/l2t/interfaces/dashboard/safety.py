@@ -47,7 +47,9 @@ class Guard:
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
         self._settings = settings
-        names = (settings.host, *_LOCAL, *(() if settings.is_local else _own_names()))
+        names = {settings.host, *_LOCAL}
+        if not settings.is_local:
+            names |= {socket.gethostname(), socket.getfqdn()}
         self._names = {name.lower() for name in names}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -142,7 +144,3 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _own_names() -> tuple[str, ...]:
-    return socket.gethostname(), socket.getfqdn()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import errno
 import socket
+import sys
 import webbrowser
-from collections.abc import Callable
 from contextlib import suppress
 
 import uvicorn
@@ -18,85 +18,42 @@ from l2t.interfaces.dashboard.settings import Settings
 __all__ = ["serve"]
 
 
-class _Server(uvicorn.Server):
-    """A server that says when it is there."""
-
-    started_action: Callable[[], None]
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets=sockets)
-        if self.started:
-            self.started_action()
-
-
-def serve(
-    url: str,
-    settings: Settings,
-    *,
-    announce: Callable[[str], None] = print,
-    open_browser: bool = False,
-) -> None:
-    """Serve the dashboard of a store until it is interrupted.
-
-    Parameters
-    ----------
-    url : str
-        The store; it must exist.
-    settings : Settings
-        Where, and what visitors may do.
-    announce : callable
-        Is given the address of the page when it can be opened.
-    open_browser : bool
-        Whether to open it.
-    """
+def serve(url: str, settings: Settings, *, open_browser: bool = False) -> None:
+    """Print the address of the dashboard of a store that exists, and serve it until interrupted."""
     with open_store(url, create=False) as store:
         app = create_app(store, settings)
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", server_header=False))
         try:
-            with _bound(settings) as listening:
-                address = _address(settings, listening.getsockname()[1])
-
-                def started() -> None:
-                    announce(address)
-                    if open_browser:
-                        webbrowser.open(address)
-
-                config = uvicorn.Config(app, log_level="warning", server_header=False)
-                server = _Server(config)
-                server.started_action = started
-                with suppress(KeyboardInterrupt):  # how one ends it
-                    server.run(sockets=[listening])
+            with _listening(settings) as opened, suppress(KeyboardInterrupt):  # how one ends it
+                address = _address(settings, opened.getsockname()[1])
+                # Who connects before the server runs waits for it.
+                print(f"dashboard at {address} (end with Ctrl-C)", file=sys.stderr, flush=True)
+                if open_browser:
+                    webbrowser.open(address)
+                server.run(sockets=[opened])
         finally:
             app.state.context.close()
 
 
-def _bound(settings: Settings) -> socket.socket:
+def _listening(settings: Settings) -> socket.socket:
     host, port = settings.host, settings.port
+    both = host == "::" and socket.has_dualstack_ipv6()
     try:
-        kind, _, _, _, place = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        listening = socket.socket(kind, socket.SOCK_STREAM)
-        try:
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.bind(place)
-        except OSError:
-            listening.close()
-            raise
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family, dualstack_ipv6=both)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            said = f"port {port} of {host} is in use by another program; choose another with --port"
-        else:
-            said = (
-                f"the dashboard cannot listen on port {port} of {host}: {error.strerror or error}"
+            sentence = (
+                f"port {port} of {host} is in use by another program; choose another with --port"
             )
-        raise InvalidInputError(said) from None
-    return listening
+        else:
+            reason = error.strerror or error
+            sentence = f"the dashboard cannot listen on port {port} of {host}: {reason}"
+        raise InvalidInputError(sentence) from None
 
 
 def _address(settings: Settings, port: int) -> str:
-    host = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(
-        settings.host, settings.host
-    )
+    host = socket.gethostname() if settings.host in ("0.0.0.0", "::") else settings.host
     host = f"[{host}]" if ":" in host else host
     token = "" if settings.token is None else f"?token={settings.token}"
     return f"http://{host}:{port}/{token}"

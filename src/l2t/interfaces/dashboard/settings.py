@@ -9,70 +9,36 @@ from pathlib import Path
 
 from l2t.exceptions import InvalidInputError
 
-__all__ = ["LIMITS", "Limits", "Settings"]
+__all__ = ["Limits", "Settings"]
 
 LEAST_TOKEN = 16  # characters
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How much a visitor may ask for.
+    """How much a visitor may ask for."""
 
-    Attributes
-    ----------
-    rows, features, values : int
-        Of an uploaded domain.
-    uploads, sources : int
-        Domains that are kept at a time, and sources that are ranked at a time.
-    jobs : int
-        Worker processes at a time.
-    read_seconds, work_seconds : float
-        Time for reading an upload, and for a transfer, a ranking or a learning curve.
-    memory : int
-        Bytes of address space of a worker process.
-    """
-
-    rows: int = 20_000
+    rows: int = 20_000  # of an uploaded domain, as features and values
     features: int = 20_000
     values: int = 20_000_000
-    uploads: int = 50
-    sources: int = 12
-    jobs: int = 2
-    read_seconds: float = 60.0
-    work_seconds: float = 300.0
-    memory: int = 4 * 2**30
-
-
-LIMITS = Limits()
+    uploads: int = 50  # domains that are kept at a time
+    jobs: int = 2  # worker processes at a time
+    read_seconds: float = 60.0  # for reading an upload
+    work_seconds: float = 300.0  # for a transfer, a ranking or a learning curve
+    memory: int = 4 * 2**30  # bytes of address space of a worker process
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a dashboard is served.
-
-    Attributes
-    ----------
-    host, port : str, int
-        Where it listens; 0 for any free port.
-    token : str or None
-        What visitors must know; needed for every host that is not this machine's own.
-    read_only : bool
-        Whether everything that computes or takes files is refused.
-    max_upload : int
-        Bytes of an uploaded file, at most.
-    reflections : tuple of Path
-        Files of reflection functions to show beside the one that ships.
-    limits : Limits
-        How much a visitor may ask for.
-    """
+    """How a dashboard is served."""
 
     host: str = "127.0.0.1"
-    port: int = 8765
-    token: str | None = None
-    read_only: bool = False
-    max_upload: int = 64 * 2**20
-    reflections: tuple[Path, ...] = ()
-    limits: Limits = LIMITS
+    port: int = 8765  # 0 for any that is free
+    token: str | None = None  # needed for every host that is not this machine's own
+    read_only: bool = False  # whether everything that computes or takes files is refused
+    max_upload: int = 64 * 2**20  # bytes of a file
+    reflections: tuple[Path, ...] = ()  # files of functions to show beside those that ship
+    limits: Limits = Limits()
 
     def __post_init__(self) -> None:
         if self.token is None and not self.is_local:

@@ -8,7 +8,6 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
@@ -23,7 +22,7 @@ FORMATS = {".csv": "csv", ".tsv": "csv", ".xlsx": "xlsx", ".npz": "npz", ".parqu
 
 @dataclass(frozen=True)
 class Upload:
-    """An uploaded domain."""
+    """An uploaded domain; `n_labelled` rows are marked as labelled, None where none is marked."""
 
     id: str
     name: str
@@ -34,17 +33,7 @@ class Upload:
 
 
 class Uploads:
-    """The uploaded domains of a dashboard; a file's own name never becomes a path.
-
-    Parameters
-    ----------
-    folder : Path
-        Where they are kept.
-    jobs : Jobs
-        What reads them.
-    settings : Settings
-        How large and how many they may be.
-    """
+    """The uploaded domains of a dashboard; a file's own name never becomes a path."""
 
     def __init__(self, folder: Path, jobs: Jobs, settings: Settings) -> None:
         self._folder, self._jobs, self._settings = folder, jobs, settings
@@ -58,8 +47,8 @@ class Uploads:
         name = _plain(file_name)
         format = FORMATS.get(Path(name).suffix.lower())
         if format is None:
-            said = f"a domain is uploaded as {', '.join(FORMATS)}, got a file called {name!r}"
-            raise Refused(415, said)
+            endings = ", ".join(FORMATS)
+            raise Refused(415, f"a domain is uploaded as {endings}, got a file called {name!r}")
         id = secrets.token_hex(16)
         raw, ready = self._folder / f"{id}.raw", self._path(id)
         title = Path(name).stem or "upload"
@@ -74,13 +63,13 @@ class Uploads:
         }
         try:
             await self._write(chunks, raw)
-            told = await run_in_threadpool(self._jobs.run, "read", lambda folder: request)
+            found = await run_in_threadpool(self._jobs.run, "read", lambda folder: request)
         except BaseException:
             ready.unlink(missing_ok=True)
             raise
         finally:
             raw.unlink(missing_ok=True)
-        return self._keep(Upload(id=id, name=title, **told))
+        return self._keep(Upload(id=id, name=title, **found))
 
     def all(self) -> list[Upload]:
         """Return what is there, the newest first."""
@@ -108,7 +97,8 @@ class Uploads:
             async for chunk in chunks:
                 size += len(chunk)
                 if size > most:
-                    raise Refused(413, f"an upload may have {_told(most)} at most, got more")
+                    shown = f"{most / 2**20:g} MiB" if most >= 2**20 else f"{most} bytes"
+                    raise Refused(413, f"an upload may have {shown} at most, got more")
                 await run_in_threadpool(handle.write, chunk)
         if not size:
             raise Refused(400, "the upload is empty; send the file itself as the body")
@@ -116,11 +106,9 @@ class Uploads:
     def _keep(self, upload: Upload) -> Upload:
         with self._lock:
             self._uploads[upload.id] = upload
-            oldest: list[Any] = []
             while len(self._uploads) > self._settings.limits.uploads:
-                oldest.append(self._uploads.popitem(last=False)[0])
-        for id in oldest:
-            self._path(id).unlink(missing_ok=True)
+                oldest, _ = self._uploads.popitem(last=False)
+                self._path(oldest).unlink(missing_ok=True)
         return upload
 
     def _path(self, id: str) -> Path:
@@ -131,7 +119,3 @@ def _plain(name: str) -> str:
     """Return what follows the last slash of a file name, printable and short: for people alone."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     return "".join(c for c in last if c.isprintable())[-80:].strip() or "upload"
-
-
-def _told(size: int) -> str:
-    return f"{size / 2**20:g} MiB" if size >= 2**20 else f"{size} bytes"

@@ -1,4 +1,4 @@
-"""What takes long: functions of a request that tell events and return a result."""
+"""What takes long: functions of a request that report events and return a result."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from l2t.agent import Agent
-from l2t.domains import Domain, DomainPair, normalize, read_domain, write_domain
+from l2t.agent.knowledge import MAX_TARGETS
+from l2t.domains import Domain, DomainPair, KnownClasses, normalize, read_domain, write_domain
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import open_store
-from l2t.inference import Inference, Step, infer
-from l2t.interfaces.dashboard.pictures import Camera, numbers
-from l2t.reflection import assess, learning_curve, load_reflection
+from l2t.inference import Inference, infer, rank_sources
+from l2t.interfaces.dashboard.pictures import numbers, picture
+from l2t.reflection import assess, learning_curve
 from l2t.reflection.assessment import CurvePoint
 from l2t.reflection.splits import held_out
 
@@ -29,39 +30,37 @@ _MOST_RUNS = 2000  # of a store, for a learning curve
 
 
 def transfer(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
-    """Infer W for a pair, showing every step, and leave the results as files."""
+    """Find what to transfer for a pair, reporting each stage, and leave the results as files."""
     pair = _pair(request)
-    watch = _watched(pair, tell)
-    found = infer(pair, load_reflection("reflection.json"), callback=watch, **request["options"])
+    known = _known_classes(request)
+    found = infer(pair, known=known, callback=_stages(tell), **request["options"])
     return _finished(pair, found)
 
 
 def ask(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
-    """Do the same by the agent of a store, where its suggestion waits to be told the outcome."""
+    """Do the same by the agent of a store, which keeps its suggestion until the outcome is reported."""
     pair = _pair(request)
-    watch = _watched(pair, tell)
     with open_store(request["store"], create=False) as store:
-        suggestion = Agent(store).ask(pair, request["n_labels"], callback=watch)
-    found = suggestion.inference
-    assert found is not None  # it begins with a function, and does not explore
+        suggestion = Agent(store).ask(pair, callback=_stages(tell), **request["options"])
+    assert suggestion.inference is not None  # it is new, and not read from the store
     kept = {"suggestion": suggestion.id, "version": suggestion.version}
-    return _finished(pair, found) | kept
+    return _finished(pair, suggestion.inference) | kept
 
 
 def rank(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
-    """Rank sources, telling each as soon as it is known."""
-    target, reflection = _domain(request, "target"), load_reflection("reflection.json")
-    ranked = []
+    """Rank sources by what each adds over having none, reporting each as soon as it is known."""
+    target, known = _domain(request, "target"), _known_classes(request)
+    ranked: list[dict[str, Any]] = []
     for number in range(request["n_sources"]):
         source = _domain(request, f"source{number}")
         try:
-            told = _told(infer(DomainPair(source, target), reflection, **request["options"]))
-        except InvalidInputError as error:  # of another space, say; the others may do
-            told = {"predicted": None, "interval": None, "verdict": None, "reason": str(error)}
-        row = {name: told[name] for name in ("predicted", "interval", "verdict", "reason")}
+            (found,) = rank_sources(target, [source], known=known, **request["options"])
+            row = {"adds": found.adds} | _summary(found.inference)
+        except InvalidInputError as error:  # with other features, say; the others may do
+            row = {"adds": None, "reason": str(error)}
         ranked.append({"source": source.name} | row)
         tell("ranked", **ranked[-1])
-    ranked.sort(key=lambda each: math.inf if each["predicted"] is None else -each["predicted"])
+    ranked.sort(key=lambda each: math.inf if each["adds"] is None else -each["adds"])
     return {"target": target.name, "ranking": ranked}
 
 
@@ -92,58 +91,61 @@ def _pair(request: dict[str, Any]) -> DomainPair:
     return DomainPair(_domain(request, "source"), _domain(request, "target"))
 
 
-def _watched(pair: DomainPair, tell: Tell) -> Callable[[Step], None]:
-    """Tell how the pair looks, and return what tells every step."""
-    camera = Camera(pair)
-    tell("scene", **camera.scene())
-    tell("frame", name="as they are", iteration=None, value=None, points=camera.picture(None))
+def _stages(tell: Tell) -> Callable[[str], None]:
+    return lambda stage: tell("stage", name=stage)
 
-    def watch(step: Step) -> None:
-        points = camera.picture(step.W)
-        tell("frame", name=step.name, iteration=step.iteration, value=step.value, points=points)
 
-    return watch
+def _known_classes(request: dict[str, Any]) -> KnownClasses | None:
+    """Return the classes of the newest labelled targets in the store, scaled as the pair is.
+
+    A target that shares a row with the one at hand is left out: after scaling, that row might not be
+    recognised any more, and its label must not be used.
+    """
+    if request["store"] is None:
+        return None
+    target = read_domain("target.npz")
+    with open_store(request["store"], create=False) as store:
+        keys = list(store.target_runs(n_features=target.n_features).values())[-MAX_TARGETS:]
+        past = [store.target(key) for key in keys]
+    others = (each for each in past if not _share_rows(each, target))
+    return KnownClasses(normalize(each, request["normalize"]) for each in others)
+
+
+def _share_rows(labelled: Domain, target: Domain) -> bool:
+    known = KnownClasses([labelled])
+    return len(known.without(target)) < len(known)
 
 
 def _finished(pair: DomainPair, found: Inference) -> dict[str, Any]:
-    _write_results(pair.target, found)
-    return _told(found) | {"source": pair.source.name, "target": pair.target.name}
+    """Write the results, and return them with a picture."""
+    transferred = found.verdict == "transfer"
+    moved = pair.target.with_features(found.transform(pair.target))
+    write_domain(moved, _OUT / "target_z.csv")
+    write_domain(moved, _OUT / "target_z.npz")
+    if transferred:
+        np.save(_OUT / "W.npy", found.W, allow_pickle=False)
+    result = _summary(found) | {
+        "source": pair.source.name,
+        "target": pair.target.name,
+        "n_labels": found.n_labels,
+        "n_classes": found.n_classes,
+        "candidates": [numbers(each) for each in found.candidates.records()],
+        "W_shape": found.W.shape,
+    }
+    (_OUT / "result.json").write_text(json.dumps(result, indent=1) + "\n")
+    return result | {"picture": picture(pair, found.W if transferred else None)}
+
+
+def _summary(found: Inference) -> dict[str, Any]:
+    return {
+        "choice": found.choice,
+        "verdict": found.verdict,
+        "predicted": found.predicted,
+        "interval": found.interval,
+        "reason": found.reason,
+    }
 
 
 def _domain(request: dict[str, Any], file: str) -> Domain:
     domain = read_domain(f"{file}.npz", name=request["names"][file])
     return normalize(domain, request["normalize"])
-
-
-def _write_results(target: Domain, found: Inference) -> None:
-    moved = target.with_features(found.transform(target))
-    write_domain(moved, _OUT / "target_z.csv")
-    write_domain(moved, _OUT / "target_z.npz")
-    np.save(_OUT / "W.npy", found.W, allow_pickle=False)
-    (_OUT / "result.json").write_text(json.dumps(_told(found), indent=1) + "\n")
-
-
-def _told(found: Inference) -> dict[str, Any]:
-    why = found.explanation
-    vote = found.vote
-    return {
-        "predicted": found.predicted,
-        "interval": found.interval,
-        "verdict": found.verdict,
-        "reason": found.reason,
-        "n_labels": found.n_labels,
-        "start": found.start,
-        "stop_reason": found.stop_reason,
-        "candidates": [asdict(each) for each in found.candidates],
-        "history": found.history,
-        "plan": asdict(found.plan),
-        "W_shape": found.W.shape,
-        "vote": None
-        if vote is None
-        else {"n_labels": vote.n_labels, "without": vote.without, "with_W": vote.with_W},
-        "terms": why.terms,
-        "exponents": why.kernels.exponents.tolist(),
-        "weights": why.weights.tolist(),
-        "by_kernel": {name: part.tolist() for name, part in why.by_kernel.items()},
-        "explanation": str(why),
-    }

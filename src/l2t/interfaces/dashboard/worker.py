@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import traceback
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -55,12 +56,11 @@ def main() -> None:
 
 
 def _limit_memory(size: int) -> None:
-    try:
+    with suppress(ImportError):  # on Windows; its time is limited all the same
         import resource
-    except ImportError:  # Windows; its time is limited all the same
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (size, size))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 if __name__ == "__main__":

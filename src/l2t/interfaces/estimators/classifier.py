@@ -39,6 +39,9 @@ def _estimator_has(name: str) -> Callable[[L2TClassifier], bool]:
 class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Transfer, then classify target rows.
 
+    The transformer chooses what to transfer; where it is better not to, the rows reach the classifier as they
+    are.
+
     A plain Pipeline trains its classifier on the rows of both domains, and so predicts source classes. This
     one trains on rows that know the target's classes.
 
@@ -47,7 +50,9 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
     estimator : classifier, optional
         By default 1-nearest-neighbour.
     transformer : transformer, optional
-        What comes before it, by default ``L2TTransformer()``; its `fit` takes `sample_domain`.
+        What comes before it, by default ``L2TTransformer()``; its `fit` takes `sample_domain`. Known
+        classes, candidates and the number of labels are its parameters:
+        ``L2TTransformer(store="experiences.db")``.
     train_on : {"target", "source", "both"}
         The rows that the classifier is trained on: the labelled target rows; or, where both domains have
         the same classes, the labelled source rows, for which no target label is needed, or all labelled
@@ -58,7 +63,8 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
     classes_ : array
         The classes that can be predicted.
     transformer_, estimator_ : estimators
-        The fitted parts.
+        The fitted parts; ``transformer_.choice_`` and ``transformer_.predicted_`` say what was transferred
+        and what it should bring.
     n_features_in_ : int
         Features seen in `fit`.
     feature_names_in_ : array of str
@@ -135,8 +141,8 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
         front = L2TTransformer() if self.transformer is None else clone(self.transformer)
-        told = {} if sample_domain is None else {"sample_domain": sample_domain}
-        self.transformer_ = front.fit(X, stack.y, **told)
+        marks = {} if sample_domain is None else {"sample_domain": sample_domain}
+        self.transformer_ = front.fit(X, stack.y, **marks)
         Z = self.transformer_.transform(X[rows])
         self.estimator_ = clone(self._classifier).fit(Z, labels)
         self.classes_ = self.estimator_.classes_

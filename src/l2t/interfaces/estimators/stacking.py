@@ -108,7 +108,7 @@ def _column(values: list[Any], ns: int) -> npt.NDArray[Any] | None:
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """Rows of both domains, told apart.
+    """Rows of both domains, with masks of their domain and labels.
 
     Attributes
     ----------
@@ -162,7 +162,7 @@ class Stack:
 def is_source(sample_domain: Any) -> Mask:
     """Tell source rows (above 0) from target rows (below 0)."""
     marks = np.asarray(sample_domain)
-    rule = "sample_domain must be one number a row, above 0 in source and below 0 in target rows"
+    rule = "sample_domain must be one number per row, above 0 in source and below 0 in target rows"
     if marks.ndim != 1 or marks.dtype.kind not in "iuf":
         raise InvalidInputError(f"{rule}, got shape {marks.shape} and dtype {marks.dtype}")
     bad = ~(np.abs(marks) > 0)

@@ -20,18 +20,23 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from l2t import algorithms
 from l2t.algorithms import Algorithm, LatentFactors
-from l2t.domains import DomainPair
+from l2t.domains import DomainPair, KnownClasses
 from l2t.domains.domain import label_array
 from l2t.exceptions import InvalidInputError, L2TWarning
+from l2t.experiences import ExperienceStore, open_store
 from l2t.inference import infer
+from l2t.inference.candidates import Wanted
 from l2t.interfaces.estimators.stacking import Stack
 from l2t.reflection import ReflectionFunction
-from l2t.reflection.plan import Constraint
+from l2t.rehearsal.rehearsal import with_known
+from l2t.validation import instance_of
 
 __all__ = ["L2TTransformer"]
 
 #: The floating types that are kept; anything else becomes the first.
 FLOATS = (np.float64, np.float32)
+#: The methods that compare candidates; all others are single algorithms.
+CHOOSING = ("l2t", "paper")
 
 
 class L2TTransformer(
@@ -42,41 +47,50 @@ class L2TTransformer(
 ):
     """Map rows of both domains to where knowledge transfers from the source to the target.
 
-    ``X -> X W``, with the W that a reflection function expects most of, or that of a base algorithm; X
-    itself where the verdict is not to transfer.
+    ``X -> X W``, with the W of the candidate that should improve accuracy most (`l2t.infer`), or that of one
+    algorithm; X itself where it is better not to transfer.
 
     Parameters
     ----------
-    method : str or Algorithm
-        "l2t", the name of a base algorithm (`l2t.algorithms.names`), or an algorithm with settings of
-        its own, to which `n_components` and `random_state` then do not apply.
+    method : str or Algorithm, default="l2t"
+        "l2t" to choose among candidates; "paper" for the search of the paper; or one algorithm, by name
+        (`l2t.algorithms.names`) or with its own settings, to which `n_components` and `random_state` then do
+        not apply.
+    candidates : sequence of names or algorithms, or mapping from names to W, optional
+        For "l2t": what to choose from, beside "identity"; by default "spectrum", "classes" and
+        "classes+spectrum". Without source labels and other known classes, "spectrum" and "identity" compete.
+    known : KnownClasses, optional
+        Further labelled rows with the same features. Rows of the target are removed from it.
+    store : str, path or ExperienceStore, optional
+        An experience store, or its URL: the classes of its labelled targets are known as well.
     reflection : ReflectionFunction, str or path, optional
-        For "l2t": a function, the name of one that ships with the package, or a file; by default the
-        one that ships.
+        For "paper": a function, or its file; by default the one that ships. A `ReflectionFunction` implies
+        ``method="paper"``, as in `l2t.infer`.
     n_components : int, optional
-        Columns of W at most (for "gfk" half of them). By default what the function's plan says, and for a
-        base algorithm 20 or as many as there can be.
+        Columns of W, at most (for "gfk" half of them). By default all that a candidate has; 20 or as many as
+        there can be for "paper" and for a base algorithm. A single "identity", "spectrum", "classes" or
+        "classes+spectrum" keeps all its columns.
     n_labels : int, optional
-        For "l2t": how many labelled target rows there will be, where none are labelled yet.
-    constraint : {"soft", "grassmann", "sphere"}, optional
-        For "l2t": where W is searched; by default what the function's plan says.
-    n_iter : int, optional
-        For "l2t": steps of the search; by default what the plan says.
-    random_state : int, RandomState or None
+        How many labelled target rows there will be, where none are labelled yet.
+    n_classes : int, optional
+        How many classes the target has; by default those of its labelled rows, or 3.
+    random_state : int, RandomState or None, default=0
         The seed.
 
     Attributes
     ----------
     W_ : array of shape (n_features_in_, u)
-        What was found. No target label was read for it.
+        The map that `transform` applies; no target label was read for it.
+    choice_ : str
+        The candidate that was chosen, or the name of the algorithm.
     verdict_ : {"transfer", "no-transfer"}
-        Whether `transform` uses it; for a base algorithm always "transfer".
+        "no-transfer" where the choice is "identity", so that `transform` returns X.
     predicted_ : float or None
-        The improvement ratio that is predicted for it; None for a base algorithm.
+        The predicted improvement ratio of the choice; None for a single algorithm.
     inference_ : Inference or None
-        Everything else about it, for "l2t".
+        The complete result, with all candidates; None for a single algorithm.
     factors_ : LatentFactors or None
-        Everything else about it, for a base algorithm.
+        The complete result of a single algorithm; None otherwise.
     n_features_in_ : int
         Features seen in `fit`.
     feature_names_in_ : array of str
@@ -110,19 +124,23 @@ class L2TTransformer(
         self,
         method: str | Algorithm = "l2t",
         *,
+        candidates: Wanted | None = None,
+        known: KnownClasses | None = None,
+        store: str | os.PathLike[str] | ExperienceStore | None = None,
         reflection: ReflectionFunction | str | os.PathLike[str] | None = None,
         n_components: int | None = None,
         n_labels: int | None = None,
-        constraint: Constraint | None = None,
-        n_iter: int | None = None,
+        n_classes: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.method = method
+        self.candidates = candidates
+        self.known = known
+        self.store = store
         self.reflection = reflection
         self.n_components = n_components
         self.n_labels = n_labels
-        self.constraint = constraint
-        self.n_iter = n_iter
+        self.n_classes = n_classes
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, sample_domain: Any = None) -> Self:
@@ -133,11 +151,12 @@ class L2TTransformer(
         X : array, DataFrame or sparse matrix of shape (n, m)
             Rows of both domains.
         y : array-like of shape (n,), optional
-            Labels. Those of the source are for base algorithms that use them ("itl"); labelled target
-            rows vote on the verdict. Target rows with -1, NaN or None are not labelled. A y of several
-            columns is not used.
+            Labels. Those of the source are known classes, which candidates are fitted to and rehearsed on;
+            those of the target are evidence in the choice. Target rows with -1, NaN or None are not
+            labelled. A y of several columns is not used.
         sample_domain : array-like of shape (n,), optional
-            Above 0 for source rows, below 0 for target rows; without it X stands for both domains.
+            Above 0 for source rows, below 0 for target rows; without it X stands for both domains, and its
+            labels are evidence alone.
 
         Returns
         -------
@@ -151,21 +170,24 @@ class L2TTransformer(
                 "method='itl' requires y to be passed, but the target y is None; it uses source labels"
             )
         self.inference_ = self.factors_ = self.predicted_ = None
-        if self._name == "l2t":
+        if self._name in CHOOSING:
             found = self.inference_ = infer(
                 pair,
                 self.reflection,
                 self.n_components,
                 self.n_labels,
-                constraint=self.constraint,
-                n_iter=self.n_iter,
+                n_classes=self.n_classes,
+                candidates=self.candidates,
+                known=self._known_classes(pair),
+                method="paper" if self._name == "paper" else None,
                 random_state=self._seed(),
             )
-            self.verdict_, self.predicted_ = found.verdict, found.predicted
-            self.W_ = found.W
+            self.choice_, self.predicted_, W = found.choice, found.predicted, found.W
         else:
-            self.factors_ = self._base(pair)
-            self.verdict_, self.W_ = "transfer", self.factors_.W
+            self.factors_ = self._fit_algorithm(pair)
+            self.choice_, W = self.factors_.algorithm, self.factors_.W
+        self.verdict_ = "no-transfer" if self.choice_ == "identity" else "transfer"
+        self.W_ = W.astype(X.dtype, copy=False)
         return self
 
     def fit_transform(
@@ -182,7 +204,7 @@ class L2TTransformer(
     def transform(
         self, X: Any, *, sample_domain: Any = None, allow_source: bool = True
     ) -> npt.NDArray[Any]:
-        """Return ``X W``, or X itself where the verdict is not to transfer, in the floating type of X.
+        """Return ``X W``, or X itself where it is better not to transfer, in the floating type of X.
 
         Parameters
         ----------
@@ -215,21 +237,40 @@ class L2TTransformer(
         method = self.method
         return method.lower() if isinstance(method, str) else str(getattr(method, "name", None))
 
-    def _base(self, pair: DomainPair) -> LatentFactors:
-        """Fit a base algorithm."""
+    def _known_classes(self, pair: DomainPair) -> KnownClasses | None:
+        """Return the known classes beside those of the source."""
+        if self.known is not None:
+            instance_of("known", self.known, KnownClasses)
+        if self.store is None:
+            return self.known
+        if isinstance(self.store, ExperienceStore):
+            past = KnownClasses(self.store.targets(n_features=pair.n_features))
+        else:
+            with open_store(self.store, create=False) as store:
+                past = KnownClasses(store.targets(n_features=pair.n_features))
+        return past if self.known is None else self.known.merge(past)
+
+    def _fit_algorithm(self, pair: DomainPair) -> LatentFactors:
+        """Fit a single algorithm, with the known classes where it uses any."""
+        known = self._known_classes(pair)
+        if known is not None:
+            known = KnownClasses([pair.source]).merge(known).without(pair.target)
+        with warnings.catch_warnings():
+            if self.n_components is None and isinstance(self.method, str):
+                warnings.simplefilter("ignore", L2TWarning)  # as many as there can be
+            algorithm = self._algorithm()
+            return (algorithm if known is None else with_known(algorithm, known)).fit(pair)
+
+    def _algorithm(self) -> Algorithm:
         if not isinstance(self.method, str) and isinstance(self.method, Algorithm):
-            return self.method.fit(pair)
+            return self.method
         if self._name not in algorithms.names():
             raise InvalidInputError(
-                f"method must be l2t, one of {', '.join(algorithms.names())}, or an algorithm, "
-                f"got {self.method!r}"
+                f"method must be {', '.join(CHOOSING)}, one of {', '.join(algorithms.names())}, or an "
+                f"algorithm, got {self.method!r}"
             )
-        params = {} if self.n_components is None else {"n_components": self.n_components}
-        algorithm = algorithms.make(self._name, random_state=self._seed(), **params)
-        with warnings.catch_warnings():
-            if self.n_components is None:
-                warnings.simplefilter("ignore", L2TWarning)  # as many as there can be
-            return algorithm.fit(pair)
+        params = {"n_components": self.n_components, "random_state": self._seed()}
+        return algorithms.make_all("method", self._name, **params)[0]
 
     def _seed(self) -> int:
         if isinstance(self.random_state, int | np.integer):

@@ -1,12 +1,11 @@
-"""The `l2t` command, one file a group.
+"""The `l2t` command, one file per group.
 
 Heavy imports wait until a command needs them, so that help is instant.
 """
 
 from __future__ import annotations
 
-from l2t.interfaces.cli.commands import (  # isort: skip  (help lists commands in this order)
-    demo,
+from l2t.interfaces.cli.commands import (  # noqa: F401  # isort: skip  (help lists commands in this order)
     everyday,
     experience,
     agent,
@@ -15,13 +14,4 @@ from l2t.interfaces.cli.commands import (  # isort: skip  (help lists commands i
 )
 from l2t.interfaces.cli.commands.app import app, main
 
-__all__ = [
-    "agent",
-    "app",
-    "dashboard",
-    "demo",
-    "everyday",
-    "experience",
-    "main",
-    "stores",
-]
+__all__ = ["app", "main"]

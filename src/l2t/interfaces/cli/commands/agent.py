@@ -10,26 +10,24 @@ import typer
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import (
     As,
-    Decimal,
-    Encoding,
-    Ignore,
-    Label,
-    Labeled,
+    Classes,
     Labels,
     Normalize,
     Quiet,
+    Reading,
     Seed,
-    Thousands,
-    ZeroBased,
+    reads_files,
 )
-from l2t.interfaces.cli.formats import Format, Scaling
+from l2t.interfaces.cli.formats import Format
 
 Store = Annotated[
-    str, typer.Option("--store", help="The agent's store: a file or a URL; made by the first ask.")
+    str,
+    typer.Option("--store", help="The agent's store: a file or a URL; the first ask creates it."),
 ]
 
 
-@app.command(short_help="What to transfer, from an agent that learns from what you tell it.")
+@app.command(short_help="What to transfer, from an agent that learns from the outcomes.")
+@reads_files()
 def ask(
     source: Annotated[Path, typer.Argument(help="File of the source domain.")],
     target: Annotated[Path, typer.Argument(help="File of the target domain.")],
@@ -37,34 +35,26 @@ def ask(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write the transformed target here.")
     ] = None,
-    label: Label = None,
-    labeled: Labeled = None,
-    ignore: Ignore = None,
-    decimal: Decimal = ".",
-    thousands: Thousands = None,
-    encoding: Encoding = None,
-    zero_based: ZeroBased = None,
+    *,
+    reading: Reading,
     labels: Labels = None,
-    normalize: Normalize = Scaling.rows,
-    reflection: Annotated[
-        str,
-        typer.Option(
-            help="What a new agent begins with: a JSON file, default, or none for nothing."
-        ),
-    ] = "default",
+    classes: Classes = None,
+    normalize: Normalize = "rows",
     explore: Annotated[
-        str,
-        typer.Option(help="A probability of trying something to learn from, or upper."),
-    ] = "0",
+        float,
+        typer.Option(
+            min=0, max=1, help="The probability of trying another candidate, to learn from it."
+        ),
+    ] = 0.0,
     seed: Seed = 0,
     format: As = Format.table,
     quiet: Quiet = False,
 ) -> None:
     """Ask the agent what to transfer from a source file to a target file.
 
-    Works as `l2t transfer`, and keeps the suggestion in the store under an id. Measure accuracy without and
-    with it on the same test rows, and tell: `l2t tell ID --before 0.61 --after 0.68`. The agent learns
-    from these outcomes, and from the labels of earlier targets in its store.
+    Works as `l2t transfer`, and keeps the suggestion in the store under an id. Measure the accuracy without
+    and with it on the same test rows, and report them: `l2t tell ID --before 0.61 --after 0.68`. The agent
+    learns from these outcomes, and from the labels of earlier targets in its store.
     """
     from l2t.interfaces.cli.agent import run_ask
 
@@ -72,18 +62,10 @@ def ask(
         source,
         target,
         url,
-        reading={
-            "label": label,
-            "labeled": labeled,
-            "ignore": ignore or (),
-            "decimal": decimal,
-            "thousands": thousands,
-            "encoding": encoding,
-            "zero_based": zero_based,
-        },
+        reading=reading,
         labels=labels,
+        classes=classes,
         how=normalize,
-        reflection=reflection,
         explore=explore,
         seed=seed,
         output=output,
@@ -92,20 +74,21 @@ def ask(
     )
 
 
-@app.command(short_help="Tell the agent the outcome of a suggestion.")
+@app.command(short_help="Report the outcome of a suggestion to the agent.")
 def tell(
     id: Annotated[str, typer.Argument(help="The suggestion's id, or its beginning.")],
-    before: Annotated[float, typer.Option(help="Accuracy on the target as it is, 0 to 1.")],
+    before: Annotated[float, typer.Option(help="Accuracy without the transfer, 0 to 1.")],
     after: Annotated[
-        float, typer.Option(help="Accuracy on the same rows with W, whatever the verdict.")
+        float, typer.Option(help="Accuracy on the same rows with the transfer, 0 to 1.")
     ],
     url: Store = "experiences.db",
     labels: Annotated[
-        int | None, typer.Option(min=1, help="How many labels you had, if ask was not told.")
+        int | None,
+        typer.Option(min=1, help="How many labels you had, if other than 'l2t ask' assumed."),
     ] = None,
     format: As = Format.table,
 ) -> None:
-    """Tell the agent the outcome of a suggestion; it learns from new outcomes, several at a time."""
+    """Report the outcome of a suggestion to the agent, which learns from it."""
     from l2t.interfaces.cli.agent import run_tell
 
     run_tell(url, id, before, after, labels, format)
@@ -119,24 +102,24 @@ def suggestions(
     ] = None,
     format: As = Format.table,
 ) -> None:
-    """List the suggestions whose outcome has not been told yet, the newest first."""
+    """List the suggestions whose outcome has not been reported yet, the newest first."""
     from l2t.interfaces.cli.agent import run_suggestions
 
     run_suggestions(url, delete, format)
 
 
-@app.command(short_help="The versions of the agent's function.")
+@app.command(short_help="The versions of the agent's reflection function.")
 def versions(
     url: Store = "experiences.db",
     go_back: Annotated[
-        int | None, typer.Option(min=1, help="Take this version into use again.")
+        int | None, typer.Option(min=1, help="Put this version into use again.")
     ] = None,
     save: Annotated[
         Path | None, typer.Option(help="Write the version in use to this JSON file.")
     ] = None,
     format: As = Format.table,
 ) -> None:
-    """List every version of the agent's function, and which took over from which."""
+    """List every version of the agent's reflection function, and which took over from which."""
     from l2t.interfaces.cli.agent import run_versions
 
     run_versions(url, go_back, save, format)

@@ -10,6 +10,8 @@ import typer
 from l2t.exceptions import MissingExtraError
 from l2t.interfaces.cli.commands.app import app
 
+_NEEDED = ("fastapi", "starlette", "uvicorn", "jinja2")
+
 
 @app.command(short_help="A local web page on a store.")
 def dashboard(
@@ -46,12 +48,7 @@ def dashboard(
         from l2t.interfaces.dashboard.server import serve
         from l2t.interfaces.dashboard.settings import Settings
     except ImportError as error:
-        if (error.name or "").partition(".")[0] not in (
-            "fastapi",
-            "starlette",
-            "uvicorn",
-            "jinja2",
-        ):
+        if (error.name or "").partition(".")[0] not in _NEEDED:
             raise
         raise MissingExtraError("the dashboard", "dashboard") from None
     settings = Settings(
@@ -62,8 +59,4 @@ def dashboard(
         max_upload=max_upload * 2**20,
         reflections=tuple(reflection or ()),
     )
-    serve(url, settings, announce=_announce, open_browser=open_browser)
-
-
-def _announce(address: str) -> None:
-    typer.echo(f"dashboard at {address} (end with Ctrl-C)", err=True)
+    serve(url, settings, open_browser=open_browser)

@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from l2t.exceptions import InvalidInputError
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import (
     As,
     Config,
-    Decimal,
-    Encoding,
-    Ignore,
     Jobs,
     Normalize,
     Quiet,
+    Reading,
     Seed,
-    Thousands,
-    ZeroBased,
+    reads_files,
 )
-from l2t.interfaces.cli.formats import Format, Scaling, Split
+from l2t.interfaces.cli.formats import Format
+from l2t.interfaces.cli.output import say, show_sentence
+from l2t.interfaces.cli.settings import write_settings
+
+if TYPE_CHECKING:
+    from l2t.domains import Domain, PairSampler
 
 Source = Annotated[
     Path, typer.Argument(metavar="SOURCE", help="File of the source domain, with labels.")
 ]
 Target = Annotated[
     Path, typer.Argument(metavar="TARGET", help="File of the target domain, with labels.")
-]
-LabelColumn = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="The column of labels (csv, xlsx, parquet) or the array (npz, mat), in both files.",
-    ),
 ]
 Cluster = Annotated[
     str | None,
@@ -43,6 +41,7 @@ Cluster = Annotated[
 
 
 @app.command(short_help="Run algorithms on pairs from two files, and keep every experience.")
+@reads_files("labeled")
 def collect(
     context: typer.Context,
     source: Source,
@@ -56,15 +55,11 @@ def collect(
         int, typer.Option(min=1, metavar="N", help="Classes of each domain in a pair.")
     ] = 3,
     per_class: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Rows of a class, at most.")
+        int, typer.Option(min=1, metavar="N", help="Rows per class, at most.")
     ] = 80,
-    label: LabelColumn = None,
-    ignore: Ignore = None,
-    decimal: Decimal = ".",
-    thousands: Thousands = None,
-    encoding: Encoding = None,
-    zero_based: ZeroBased = None,
-    normalize: Normalize = Scaling.rows,
+    *,
+    reading: Reading,
+    normalize: Normalize = "rows",
     algorithms: Annotated[
         str,
         typer.Option(metavar="NAMES", help="Algorithms, with commas between them; or 'all'."),
@@ -85,33 +80,21 @@ def collect(
     Stopped at any moment, the same command resumes where it was: nothing is done twice. The settings of the
     run are written beside the store (experiences.db: experiences.toml), and --config repeats it.
     """
-    from l2t.interfaces.cli.collect import run_collect
+    from l2t.domains import PairSampler
 
-    run_collect(
+    first, second = _labelled(source, target, reading, normalize)
+    _collect(
         context,
-        source,
-        target,
+        PairSampler(first, second, pairs, classes, per_class, random_state=seed),
         store,
-        sampling={"n_pairs": pairs, "n_classes": classes, "max_per_class": per_class},
-        reading={
-            "label": label,
-            "ignore": ignore or (),
-            "decimal": decimal,
-            "thousands": thousands,
-            "encoding": encoding,
-            "zero_based": zero_based,
-        },
-        how=normalize,
-        algorithms=algorithms,
-        options={
-            "one_per_pair": one_per_pair,
-            "n_components": components,
-            "n_jobs": jobs,
-            "cluster": cluster,
-            "random_state": seed,
-            "progress": not quiet,
-        },
-        format=format,
+        format,
+        algorithms=algorithms if algorithms == "all" else re.split(r"\s*,\s*", algorithms.strip()),
+        one_per_pair=one_per_pair,
+        n_components=components,
+        n_jobs=jobs,
+        cluster=cluster,
+        random_state=seed,
+        progress=not quiet,
     )
 
 
@@ -142,8 +125,9 @@ def learn(
         ),
     ] = 30,
     split: Annotated[
-        Split, typer.Option(help="What held-out experiences may not share with the others.")
-    ] = Split.pair,
+        Literal["pair", "class"],
+        typer.Option(help="What held-out experiences may not share with the others."),
+    ] = "pair",
     seed: Seed = 0,
     config: Config = None,
     format: As = Format.table,
@@ -163,3 +147,46 @@ def learn(
         "random_state": seed,
     }
     run_learn(context, store, output, options, format, quiet=quiet)
+
+
+def _labelled(source: Path, target: Path, reading: Reading, how: str) -> list[Domain]:
+    from l2t.domains import normalize, read_domains
+
+    found = [normalize(domain, how) for domain in read_domains([source, target], **reading)]
+    for path, domain in zip((source, target), found, strict=True):
+        if domain.y is None:
+            raise InvalidInputError(
+                f"{path}: has no labels; say --label with the name of their column"
+            )
+    return found
+
+
+def _collect(
+    context: typer.Context, sampler: PairSampler, url: str, format: Format, **options: Any
+) -> None:
+    """Collect into a store, write the settings beside it, and print how it went."""
+    from l2t.experiences import collect, open_store
+    from l2t.experiences.store.address import Address
+
+    address = Address.of(url)
+    known = address.without_password if address.kind == "postgresql" else url
+    with open_store(url) as store:
+        place = Path(url) if address.path and "://" not in url else address.path
+        settings = write_settings(context, place or Path("experiences"), store=known)
+        try:
+            summary = collect(sampler, store, **options)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(
+                f"what was finished is kept in {known}; go on with: l2t collect --config {settings}"
+            ) from None
+        count = store.count()
+    show_sentence(
+        f"{summary.done} runs done, {summary.failed} failed, {summary.already_there} were there already, "
+        f"in {summary.seconds:.0f} s; {known} holds {count} experiences",
+        asdict(summary) | {"experiences": count, "store": known, "settings": str(settings)},
+        format,
+    )
+    quiet = not options["progress"]
+    if summary.failed:
+        say(f"why runs failed: l2t store ls {known} --status failed", quiet)
+    say(f"to repeat it: l2t collect --config {settings}; next: l2t learn --store {known}", quiet)

@@ -2,82 +2,43 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
-from l2t.interfaces.cli.formats import Format, Scaling
+from l2t.interfaces.cli.formats import Format
 from l2t.interfaces.cli.settings import read_settings
 
 __all__ = [
     "As",
+    "Candidates",
+    "Classes",
     "Config",
-    "Decimal",
-    "Encoding",
-    "Ignore",
+    "How",
     "Jobs",
-    "Label",
-    "Labeled",
+    "KnownStore",
     "Labels",
     "Normalize",
-    "Past",
-    "Plot",
     "Quiet",
+    "Reading",
     "Reflection",
     "Seed",
     "StoreUrl",
-    "Thousands",
-    "ZeroBased",
+    "inference_options",
+    "reads_files",
+    "typed_options",
 ]
 
+#: How the files of a command are read: parameters of `l2t.domains.read_domains`.
+Reading = dict[str, Any]
 StoreUrl = Annotated[
     str,
     typer.Argument(
         metavar="STORE", help="A file such as experiences.db, or postgresql://user@host/database."
-    ),
-]
-Label = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="The column of labels (csv, xlsx, parquet) or the array (npz, mat), in both files. Without it "
-        "'label' or 'y', where there is one.",
-    ),
-]
-Labeled = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="A column of 0 and 1 in the target that says which labels you really have. Without it "
-        "the rows whose label cell is not empty, where some are.",
-    ),
-]
-Ignore = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME",
-        help="A column that is no feature, such as an identifier; may be given again.",
-    ),
-]
-Decimal = Annotated[str, typer.Option(metavar="MARK", help="The decimal mark of csv files.")]
-Thousands = Annotated[
-    str | None, typer.Option(metavar="MARK", help="The separator of thousands in csv files.")
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="The encoding of csv files, such as cp1252. Without it UTF-8, or UTF-16 where a file "
-        "begins with its mark.",
-    ),
-]
-ZeroBased = Annotated[
-    bool | None,
-    typer.Option(
-        "--zero-based/--one-based",
-        help="Whether the first feature of svmlight files has the index 0 or 1. Without it 0 where one "
-        "of the files has that index.",
     ),
 ]
 Labels = Annotated[
@@ -89,24 +50,48 @@ Labels = Annotated[
     ),
 ]
 Normalize = Annotated[
-    Scaling,
+    Literal["rows", "zscore", "none"],
     typer.Option(
         help="First divide rows by their norm, give columns unit variance, or do nothing."
     ),
 ]
 Reflection = Annotated[
-    str,
+    str | None,
     typer.Option(
         metavar="FILE",
-        help="What 'l2t learn' wrote, or 'default', the reflection function that ships with l2t.",
+        help="For --method paper: what 'l2t learn' wrote, or 'default', the reflection function that "
+        "ships with l2t.",
     ),
 ]
-Past = Annotated[
+Classes = Annotated[
+    int | None,
+    typer.Option(
+        min=2,
+        metavar="N",
+        help="How many classes the target has. Without it those of its labelled rows, or 3.",
+    ),
+]
+Candidates = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help="What to choose from beside 'identity' (not to transfer), with commas between them: "
+        "spectrum, classes, classes+spectrum (without it these three), or base algorithms such as gfk.",
+    ),
+]
+KnownStore = Annotated[
     str | None,
     typer.Option(
         metavar="STORE",
-        help="Begin with what the labelled targets of this store say of the features; they must be the "
-        "features of your files.",
+        help="Also learn from the labelled targets of this store; they must have the features of your "
+        "files.",
+    ),
+]
+How = Annotated[
+    Literal["l2t", "paper"] | None,
+    typer.Option(
+        help="l2t rehearses candidates on known classes and takes the best; paper searches with the "
+        "paper's reflection function. Without it l2t, or paper where --reflection is given.",
     ),
 ]
 Seed = Annotated[int, typer.Option(min=0, metavar="N", help="The seed of everything random.")]
@@ -114,11 +99,8 @@ As = Annotated[Format, typer.Option("--format", help="How results are printed.")
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print results and errors, and nothing else.")
 ]
-Plot = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Draw a picture (.png, .svg or .pdf).")
-]
 Jobs = Annotated[
-    int, typer.Option(metavar="N", help="Processes on this machine; -1 for one a core.")
+    int, typer.Option(metavar="N", help="Processes on this machine; -1 for one per core.")
 ]
 Config = Annotated[
     Path | None,
@@ -130,3 +112,113 @@ Config = Annotated[
         "the names of arguments and options, and what is typed wins.",
     ),
 ]
+
+#: Options that say what to infer.
+_INFERRING = ("labels", "classes", "candidates", "store", "normalize", "seed")
+
+
+def _reading(
+    *,
+    label: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The column of labels (csv, xlsx, parquet) or the array (npz, mat), in both files. "
+            "Without it 'label' or 'y', where there is one.",
+        ),
+    ] = None,
+    labeled: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="A column of 0 and 1 in the target that says which labels you really have. Without it "
+            "the rows whose label cell is not empty, where some are.",
+        ),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A column that is no feature, such as an identifier; may be given again.",
+        ),
+    ] = None,
+    decimal: Annotated[
+        str, typer.Option(metavar="MARK", help="The decimal mark of csv files.")
+    ] = ".",
+    thousands: Annotated[
+        str | None, typer.Option(metavar="MARK", help="The separator of thousands in csv files.")
+    ] = None,
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The encoding of csv files, such as cp1252. Without it UTF-8, or UTF-16 where a file "
+            "begins with its mark.",
+        ),
+    ] = None,
+    zero_based: Annotated[
+        bool | None,
+        typer.Option(
+            "--zero-based/--one-based",
+            help="Whether the first feature of svmlight files has the index 0 or 1. Without it 0 where "
+            "one of the files has that index.",
+        ),
+    ] = None,
+) -> None:
+    """Declare the options that `reads_files` gives to commands."""
+
+
+def reads_files(*left_out: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that gives a command options in the place of its parameter `reading`.
+
+    Typer sees the options of `_reading` but those left out; the command gets them as one `Reading`.
+    """
+    shared = inspect.signature(_reading, eval_str=True).parameters
+    options = [option for name, option in shared.items() if name not in left_out]
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(command, eval_str=True)
+        parameters: list[inspect.Parameter] = []
+        for name, parameter in own.parameters.items():
+            parameters += options if name == "reading" else [parameter]
+
+        @functools.wraps(command)
+        def run(**given: Any) -> None:
+            reading = {option.name: given.pop(option.name) for option in options}
+            command(reading=reading | {"ignore": reading["ignore"] or ()}, **given)
+
+        run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {each.name: each.annotation for each in parameters}
+        return run
+
+    return decorate
+
+
+def inference_options(context: typer.Context) -> dict[str, Any]:
+    """Return the options of a command that say what to infer, as arguments of `infer`."""
+    candidates = context.params["candidates"]
+    return {
+        "n_labels": context.params["labels"],
+        "n_classes": context.params["classes"],
+        "candidates": candidates and tuple(name.strip() for name in candidates.split(",")),
+        "random_state": context.params["seed"],
+    }
+
+
+def typed_options(context: typer.Context) -> list[str]:
+    """Return the options for reading and inferring that were given, as words of a command line."""
+    words = []
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        value = context.params[name]
+        if (
+            name not in (*inspect.signature(_reading).parameters, *_INFERRING)
+            or value == parameter.default
+        ):
+            continue
+        if isinstance(value, bool):
+            words += [(parameter.opts if value else parameter.secondary_opts)[0]]
+        else:
+            for each in value if isinstance(value, list | tuple) else [value]:
+                words += [parameter.opts[0], str(each)]
+    return words

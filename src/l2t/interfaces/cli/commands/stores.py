@@ -1,17 +1,26 @@
-"""Commands that look after an experience store."""
+"""Commands that look into an experience store, and look after it."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from l2t.exceptions import UnknownRunError
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import As, StoreUrl
-from l2t.interfaces.cli.formats import Format, Order, Status
+from l2t.interfaces.cli.formats import Format
+from l2t.interfaces.cli.output import say, show_record, show_rows, show_sentence
+
+if TYPE_CHECKING:
+    from l2t.experiences import ExperienceStore
 
 store = typer.Typer(help="Look after an experience store.", no_args_is_help=True)
 app.add_typer(store, name="store")
+
+Order = Literal["created_at", "algorithm", "duration", "improvement_ratio", "n_labels"]
 
 
 @store.command("ls", short_help="List experiences.")
@@ -26,18 +35,40 @@ def store_ls(
     labels: Annotated[
         int | None, typer.Option(metavar="N", help="Only at this number of labels.")
     ] = None,
-    status: Annotated[Status | None, typer.Option(help="Only runs that ended so.")] = None,
+    status: Annotated[
+        Literal["done", "failed"] | None, typer.Option(help="Only runs that ended so.")
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, metavar="N", help="How many.")] = 20,
-    order: Annotated[Order, typer.Option(help="The newest or the largest first.")] = (
-        Order.created_at
-    ),
+    order: Annotated[Order, typer.Option(help="The newest or the largest first.")] = "created_at",
     format: As = Format.table,
 ) -> None:
     """List experiences, the newest or the largest first."""
-    from l2t.interfaces.cli.stores import run_ls
-
-    filters = {"algorithm": algorithm, "domain": domain, "n_labels": labels, "status": status}
-    run_ls(url, filters, limit, order, format)
+    filters: dict[str, Any] = {
+        "algorithm": algorithm,
+        "domain": domain,
+        "n_labels": labels,
+        "status": status,
+    }
+    with _opened(url) as opened:
+        rows = [
+            {
+                "run": each.run_key[:12],
+                "algorithm": each.algorithm,
+                "source": each.source_name,
+                "target": each.target_name,
+                "labels": each.n_labels,
+                "before": _number(each.accuracy_before),
+                "after": _number(each.accuracy_after),
+                "ratio": _number(each.improvement_ratio),
+                "status": f"failed: {each.reason}" if each.status == "failed" else each.status,
+            }
+            for each in opened.experiences(
+                limit=limit, order=order, descending=True, statistics=False, **filters
+            )
+        ]
+        total = opened.count(**filters)
+    show_rows(rows, format)
+    say(f"{len(rows)} of {total} experiences", format is not Format.table)
 
 
 @store.command("show", short_help="One run in full.")
@@ -49,9 +80,40 @@ def store_show(
     format: As = Format.table,
 ) -> None:
     """Show one run in full, with its accuracies at every number of labels."""
-    from l2t.interfaces.cli.stores import run_show
-
-    run_show(url, key, format)
+    with _opened(url) as opened:
+        run = opened.run(_whole_key(opened, key))
+    record = {
+        "run": run.key,
+        "algorithm": run.algorithm,
+        "params": str(dict(run.params)),
+        "source": repr(run.pair.source),
+        "target": repr(run.pair.target),
+        "seed": run.random_state,
+        "status": run.status,
+        "reason": run.reason or None,
+        "W": None if run.W is None else f"{run.W.shape[0]} x {run.W.shape[1]}",
+        "seconds": run.duration,
+        "created": run.created_at.isoformat(timespec="seconds"),
+        "version": run.version,
+        "host": run.host,
+    }
+    rows = [
+        {
+            "labels": score.n_labels,
+            "before": score.accuracy_before,
+            "±": score.standard_error_before,
+            "after": score.accuracy_after,
+            "± after": score.standard_error_after,
+            "ratio": score.improvement_ratio,
+        }
+        for score in run.scores
+    ]
+    if format is Format.json:
+        show_record(record | {"scores": rows}, format)
+        return
+    show_record(record, format)
+    if rows:
+        show_rows(rows, format)
 
 
 @store.command("rm", short_help="Delete runs.")
@@ -64,26 +126,33 @@ def store_rm(
     format: As = Format.table,
 ) -> None:
     """Delete runs, with the domains and arrays that nothing else refers to."""
-    from l2t.interfaces.cli.stores import run_rm
-
-    run_rm(url, keys, format)
+    with _opened(url) as opened:
+        removed = opened.delete(key=[_whole_key(opened, key) for key in keys])
+    show_sentence(f"{_count(removed, 'run')} deleted", {"deleted": removed}, format)
 
 
 @store.command("check", short_help="Read and hash everything again.")
 def store_check(url: StoreUrl, format: As = Format.table) -> None:
     """Read and hash everything in a store again; exit code 1 if anything is wrong."""
-    from l2t.interfaces.cli.stores import run_check
-
-    if not run_check(url, format):
+    with _opened(url) as opened:
+        problems = opened.check()
+    if format is Format.csv:
+        show_rows([{"problem": problem} for problem in problems], format)
+    else:
+        sentence = "\n".join(problems) or "sound"
+        show_sentence(sentence, {"sound": not problems, "problems": problems}, format)
+    if problems:
         raise typer.Exit(1)
 
 
 @store.command("upgrade", short_help="Bring an older store to the form of this version.")
 def store_upgrade(url: StoreUrl, format: As = Format.table) -> None:
     """Bring a store that an older version made to the form of this one."""
-    from l2t.interfaces.cli.stores import run_upgrade
+    from l2t.experiences import upgrade_store
 
-    run_upgrade(url, format)
+    upgrade_store(url)
+    with _opened(url) as opened:
+        show_sentence("up to date", {"version": opened.version}, format)
 
 
 @store.command("merge", short_help="Copy other stores into one.")
@@ -95,7 +164,43 @@ def store_merge(
     format: As = Format.table,
 ) -> None:
     """Copy what other stores have into a store, without duplicates; exit code 1 if some is damaged."""
-    from l2t.interfaces.cli.stores import run_merge
-
-    if not run_merge(url, sources, format):
+    runs = suggestions = 0
+    damaged: list[str] = []
+    with _opened(url, create=True) as opened:
+        for each in sources:
+            with _opened(each) as source:
+                merged = opened.merge(source)
+            runs += merged.runs
+            suggestions += merged.suggestions
+            damaged += [f"{each}: {problem}" for problem in merged.damaged]
+    counts = [_count(runs, "run")] + ([_count(suggestions, "suggestion")] if suggestions else [])
+    left_out = f", {_count(len(damaged), 'damaged record')} left out" if damaged else ""
+    sentence = "\n".join([f"{' and '.join(counts)} added{left_out}", *damaged])
+    show_sentence(sentence, {"runs": runs, "suggestions": suggestions, "damaged": damaged}, format)
+    if damaged:
         raise typer.Exit(1)
+
+
+@contextmanager
+def _opened(url: str, *, create: bool = False) -> Iterator[ExperienceStore]:
+    from l2t.experiences import open_store
+
+    with open_store(url, create=create) as opened:
+        yield opened
+
+
+def _whole_key(opened: ExperienceStore, beginning: str) -> str:
+    """Return the key that begins so; a list shows the first twelve letters."""
+    found = sorted(key for key in opened.keys() if key.startswith(beginning))  # noqa: SIM118
+    if len(found) != 1 or not beginning:
+        what = "no run" if not found else f"{len(found)} runs"
+        raise UnknownRunError(f"{what} with a key that begins with {beginning!r:.80}")
+    return found[0]
+
+
+def _count(count: int, noun: str) -> str:
+    return f"1 {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _number(value: float) -> float | None:
+    return None if value != value else value  # NaN: a failed run has none

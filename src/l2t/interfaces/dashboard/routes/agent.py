@@ -1,4 +1,4 @@
-"""The agent of the store: ask it, tell it outcomes, and see what it has learned."""
+"""The agent of the store: ask it, report outcomes, and see what it has learned."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def versions(here: Here) -> list[VersionOut]:
 
 @router.post("/versions/{number}/use", status_code=201)
 def use(here: Here, number: Annotated[int, PathParameter(ge=1, le=10**9)]) -> VersionOut:
-    """Take a version into use again; it becomes the newest one, and goes on learning."""
+    """Use a version again; it becomes the newest one, and is refined further."""
     again = here.agent.go_back(number)
     return versions(here)[again.number - 1]
 
@@ -82,15 +82,15 @@ def ask(here: Here, wanted: AskIn) -> JobOut:
 
     def prepare(folder: Path) -> dict[str, Any]:
         names = placed(here, {"source": wanted.source, "target": wanted.target}, folder)
-        asked = {"normalize": wanted.normalize, "n_labels": wanted.n_labels}
-        return {"store": url, "names": names} | asked
+        options = wanted.model_dump(include={"n_labels", "n_classes"})
+        return {"store": url, "names": names, "normalize": wanted.normalize, "options": options}
 
     return told(here.jobs.start("ask", prepare))
 
 
 @router.post("/suggestions/{id}/outcome")
 def tell(here: Here, id: Id, outcome: OutcomeIn) -> OutcomeOut:
-    """Tell the outcome of a suggestion; the agent learns from it in the background."""
+    """Report the outcome of a suggestion; the agent learns from it in the background."""
     run = here.agent.tell(id, outcome.accuracy_before, outcome.accuracy_after, outcome.n_labels)
     (score,) = run.scores
     return OutcomeOut(
@@ -108,7 +108,7 @@ def _suggestion(each: SuggestionRecord) -> SuggestionOut:
         id=each.id,
         source=each.source_name,
         target=each.target_name,
-        algorithm=each.algorithm,
+        choice=each.algorithm,
         n_labels=each.n_labels,
         predicted=each.predicted,
         interval=None if each.interval is None else list(each.interval),

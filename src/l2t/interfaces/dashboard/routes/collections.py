@@ -6,18 +6,12 @@ import os
 import socket
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
 from l2t.experiences import CollectionProgress
 from l2t.interfaces.dashboard.context import Here
-from l2t.interfaces.dashboard.models import (
-    CollectionOut,
-    CollectionsOut,
-    FailureOut,
-    MinuteOut,
-)
 
 __all__ = ["router"]
 
@@ -31,36 +25,32 @@ def collections(
     here: Here,
     limit: Annotated[int, Query(ge=1, le=100)] = 10,
     minutes: Annotated[int, Query(ge=1, le=1440, description="How far to look back.")] = 60,
-) -> CollectionsOut:
-    """Return the collections that began last, runs by minute, and why runs failed."""
+) -> dict[str, Any]:
+    """Return the collections that began last, runs by minute, and why runs failed.
+
+    The state of a collection is running, finished, stopped or silent: neither ended nor heard of for long,
+    or its process is gone.
+    """
     now = datetime.now(UTC)
     summaries = here.store.summaries
-    return CollectionsOut(
-        now=now,
-        collections=[_collection(each, now) for each in here.store.collections(limit=limit)],
-        minutes=[
-            MinuteOut(minute=minute, done=done, failed=failed)
-            for minute, done, failed in summaries.runs_per_minute(now - timedelta(minutes=minutes))
-        ],
-        failures=[
-            FailureOut(**asdict(each)) for each in here.memo.get("failures", summaries.failures)
-        ],
-    )
+    runs = summaries.runs_per_minute(now - timedelta(minutes=minutes))
+    return {
+        "now": now,
+        "collections": [_collection(each, now) for each in here.store.collections(limit=limit)],
+        "minutes": [dict(zip(("minute", "done", "failed"), each, strict=True)) for each in runs],
+        "failures": here.memo.get("failures", summaries.failures),
+    }
 
 
-def _collection(each: CollectionProgress, now: datetime) -> CollectionOut:
+def _collection(each: CollectionProgress, now: datetime) -> dict[str, Any]:
     worked = (each.updated_at - each.started_at).total_seconds()
     rate = (each.done + each.failed) / worked if worked > 0 else 0.0
     left = None
     state = _state(each, now)
     if each.total is not None and rate > 0 and state == "running":
         left = max(each.total - each.done - each.failed - each.already_there, 0) / rate
-    return CollectionOut(
-        **asdict(each),
-        state=state,  # type: ignore[arg-type]
-        per_minute=60.0 * rate if rate else None,
-        seconds_left=left,
-    )
+    pace = {"per_minute": 60.0 * rate if rate else None, "seconds_left": left}
+    return asdict(each) | {"state": state} | pace
 
 
 def _state(each: CollectionProgress, now: datetime) -> str:
@@ -73,8 +63,6 @@ def _state(each: CollectionProgress, now: datetime) -> str:
 def _alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # somebody else's
-        return True
+    except OSError as error:
+        return not isinstance(error, ProcessLookupError)  # somebody else's is alive, too
     return True

@@ -6,6 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Iterator
+from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -14,19 +15,12 @@ from fastapi import APIRouter, Depends, Path, Query
 from starlette.responses import Response, StreamingResponse
 
 from l2t.domains import Domain
-from l2t.experiences import Experience, Run
-from l2t.interfaces.dashboard.context import Context, Here
+from l2t.experiences import Experience, Run, Score
+from l2t.interfaces.dashboard import pictures
+from l2t.interfaces.dashboard.context import Here
 from l2t.interfaces.dashboard.errors import Refused
-from l2t.interfaces.dashboard.models import (
-    DomainOut,
-    ExperienceOut,
-    ExperiencesOut,
-    FacetsOut,
-    PictureOut,
-    RunOut,
-    StatisticsOut,
-)
-from l2t.interfaces.dashboard.pictures import Camera
+from l2t.interfaces.dashboard.models import DomainOut
+from l2t.statistics import PairStatistics
 
 __all__ = ["router"]
 
@@ -38,7 +32,9 @@ Count = Annotated[int, Query(ge=1, le=10**9)]
 Order = Literal["created_at", "algorithm", "duration", "improvement_ratio", "n_labels"]
 _MOST_NAMES = 1000
 _MOST_RUNS = 200  # that can be selected by key
-_COLUMNS = tuple(ExperienceOut.model_fields)
+_SCORES = [each.name for each in fields(Score)]
+_COLUMNS = ["run", "created_at", "algorithm", "source", "target", *_SCORES]
+_COLUMNS += ["duration", "status", "reason"]
 
 
 def _filters(
@@ -71,17 +67,17 @@ OrderBy = Annotated[Order, Query(description="What to sort by.")]
 
 
 @router.get("/facets")
-def facets(here: Here) -> FacetsOut:
-    """Return what experiences can be filtered by."""
+def facets(here: Here) -> dict[str, Any]:
+    """Return what experiences can be filtered by, with the first thousand names of domains."""
 
-    def compute() -> FacetsOut:
+    def compute() -> dict[str, Any]:
         algorithms, label_counts, names = here.store.summaries.facets()
-        return FacetsOut(
-            algorithms=algorithms,
-            label_counts=label_counts,
-            names=names[:_MOST_NAMES],
-            left_out=max(len(names) - _MOST_NAMES, 0),
-        )
+        return {
+            "algorithms": algorithms,
+            "label_counts": label_counts,
+            "names": names[:_MOST_NAMES],
+            "left_out": max(len(names) - _MOST_NAMES, 0),
+        }
 
     return here.memo.get("facets", compute)
 
@@ -94,15 +90,15 @@ def experiences(
     descending: bool = True,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
-) -> ExperiencesOut:
-    """Return a page of experiences."""
+) -> dict[str, Any]:
+    """Return a page of experiences, and how many match in all; a failed run has no scores."""
     found = here.store.experiences(
         limit=limit, offset=offset, order=order, descending=descending, statistics=False, **filters
     )
     items = [_experience(each) for each in found]
     key = ("count", *(str(value) for value in filters.values()))
     total = here.memo.get(key, lambda: here.store.count(**filters))
-    return ExperiencesOut(total=total, offset=offset, items=items)
+    return {"total": total, "offset": offset, "items": items}
 
 
 @router.get(
@@ -120,15 +116,27 @@ def experiences_csv(
 
 
 @router.get("/runs/{key}")
-def run(here: Here, key: Key) -> RunOut:
-    """Return one run in full."""
+def run(here: Here, key: Key) -> dict[str, Any]:
+    """Return one run in full.
+
+    `statistics` are d, tau and the standard deviation of the distance (root of Q's diagonal) over the
+    bandwidths 2^p eta; p is in `exponents`.
+    """
     return here.memo.get(("run", key), lambda: _run(here.store.run(key)))
 
 
 @router.get("/runs/{key}/picture")
-def picture(here: Here, key: Key) -> PictureOut:
-    """Return both domains of a run in two dimensions, before and after its W."""
-    return here.memo.get(("picture", key), lambda: _picture(here, key))
+def picture(here: Here, key: Key) -> dict[str, Any]:
+    """Return both domains of a run in two principal components, before and after its W.
+
+    Rows lie in a square from -1 to 1; `codes` are their classes, -1 where one is not known.
+    """
+
+    def compute() -> dict[str, Any]:
+        run = here.store.run(key)
+        return pictures.picture(run.pair, run.W)
+
+    return here.memo.get(("picture", key), compute)
 
 
 @router.get(
@@ -139,8 +147,8 @@ def picture(here: Here, key: Key) -> PictureOut:
 def factors(here: Here, key: Key) -> Response:
     """Return the W of a run as a numpy file."""
     whole = run(here, key)
-    if whole.W_shape is None:
-        raise Refused(404, f"run {key[:12]} failed and has no W: {whole.reason}")
+    if whole["W_shape"] is None:
+        raise Refused(404, f"run {key[:12]} failed and has no W: {whole['reason']}")
     file = io.BytesIO()
     np.save(file, np.asarray(here.store.run(key).W), allow_pickle=False)
     headers = {"content-disposition": f'attachment; filename="W-{key[:12]}.npy"'}
@@ -151,33 +159,18 @@ def _in_utc(time: datetime | None) -> datetime | None:
     return time.replace(tzinfo=UTC) if time is not None and time.tzinfo is None else time
 
 
-def _experience(each: Experience) -> ExperienceOut:
-    scored = each.n_labels is not None
-    return ExperienceOut(
-        run=each.run_key,
-        created_at=each.created_at,
-        algorithm=each.algorithm,
-        source=each.source_name,
-        target=each.target_name,
-        n_labels=each.n_labels,
-        accuracy_before=each.accuracy_before if scored else None,
-        standard_error_before=each.standard_error_before if scored else None,
-        accuracy_after=each.accuracy_after if scored else None,
-        standard_error_after=each.standard_error_after if scored else None,
-        improvement_ratio=each.improvement_ratio if scored else None,
-        duration=each.duration,
-        status=each.status,
-        reason=each.reason,
-    )
+def _experience(each: Experience) -> dict[str, Any]:
+    found = {name: getattr(each, name, None) for name in _COLUMNS}
+    named = {"run": each.run_key, "source": each.source_name, "target": each.target_name}
+    return found | named | (dict.fromkeys(_SCORES) if each.n_labels is None else {})
 
 
 def _csv(found: Iterator[Experience]) -> Iterator[str]:
     buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(_COLUMNS)
+    writer = csv.DictWriter(buffer, _COLUMNS, lineterminator="\n")
+    writer.writeheader()
     for each in found:
-        row = _experience(each).model_dump(mode="json")
-        writer.writerow([row[name] for name in _COLUMNS])
+        writer.writerow(_experience(each) | {"created_at": each.created_at.isoformat()})
         if buffer.tell() > 2**16:
             yield buffer.getvalue()
             buffer.seek(0)
@@ -195,43 +188,40 @@ def _domain(domain: Domain) -> DomainOut:
     )
 
 
-def _run(run: Run) -> RunOut:
-    statistics = run.statistics
-    return RunOut(
-        run=run.key,
-        algorithm=run.algorithm,
-        params=dict(run.params),
-        random_state=run.random_state,
-        protocol=dict(run.protocol),
-        source=_domain(run.pair.source),
-        target=_domain(run.pair.target),
-        status=run.status,
-        reason=run.reason,
-        W_shape=None if run.W is None else list(run.W.shape),
-        scores=list(run.scores),
-        statistics=None
-        if statistics is None
-        else StatisticsOut(
-            exponents=statistics.kernels.exponents.tolist(),
-            d=_plain(statistics.d),
-            tau=_plain(statistics.tau),
-            deviation=_plain(np.sqrt(np.maximum(np.diag(statistics.Q), 0.0))),
-            n_neighbors=statistics.n_neighbors,
-        ),
-        duration=run.duration,
-        version=run.version,
-        host=run.host,
-        created_at=run.created_at,
+def _run(run: Run) -> dict[str, Any]:
+    names = (
+        "algorithm",
+        "random_state",
+        "status",
+        "reason",
+        "scores",
+        "duration",
+        "version",
+        "host",
     )
+    return {
+        "run": run.key,
+        **{name: getattr(run, name) for name in names},
+        "created_at": run.created_at,
+        "params": dict(run.params),
+        "protocol": dict(run.protocol),
+        "source": _domain(run.pair.source),
+        "target": _domain(run.pair.target),
+        "W_shape": None if run.W is None else run.W.shape,
+        "statistics": None if run.statistics is None else _statistics(run.statistics),
+    }
+
+
+def _statistics(statistics: PairStatistics) -> dict[str, Any]:
+    deviation = np.sqrt(np.maximum(np.diag(statistics.Q), 0.0))
+    return {
+        "exponents": statistics.kernels.exponents.tolist(),
+        "d": _plain(statistics.d),
+        "tau": _plain(statistics.tau),
+        "deviation": _plain(deviation),
+        "n_neighbors": statistics.n_neighbors,
+    }
 
 
 def _plain(values: Any) -> list[float]:
     return [float(value) if math.isfinite(value) else 0.0 for value in values]
-
-
-def _picture(here: Context, key: str) -> PictureOut:
-    run = here.store.run(key)
-    camera = Camera(run.pair)
-    before = camera.picture(None)
-    after = None if run.W is None else camera.picture(run.W)
-    return PictureOut(**camera.scene(), before=before, after=after)

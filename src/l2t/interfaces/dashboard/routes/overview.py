@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
-from dataclasses import asdict
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 
-from l2t.experiences.records import Gain
+from l2t.experiences.records import Gain, Totals
 from l2t.interfaces.dashboard.context import Here
-from l2t.interfaces.dashboard.models import DistributionOut, GainsOut, TotalsOut
 
 __all__ = ["router"]
 
@@ -22,15 +20,31 @@ _MOST = 30  # rows and columns of the matrix of gains
 
 
 @router.get("/totals")
-def totals(here: Here) -> TotalsOut:
+def totals(here: Here) -> Totals:
     """Return how much the store holds."""
-    return TotalsOut(**asdict(here.memo.get("totals", here.store.summaries.totals)))
+    return here.memo.get("totals", here.store.summaries.totals)
 
 
 @router.get("/distributions")
-def distributions(here: Here) -> list[DistributionOut]:
-    """Return the improvement ratios by algorithm and number of labels: quantiles and histogram."""
-    return here.memo.get("distributions", lambda: _distributions(here), fresh_for=_FRESH)
+def distributions(here: Here) -> list[dict[str, Any]]:
+    """Return the improvement ratios by algorithm and number of labels.
+
+    `better` is the share of ratios above 1, `quantiles` are those at 5, 25, 50, 75 and 95 %, and `bins`
+    are the middles of the bins of width 0.01 that are not empty.
+    """
+
+    def compute() -> list[dict[str, Any]]:
+        return [
+            vars(each)
+            | {
+                "quantiles": each.quantiles.tolist(),
+                "bins": each.bins.round(2).tolist(),
+                "counts": each.counts.tolist(),
+            }
+            for each in here.store.summaries.distributions()
+        ]
+
+    return here.memo.get("distributions", compute, fresh_for=_FRESH)
 
 
 @router.get("/gains")
@@ -40,55 +54,37 @@ def gains(
         Literal["family", "name"],
         Query(description="family: what precedes a bracket in names such as photos[ant, bee]."),
     ] = "family",
-) -> GainsOut:
-    """Return the mean improvement ratio from each source to each target."""
+) -> dict[str, Any]:
+    """Return the mean improvement ratio from each source (rows) to each target (columns).
+
+    Sources and targets with the fewest experiences are left out where there are many.
+    """
     return here.memo.get(
         ("gains", by), lambda: _matrix(here.store.summaries.gains(), by), fresh_for=_FRESH
     )
 
 
-def _distributions(here: Here) -> list[DistributionOut]:
-    return [
-        DistributionOut(
-            algorithm=each.algorithm,
-            n_labels=each.n_labels,
-            count=each.count,
-            mean=each.mean,
-            better=each.better,
-            quantiles=each.quantiles.tolist(),
-            bins=each.bins.round(2).tolist(),
-            counts=each.counts.tolist(),
-        )
-        for each in here.store.summaries.distributions()
-    ]
-
-
-def _matrix(gains: list[Gain], by: str) -> GainsOut:
+def _matrix(gains: list[Gain], by: str) -> dict[str, Any]:
     title: Callable[[str], str] = (lambda name: name) if by == "name" else _family
-    sums: dict[tuple[str, str], float] = {}
+    sums: defaultdict[tuple[str, str], float] = defaultdict(float)
     counts: Counter[tuple[str, str]] = Counter()
+    used: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
     for each in gains:
         at = title(each.source), title(each.target)
-        sums[at] = sums.get(at, 0.0) + each.mean * each.count
+        sums[at] += each.mean * each.count
         counts[at] += each.count
-    sides: list[list[str]] = []
-    left_out = 0
-    for side in (0, 1):
-        used: Counter[str] = Counter()
-        for at, count in counts.items():
-            used[at[side]] += count
-        sides.append(sorted(name for name, _ in used.most_common(_MOST)))
-        left_out += max(len(used) - _MOST, 0)
-    sources, targets = sides
-    return GainsOut(
-        sources=sources,
-        targets=targets,
-        mean=[
+        for side, name in zip(used, at, strict=True):
+            side[name] += each.count
+    sources, targets = (sorted(name for name, _ in side.most_common(_MOST)) for side in used)
+    return {
+        "sources": sources,
+        "targets": targets,
+        "mean": [
             [sums[s, t] / counts[s, t] if counts[s, t] else None for t in targets] for s in sources
         ],
-        count=[[counts[s, t] for t in targets] for s in sources],
-        left_out=left_out,
-    )
+        "count": [[counts[s, t] for t in targets] for s in sources],
+        "left_out": sum(max(len(side) - _MOST, 0) for side in used),
+    }
 
 
 def _family(name: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
@@ -16,7 +15,7 @@ from l2t.interfaces.dashboard.context import Context, Here
 from l2t.interfaces.dashboard.errors import Refused
 from l2t.interfaces.dashboard.functions import LEARNED_HERE, Known
 from l2t.interfaces.dashboard.jobs import Job
-from l2t.interfaces.dashboard.models import AssessmentOut, FunctionOut, FunctionSummaryOut, JobOut
+from l2t.interfaces.dashboard.models import JobOut
 from l2t.interfaces.dashboard.pictures import numbers
 from l2t.interfaces.dashboard.routes.transfers import told
 from l2t.reflection import ReflectionFunction, assess, load_reflection, restated
@@ -34,32 +33,30 @@ _MOST_RESTATED = 60  # of these, where their statistics have to be computed for 
 
 
 @router.get("/reflections")
-def reflections(here: Here) -> list[FunctionSummaryOut]:
-    """Return the reflection functions that there are."""
+def reflections(here: Here) -> list[dict[str, Any]]:
+    """Return the reflection functions that there are; `latest` marks the one that was learned last.
+
+    The rank correlation is Spearman's between predicted and actual ratios on pairs held out in learning.
+    """
     latest = here.functions.latest()
     return [_summary(each, latest) for each in here.functions.all().values()]
 
 
 @router.get("/reflections/{name}")
-def reflection(here: Here, name: Name) -> FunctionOut:
-    """Return one of them in full."""
+def reflection(here: Here, name: Name) -> dict[str, Any]:
+    """Return one of them in full: 1/f = beta'd + lambda beta'Q beta + mu/(beta'tau) + b."""
     known = here.functions.get(name)
     function = known.function
     calibration = function.calibration
-    return FunctionOut(
-        summary=_summary(known, here.functions.latest()),
-        exponents=function.kernels.exponents.tolist(),
-        beta=function.beta.tolist(),
-        lambda_=function.lambda_,
-        mu=function.mu,
-        b=function.b,
-        n_neighbors=function.n_neighbors,
-        label_range=list(function.label_range),
-        plans=[{"n_labels": count} | asdict(plan) for count, plan in function.plans],
-        rule=asdict(function.rule),
-        calibrated_on=None if calibration is None else calibration.n_pairs,
-        algorithms=dict(function.training.get("algorithms", {})),
-    )
+    return {
+        "summary": _summary(known, here.functions.latest()),
+        "exponents": function.kernels.exponents.tolist(),
+        "beta": function.beta.tolist(),
+        **{each: getattr(function, each) for each in ("lambda_", "mu", "b", "n_neighbors")},
+        "label_range": function.label_range,
+        "calibrated_on": None if calibration is None else calibration.n_pairs,
+        "algorithms": dict(function.training.get("algorithms", {})),
+    }
 
 
 @router.get("/reflections/{name}/assessment")
@@ -69,8 +66,11 @@ def assessment(
     pairs: Annotated[
         Pairs, Query(description="All pairs, or those that a learning curve holds out.")
     ] = "all",
-) -> AssessmentOut:
-    """Return what a function predicts for up to 300 runs of this store, against what was measured."""
+) -> dict[str, Any]:
+    """Return what a function predicts for up to 300 runs of this store, against what was measured.
+
+    `perhaps_seen` says whether the function may have been learned from this very store.
+    """
     known = here.functions.get(name)
     key = ("assessment", name, known.learned_at, pairs)
     return here.memo.get(key, lambda: _assessment(here, known, pairs), fresh_for=_FRESH)
@@ -88,26 +88,21 @@ def learning_curve(here: Here) -> JobOut:
     def keep(job: Job) -> None:
         here.functions.keep_learned(load_reflection(job.folder / "out" / "reflection.json"))
 
-    def prepare(folder: Path) -> dict[str, Any]:
-        return {"store": url}
-
-    return told(here.jobs.start("curve", prepare, on_done=keep))
+    return told(here.jobs.start("curve", lambda folder: {"store": url}, on_done=keep))
 
 
-def _summary(known: Known, latest: Known) -> FunctionSummaryOut:
+def _summary(known: Known, latest: Known) -> dict[str, Any]:
     training = known.function.training
     chosen = _chosen(known.function)
-    return FunctionSummaryOut(
-        name=known.name,
-        origin=known.origin,
-        learned_at=known.learned_at,
-        latest=known.name == latest.name,
-        experiences=training.get("experiences"),
-        pairs=training.get("pairs"),
-        held_out_rank_correlation=chosen.get("spearman"),
-        held_out_rmse=chosen.get("rmse"),
-        version=training.get("version"),
-    )
+    return {
+        "name": known.name,
+        "origin": known.origin,
+        "learned_at": known.learned_at,
+        "latest": known.name == latest.name,
+        **{name: training.get(name) for name in ("experiences", "pairs", "version")},
+        "held_out_rank_correlation": chosen.get("spearman"),
+        "held_out_rmse": chosen.get("rmse"),
+    }
 
 
 def _chosen(function: ReflectionFunction) -> dict[str, Any]:
@@ -120,15 +115,7 @@ def _chosen(function: ReflectionFunction) -> dict[str, Any]:
     return {}
 
 
-def _calibrated_for(
-    function: ReflectionFunction,
-) -> Literal["base algorithms", "searched W"] | None:
-    if function.calibration is None:
-        return None
-    return "searched W" if "plans" in function.training else "base algorithms"
-
-
-def _assessment(here: Context, known: Known, pairs: Pairs) -> AssessmentOut:
+def _assessment(here: Context, known: Known, pairs: Pairs) -> dict[str, Any]:
     summaries, function = here.store.summaries, known.function
     keys = summaries.some_runs(_MOST_RUNS if pairs == "all" else SHARE * _MOST_RUNS)
     if not keys:
@@ -141,26 +128,25 @@ def _assessment(here: Context, known: Known, pairs: Pairs) -> AssessmentOut:
     found = assess(function, _readable(function, experiences, here.store))
     totals = here.memo.get("totals", summaries.totals)
     learned = function.training.get("runs")
-    return AssessmentOut(
-        name=known.name,
-        pairs=pairs,
-        n_pairs=found.n_pairs,
-        n_runs=len(found.runs),
-        terms=found.terms,
-        points=[numbers(asdict(run)) for run in found.runs],
-        coverage=[
+    return {
+        "name": known.name,
+        "pairs": pairs,
+        "n_pairs": found.n_pairs,
+        "n_runs": len(found.runs),
+        "terms": found.terms,
+        "points": [numbers(asdict(run)) for run in found.runs],
+        "coverage": [
             {"n_labels": count, "share": share, "count": n}
             for count, (share, n) in sorted(found.coverage.items())
         ],
-        reliability=[
+        "reliability": [
             {"level": level, "share": share} for level, share in found.reliability.items()
         ],
-        calibrated_for=_calibrated_for(known.function),
-        perhaps_seen=known.seen
+        "perhaps_seen": known.seen
         or (known.name == LEARNED_HERE and pairs == "all")
         or (learned is not None and learned == totals.runs - totals.failed),
         **numbers({"rank_correlation": found.rank_correlation, "rmse": found.rmse}),
-    )
+    }
 
 
 def _readable(

@@ -1,4 +1,4 @@
-"""Try a transfer: uploads, inference step by step, ranking of sources, downloads."""
+"""Try a transfer: uploads, inference, ranking of sources, downloads."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from l2t.interfaces.dashboard.models import (
     JobOut,
     RankingIn,
     TransferIn,
-    UploadOut,
 )
+from l2t.interfaces.dashboard.uploads import Upload as UploadOut
 
 __all__ = ["placed", "router", "told"]
 
@@ -100,14 +100,14 @@ def remove_upload(here: Here, id: Id) -> None:
 
 @router.post("/transfers", status_code=202)
 def transfer(here: Here, wanted: TransferIn) -> JobOut:
-    """Begin to look for W; the events of the job are its steps."""
+    """Begin to find what to transfer; the events of the job are its stages."""
     files = {"source": wanted.source, "target": wanted.target}
     return told(here.jobs.start("transfer", lambda folder: _prepare(here, wanted, files, folder)))
 
 
 @router.post("/rankings", status_code=202)
 def ranking(here: Here, wanted: RankingIn) -> JobOut:
-    """Begin to rank sources for a target; the events of the job are the sources ranked so far."""
+    """Begin to rank sources by what each adds; the events of the job are the sources ranked so far."""
     files = {f"source{i}": each for i, each in enumerate(wanted.sources)}
     files["target"] = wanted.target
     return told(here.jobs.start("rank", lambda folder: _prepare(here, wanted, files, folder)))
@@ -172,18 +172,13 @@ def _upload(each: Any) -> UploadOut:
 def _prepare(
     here: Context, wanted: TransferIn | RankingIn, files: dict[str, str], folder: Path
 ) -> dict[str, Any]:
-    """Put domains and function where the worker finds them, and return what it is asked."""
-    here.functions.get(wanted.reflection).function.save(folder / "reflection.json")
-    names = placed(here, files, folder)
-    options = {
-        name: getattr(wanted, name)
-        for name in ("n_labels", "n_components", "constraint", "n_iter")
-        if getattr(wanted, name) is not None
-    }
+    """Put the domains where the worker finds them, and return its request."""
+    store = here.store.url
     return {
-        "names": names,
+        "names": placed(here, files, folder),
         "normalize": wanted.normalize,
-        "options": options,
+        "options": wanted.model_dump(include={"n_labels", "n_classes", "n_components"}),
+        "store": None if store == "memory://" else store,  # which no other process can open
         "n_sources": len(files) - 1,
     }
 

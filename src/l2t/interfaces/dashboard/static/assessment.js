@@ -57,10 +57,6 @@ export function assessed(all, pairs) {
     );
   }
   const calibrated = all.filter((a) => a.coverage.length);
-  const others = all.filter((a) => a.calibrated_for === "searched W").map((a) => a.name);
-  const searched = others.length
-    ? ` The intervals of ${others.join(" and ")} are for the W that a search finds, where predictions err in another way; the runs of a store are of base algorithms, so that this tells little about them.`
-    : "";
   if (calibrated.length) {
     const counts = [...new Set(calibrated.flatMap((a) => a.coverage.map((c) => c.n_labels)))].sort(
       (a, b) => a - b,
@@ -88,7 +84,7 @@ export function assessed(all, pairs) {
             },
             width,
           ),
-        caption: `The dashed line is what is promised.${searched}`,
+        caption: "The dashed line is what is promised.",
         numbers: {
           rows: counts,
           columns: [

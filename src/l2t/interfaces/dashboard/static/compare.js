@@ -106,13 +106,8 @@ function charts(runs, counts) {
     byId("pictures").append(place);
     try {
       const seen = await api(`/api/runs/${run.run}/picture`);
-      const made = cloud(seen, {
-        title: `Under ${short(run)}`,
-        file: `under-${short(run)}`,
-        caption: title(run),
-      });
-      made.move(seen.after, 0);
-      place.append(made);
+      const named = { title: `Under ${short(run)}`, file: `under-${short(run)}`, caption: title(run) };
+      place.append(cloud(seen, seen.after, named));
     } catch (error) {
       place.append(el("p", { class: "card trouble" }, sentence(error)));
     }

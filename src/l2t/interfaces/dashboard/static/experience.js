@@ -169,10 +169,9 @@ function rest(run) {
   fill(byId("pictures"), async () => {
     const seen = await api(`/api/runs/${key}/picture`);
     const caption = "Two principal components of both domains together.";
-    const before = cloud(seen, { title: "As they are", caption, file: "before" });
-    const after = cloud(seen, { title: `Under the W of ${run.algorithm}`, caption, file: "after" });
-    before.move(seen.before, 0);
-    after.move(seen.after, 0);
-    return [before, after];
+    return [
+      cloud(seen, seen.before, { title: "As they are", caption, file: "before" }),
+      cloud(seen, seen.after, { title: `Under the W of ${run.algorithm}`, caption, file: "after" }),
+    ];
   });
 }

@@ -221,11 +221,7 @@ fill(byId("learned"), async () => {
             ],
             [
               "90 % intervals",
-              here.calibrated_for === "base algorithms"
-                ? `cover ${percent(covered)} of the ratios measured here`
-                : here.calibrated_for
-                  ? "are for the W that a search finds, not for these runs"
-                  : "none",
+              here.coverage.length ? `cover ${percent(covered)} of the ratios measured here` : "none",
             ],
           ]
         : []),

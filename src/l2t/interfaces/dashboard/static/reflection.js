@@ -57,7 +57,7 @@ async function show() {
   const assessments = Promise.all(names.map((name) => api(`${path(name)}/assessment?pairs=${pairs}`)));
   assessments.catch(() => {});
   fill(byId("facts"), async () => (await functions).map(summary));
-  fill(byId("learned"), async () => [kernels(await functions), plans(await functions)]);
+  fill(byId("learned"), async () => [kernels(await functions), weights(await functions)]);
   fill(byId("assessed"), async () => assessed(await assessments, pairs));
 }
 
@@ -101,14 +101,7 @@ function kernels(functions) {
   });
 }
 
-function plans(functions) {
-  const list_ = (f) =>
-    f.plans
-      .map(
-        (p) =>
-          `${p.n_labels} labels: ${p.constraint}, ${plural(p.n_iter, "step")}${p.n_components ? `, ${p.n_components} columns` : ""}`,
-      )
-      .join(" · ");
+function weights(functions) {
   const rows = [
     ["λ, variance", (f) => whole(f.lambda_)],
     ["μ, discriminant", (f) => fixed(f.mu)],
@@ -123,12 +116,6 @@ function plans(functions) {
     ],
     ["neighbours of τ", (f) => String(f.n_neighbors)],
     ["learned for", (f) => `${f.label_range[0]} to ${f.label_range[1]} labels`],
-    ["search of W", list_],
-    [
-      "transfer if predicted",
-      (f) =>
-        `at least ${f.rule.least_predicted}; where labelled rows vote, a gain above ${percent(f.rule.margin)} (${percent(f.rule.doubtful_margin)} in doubt)`,
-    ],
     [
       "learned from",
       (f) =>
@@ -140,14 +127,14 @@ function plans(functions) {
   return el(
     "div",
     { class: "card" },
-    el("h2", {}, "Weights and rules"),
+    el("h2", {}, "Weights"),
     table(
       [
         { title: "", value: ([name]) => el("span", { class: "quiet" }, name) },
         ...functions.map((f) => ({ title: f.summary.name, value: ([, value]) => value(f) })),
       ],
       rows,
-      { label: "Weights and rules" },
+      { label: "Weights" },
     ),
   );
 }

@@ -1,4 +1,4 @@
-// Suggestions of the agent whose outcome is open, each with a form to tell it.
+// Suggestions of the agent whose outcome is open, each with a form to report it.
 
 import { api, badge, byId, el, fixed, main, moment, plural, post, sentence, table } from "./base.js";
 
@@ -32,7 +32,7 @@ export async function suggestions({ fresh = null, words = "" } = {}) {
     el(
       "p",
       { class: "quiet" },
-      "Tell the outcome of each, good or bad: the accuracy on the same test rows without and with W, from 0 to 1. Where you never tried W there is nothing to tell.",
+      "Report the outcome of each, good or bad: the accuracy on the same test rows before and after the transfer, from 0 to 1. Where you never tried it there is nothing to report.",
     ),
     status,
     made,
@@ -47,7 +47,8 @@ function columns(say) {
     { title: "id", value: (s) => el("code", {}, s.id) },
     { title: "source", class: "name", value: (s) => el("span", { title: s.source }, s.source) },
     { title: "target", class: "name", value: (s) => el("span", { title: s.target }, s.target) },
-    { title: "labels", number: true, value: (s) => (s.n_labels === null ? "–" : String(s.n_labels)) },
+    { title: "choice", value: (s) => s.choice },
+    { title: "labels", number: true, value: (s) => String(s.n_labels) },
     {
       title: "predicted",
       number: true,
@@ -84,15 +85,14 @@ function outcome(suggestion, say) {
     { class: "tell", novalidate: true },
     number("accuracy_before", "Accuracy before", "before"),
     number("accuracy_after", "Accuracy after", "after"),
-    suggestion.n_labels === null ? number("n_labels", "Labels", "labels") : null,
-    el("button", { "aria-label": `Tell the outcome of ${id}` }, "Tell"),
+    el("button", { "aria-label": `Report the outcome of ${id}` }, "Report"),
   );
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const missing = [...form.querySelectorAll("input")].find((input) => input.value === "");
     if (missing) {
       missing.focus();
-      say("Tell both accuracies, as numbers from 0 to 1.");
+      say("Enter both accuracies, as numbers from 0 to 1.");
       return;
     }
     const button = form.querySelector("button");
@@ -100,9 +100,9 @@ function outcome(suggestion, say) {
     const said = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, Number(value)]));
     try {
       const told = await post(`/api/suggestions/${suggestion.id}/outcome`, said);
-      const expected = told.predicted === null ? "" : `, where ${fixed(told.predicted)} was predicted`;
+      const expected = `, where ${fixed(told.predicted)} was predicted`;
       await suggestions({
-        words: `Told: an improvement ratio of ${fixed(told.improvement_ratio)} at ${plural(told.n_labels, "label")}${expected}.`,
+        words: `Reported: an improvement ratio of ${fixed(told.improvement_ratio)} at ${plural(told.n_labels, "label")}${expected}.`,
       });
     } catch (error) {
       say(sentence(error));

@@ -1,25 +1,18 @@
-import { api, badge, byId, el, fixed, main, plural, sentence, table } from "./base.js";
-import { cloud } from "./cloud.js";
+import { api, byId, el, fixed, main, plural, sentence, table } from "./base.js";
 import { follow } from "./follow.js";
-import { caption, objective, player, verdict, why } from "./outcome.js";
+import { STAGES, candidates, interval, pictures, verdict, verdictBadge } from "./outcome.js";
 import { suggestions } from "./suggestions.js";
 
 const form = byId("form"),
-  MOST_SOURCES = 12,
-  AGENTS_OWN = ["n_components", "constraint", "n_iter", "reflection"]; // which the agent chooses itself
+  MOST_SOURCES = 12;
 const say = (words, trouble = false) => {
   const place = byId("status");
   place.textContent = words;
   place.className = trouble ? "trouble" : "quiet";
 };
-const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 async function choices() {
-  const [uploads, domains, functions] = await Promise.all([
-    api("/api/uploads"),
-    api("/api/domains"),
-    api("/api/reflections"),
-  ]);
+  const [uploads, domains] = await Promise.all([api("/api/uploads"), api("/api/domains")]);
   const told = (d) => `${d.name} (${d.n_rows} × ${d.n_features})`;
   const groups = () =>
     [
@@ -44,8 +37,6 @@ async function choices() {
     form[name].replaceChildren(...groups());
     form[name].value = [...form[name].options].some((o) => o.value === before) ? before : "";
   }
-  if (!form.reflection.options.length)
-    form.reflection.append(...functions.map((f) => el("option", {}, f.name)));
   const marked = new Set([...byId("sources").querySelectorAll("input:checked")].map((box) => box.value));
   byId("sources").replaceChildren(
     ...[...uploads, ...domains].map((d) =>
@@ -98,52 +89,30 @@ function wanted() {
   return {
     target: form.target.value,
     n_labels: number("n_labels"),
+    n_classes: number("n_classes"),
     n_components: number("n_components"),
-    n_iter: number("n_iter"),
-    constraint: form.constraint.value || null,
-    reflection: form.reflection.value,
     normalize: form.normalize.value,
   };
 }
 
 async function transfer(event) {
   event.preventDefault();
-  for (const id of ["verdict", "live", "why"]) byId(id).replaceChildren();
+  for (const id of ["verdict", "candidates", "pictures"]) byId(id).replaceChildren();
   say("starting …");
   byId("go").disabled = true;
-  const frames = [];
-  let picture = null,
-    chart = null;
-  const see = async (told) => {
-    if (told.event === "scene") {
-      picture = cloud(told, {
-        title: "Both domains",
-        file: "both-domains",
-        caption: " Two principal components of both together.",
-      });
-      chart = objective(frames);
-      byId("live").replaceChildren(chart, picture);
-      return;
-    }
-    frames.push(told);
-    picture.say(caption(told));
-    picture.move(told.points, 220);
-    chart.redraw();
-    say(told.iteration === null ? "comparing starts …" : `step ${told.iteration}`);
-    await wait(240);
-  };
   try {
     const keep = form.keep.checked;
-    const { target, n_labels, normalize, ...how } = wanted();
-    const request = { source: form.source.value, target, n_labels, normalize, ...(keep ? {} : how) };
+    const { n_components, ...how } = wanted();
+    const request = { source: form.source.value, ...how, ...(keep ? {} : { n_components }) };
+    const see = (event) => say(STAGES[event.name]);
     const job = await follow(keep ? "/api/suggestions" : "/api/transfers", request, see, (begun) => {
       byId("cancel").hidden = false;
       byId("cancel").onclick = () => api(`/api/jobs/${begun.id}`, { method: "DELETE" }).catch(() => {});
     });
     say(`done in ${job.seconds.toFixed(1)} s`);
     byId("verdict").replaceChildren(verdict(job));
-    byId("why").replaceChildren(...why(job.result));
-    picture.append(player(frames, picture));
+    byId("candidates").replaceChildren(candidates(job.result));
+    byId("pictures").replaceChildren(...pictures(job.result));
     if (keep) await suggestions({ fresh: job.result.suggestion });
   } catch (error) {
     say(sentence(error), true);
@@ -172,22 +141,11 @@ async function rank(event) {
         table(
           [
             { title: "source", value: (r) => r.source },
+            { title: "adds", number: true, value: (r) => fixed(r.adds) },
             { title: "predicted", number: true, value: (r) => fixed(r.predicted) },
-            {
-              title: "90 % interval",
-              number: true,
-              value: (r) => (r.interval ? `${fixed(r.interval[0])} – ${fixed(r.interval[1])}` : "–"),
-            },
-            {
-              title: "verdict",
-              value: (r) =>
-                r.verdict
-                  ? badge(
-                      r.verdict === "transfer" ? "transfer" : "do not transfer",
-                      r.verdict === "transfer" ? "good" : "bad",
-                    )
-                  : "–",
-            },
+            { title: "90 % interval", number: true, value: (r) => interval(...(r.interval ?? [])) },
+            { title: "choice", value: (r) => r.choice ?? "–" },
+            { title: "verdict", value: (r) => (r.verdict ? verdictBadge(r.verdict) : "–") },
             { title: "because", value: (r) => r.reason },
           ],
           rows,
@@ -199,10 +157,10 @@ async function rank(event) {
   try {
     const job = await follow("/api/rankings", { sources, ...wanted() }, (told) => {
       rows.push(told);
-      rows.sort((a, b) => (b.predicted ?? -1) - (a.predicted ?? -1));
+      rows.sort((a, b) => (b.adds ?? -1) - (a.adds ?? -1));
       show();
     });
-    status.textContent = `done in ${job.seconds.toFixed(1)} s, the best first`;
+    status.textContent = `done in ${job.seconds.toFixed(1)} s, the best first; “adds” above 1: better than without this source`;
   } catch (error) {
     status.textContent = sentence(error);
     status.className = "trouble";
@@ -213,11 +171,8 @@ if (form) {
   form.addEventListener("submit", transfer);
   form.source_file.addEventListener("change", () => upload(form.source_file, "source"));
   form.target_file.addEventListener("change", () => upload(form.target_file, "target"));
-  form.constraint.addEventListener("change", () => {
-    if (["grassmann", "sphere"].includes(form.constraint.value) && !form.n_iter.value) form.n_iter.value = 15;
-  });
   form.keep.addEventListener("change", () => {
-    for (const name of AGENTS_OWN) form[name].disabled = form.keep.checked;
+    form.n_components.disabled = form.keep.checked; // the agent keeps all columns
   });
   byId("rank").addEventListener("submit", rank);
   choices().catch((error) => say(sentence(error), true));

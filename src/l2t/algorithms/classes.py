@@ -1,0 +1,134 @@
+"""classes: the geometry of the known classes, and the target's spectrum in it.
+
+Over the C known classes of the feature space (the source's, and those of labelled past targets), with the
+pooled scatter S_w of rows around their class mean and the scatter S_b of class means, in r dimensions,
+
+``A = (S_w + sqrt(r/C) s_w I)^(-1/2)``,  ``T = A (A S_b A + (r/C) s_b I)^(1/2)``
+
+(s_w, s_b the mean eigenvalues of S_w and A S_b A) makes small what varies within classes and large what tells
+classes apart: in effect the PLDA of speaker recognition. r/C, dimensions per class, is what there is to
+estimate against what there is to learn from: few classes move T little.
+
+Both scatters are computed in the leading principal coordinates B of the known rows; outside of them T is a
+multiple c of the identity: ``T = c I + B (T_B - c I) B'``, without an eigenproblem of all features.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from l2t.algorithms.base import LatentFactors, SoftAlgorithm
+from l2t.algorithms.identity import DENSE_FEATURES
+from l2t.algorithms.spectrum import some_rows, spectrum_factor
+from l2t.domains import DomainPair, KnownClasses
+from l2t.exceptions import InvalidInputError
+from l2t.numerics import principal_axes
+from l2t.typing import AnyArray, Array
+from l2t.validation import real_number
+
+__all__ = ["Classes", "ClassesSpectrum", "class_geometry"]
+
+
+@dataclass(frozen=True)
+class Classes(SoftAlgorithm):
+    """The class geometry T of the known classes.
+
+    Parameters
+    ----------
+    random_state : int or None
+        Not used: T is a closed form.
+    known : KnownClasses, optional
+        The known classes, without rows of the target; by default those of the pair's source.
+    """
+
+    name: ClassVar[str] = "classes"
+
+    known: KnownClasses | None = field(default=None, repr=False, compare=False)
+
+    def _fit(self, pair: DomainPair) -> LatentFactors:
+        return self._pack(pair, self._geometry(pair))
+
+    def _geometry(self, pair: DomainPair) -> Array:
+        known = self.known
+        if known is None:
+            known = KnownClasses([pair.source]).without(pair.target)
+        if not known.n_classes:
+            raise InvalidInputError(
+                f"{self.name} needs a source with labels, in which a class has two rows or more, got none"
+            )
+        return class_geometry(known, pair.target.X)
+
+
+@dataclass(frozen=True)
+class ClassesSpectrum(Classes):
+    """The spectrum of the target as the known classes see it: T, then the spectrum of X T.
+
+    Parameters
+    ----------
+    random_state : int or None
+        The seed of the rows that represent a target of more than 1,000.
+    known : KnownClasses, optional
+        As for `Classes`.
+    power : float
+        As for `Spectrum`.
+    """
+
+    name: ClassVar[str] = "classes+spectrum"
+
+    power: float = 1.0
+
+    def _check(self) -> None:
+        super()._check()
+        real_number("power", self.power, least=0)
+
+    def _fit(self, pair: DomainPair) -> LatentFactors:
+        T = self._geometry(pair)
+        rows = some_rows(pair.target.X, self.random_state)
+        W = T @ spectrum_factor(rows @ T, self.power)
+        return self._pack(pair, W)
+
+
+def class_geometry(known: KnownClasses, X: AnyArray) -> Array:
+    """Return T for the rows of a target X (n x m): m x m, or m x k for very many features.
+
+    T is scaled to a mean squared eigenvalue of 1. For more than 4,096 features it has one column for each
+    dimension of the span of B and X, and does the same to the rows of X as the square one.
+    """
+    core, outside = _core(known)
+    basis, m = known.span.basis, known.n_features
+    if m <= DENSE_FEATURES:
+        T = basis @ ((core - outside * np.eye(len(core))) @ basis.T)
+        T[np.diag_indices(m)] += outside
+        return np.asarray(T)
+    rest = X - X.mean(axis=0, dtype=np.float64)
+    rest -= (rest @ basis) @ basis.T
+    return np.hstack([basis @ core, outside * principal_axes(rest, len(X))])
+
+
+def _core(known: KnownClasses) -> tuple[Array, float]:
+    """Return T in the known coordinates, and its factor outside of them."""
+    span, weights, sizes = known.span, known.weights, np.bincount(known.codes)
+    n_classes = weights.sum()
+    means = np.add.reduceat(span.rows, np.cumsum(sizes) - sizes) / sizes[:, None]
+    rest = (span.rows - means[known.codes]) * np.sqrt(weights[known.codes])[:, None]
+    within = rest.T @ rest / (weights @ sizes)
+    spread = (means - weights @ means / n_classes) * np.sqrt(weights)[:, None]
+    between = spread.T @ spread / n_classes
+    per_class = span.rank / n_classes
+    A = _power(within, -0.5, np.sqrt(per_class), np.trace(within) + span.outside, span.rank)
+    seen = A @ between @ A
+    T = A @ _power(seen, 0.5, per_class, float(np.trace(seen)), span.rank)
+    outside = float(per_class**0.25)  # what becomes of a direction in which both scatters are zero
+    square = np.sum(T**2) + outside**2 * max(span.rank - len(T), 0)
+    size = np.sqrt(square / max(span.rank, len(T)))
+    return T / size, outside / size
+
+
+def _power(S: Array, exponent: float, ridge: float, trace: float, rank: int) -> Array:
+    """Return ``(S / s + ridge I)^exponent`` for symmetric S, with s = trace / rank."""
+    values, vectors = np.linalg.eigh(S)
+    shares = np.maximum(values, 0.0) * (rank / trace) if trace > 0 else np.zeros_like(values)
+    return np.asarray((vectors * (shares + ridge) ** exponent) @ vectors.T)

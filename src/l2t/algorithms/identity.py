@@ -1,0 +1,39 @@
+"""identity: not to transfer.
+
+``W = I``. What every other candidate is compared with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from l2t.algorithms.base import LatentFactors, SoftAlgorithm
+from l2t.domains import DomainPair
+
+__all__ = ["Identity"]
+
+#: Above this number of features the identity is sparse.
+DENSE_FEATURES = 4096
+
+
+@dataclass(frozen=True)
+class Identity(SoftAlgorithm):
+    """The features as they are.
+
+    Parameters
+    ----------
+    random_state : int or None
+        Not used.
+    """
+
+    name: ClassVar[str] = "identity"
+    least_rows: ClassVar[int] = 1
+
+    def _fit(self, pair: DomainPair) -> LatentFactors:
+        m = pair.n_features
+        W: Any = np.eye(m) if m <= DENSE_FEATURES else sparse.eye_array(m, format="csr")
+        return self._pack(pair, W)

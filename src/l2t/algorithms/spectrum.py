@@ -1,0 +1,119 @@
+"""spectrum: the target's own directions, scaled by how well they separate it, without labels.
+
+With weights ``K_jj' = exp(-4 ||x_j - x_j'||² / eta)`` of target rows, eta their mean squared distance, H = K
+on mutual r-neighbours, and the Laplacian scatters S_L of H and S_N of K - H, normalised to trace 1,
+
+``S_N v = lambda (S_L + ridge lambda_max(S_L) I) v``,  ``W = [lambda_1^(power/2) v_1, ...]``.
+
+Directions are scaled and not cut: a projection throws away what 1-NN could use once there are more labels.
+The metrics for r = 5, 10 and 15 are added, which is to put their W side by side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import eigh
+
+from l2t.algorithms.base import LatentFactors, SoftAlgorithm
+from l2t.domains import DomainPair
+from l2t.exceptions import InvalidInputError
+from l2t.numerics import mean_squared_distance, mutual_neighbors, principal_axes, squared_distances
+from l2t.typing import AnyArray, Array
+from l2t.validation import real_number
+
+__all__ = ["Spectrum", "some_rows", "spectrum_factor"]
+
+# Flat around these values on training pairs of photo-sketch, digits and office-caltech (docs/adr/0008).
+BANDWIDTH = 0.25
+RIDGE = 0.1
+DIRECTIONS = 40
+NEIGHBORS = (5, 10, 15)
+#: Principal axes of the target that are looked at.
+MAX_AXES = 256
+#: Larger targets are represented by so many random rows.
+MAX_ROWS = 1000
+
+
+@dataclass(frozen=True)
+class Spectrum(SoftAlgorithm):
+    """The discriminant spectrum of the target's neighbour graph; the source plays no part.
+
+    Parameters
+    ----------
+    random_state : int or None
+        The seed of the rows that represent a target of more than 1,000.
+    power : float
+        Of the eigenvalues that scale the directions, at least 0.
+    """
+
+    name: ClassVar[str] = "spectrum"
+
+    power: float = 1.0
+
+    def _check(self) -> None:
+        super()._check()
+        real_number("power", self.power, least=0)
+
+    def _fit(self, pair: DomainPair) -> LatentFactors:
+        rows = some_rows(pair.target.X, self.random_state)
+        return self._pack(pair, spectrum_factor(rows, self.power))
+
+
+def some_rows(X: AnyArray, random_state: int | None) -> AnyArray:
+    """Return X, or 1,000 random rows of it."""
+    if len(X) <= MAX_ROWS:
+        return X
+    chosen = np.random.default_rng(random_state).permutation(len(X))[:MAX_ROWS]
+    return np.asarray(X[np.sort(chosen)])
+
+
+def spectrum_factor(X: AnyArray, power: float = 1.0) -> Array:
+    """Return W (m x u) of target rows X.
+
+    Raises
+    ------
+    InvalidInputError
+        No direction separates the rows: they are all the same, or all are neighbours of each other.
+    """
+    centred = X - X.mean(axis=0, dtype=np.float64)
+    axes = principal_axes(centred, MAX_AXES)
+    Z = centred @ axes
+    eta = mean_squared_distance(Z, Z) if axes.size else 0.0
+    if eta > 0:
+        D = squared_distances(Z)
+        K = np.exp(D * (-1.0 / (BANDWIDTH * eta)))
+        np.fill_diagonal(K, 0.0)
+        found = (_directions(Z, K, mutual_neighbors(D, r), power) for r in NEIGHBORS)
+        columns = [each for each in found if each is not None]
+        if columns:
+            return np.asarray(axes @ np.hstack(columns))
+    raise InvalidInputError(
+        "spectrum needs target rows of which some are neighbours and others are not, "
+        f"got {len(X)} rows without such a difference"
+    )
+
+
+def _directions(Z: Array, K: Array, near: npt.NDArray[np.bool_], power: float) -> Array | None:
+    """Return the scaled directions for one graph; None where one of the scatters is zero."""
+    H = np.where(near, K, 0.0)
+    within, between = _scatter(Z, H), _scatter(Z, K - H)
+    sizes = np.trace(within), np.trace(between)
+    if not min(sizes) > 0:
+        return None
+    within, between = within / sizes[0], between / sizes[1]
+    p = len(within)
+    largest = float(eigh(within, eigvals_only=True, subset_by_index=(p - 1, p - 1))[0])
+    within[np.diag_indices(p)] += RIDGE * largest
+    values, vectors = eigh(between, within, subset_by_index=(max(0, p - DIRECTIONS), p - 1))
+    shares = np.maximum(values, 0.0) / values[-1]
+    return np.asarray(vectors * shares ** (0.5 * power))
+
+
+def _scatter(Z: Array, C: Array) -> Array:
+    """Return ``Z'(diag(C 1) - C) Z`` for symmetric C."""
+    S = Z.T @ (C.sum(axis=1)[:, None] * Z - C @ Z)
+    return np.asarray(0.5 * (S + S.T))

@@ -1,0 +1,99 @@
+"""Candidates: the algorithms that compete for a pair, and their W's."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from l2t import algorithms as registry
+from l2t.algorithms import Algorithm
+from l2t.domains import DomainPair, KnownClasses
+from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
+from l2t.rehearsal.rehearsal import with_known
+from l2t.typing import AnyArray
+
+__all__ = [
+    "DEFAULT_CANDIDATES",
+    "Wanted",
+    "candidate_algorithms",
+    "fit_candidates",
+    "given_factors",
+]
+
+#: Those that compete by default.
+DEFAULT_CANDIDATES = ("identity", "spectrum", "classes", "classes+spectrum")
+#: Base algorithms see so many random rows of a larger source.
+MAX_SOURCE_ROWS = 300
+
+Wanted = Sequence[str | Algorithm] | Mapping[str, Any]
+
+
+def candidate_algorithms(
+    wanted: Sequence[str | Algorithm] | None, random_state: int
+) -> dict[str, Algorithm]:
+    """Return the algorithms by name, "identity" always among them."""
+    found: dict[str, Algorithm] = {"identity": registry.make("identity")}
+    given = DEFAULT_CANDIDATES if wanted is None else wanted
+    for each in registry.make_all("candidates", given, random_state=random_state):
+        if each.name != "identity":
+            found[_unused(each.name, found)] = each
+    return found
+
+
+def fit_candidates(
+    algorithms: Mapping[str, Algorithm], pair: DomainPair, known: KnownClasses, random_state: int
+) -> tuple[dict[str, AnyArray], dict[str, str]]:
+    """Return the W's by name, and why others have none.
+
+    Algorithms that use the known classes are given them; others see at most 300 rows of the source, as in
+    rehearsal.
+    """
+    small = DomainPair(_some(pair, random_state), pair.target)
+    found: dict[str, AnyArray] = {}
+    failed: dict[str, str] = {}
+    for name, algorithm in algorithms.items():
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", L2TWarning)  # fewer components are fine here
+                found[name] = with_known(algorithm, known).fit(small).W
+        except L2TError as error:
+            failed[name] = str(error)
+    return found, failed
+
+
+def given_factors(wanted: Mapping[str, Any], n_features: int) -> dict[str, AnyArray]:
+    """Return W's that were given by name, checked."""
+    found: dict[str, AnyArray] = {}
+    for name, W in wanted.items():
+        try:
+            array = np.array(W, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InvalidInputError(
+                f"candidate {name!r} must be a table of numbers, got {error}"
+            ) from None
+        shaped = array.ndim == 2 and len(array) == n_features and array.size > 0
+        if not shaped or not np.isfinite(array).all():
+            raise InvalidInputError(
+                f"candidate {name!r} must be a finite W with one row per feature ({n_features}), "
+                f"got shape {array.shape}"
+            )
+        array.flags.writeable = False
+        found[str(name)] = array
+    return found
+
+
+def _unused(name: str, taken: Mapping[str, Any]) -> str:
+    """Return the name, with a number where another candidate has it already."""
+    numbered = (f"{name} {number}" for number in range(2, len(taken) + 2))
+    return next(each for each in (name, *numbered) if each not in taken)
+
+
+def _some(pair: DomainPair, random_state: int) -> Any:
+    source = pair.source
+    if len(source) <= MAX_SOURCE_ROWS:
+        return source
+    rows = np.random.default_rng(random_state).permutation(len(source))[:MAX_SOURCE_ROWS]
+    return source.take(np.sort(rows))

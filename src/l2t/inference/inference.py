@@ -1,0 +1,333 @@
+"""For a new pair: which candidate to transfer with, and what it should bring."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+
+from l2t import algorithms as registry
+from l2t.domains import Domain, DomainPair, KnownClasses
+from l2t.exceptions import InvalidInputError
+from l2t.inference.candidates import Wanted, candidate_algorithms, fit_candidates, given_factors
+from l2t.inference.choice import CERTAIN, weigh
+from l2t.inference.evidence import Evidence, LabelledRows
+from l2t.inference.paper.search import search
+from l2t.inference.paper.starts import Starts
+from l2t.inference.result import Candidate, Candidates, Inference
+from l2t.numerics import few_threads
+from l2t.reflection import ReflectionFunction, load_reflection
+from l2t.reflection.forecast import Expectation, Forecast, Signs
+from l2t.reflection.plan import Plan
+from l2t.rehearsal import Rehearsal, rehearse
+from l2t.rehearsal.rehearsal import NONE
+from l2t.statistics import mutual_share
+from l2t.typing import AnyArray
+from l2t.validation import whole_number
+
+__all__ = ["LEAST_SKILL", "infer", "label_count", "signs_of"]
+
+Method = Literal["l2t", "paper"]
+#: Where 1-NN tells known classes apart no better than this, a rehearsal means nothing.
+LEAST_SKILL = 0.1
+#: A share of neighbours is taken among at most so many target rows, where nothing was rehearsed.
+MAX_SHARE_ROWS = 240
+#: What is assumed where neither labelled rows nor the caller say.
+N_CLASSES = 3
+SHOTS = 5
+
+
+def infer(
+    pair: DomainPair | Domain,
+    reflection: ReflectionFunction | str | os.PathLike[str] | None = None,
+    n_components: int | None = None,
+    n_labels: int | None = None,
+    *,
+    n_classes: int | None = None,
+    sources: Sequence[Domain] | None = None,
+    candidates: Wanted | None = None,
+    known: KnownClasses | None = None,
+    n_rehearsals: int = 8,
+    method: Method | None = None,
+    plan: Plan | None = None,
+    starts: Starts | None = None,
+    random_state: int = 0,
+    callback: Callable[[str], None] | None = None,
+) -> Inference:
+    """Find what to transfer for a pair.
+
+    Candidates are rehearsed on the known classes: those of the source, and of `known`. The one with the best
+    expectation is chosen; "identity" is among them, and means not to transfer. Labelled target rows are
+    weighed as evidence. No target label is read for the W of any candidate.
+
+    Parameters
+    ----------
+    pair : DomainPair or Domain
+        The domains; or the target alone, with `sources`.
+    reflection : ReflectionFunction, str or path, optional
+        For ``method="paper"``: the function whose f is searched; by default the one that ships.
+    n_components : int, optional
+        Columns of W, at most; by default all that a candidate has, and 20 for ``method="paper"``.
+    n_labels : int, optional
+        How many labelled target rows there are or will be; by default those that are marked, or five per
+        class.
+    n_classes : int, optional
+        How many classes the target has; by default those of the labelled rows, or 3.
+    sources : sequence of Domain, optional
+        The sources, where `pair` is the target alone. With none, nothing is known of the features.
+    candidates : sequence of names or algorithms, or mapping from names to W, optional
+        What to choose from, beside "identity"; by default "spectrum", "classes" and "classes+spectrum".
+    known : KnownClasses, optional
+        Further labelled rows in the same feature space, such as ``KnownClasses.of(store)``. Rows of the
+        target are removed from it.
+    n_rehearsals : int, default=8
+        How many times the candidates are rehearsed; 0 for not at all.
+    method : {"l2t", "paper"}, optional
+        "paper" searches W by conjugate gradient on the paper's form of f, and compares it with "identity" by
+        f alone. The default where a reflection function is given.
+    plan, starts
+        For ``method="paper"``: how W is searched (`Plan`), and where from.
+    random_state : int, default=0
+        The seed.
+    callback : callable, optional
+        Is called with the name of each stage: "known", "rehearsing", "fitting", "choosing".
+
+    Returns
+    -------
+    Inference
+        The choice, its W and what to expect, and the same for all candidates.
+
+    Examples
+    --------
+    >>> from l2t.domains import PairSampler, digits, mnist, normalize
+    >>> pair = PairSampler(normalize(digits()), normalize(mnist()), 1, n_classes=5)[0]
+    >>> found = infer(pair, n_labels=5)
+    >>> list(found.candidates)
+    ['identity', 'spectrum', 'classes', 'classes+spectrum']
+    >>> found.choice in found.candidates, found.transform(pair.target).shape[0] == len(pair.target)
+    (True, True)
+    """
+    target, origins = _domains(pair, sources)
+    n_labels, n_classes = label_count(target, n_labels), _class_count(target, n_classes)
+    task = DomainPair(_joined(origins, target), target)
+    with few_threads((len(task.source) + len(target)) * target.n_features):
+        if method == "paper" or (method is None and reflection is not None):
+            plan = plan or Plan(n_components=n_components or Plan().n_components)
+            return _paper(task, reflection, plan, starts, n_labels, n_classes, random_state)
+        if method not in (None, "l2t"):
+            raise InvalidInputError(f"method must be 'l2t' or 'paper', got {method!r}")
+        say = callback or (lambda stage: None)
+        say("known")
+        classes = KnownClasses(origins)
+        if known is not None:
+            classes = classes.merge(known)
+        classes = classes.without(target)
+        rehearsal = NONE
+        failed: dict[str, str] = {}
+        if isinstance(candidates, Mapping):
+            plain = registry.make("identity").fit(task).W
+            factors = {"identity": plain} | given_factors(candidates, target.n_features)
+        else:
+            algorithms = candidate_algorithms(candidates, random_state)
+            say("rehearsing")
+            rehearsal = rehearse(
+                classes,
+                {name: each for name, each in algorithms.items() if name != "identity"},
+                n_classes=n_classes,
+                rows_per_class=max(len(target) // n_classes, 1),
+                n_plays=n_rehearsals,
+                random_state=random_state,
+            )
+            say("fitting")
+            factors, failed = fit_candidates(algorithms, task, classes, random_state)
+        say("choosing")
+        return _choose(
+            target, factors, failed, rehearsal, classes, n_components, n_labels, n_classes
+        )
+
+
+def _choose(
+    target: Domain,
+    factors: dict[str, AnyArray],
+    failed: dict[str, str],
+    rehearsal: Rehearsal,
+    known: KnownClasses,
+    n_components: int | None,
+    n_labels: int,
+    n_classes: int,
+) -> Inference:
+    """Weigh expectation and evidence of each candidate, and take the best."""
+    shots = n_labels / n_classes
+    usable = rehearsal.skill >= LEAST_SKILL
+    signs = signs_of(target, known, rehearsal if usable else None, shots)
+    forecast = Forecast.default()
+    labelled = np.flatnonzero(_labelled(target))
+    rows = LabelledRows(target.X[labelled], target.codes[labelled])
+    found: dict[str, tuple[Expectation, Evidence | None]] = {}
+    for name, W in factors.items():
+        if name != "identity" and n_components is not None:
+            factors[name] = W = _compressed(W, n_components)
+        if name == "identity":
+            found[name] = CERTAIN, None
+            continue
+        evidence = rows.evidence(W)
+        seen = usable and name in rehearsal.after
+        rehearsed = rehearsal.log_ratio(name, shots)[0] if seen else None
+        found[name] = weigh(forecast.expect(name, signs, rehearsed, shots), evidence), evidence
+    choice = max(found, key=lambda name: found[name][0].mean)  # the first of equals: identity
+    candidates = [
+        Candidate(
+            name,
+            factors[name],
+            _rehearsed(rehearsal, name, shots),
+            expected.ratio,
+            expected.interval,
+            evidence,
+            name == choice,
+        )
+        for name, (expected, evidence) in found.items()
+    ]
+    candidates += [Candidate(name, reason=reason) for name, reason in failed.items()]
+    reason = _reason(choice, found[choice][0], rehearsal, known)
+    return Inference(choice, Candidates(candidates), reason, n_labels, n_classes, rehearsal)
+
+
+def _reason(choice: str, expected: Expectation, rehearsal: Rehearsal, known: KnownClasses) -> str:
+    if not rehearsal.n_plays and known.n_classes >= 3:
+        basis = (
+            f"the {known.n_classes} known classes have too few rows to rehearse on; the expectation is an "
+            "average over other data"
+        )
+    elif not rehearsal.n_plays:
+        basis = (
+            f"{known.n_classes} labelled classes are known beside the target, and three are needed to "
+            "rehearse; the expectation is an average over other data"
+        )
+    elif rehearsal.skill < LEAST_SKILL:
+        basis = (
+            f"the features do not tell the {known.n_classes} known classes apart, so that a rehearsal on "
+            "them means nothing; the expectation is an average over other data"
+        )
+    else:
+        basis = f"rehearsed {rehearsal.n_plays} times on {known.n_classes} known classes"
+    if choice == "identity":
+        return f"no candidate is expected to be better than the features as they are ({basis})"
+    return f"{choice} is expected to multiply the accuracy by {expected.ratio:.3f} ({basis})"
+
+
+def signs_of(
+    target: Domain, known: KnownClasses, rehearsal: Rehearsal | None, shots: float
+) -> Signs:
+    """Return what is known of a target before any label, with a rehearsal or without."""
+    if rehearsal is None or not rehearsal.n_plays:
+        return Signs(mutual_share(target.X, MAX_SHARE_ROWS))
+    gap = target.X.mean(axis=0, dtype=np.float64) - known.X.mean(axis=0, dtype=np.float64)
+    spread = target.X.var(axis=0).sum() + known.X.var(axis=0).sum()
+    return Signs(
+        mutual_share(target.X, rehearsal.n_rows),
+        rehearsal.share,
+        1.0 - rehearsal.accuracy(shots),
+        float(gap @ gap / spread) if spread > 0 else 0.0,
+    )
+
+
+def _rehearsed(rehearsal: Rehearsal, name: str, shots: float) -> float | None:
+    if name not in rehearsal.after:
+        return None
+    return float(np.exp(rehearsal.log_ratio(name, shots)[0]))
+
+
+def _compressed(W: AnyArray, n_components: int) -> AnyArray:
+    """Return W with at most so many columns, its largest singular directions."""
+    if W.shape[1] <= n_components:
+        return W
+    U, s, _ = np.linalg.svd(W, full_matrices=False)
+    return np.asarray(U[:, :n_components] * s[:n_components])
+
+
+def _paper(
+    pair: DomainPair,
+    reflection: ReflectionFunction | str | os.PathLike[str] | None,
+    plan: Plan,
+    starts: Starts | None,
+    n_labels: int,
+    n_classes: int,
+    random_state: int,
+) -> Inference:
+    """Search W as the paper does, and use it where f expects it to beat W = I."""
+    if not isinstance(reflection, ReflectionFunction):
+        reflection = load_reflection("default" if reflection is None else reflection)
+    found = search(
+        pair, reflection, plan, n_labels=n_labels, starts=starts, random_state=random_state
+    )
+    predicted = reflection.predict(found.statistics, n_labels)
+    interval = None
+    if reflection.calibration:
+        interval = reflection.interval(found.statistics, n_labels)
+    choice = "paper" if predicted >= 1 else "identity"
+    candidates = [
+        Candidate(
+            "identity", np.eye(pair.n_features), None, 1.0, (1.0, 1.0), None, choice == "identity"
+        ),
+        Candidate("paper", found.W, None, predicted, interval, None, choice == "paper"),
+    ]
+    reason = f"the reflection function predicts a ratio of {predicted:.3f} for the W that it found"
+    return Inference(choice, Candidates(candidates), reason, n_labels, n_classes, None, found)
+
+
+def _domains(
+    pair: DomainPair | Domain, sources: Sequence[Domain] | None
+) -> tuple[Domain, list[Domain]]:
+    if isinstance(pair, DomainPair) and sources is None:
+        return pair.target, [pair.source]
+    if isinstance(pair, Domain) and sources is not None:
+        origins = list(sources)
+        for each in origins:
+            DomainPair(each, pair)  # refuses other features
+        return pair, origins
+    raise InvalidInputError(
+        "pair must be a DomainPair, or a target Domain together with sources=[...], "
+        f"got {type(pair).__name__} and sources={'None' if sources is None else 'given'}"
+    )
+
+
+def _joined(origins: list[Domain], target: Domain) -> Domain:
+    """Return the rows of all sources; those of the target where there is no source."""
+    if len(origins) == 1:
+        return origins[0]
+    if not origins:
+        return Domain(target.X, name="no source")
+    return Domain(np.concatenate([each.X for each in origins]), name="sources")
+
+
+def _labelled(target: Domain) -> AnyArray:
+    return np.zeros(len(target), dtype=bool) if target.labeled is None else target.labeled
+
+
+def label_count(target: Domain, n_labels: int | None) -> int:
+    """Return the number of labelled target rows: those that are marked, or else what is given."""
+    marked = int(_labelled(target).sum())
+    if not marked:
+        return (
+            SHOTS * N_CLASSES if n_labels is None else whole_number("n_labels", n_labels, least=1)
+        )
+    if n_labels not in (None, marked):
+        raise InvalidInputError(
+            f"n_labels must be the number of labelled target rows ({marked}) or be left out, "
+            f"got {n_labels!r}"
+        )
+    return marked
+
+
+def _class_count(target: Domain, n_classes: int | None) -> int:
+    """Return the number of target classes: what is given, or those of the labelled rows, or 3."""
+    seen = len(np.unique(target.codes[_labelled(target)]))
+    if n_classes is None:
+        return seen if seen > 1 else N_CLASSES
+    if whole_number("n_classes", n_classes, least=2) < seen:
+        raise InvalidInputError(
+            f"n_classes must be at least the {seen} classes of the labelled rows, got {n_classes!r}"
+        )
+    return n_classes

@@ -1,0 +1,81 @@
+"""Where the paper's search begins: PCA, base algorithms, and what the user gives."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from l2t import algorithms as registry
+from l2t.algorithms import Algorithm
+from l2t.domains import DomainPair
+from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
+from l2t.inference.candidates import given_factors
+from l2t.inference.paper.objective import ROUNDING
+from l2t.numerics import JointSpan
+from l2t.reflection.plan import Plan
+from l2t.typing import AnyArray, Array
+
+__all__ = ["Starts", "starting_points"]
+
+Starts = str | Algorithm | Sequence[str | Algorithm] | Mapping[str, npt.ArrayLike]
+
+#: Base algorithms that take less time than the search itself.
+CHEAP_STARTS = ("tca", "gfk")
+
+
+def starting_points(
+    pair: DomainPair, plan: Plan, wanted: Starts | None, random_state: int
+) -> tuple[dict[str, Array], dict[str, str]]:
+    """Return factors V (r x u) in the pair's span by name, and why others cannot be started from.
+
+    Columns are orthonormal for "grassmann"; for "sphere" they keep their scales, with a norm of √u.
+    """
+    span = pair.span
+    if span.rank == 0:
+        raise InvalidInputError("pair must have rows that differ, got all rows alike")
+    u = min(plan.n_components, span.rank)
+    found: dict[str, Array] = {"pca": np.eye(span.rank, u)}
+    failed: dict[str, str] = {}
+    if isinstance(wanted, Mapping):
+        factors = given_factors(wanted, pair.n_features)
+        found |= {name: _seen(W, span) for name, W in factors.items()}
+    else:
+        given: Starts = CHEAP_STARTS if wanted is None else wanted
+        if isinstance(given, str) and given == "all":
+            given = registry.PAPER
+        for algorithm in registry.make_all(
+            "starts", given, n_components=u, random_state=random_state
+        ):
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", L2TWarning)  # fewer components are fine here
+                    found[algorithm.name] = _seen(algorithm.fit(pair).W, span)
+            except L2TError as error:
+                failed[algorithm.name] = str(error)
+    starts = {}
+    for name, V in found.items():
+        if (inside := _constrained(V, plan)) is None:
+            failed[name] = "it maps all rows to one point"
+        else:
+            starts[name] = inside
+    return starts, failed
+
+
+def _seen(W: AnyArray, span: JointSpan) -> Array:
+    """Return what the rows see of W, in the span; zero where that is rounding."""
+    V = span.lower(W)
+    return V if np.linalg.norm(V) > ROUNDING * np.linalg.norm(W) else np.zeros_like(V)
+
+
+def _constrained(V: Array, plan: Plan) -> Array | None:
+    U, s, _ = np.linalg.svd(V, full_matrices=False)
+    if not s[0] > 0:
+        return None
+    u = min(int((s > 1e-10 * s[0]).sum()), plan.n_components)
+    if plan.constraint == "grassmann":
+        return np.asarray(U[:, :u])
+    scaled = U[:, :u] * s[:u]
+    return np.asarray(scaled * (np.sqrt(u) / np.linalg.norm(scaled)))

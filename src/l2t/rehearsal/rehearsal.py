@@ -1,0 +1,227 @@
+"""What candidates were worth in rehearsal.
+
+A rehearsed improvement ratio is a real one, measured with labels, in the feature space of the user. It
+depends on the known classes alone, and is kept by content: in the process (a bounded number), so that the
+next target of the same source finds it ready.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import warnings
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from l2t.algorithms import Algorithm
+from l2t.domains import KnownClasses
+from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
+from l2t.experiences import evaluate
+from l2t.rehearsal.plays import Play, draw_plays, playing_classes
+from l2t.statistics import mutual_share
+from l2t.typing import AnyArray, Array
+
+__all__ = ["Rehearsal", "rehearse", "with_known"]
+
+#: Labels per class that candidates are tried with.
+SHOTS = (1, 2, 5, 15, 40)
+N_PLAYS = 8
+N_DRAWS = 6
+#: A playing target has so many rows per class: the count nearest to that of the real one.
+ROWS_PER_CLASS = (20, 40, 80)
+#: How many candidates' rehearsals are kept in the process.
+KEPT = 256
+_kept: OrderedDict[str, Array | str] = OrderedDict()
+
+
+@dataclass(frozen=True, eq=False)
+class Rehearsal:
+    """Accuracies of candidates in plays.
+
+    Attributes
+    ----------
+    n_classes : int
+        How many classes played the target; 0 where there was no rehearsal.
+    shots : tuple of int
+        Labels per class.
+    before : array of shape (plays, shots)
+        The accuracies of 1-NN on the features as they are; NaN where a play has too few rows.
+    share : float
+        How mutual the neighbourhoods of the playing targets are (`mutual_share`), in the mean.
+    n_rows : int
+        The rows of a playing target, in the mean.
+    after : mapping of str to array of shape (plays, shots)
+        The accuracies with the W of each candidate.
+    failed : mapping of str to str
+        Why a candidate could not be rehearsed.
+    """
+
+    n_classes: int
+    shots: tuple[int, ...]
+    before: Array
+    share: float
+    n_rows: int
+    after: Mapping[str, Array]
+    failed: Mapping[str, str]
+
+    @property
+    def n_plays(self) -> int:
+        """The number of plays."""
+        return len(self.before)
+
+    @property
+    def skill(self) -> float:
+        """How far the features tell the known classes apart: 0 for chance, 1 for without an error."""
+        if not self.n_plays:
+            return 0.0
+        chance = 1.0 / self.n_classes
+        known = np.isfinite(self.before).all(axis=0)
+        best = self.before[:, known].mean(axis=0).max(initial=chance)
+        return float(max(best - chance, 0.0) / (1.0 - chance))
+
+    def log_ratio(self, name: str, shots: float) -> tuple[float, float]:
+        """Return the mean log improvement ratio of a candidate over the plays, and its standard error.
+
+        Label counts between those rehearsed are interpolated on a log scale.
+        """
+        floor = 0.5 / self.n_rows
+        ratios = np.log(np.maximum(self.after[name], floor) / np.maximum(self.before, floor))
+        at = self._at(ratios, shots)
+        error = np.std(at, ddof=1) / np.sqrt(len(at)) if len(at) > 1 else np.inf
+        return float(np.mean(at)), float(error)
+
+    def accuracy(self, shots: float) -> float:
+        """Return the mean accuracy on the features as they are."""
+        return float(np.mean(self._at(self.before, shots)))
+
+    def _at(self, values: Array, shots: float) -> list[float]:
+        """Return the values (plays, shots) of each play at a number of labels per class."""
+        known = np.isfinite(self.before).all(axis=0)
+        grid = np.log(np.array(self.shots)[known])
+        return [float(np.interp(np.log(shots), grid, row[known])) for row in values]
+
+
+#: Where nothing could be rehearsed.
+NONE = Rehearsal(0, SHOTS, np.empty((0, len(SHOTS))), 0.0, 0, {}, {})
+
+
+def rehearse(
+    known: KnownClasses,
+    candidates: Mapping[str, Algorithm],
+    *,
+    n_classes: int = 3,
+    rows_per_class: int = 80,
+    n_plays: int = N_PLAYS,
+    random_state: int = 0,
+) -> Rehearsal:
+    """Try candidates on known classes.
+
+    Parameters
+    ----------
+    known : KnownClasses
+        The classes, without rows of the target.
+    candidates : mapping of str to Algorithm
+        What to try, by name.
+    n_classes, rows_per_class : int
+        How many classes the real target has, and about how many rows of each.
+    n_plays : int
+        How many times, each with other classes.
+    random_state : int
+        The seed of the plays.
+
+    Returns
+    -------
+    Rehearsal
+        Without plays where fewer than three classes are known, or their rows are too few to measure.
+    """
+    playing = playing_classes(known, n_classes)
+    if not (playing and n_plays):
+        return NONE
+    rows = min(ROWS_PER_CLASS, key=lambda each: abs(np.log(each / rows_per_class)))
+    stage = _Stage(known, playing, rows, n_plays, random_state)
+    plain = stage.accuracies(None)
+    if isinstance(plain, str) or not np.isfinite(plain[:, : len(SHOTS)]).all(axis=0).any():
+        return NONE
+    tried = {name: stage.accuracies(each) for name, each in candidates.items()}
+    before, (share, n_rows) = plain[:, : len(SHOTS)], plain[:, len(SHOTS) :].mean(axis=0)
+    return Rehearsal(
+        playing,
+        SHOTS,
+        before,
+        float(share),
+        int(n_rows),
+        {name: found for name, found in tried.items() if not isinstance(found, str)},
+        {name: found for name, found in tried.items() if isinstance(found, str)},
+    )
+
+
+def with_known(algorithm: Algorithm, known: KnownClasses) -> Algorithm:
+    """Return the algorithm with these known classes, where it uses any."""
+    if dataclasses.is_dataclass(algorithm) and hasattr(algorithm, "known"):
+        return dataclasses.replace(algorithm, known=known)
+    return algorithm
+
+
+class _Stage:
+    """Plays with fixed settings; each candidate is tried once."""
+
+    def __init__(self, known: KnownClasses, *settings: int) -> None:
+        self._known, self._settings = known, settings
+        self._plays: dict[bool, list[Play]] = {}
+
+    def accuracies(self, algorithm: Algorithm | None) -> Array | str:
+        """Return the accuracies (plays, shots) of a candidate; why not, where it fails.
+
+        For no candidate, with two columns more: how mutual the neighbourhoods are, and the number of rows.
+        """
+        key = self._key(algorithm)
+        if key in _kept:
+            _kept.move_to_end(key)
+            return _kept[key]
+        found: Array | str
+        try:
+            found = np.stack([_score(play, algorithm) for play in self._drawn(algorithm)])
+        except L2TError as error:
+            found = str(error)
+        _kept[key] = found
+        while len(_kept) > KEPT:
+            _kept.popitem(last=False)
+        return found
+
+    def _key(self, algorithm: Algorithm | None) -> str:
+        name = "" if algorithm is None else algorithm.name
+        params = dict(getattr(algorithm, "params", {}))
+        return json.dumps([self._known.fingerprint, name, params, *self._settings], sort_keys=True)
+
+    def _drawn(self, algorithm: Algorithm | None) -> Iterable[Play]:
+        """Return the plays, in principal coordinates unless the algorithm needs the features themselves."""
+        whole = bool(getattr(algorithm, "needs_features", False))
+        if whole not in self._plays:
+            known = self._known if whole else self._known.reduced()
+            self._plays[whole] = list(draw_plays(known, *self._settings))
+        return self._plays[whole]
+
+
+def _score(play: Play, algorithm: Algorithm | None) -> Array:
+    """Return the accuracies (shots,) of 1-NN on the playing target, NaN where it has too few rows."""
+    target = play.pair.target
+    counts = [each * len(target.classes) for each in SHOTS]
+    if algorithm is None:
+        seen = mutual_share(target.X), float(len(target))
+        return np.append(_accuracies(target.X, target.codes, counts), seen)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", L2TWarning)  # fewer components are fine here
+        W = with_known(algorithm, play.known).fit(play.pair).W
+    return _accuracies(target.X @ W, target.codes, counts)
+
+
+def _accuracies(Z: AnyArray, codes: AnyArray, counts: list[int]) -> Array:
+    try:
+        found = evaluate(Z, codes, label_counts=counts, n_draws=N_DRAWS)
+    except InvalidInputError:  # too few rows for any count
+        return np.full(len(counts), np.nan)
+    scores = dict(zip(found.label_counts, found.mean, strict=True))
+    return np.array([scores.get(each, np.nan) for each in counts])

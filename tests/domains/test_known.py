@@ -1,0 +1,134 @@
+"""Known classes: labelled rows of several origins, without the target's."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from l2t import Domain
+from l2t.domains import KnownClasses
+from l2t.exceptions import InvalidInputError
+
+
+@pytest.fixture
+def domain(rng):
+    return Domain(rng.normal(size=(30, 6)), np.arange(30) % 3)
+
+
+def test_classes_of_different_origins_are_never_merged(domain, rng):
+    other = Domain(rng.normal(size=(30, 6)), np.arange(30) % 3)
+    known = KnownClasses([domain, other])
+    assert (known.n_classes, len(known), known.n_features) == (6, 60, 6)
+    np.testing.assert_array_equal(known.weights, np.ones(6))
+    assert (np.diff(known.codes) >= 0).all()
+    for code in range(6):
+        origin = (domain, other)[code // 3]
+        np.testing.assert_array_equal(known.X[known.codes == code], origin.X[origin.y == code % 3])
+
+
+def test_only_labels_that_are_known_are_used(rng):
+    labeled = np.arange(30) < 9
+    domain = Domain(rng.normal(size=(30, 6)), np.arange(30) % 3, labeled=labeled)
+    assert len(KnownClasses([domain])) == 9
+    hidden = Domain(domain.X, np.where(labeled, domain.y, -1), labeled=labeled)
+    np.testing.assert_array_equal(KnownClasses([hidden]).X, KnownClasses([domain]).X)
+
+
+def test_rows_count_once_and_single_rows_do_not_count(domain):
+    once, twice = KnownClasses([domain]), KnownClasses([domain, domain])
+    assert twice.n_classes == once.n_classes == 3
+    part = KnownClasses([domain.take(np.arange(15)), domain])
+    np.testing.assert_allclose(part.weights, [1, 1, 1, 0.5, 0.5, 0.5])
+    lonely = KnownClasses([domain.take([0, 1, 2, 3])])
+    assert (lonely.n_classes, len(lonely)) == (1, 2)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 250.0])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_of_the_target_are_removed_whatever_their_scale(domain, scale, dtype):
+    target = Domain((domain.X[:12] * scale).astype(dtype))
+    left = KnownClasses([domain]).without(target)
+    assert len(left) == 18
+    np.testing.assert_allclose(left.weights, 0.6)
+    np.testing.assert_array_equal(np.sort(left.X, axis=0), np.sort(domain.X[12:], axis=0))
+
+
+def test_other_rows_stay(domain, rng):
+    known = KnownClasses([domain])
+    for X in (-domain.X, domain.X + 1e-3, rng.normal(size=(50, 6))):
+        assert known.without(Domain(X)) is known
+
+
+def test_with_two_features_rows_must_be_equal(rng):
+    X = rng.normal(size=(20, 2))
+    known = KnownClasses([Domain(X, np.arange(20) % 2)])
+    assert known.without(Domain(2 * X)) is known
+    assert len(known.without(Domain(X[:4]))) == 16
+
+
+def test_all_rows_removed_leave_nothing(domain):
+    nothing = KnownClasses([domain]).without(domain)
+    assert (nothing.n_classes, len(nothing)) == (0, 0)
+    assert nothing.without(domain) is nothing
+    assert KnownClasses([domain]).merge(nothing).n_classes == 3
+
+
+def test_merge_is_what_both_together_are(domain, rng):
+    other = Domain(np.concatenate([domain.X[:5], rng.normal(size=(20, 6))]), np.arange(25) % 2)
+    merged = KnownClasses([domain]).merge(KnownClasses([other]))
+    together = KnownClasses([domain, other])
+    assert merged.fingerprint == together.fingerprint
+    with pytest.raises(InvalidInputError, match="must have the same features, got 6 and 2"):
+        merged.merge(KnownClasses([Domain(rng.normal(size=(4, 2)), [0, 0, 1, 1])]))
+
+
+def test_the_span_keeps_distances(rng):
+    X = rng.normal(size=(50, 6)) @ rng.normal(size=(6, 300))
+    known = KnownClasses([Domain(X, np.arange(50) % 5)])
+    span = known.span
+    assert (span.rank, span.basis.shape) == (6, (300, 6))
+    np.testing.assert_allclose(span.basis.T @ span.basis, np.eye(6), atol=1e-10)
+    centred = known.X - known.X.mean(axis=0)
+    np.testing.assert_allclose(span.rows @ span.basis.T, centred, atol=1e-9)
+    assert span.outside == pytest.approx(0.0, abs=1e-9)
+    reduced = known.reduced()
+    assert reduced.n_features == 6
+    np.testing.assert_array_equal(reduced.codes, known.codes)
+
+
+def test_what_lies_outside_of_the_span_is_measured(rng):
+    X = rng.normal(size=(600, 300))
+    known = KnownClasses([Domain(X, np.arange(600) % 5)])
+    inside = np.mean(np.sum(known.span.rows**2, axis=1))
+    total = np.mean(np.sum((known.X - known.X.mean(axis=0)) ** 2, axis=1))
+    assert known.span.rank == 300
+    assert inside + known.span.outside == pytest.approx(total)
+
+
+def test_some_classes_keep_the_coordinates_of_all(domain):
+    known = KnownClasses([domain])
+    part = known.only([0, 2])
+    assert part.n_classes == 2
+    np.testing.assert_array_equal(part.span.rows, known.span.rows[known.codes != 1])
+    np.testing.assert_array_equal(part.X, known.X[known.codes != 1])
+
+
+def test_it_travels(domain):
+    known = KnownClasses([domain])
+    assert pickle.loads(pickle.dumps(known)).fingerprint == known.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("domains", "weights", "match"),
+    [
+        (["photos"], None, "domains must be Domain objects, got str"),
+        ([Domain(np.eye(2)), Domain(np.eye(3))], None, "same number of features, got 2, 3"),
+        ([Domain(np.eye(2))], [1, 2], "one number from 0 to 1 for each of 1 domains"),
+        ([Domain(np.eye(2))], [2], "one number from 0 to 1 for each of 1 domains"),
+    ],
+)
+def test_what_cannot_be_is_refused(domains, weights, match):
+    with pytest.raises(InvalidInputError, match=match):
+        KnownClasses(domains, weights=weights)

@@ -1,0 +1,268 @@
+"""What `infer` promises: no target label reaches a W, and the number and the verdict agree."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from l2t import Domain, DomainPair, algorithms, infer, open_store
+from l2t.domains import KnownClasses
+from l2t.exceptions import InvalidInputError, UnknownAlgorithmError
+
+FOUR = ("identity", "spectrum", "classes", "classes+spectrum")
+
+
+def made(n_source=6, n_target=3, rows=30, m=12, seed=0):
+    """Source and target classes differ along all axes but the last, which is a large nuisance."""
+    rng = np.random.default_rng(seed)
+    codes = np.repeat(np.arange(n_source + n_target), rows)
+    X = rng.normal(size=(n_source + n_target, m))[codes] + rng.normal(size=(len(codes), m))
+    X[:, -1] = 8.0 * rng.normal(size=len(codes))
+    ours = codes < n_source
+    return DomainPair(
+        Domain(X[ours], codes[ours], name="source"), Domain(X[~ours], codes[~ours], name="target")
+    )
+
+
+def with_labels(pair, y, mask=None):
+    return DomainPair(pair.source, Domain(pair.target.X, y, labeled=mask))
+
+
+def same_factors(first, second):
+    assert list(first.candidates) == list(second.candidates)
+    for name in first.candidates:
+        np.testing.assert_array_equal(
+            first.candidates[name].W, second.candidates[name].W, err_msg=name
+        )
+
+
+@pytest.fixture(scope="module")
+def pair():
+    return made()
+
+
+@pytest.fixture(scope="module")
+def found(pair):
+    return infer(pair, n_labels=3)
+
+
+def test_the_record_of_every_candidate(found):
+    assert tuple(found.candidates) == FOUR
+    chosen = [each for each in found.candidates.values() if each.chosen]
+    assert [each.name for each in chosen] == [found.choice]
+    assert found.W is chosen[0].W
+    assert (found.predicted, found.interval) == (chosen[0].predicted, chosen[0].interval)
+    assert found.predicted == max(each.predicted for each in found.candidates.values())
+    plain = found.candidates["identity"]
+    assert (plain.predicted, plain.interval, plain.rehearsed) == (1.0, (1.0, 1.0), None)
+    frame = found.candidates.to_frame()
+    assert list(frame.index) == list(FOUR)
+    assert frame["chosen"].sum() == 1
+
+
+def test_the_nuisance_is_seen_through(found):
+    assert found.choice in ("classes", "classes+spectrum")
+    assert found.predicted > 1.1
+    assert found.candidates["classes"].rehearsed > 1.1
+    assert found.verdict == "transfer"
+
+
+def test_the_source_counts(pair, found):
+    """Noise in place of the source gives another W, and no more than no source does."""
+    rng = np.random.default_rng(1)
+    noise = Domain(rng.normal(size=pair.source.X.shape), pair.source.y)
+    other = infer(DomainPair(noise, pair.target), n_labels=3)
+    none = infer(pair.target, sources=[], n_labels=3)
+    assert not np.array_equal(other.W, found.W)
+    assert other.choice == none.choice
+    assert other.predicted == none.predicted
+    assert "classes" in none.candidates
+    assert "needs a source with labels" in none.candidates["classes"].reason
+
+
+def permuted(y, rng):
+    """The same labels for other rows, so that no row keeps its own."""
+    return np.roll(y[np.argsort(y, kind="stable")], len(y) // 2)[rng.permutation(len(y))]
+
+
+@pytest.mark.parametrize("rows", [17, 1700])
+def test_no_target_label_reaches_any_W(rows, rng):
+    """Also with a store that holds the same target labelled, below and above the number of rows searched."""
+    pair = made(rows=rows)
+    y = pair.target.y
+    mask = np.arange(len(y)) % 5 == 0
+    variants = {
+        "none": with_labels(pair, None),
+        "scoring": pair,
+        "labelled": with_labels(pair, y, mask),
+        "permuted": with_labels(pair, permuted(y, rng), mask),
+        "words": with_labels(
+            pair, np.array(["ant", "bee", "cat"])[rng.integers(3, size=len(y))], mask
+        ),
+        "fillers": with_labels(pair, np.where(mask, y, -1), mask),
+    }
+    n_labels = int(mask.sum())
+    results = {}
+    for name, each in variants.items():
+        scaled = Domain(2.0 * each.target.X, each.target.y)
+        past = KnownClasses([scaled] if scaled.y is not None else [])
+        results[name] = infer(each, n_labels=n_labels, n_classes=3, known=past, n_rehearsals=2)
+    for each in results.values():
+        same_factors(each, results["none"])
+    assert results["labelled"].choice == results["fillers"].choice
+
+
+def test_labels_that_are_not_marked_are_not_even_counted(pair):
+    everywhere = infer(pair)
+    assert (everywhere.n_labels, everywhere.n_classes) == (15, 3)
+    many = with_labels(pair, np.arange(len(pair.target)))
+    assert infer(many).n_classes == 3
+    marked = np.arange(len(pair.target)) % 15 == 0
+    some = infer(with_labels(pair, pair.target.y, marked))
+    assert (some.n_labels, some.n_classes) == (6, 3)
+
+
+@pytest.mark.parametrize("n_labels", [5, 7, 0])
+def test_another_number_than_the_marked_rows_is_an_error(pair, n_labels):
+    marked = with_labels(pair, pair.target.y, np.arange(len(pair.target)) % 15 == 0)
+    sentence = (
+        f"n_labels must be the number of labelled target rows (6) or be left out, got {n_labels}"
+    )
+    with pytest.raises(InvalidInputError, match=f"^{re.escape(sentence)}$"):
+        infer(marked, n_labels=n_labels)
+
+
+def test_evidence_may_change_the_choice_and_nothing_else(pair, found):
+    """Labels along the nuisance: what removes it is not chosen any more."""
+    high = (pair.target.X[:, -1] > np.median(pair.target.X[:, -1])).astype(int)
+    mask = np.arange(len(high)) % 2 == 0
+    warned = infer(with_labels(pair, high, mask))
+    same_factors(warned, found)
+    assert found.choice in ("classes", "classes+spectrum")
+    assert warned.choice in ("identity", "spectrum")
+    assert warned.candidates[found.choice].evidence.log_ratio < 0
+    assert warned.candidates[found.choice].predicted < found.predicted
+
+
+def test_one_class_with_two_rows_does_not_outvote_everything(pair, found):
+    high = (pair.target.X[:, -1] > np.median(pair.target.X[:, -1])).astype(int)
+    mask = np.zeros(len(high), dtype=bool)
+    mask[[*np.flatnonzero(high)[:2], np.flatnonzero(1 - high)[0]]] = True
+    assert infer(with_labels(pair, high, mask)).choice == found.choice
+
+
+def test_transform_is_the_product_or_the_rows_themselves(pair, found):
+    X = np.round(np.random.default_rng(0).normal(size=(7, 12)) * 4)
+    forms = (X, X.tolist(), pd.DataFrame(X), sparse.csr_array(X), Domain(X))
+    for given in forms:
+        np.testing.assert_allclose(found.transform(given), X @ found.W)
+    plain = infer(pair, candidates=("identity",))
+    assert plain.verdict == "no-transfer"
+    for given in forms:
+        np.testing.assert_array_equal(plain.transform(given), X)
+
+
+def test_candidates_that_are_named(pair):
+    chosen = infer(pair, candidates=("gfk", algorithms.make("tca", n_components=3), "spectrum"))
+    assert tuple(chosen.candidates) == ("identity", "gfk", "tca", "spectrum")
+    assert chosen.candidates["gfk"].rehearsed is not None
+    with pytest.raises(UnknownAlgorithmError, match=r"name must be one of tca, .*got 'pca'"):
+        infer(pair, candidates=("pca",))
+    with pytest.raises(InvalidInputError, match="candidates must be names or algorithms, got int"):
+        infer(pair, candidates=(3,))
+
+
+def test_a_candidate_may_be_given_as_a_matrix(pair):
+    W = np.eye(12)[:, :11]
+    marked = with_labels(pair, pair.target.y, np.arange(len(pair.target)) % 6 == 0)
+    given = infer(marked, candidates={"mine": W})
+    assert given.choice == "mine"
+    np.testing.assert_array_equal(given.W, W)
+    assert given.candidates["mine"].rehearsed is None
+    for bad in (np.eye(3), np.full((12, 2), np.nan), "W"):
+        with pytest.raises(InvalidInputError, match="candidate 'mine' must be"):
+            infer(pair, candidates={"mine": bad})
+
+
+def test_a_random_projection_is_not_taken_for_a_gain(pair):
+    """Of 40 random projections to six dimensions, the evidence of 15 labels lets few pass."""
+    mask = np.arange(len(pair.target)) % 6 == 0
+    marked = with_labels(pair, pair.target.y, mask)
+    rng = np.random.default_rng(0)
+    projections = {f"random {i}": rng.normal(size=(12, 6)) for i in range(40)}
+    each = infer(marked, candidates=projections).candidates
+    assert np.mean([each[name].predicted > 1 for name in projections]) < 0.15
+
+
+def test_fewer_columns_on_request(pair, found):
+    small = infer(pair, n_components=4, n_labels=3)
+    for name, each in small.candidates.items():
+        assert each.W.shape == ((12, 12) if name == "identity" else (12, 4))
+    full = np.linalg.svd(found.candidates["classes"].W)[1][:4]
+    np.testing.assert_allclose(np.linalg.svd(small.candidates["classes"].W)[1], full)
+
+
+def test_two_known_classes_cannot_rehearse_and_it_says_so():
+    found = infer(made(n_source=2), n_labels=3)
+    assert found.rehearsal.n_plays == 0
+    assert "2 labelled classes are known beside the target, and three are needed" in found.reason
+    assert found.candidates["classes"].rehearsed is None
+
+
+def test_a_store_brings_known_classes(pair):
+    """A source without labels and a past target with labels: what is known is the past."""
+    with open_store("memory://") as store:
+        from l2t import collect
+
+        past = made(seed=3)
+        collect([past], store, algorithms=["identity"], label_counts=(3,), progress=False)
+        known = KnownClasses.of(store)
+        assert known.n_classes == 3
+        bare = DomainPair(Domain(pair.source.X), pair.target)
+        found = infer(bare, known=known, n_labels=3)
+        assert found.candidates["classes"].W is not None
+        with pytest.raises(
+            InvalidInputError, match="known must have the target's 5 features, got 12"
+        ):
+            infer(DomainPair(Domain(np.eye(5)), Domain(np.eye(5))), known=known)
+
+
+def test_several_sources_are_known_together(pair):
+    first, second = pair.source.take(np.arange(90)), pair.source.take(np.arange(90, 180))
+    both = infer(pair.target, sources=[first, second], n_labels=3)
+    whole = infer(pair, n_labels=3)
+    np.testing.assert_allclose(
+        both.candidates["classes"].W, whole.candidates["classes"].W, atol=1e-10
+    )
+
+
+def test_the_same_seed_gives_the_same_result(pair, found):
+    again = infer(pair, n_labels=3)
+    same_factors(again, found)
+    assert again.predicted == found.predicted
+
+
+def test_stages_are_reported(pair):
+    stages = []
+    infer(pair, callback=stages.append)
+    assert stages == ["known", "rehearsing", "fitting", "choosing"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "match"),
+    [
+        (("photos",), {}, "pair must be a DomainPair, or a target Domain together with sources"),
+        ((made(),), {"sources": []}, "pair must be a DomainPair, or a target Domain together"),
+        ((made().target,), {}, "pair must be a DomainPair, or a target Domain together"),
+        ((made(),), {"method": "guess"}, "method must be 'l2t' or 'paper', got 'guess'"),
+        ((made(),), {"n_labels": 0}, "n_labels must be a whole number of at least 1, got 0"),
+        ((made(),), {"n_classes": 1}, "n_classes must be a whole number of at least 2, got 1"),
+    ],
+)
+def test_what_cannot_be_is_refused(arguments, options, match):
+    with pytest.raises(InvalidInputError, match=match):
+        infer(*arguments, **options)
