@@ -33,18 +33,18 @@ lint: $(VENV)/ready  ## style, types and the direction of imports
 bench: $(VENV)/bench  ## speed as ratios against peers and naive forms, on one thread; WHAT="tca eight" for some
 	$(BIN)/python -m benchmarks $(WHAT)
 
-#: WHAT=paper    paper, office-caltech, reflection, inference, online or shipped
+#: WHAT=paper    paper, office-caltech, rehearsal or forecast
 #: PARTS=        parts of WHAT=paper, such as "average kernels"; all without it
 #: SCALE=quick   how many pairs WHAT=paper takes: smoke, quick or paper
 #: JOBS=1        processes
 #: OUT=          folder for the report
+#: DRAWS=10      draws per kind of data, for WHAT=rehearsal and WHAT=forecast
 #: WORK=         folder for experiences; what is there is not done again
-#: PAIRS=        how many pairs WHAT=inference and WHAT=online take
-#: L2T_DATA=     folder of the data sets; WHAT=paper and WHAT=online use digits without it
+#: L2T_DATA=     folder of the data sets; WHAT=paper uses digits without it
 reproduce: WHAT ?= paper
 reproduce: $(VENV)/ready  ## measure the paper's experiments again; options below
 	$(BIN)/python -m reproduction $(WHAT) $(PARTS) $(if $(SCALE),--scale $(SCALE)) $(if $(JOBS),--jobs $(JOBS)) \
-	  $(if $(OUT),--out $(OUT)) $(if $(WORK),--work $(WORK)) $(if $(PAIRS),--pairs $(PAIRS))
+	  $(if $(OUT),--out $(OUT)) $(if $(WORK),--work $(WORK)) $(if $(DRAWS),--draws $(DRAWS))
 
 docs: $(VENV)/ready  ## build the documentation into site/, without a network; a warning is an error
 	$(BIN)/python -m tools.architecture
@@ -53,11 +53,11 @@ docs: $(VENV)/ready  ## build the documentation into site/, without a network; a
 
 results: $(VENV)/ready  ## measure docs/results again (needs L2T_DATA) and draw the README's picture
 	$(BIN)/l2t demo --plot docs/images/demo.png
+	rm -rf docs/results/paper  # tables and figures of parts that no longer exist
 	$(MAKE) reproduce WHAT=paper SCALE=quick JOBS=2 OUT=docs/results/paper
 	$(MAKE) reproduce WHAT=office-caltech
-	$(MAKE) reproduce WHAT=reflection JOBS=2
-	$(MAKE) reproduce WHAT=inference JOBS=2
-	$(MAKE) reproduce WHAT=online JOBS=2
+	$(MAKE) reproduce WHAT=forecast JOBS=2
+	$(MAKE) reproduce WHAT=rehearsal JOBS=2
 	$(MAKE) bench
 
 constraints:  ## write constraints.txt anew from the newest versions

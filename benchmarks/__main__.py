@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 
-for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
+from benchmarks.memory import THREADS
+
+os.environ |= dict.fromkeys(THREADS, "1")  # before numpy is imported
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # a peer imports TensorFlow
 
-import importlib  # noqa: E402
-import platform  # noqa: E402
-import sys  # noqa: E402
-from pathlib import Path  # noqa: E402
+import importlib
+import platform
+import sys
+from pathlib import Path
 
-import numpy  # noqa: E402
-import scipy  # noqa: E402
+import numpy
+import scipy
 
-from tools.reports import render  # noqa: E402
+from tools.reports import render
 
 SECTIONS = (
     "tca",

@@ -9,7 +9,7 @@ import numpy as np
 
 from l2t import Domain, DomainPair, PairSampler, normalize, read_domain
 
-__all__ = ["feature_pair", "photo_sketch_pair", "photo_sketch_pairs"]
+__all__ = ["feature_pair", "many_class_pairs", "photo_sketch_pair", "photo_sketch_pairs"]
 
 
 def feature_pair(ns: int, nt: int, m: int, *, decay: float = 0.5, seed: int = 0) -> DomainPair:
@@ -19,6 +19,21 @@ def feature_pair(ns: int, nt: int, m: int, *, decay: float = 0.5, seed: int = 0)
     Xs = rng.normal(size=(ns, m)) * spread
     Xt = rng.normal(size=(nt, m)) * spread + 0.3 * spread
     return DomainPair(Domain(Xs, np.arange(ns) % 3), Domain(Xt, np.arange(nt) % 3 + 3))
+
+
+def many_class_pairs(n: int, ns: int, nt: int, m: int) -> tuple[list[DomainPair], str]:
+    """Return n pairs of one source with 30 classes and targets of three others, and what they are."""
+    rng = np.random.default_rng(0)
+    spread = (1.0 + np.arange(m)) ** -0.5
+    means = rng.normal(size=(30 + 3 * n, m)) * spread
+
+    def rows(codes: np.ndarray) -> Domain:
+        return Domain(means[codes] + rng.normal(size=(len(codes), m)) * spread, codes)
+
+    source = rows(np.arange(ns) % 30)
+    targets = [rows(30 + 3 * i + np.arange(nt) % 3) for i in range(n)]
+    what = "made classes with a falling spectrum"
+    return [DomainPair(source, Domain(each.X)) for each in targets], what
 
 
 def photo_sketch_pair() -> tuple[DomainPair, str]:

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from benchmarks.memory import alone, peak_memory
 from benchmarks.timing import best_of
 from l2t import KernelBank, PairStatistics
-from l2t.algorithms import names
+from l2t.algorithms import PAPER
 from l2t.experiences import LABEL_COUNTS, Experience
 from l2t.reflection import learn
 from l2t.reflection.lesson import SAMPLE
@@ -61,14 +61,14 @@ def run() -> dict[str, Any]:
     rows = [
         (
             f"{size:,}",
-            f"{told['seconds']:.1f}",
-            f"{told['peak']:.0f}",
-            f"{told['peak'] - told['before']:.0f}",
-            f"{1e3 * told['refined']:.0f}",
+            f"{each['seconds']:.1f}",
+            f"{each['peak']:.0f}",
+            f"{each['peak'] - each['before']:.0f}",
+            f"{1e3 * each['refined']:.0f}",
         )
-        for size, told in measured.items()
+        for size, each in measured.items()
     ]
-    seconds = [told["seconds"] for told in measured.values()]
+    seconds = [each["seconds"] for each in measured.values()]
     exponent = np.polyfit(np.log(SIZES), np.log(seconds), 1)[0]
     last = np.log(seconds[-1] / seconds[-2]) / np.log(SIZES[-1] / SIZES[-2])
     return {
@@ -93,12 +93,12 @@ def experiences(n: int, seed: int = 0) -> Iterator[Experience]:
 
 def _endless(seed: int) -> Iterator[Experience]:
     rng = np.random.default_rng(seed)
-    bank, algorithms = KernelBank(), names()
+    bank = KernelBank()
     x = bank.exponents / 8
     beta = 0.02 * np.exp(-((x - 0.2) ** 2) / 0.1)
     number = 0
     while True:
-        pair, algorithm = divmod(number, len(algorithms))
+        pair, algorithm = divmod(number, len(PAPER))
         shape = np.exp(-((x - rng.uniform(-1, 1)) ** 2) / 0.3)
         d = rng.uniform(0, 0.5) * shape + rng.uniform(0, 0.01, len(x))
         A = rng.uniform(0.1, 0.5) * (shape[:, None] + 0.2 * rng.normal(size=(len(x), 4)))
@@ -110,7 +110,7 @@ def _endless(seed: int) -> Iterator[Experience]:
             run_key=f"{seed}/{number}",
             source=f"{seed}/{pair}",
             target=f"{seed}/{pair}",
-            algorithm=algorithms[algorithm],
+            algorithm=PAPER[algorithm],
             statistics=statistics,
         )
         for count in LABEL_COUNTS:
@@ -157,13 +157,13 @@ def _draw(measured: dict[int, dict[str, float]]) -> None:
     sizes = list(measured)
     figure = Figure(figsize=(8.0, 3.2), layout="constrained")
     times, memory = figure.subplots(1, 2)
-    learned = [told["seconds"] for told in measured.values()]
+    learned = [each["seconds"] for each in measured.values()]
     times.loglog(sizes, learned, "o-", color="C0", label="learn")
-    refined = [told["refined"] for told in measured.values()]
+    refined = [each["refined"] for each in measured.values()]
     times.loglog(sizes, refined, "o-", color="C1", label=f"partial_fit of {BATCH}")
     linear = [learned[0] * n / sizes[0] for n in sizes]
     times.loglog(sizes, linear, ":", color="0.6", label="linear")
-    peaks = [told["peak"] for told in measured.values()]
+    peaks = [each["peak"] for each in measured.values()]
     memory.semilogx(sizes, peaks, "o-", color="C0", label="peak of the process")
     memory.axhline(measured[sizes[0]]["before"], ls=":", color="0.6", label="before learning")
     memory.set_ylim(0, 1.3 * max(peaks))

@@ -1,4 +1,4 @@
-"""Batched sparse codes against one lasso a row."""
+"""Batched sparse codes against one lasso per row."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.timing import best_of
 from l2t import Domain, DomainPair, KernelBank, PairStatistics, open_store
-from l2t.algorithms import names
+from l2t.algorithms import PAPER
 from l2t.experiences import LABEL_COUNTS, Run, Score
 
 EXPERIENCES = 50_000
@@ -68,7 +68,7 @@ def fill_store(store) -> None:
         store.add(
             Run(
                 DomainPair(source, target),
-                names()[index % 8],
+                PAPER[index % 8],
                 {"n_components": 20},
                 index,
                 {"n_draws": 10},

@@ -9,14 +9,11 @@ from typing import Annotated
 import typer
 
 from l2t.exceptions import L2TError
-from reproduction.pages.inference import write_inference
-from reproduction.pages.office_caltech import write_office_caltech
-from reproduction.pages.online import write_online
-from reproduction.pages.paper import write_paper
-from reproduction.pages.prediction import write_prediction
-from reproduction.paper.reproduction import PARTS
+from reproduction.forecast import write_forecast
+from reproduction.office_caltech import write_office_caltech
+from reproduction.paper.reproduction import PARTS, write_paper
 from reproduction.paper.setting import SCALES
-from reproduction.shipped import SHIPPED, learn_shipped
+from reproduction.rehearsal import write_rehearsal
 
 app = typer.Typer(
     help="Measure the paper's experiments and the pages of docs/results again.",
@@ -25,15 +22,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-Data = Annotated[
-    Path, typer.Option(envvar="L2T_DATA", help="Folder of the data sets, one folder each.")
-]
-Out = Annotated[Path, typer.Option(help="Folder for the page.")]
-Work = Annotated[
-    Path, typer.Option(help="Folder for experiences; what is there is not done again.")
-]
-Jobs = Annotated[int, typer.Option(help="Processes on this machine; -1 for one per core.")]
-RESULTS, WORK = Path("docs/results"), Path("experiences")
 
 
 @app.command()
@@ -52,8 +40,10 @@ def paper(
     ] = None,
     scale: Annotated[str, typer.Option(help=f"How many pairs: {', '.join(SCALES)}.")] = "quick",
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("build/paper"),
-    work: Work = WORK,
-    jobs: Jobs = 1,
+    work: Annotated[
+        Path, typer.Option(help="Folder for experiences; what is there is not done again.")
+    ] = Path("experiences"),
+    jobs: Annotated[int, typer.Option(help="Processes on this machine; -1 for one per core.")] = 1,
     cluster: Annotated[
         str | None, typer.Option(help="A Dask scheduler whose workers can import this folder.")
     ] = None,
@@ -72,7 +62,12 @@ def paper(
 
 
 @app.command("office-caltech")
-def office_caltech(data: Data, out: Out = RESULTS) -> None:
+def office_caltech(
+    data: Annotated[
+        Path, typer.Option(envvar="L2T_DATA", help="Folder with office-caltech-surf/.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
+) -> None:
     """All eight algorithms on the twelve Office-Caltech10 tasks, beside published figures.
 
     Needs office-caltech-surf/{amazon,caltech,webcam,dslr}.npz in the data folder.
@@ -80,61 +75,36 @@ def office_caltech(data: Data, out: Out = RESULTS) -> None:
     write_office_caltech(data, out)
 
 
+Data = Annotated[Path, typer.Option(envvar="L2T_DATA", help="Folder with the data sets.")]
+Draws = Annotated[int, typer.Option(min=1, help="Draws per kind and mode, three targets each.")]
+Work = Annotated[
+    Path, typer.Option(help="Folder for measured tasks; what is there is not done again.")
+]
+Jobs = Annotated[int, typer.Option(help="Processes on this machine; -1 for one per core.")]
+
+
 @app.command()
-def reflection(data: Data, out: Out = RESULTS, work: Work = WORK, jobs: Jobs = 1) -> None:
-    """Learn from photo-sketch pairs, and predict the ratios of pairs with other classes.
-
-    Needs photo-sketch/{photo,sketch}.npz in the data folder. About 15 minutes on one core.
-    """
-    write_prediction(data, out, work, jobs)
-
-
-@app.command()
-def inference(
+def rehearsal(
     data: Data,
-    out: Out = RESULTS,
-    pairs: Annotated[int, typer.Option(min=2, help="Testing pairs of each family.")] = 100,
+    out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
+    work: Work = Path("build/tasks"),
+    draws: Draws = 10,
     jobs: Jobs = 1,
 ) -> None:
-    """Compare L2T with the eight base algorithms on testing pairs of four families of domains.
-
-    Needs photo-sketch, photo-style and office-caltech-surf in the data folder. About 20 minutes.
-    """
-    write_inference(data, out, pairs, jobs)
+    """Measure candidates, rehearsal and choice on twelve kinds of data, every group left out in turn."""
+    write_rehearsal(data, out, work, draws, jobs)
 
 
 @app.command()
-def online(
-    data: Annotated[
-        Path | None,
-        typer.Option(envvar="L2T_DATA", help="Folder of the data sets; digits without it."),
-    ] = None,
-    out: Out = RESULTS,
-    work: Work = WORK,
-    pairs: Annotated[int, typer.Option(min=40, help="Pairs of the stream.")] = 500,
-    jobs: Jobs = 1,
-) -> None:
-    """Measure an agent that starts from nothing over a stream of pairs, and after a change of kind.
-
-    Also what practice is worth. About an hour on one core.
-    """
-    write_online(data, out, work, pairs, jobs)
-
-
-@app.command()
-def shipped(
+def forecast(
     data: Data,
-    out: Annotated[Path, typer.Option(help="Folder for the JSON files.")] = Path(
-        "src/l2t/reflection/shipped"
-    ),
-    work: Work = WORK,
+    out: Annotated[Path, typer.Option(help="The file.")] = Path("src/l2t/reflection/forecast.json"),
+    work: Work = Path("build/tasks"),
+    draws: Draws = 10,
     jobs: Jobs = 1,
 ) -> None:
-    """Collect from four families of domains, and learn each function that ships with the package."""
-    for name in SHIPPED:
-        path = out / f"{name}.json"
-        learn_shipped(name, data, work, n_jobs=jobs).save(path)
-        print(f"written to {path}")
+    """Fit the forecast that ships to tasks of all kinds that may be shipped from."""
+    write_forecast(data, out, work, draws, jobs)
 
 
 if __name__ == "__main__":

@@ -36,9 +36,9 @@ def serve_dashboard(url: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     command = [sys.executable, "-m", "l2t", "dashboard", "--store", url, "--port", "0", "--no-open"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None  # it is a pipe
-        said = process.stderr.readline()
-        found = re.search(r"http://\S+/", said)
-        assert found is not None, said
+        line = process.stderr.readline()
+        found = re.search(r"http://\S+/", line)
+        assert found is not None, line
         try:
             yield process, found[0]
         finally:

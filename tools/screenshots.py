@@ -23,6 +23,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page
 
 import l2t
+from l2t.algorithms import PAPER
 from l2t.domains import digits, mnist
 from l2t.experiences import CollectionProgress
 from tools.dashboards import find_chromium, open_chromium, serve_dashboard
@@ -39,7 +40,7 @@ def make_store(path: Path) -> None:
         for source in rows:
             for target in rows:
                 pairs = l2t.PairSampler(source, target, PAIRS, max_per_class=50)
-                l2t.collect(pairs, store, progress=False)
+                l2t.collect(pairs, store, algorithms=PAPER, progress=False)
         unlabelled = [
             l2t.DomainPair(l2t.Domain(pair.source.X, name=pair.source.name), pair.target)
             for pair in l2t.PairSampler(*rows, 3, max_per_class=50, random_state=1)
@@ -61,7 +62,7 @@ def begin_agent(store: l2t.ExperienceStore) -> None:
 def collecting(store: Path) -> Iterator[None]:
     """Let it look as if a collection were under way."""
     now = datetime.now(UTC)
-    told = CollectionProgress(
+    shown = CollectionProgress(
         id="0" * 32,
         host=socket.gethostname(),
         pid=os.getpid(),
@@ -74,9 +75,9 @@ def collecting(store: Path) -> Iterator[None]:
         latest="gfk: digits[1, 4, 7] -> mnist[0, 2, 8]",
     )
     with l2t.open_store(store) as opened:
-        opened.note_collection(told)
+        opened.note_collection(shown)
         yield
-        opened.note_collection(replace(told, ended_at=now, outcome="finished"))
+        opened.note_collection(replace(shown, ended_at=now, outcome="finished"))
 
 
 def take(page: Page, name: str, *, most: int = 1500) -> None:
@@ -129,8 +130,7 @@ def walk(browser: Browser, address: str, scheme: str, store: Path) -> None:
     take(page, f"reflection-{scheme}", most=3200)
     page.goto(f"{address}experiences/{keys[0]}")
     page.get_by_role("link", name="try a transfer", exact=True).click()
-    page.get_by_label("Search").select_option("grassmann")
-    page.get_by_role("button", name="Find W").click()
+    page.get_by_role("button", name="Find what to transfer").click()
     page.get_by_text("predicted improvement ratio").first.wait_for(timeout=120_000)
     take(page, f"transfer-{scheme}", most=2600)
     with collecting(store):

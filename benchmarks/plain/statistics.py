@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from l2t.domains import DomainPair
-from l2t.numerics import mean_squared_distance, squared_distances
+from l2t.numerics import mean_squared_distance, mutual_neighbors, squared_distances
 from l2t.statistics import KernelBank
-from l2t.statistics.discriminability import mutual_neighbors
 from l2t.statistics.variance import paired_rows
 from l2t.typing import Array
 

@@ -33,7 +33,7 @@ def curves(
     *,
     level: float | None = 1.0,
 ) -> Callable[[], Any]:
-    """Draw one curve a series over a logarithmic x, with a band of standard errors."""
+    """Draw one curve per series over a logarithmic x, with a band of standard errors."""
 
     def draw() -> Any:
         figure = new_figure(8, 4.6)
@@ -91,7 +91,7 @@ def bars(x: Sequence[float], y: Array, title: str, xlabel: str, ylabel: str) -> 
 
 
 def scatter(groups: Mapping[str, tuple[Array, Array]], title: str) -> Callable[[], Any]:
-    """Draw predicted against actual ratios, one colour a group."""
+    """Draw predicted against actual ratios, one colour per group."""
 
     def draw() -> Any:
         from matplotlib import colormaps

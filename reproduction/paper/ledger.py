@@ -1,4 +1,4 @@
-"""What was measured, a line a pair and method, so that a reproduction that was stopped goes on."""
+"""What was measured, one line per pair and method, so that a stopped reproduction resumes."""
 
 from __future__ import annotations
 

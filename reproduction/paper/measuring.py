@@ -11,19 +11,15 @@ import numpy as np
 from scipy.stats import ttest_rel
 
 from l2t.domains import DomainPair
-from l2t.experiences.evaluation import LABEL_COUNTS
 from l2t.experiences.executors import choose_executor
-from l2t.inference.trials import Trial
 from l2t.progress import progress_bar
 from l2t.typing import Array
 from reproduction.families import Pairs
 from reproduction.paper.ledger import Ledger
-from reproduction.paper.methods import Method, Tried
+from reproduction.paper.methods import Method, Trial
 from reproduction.paper.setting import Setting
 
 __all__ = ["Measured", "measure", "p_values"]
-
-N_DRAWS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,16 +108,15 @@ def _measured(
     task: tuple[DomainPair, DomainPair, str, Mapping[str, Method], int],
 ) -> tuple[str, dict[str, dict[str, Any]]]:
     pair, other, place, methods, seed = task
-    trial = Trial(pair, LABEL_COUNTS, N_DRAWS, seed)
-    tried = Tried(pair, other, trial)
+    trial = Trial(pair, other, seed)
     found: dict[str, dict[str, Any]] = {
         "before": {
-            "label_counts": list(trial.label_counts),
-            "accuracy": trial.accuracy_before.tolist(),
+            "label_counts": list(trial.before.label_counts),
+            "accuracy": trial.before.mean.tolist(),
             "source": pair.source.name,
             "target": pair.target.name,
         }
     }
     for key, method in methods.items():
-        found[key] = method.measure(tried)
+        found[key] = method.measure(trial)
     return place, found

@@ -1,4 +1,4 @@
-"""What is measured on a pair: base algorithms, L2T in its variants, and running everything."""
+"""What is measured on a pair: base algorithms, the paper's method, L2T, and running everything."""
 
 from __future__ import annotations
 
@@ -11,33 +11,61 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t import algorithms
-from l2t.domains import Domain, DomainPair
+from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.exceptions import L2TWarning
+from l2t.experiences import evaluate, improvement_ratio
 from l2t.experiences.evaluation import labeled_draws, nearest_accuracy
-from l2t.inference import PastTargets
-from l2t.inference.search import Prepared
-from l2t.inference.trials import Trial, without_labels
-from l2t.numerics import fingerprint, squared_distances
+from l2t.inference import infer
+from l2t.numerics import squared_distances
 from l2t.reflection import ReflectionFunction
-from l2t.reflection.plan import Plan, nearest_plan
-from reproduction.verdicts import leave_one_out_accuracy
+from l2t.reflection.plan import Plan
+from l2t.typing import AnyArray, Array
 
-__all__ = ["Base", "Exhaustive", "Method", "Search", "Tried"]
+__all__ = ["L2T", "Base", "Exhaustive", "Method", "PaperMethod", "Source", "Trial"]
 
+#: What takes the place of the source: Gaussian noise with its means, variances and labels; the source of
+#: another pair; or the target's own rows without labels, from which there is nothing to learn.
 Source = Literal["itself", "noise", "another", "none"]
 
 
-class Tried:
-    """A testing pair with what was fitted to it already."""
+class Trial:
+    """A testing pair, with what was fitted to it already.
 
-    def __init__(self, pair: DomainPair, other: DomainPair, trial: Trial) -> None:
-        self.pair, self.other, self.trial = pair, other, trial
-        self._fitted: dict[str, tuple[npt.NDArray[Any], float]] = {}
+    Parameters
+    ----------
+    pair : DomainPair
+        The pair; its target carries labels for measuring.
+    other : DomainPair
+        Another pair, of which the source may be taken.
+    seed : int
+        The seed of the draws of labelled rows.
+    """
 
-    def fitted(self, name: str, params: Mapping[str, Any]) -> tuple[npt.NDArray[Any], float]:
+    def __init__(self, pair: DomainPair, other: DomainPair, seed: int) -> None:
+        self.pair, self._other, self._seed = pair, other, seed
+        self._fitted: dict[str, tuple[AnyArray, float]] = {}
+        self.before = evaluate(
+            pair.target.X,
+            pair.target.codes,
+            groups=pair.target.group_codes,
+            random_state=seed,
+        )
+
+    def ratios(self, Z: AnyArray) -> Array:
+        """Return the improvement ratios (counts,) of the target's rows in another representation."""
+        target, before = self.pair.target, self.before
+        after = evaluate(
+            Z,
+            target.codes,
+            label_counts=before.label_counts,
+            groups=target.group_codes,
+            random_state=self._seed,
+        )
+        return improvement_ratio(before.mean, after.mean, before.n_test)
+
+    def fitted(self, name: str, params: Mapping[str, Any]) -> tuple[AnyArray, float]:
         """Return the target under an algorithm's W, and the seconds that it took."""
         key = _digest([name, dict(params)])
         if key not in self._fitted:
@@ -49,23 +77,36 @@ class Tried:
             self._fitted[key] = factors.transform(self.pair.target), taken
         return self._fitted[key]
 
+    def unlabelled(self, source: Source) -> DomainPair:
+        """Return the pair without target labels, with something in place of its source."""
+        own, target = self.pair.source, Domain(self.pair.target.X, name=self.pair.target.name)
+        if source == "another":
+            own = self._other.source
+        elif source == "noise":
+            X = own.X.astype(np.float64)
+            noise = np.random.default_rng(0).standard_normal(X.shape)
+            own = Domain(noise * X.std(axis=0) + X.mean(axis=0), own.y, name="noise")
+        elif source == "none":
+            own = Domain(target.X, name="no source")
+        return DomainPair(own, target)
+
 
 class Method(Protocol):
     """Something that can be measured on a pair."""
 
     @property
     def key(self) -> str:
-        """What tells it from every other method, however it is called."""
+        """What distinguishes it from every other method, whatever name it is shown under."""
         ...
 
-    def measure(self, tried: Tried) -> dict[str, Any]:
+    def measure(self, trial: Trial) -> dict[str, Any]:
         """Return plain values; lists have an entry for each label count of the trial."""
         ...
 
 
 @dataclass(frozen=True)
 class Base:
-    """A base algorithm with its parameters at each label count."""
+    """A base algorithm with its parameters."""
 
     name: str
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -75,90 +116,95 @@ class Base:
         """Name and parameters."""
         return f"{self.name} {json.dumps(dict(self.params), sort_keys=True)}"
 
-    def measure(self, tried: Tried) -> dict[str, Any]:
+    def measure(self, trial: Trial) -> dict[str, Any]:
         """Return the ratios."""
-        Z, seconds = tried.fitted(self.name, self.params)
-        return {"ratio": tried.trial.ratios(Z).tolist(), "seconds": seconds}
+        Z, seconds = trial.fitted(self.name, self.params)
+        return {"ratio": trial.ratios(Z).tolist(), "seconds": seconds}
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
-    """L2T with a reflection function.
+class PaperMethod:
+    """The paper's method: the W that conjugate gradient finds on f is always used.
 
     Attributes
     ----------
     reflection : ReflectionFunction
-        The function, with its plans and its rule.
-    plans : pairs of label count and Plan, optional
-        Instead of the function's own.
-    past : PastTargets, optional
-        Labelled targets of the past.
+        The function, in the paper's form.
+    plan : Plan
+        How W is searched.
     source : {"itself", "noise", "another", "none"}
-        What stands for the source: Gaussian noise with its mean and covariance's diagonal, the source of
-        another pair, or the target's own rows, between which and the target there is nothing to see.
+        What takes the place of the source.
     """
 
     reflection: ReflectionFunction
-    plans: tuple[tuple[int, Plan], ...] = ()
-    past: PastTargets | None = None
+    plan: Plan = field(default_factory=Plan)
     source: Source = "itself"
 
     @property
     def key(self) -> str:
-        """A digest of everything that W and the verdict depend on."""
+        """A digest of everything that W depends on."""
         f, bank = self.reflection, self.reflection.kernels
         parts = [
             f.beta.tolist(),
-            [f.lambda_, f.mu, f.b, f.n_neighbors, f.q_mode],
+            [f.lambda_, f.mu, f.n_neighbors, f.q_mode],
             [bank.first, bank.last, bank.step],
-            asdict(f.rule),
-            None if f.calibration is None else f.calibration.quantiles.tolist(),
-            [[count, asdict(plan)] for count, plan in self.plans or f.plans],
-            None if self.past is None else fingerprint(self.past.T),
+            asdict(self.plan),
             self.source,
         ]
-        return f"l2t {_digest(parts)}"
+        return f"paper {_digest(parts)}"
 
-    def measure(self, tried: Tried) -> dict[str, Any]:
-        """Return ratios, predictions and verdicts, each draw of labelled rows deciding for itself."""
-        seen, trial, f = without_labels(self._given(tried)), tried.trial, self.reflection
-        plans = self.plans or f.plans
+    def measure(self, trial: Trial) -> dict[str, Any]:
+        """Return the ratios."""
         start = time.perf_counter()
-        prepared = Prepared(seen, f, past=self.past)
-        found = {
-            plan: prepared.infer(plan, None)
-            for plan in dict.fromkeys(nearest_plan(plans, n) for n in trial.label_counts)
+        found = infer(
+            trial.unlabelled(self.source), self.reflection, method="paper", plan=self.plan
+        )
+        seconds = time.perf_counter() - start
+        assert found.search is not None  # the method is the paper's
+        return {
+            "ratio": trial.ratios(trial.pair.target.X @ found.search.W).tolist(),
+            "seconds": seconds,
         }
-        seconds = (time.perf_counter() - start) / len(found)
-        told: dict[str, Any] = {"seconds": seconds}
-        for count in trial.label_counts:
-            inferred = found[nearest_plan(plans, count)]
-            predicted = f.predict(inferred.statistics, count)
-            worth = trial.outcome(inferred.W, predicted, f.rule, count)
-            row = {
-                "ratio": worth.ratio,
-                "always": worth.always,
-                "transferred": worth.transferred,
-                "right": worth.right,
-                "refused_rightly": worth.refused_rightly,
-                "predicted": predicted,
-            }
-            if f.calibration is not None:
-                row["low"], row["high"] = f.interval(inferred.statistics, count)
-            for name, value in row.items():
-                told.setdefault(name, []).append(value)
-        return told
 
-    def _given(self, tried: Tried) -> DomainPair:
-        source, target = tried.pair.source, tried.pair.target
-        if self.source == "noise":
-            X = source.X.astype(np.float64)
-            rng = np.random.default_rng(0)
-            noise = rng.standard_normal(X.shape) * X.std(axis=0) + X.mean(axis=0)
-            return DomainPair(Domain(noise), target)
-        if self.source == "another":
-            return DomainPair(tried.other.source, target)
-        return tried.pair if self.source == "itself" else DomainPair(Domain(target.X), target)
+
+@dataclass(frozen=True, eq=False)
+class L2T:
+    """L2T as it ships: its choice at each number of labels, with no labelled rows as evidence.
+
+    Attributes
+    ----------
+    past : KnownClasses, optional
+        Labelled targets of the past, beside the source's own classes.
+    source : {"itself", "noise", "another", "none"}
+        What takes the place of the source.
+    """
+
+    past: KnownClasses | None = None
+    source: Source = "itself"
+
+    @property
+    def key(self) -> str:
+        """A digest of what the choice depends on, beside the package itself."""
+        return f"l2t {_digest([self.past and self.past.fingerprint, self.source])}"
+
+    def measure(self, trial: Trial) -> dict[str, Any]:
+        """Return ratios, choices, predictions and intervals."""
+        target, pair = trial.pair.target, trial.unlabelled(self.source)
+        ratios: dict[str, Array] = {}  # the W of a candidate does not depend on the label count
+        rows: dict[str, list[Any]] = {
+            name: [] for name in ("ratio", "choice", "predicted", "low", "high", "seconds")
+        }
+        for at, count in enumerate(trial.before.label_counts):
+            start = time.perf_counter()
+            found = infer(pair, n_labels=count, n_classes=len(target.classes), known=self.past)
+            seconds = time.perf_counter() - start
+            if found.choice not in ratios:
+                ratios[found.choice] = trial.ratios(found.transform(target))
+            low, high = found.interval or (float("nan"), float("nan"))
+            row = (ratios[found.choice][at], found.choice, found.predicted, low, high, seconds)
+            for values, value in zip(rows.values(), row, strict=True):
+                values.append(value)
+        return rows | {"seconds": rows["seconds"][0]}  # the first includes the rehearsal
 
 
 @dataclass(frozen=True)
@@ -176,23 +222,30 @@ class Exhaustive:
         """The algorithms with their parameters."""
         return "exhaustive " + _digest([base.key for base in self.bases])
 
-    def measure(self, tried: Tried) -> dict[str, Any]:
+    def measure(self, trial: Trial) -> dict[str, Any]:
         """Return the ratios of the pick by labelled rows, and of the pick by test rows."""
-        fitted = [tried.fitted(base.name, base.params) for base in self.bases]
-        codes, trial = tried.pair.target.codes, tried.trial
+        fitted = [trial.fitted(base.name, base.params) for base in self.bases]
+        codes, before = trial.pair.target.codes, trial.before
         distances = [squared_distances(np.asarray(Z, dtype=np.float64)) for Z, _ in fitted]
         picked, best = [], []
-        for at, count in enumerate(trial.label_counts):
+        for count, plain in zip(before.label_counts, before.mean, strict=True):
             scores: list[tuple[float, float]] = []
             for rows in labeled_draws(codes, count):
                 test = np.delete(np.arange(len(codes)), rows)
-                alone = [leave_one_out_accuracy(D, codes, rows) for D in distances]
+                alone = [_leave_one_out(D, codes, rows) for D in distances]
                 right = [nearest_accuracy(D, codes, rows, test) for D in distances]
                 scores.append((right[int(np.argmax(alone))], max(right)))
-            means = np.mean(scores, axis=0) / trial.accuracy_before[at]
+            means = np.mean(scores, axis=0) / plain
             picked.append(float(means[0]))
             best.append(float(means[1]))
         return {"ratio": picked, "best": best, "seconds": sum(taken for _, taken in fitted)}
+
+
+def _leave_one_out(D: Array, codes: AnyArray, rows: AnyArray) -> float:
+    """Return the accuracy of 1-NN on labelled rows, each left out in turn."""
+    among = D[np.ix_(rows, rows)]
+    np.fill_diagonal(among, np.inf)
+    return float(np.mean(codes[rows][among.argmin(axis=1)] == codes[rows]))
 
 
 def _digest(parts: Sequence[Any]) -> str:

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from l2t import __version__
-from reproduction.paper.section import TEMPLATES, Section, Table, paragraph
+from reproduction.pages import TEMPLATES
+from reproduction.paper.section import Section, Table, paragraph
 from reproduction.paper.setting import Setting
 from tools.reports import render
 

@@ -1,17 +1,24 @@
-"""All parts by name, and how long they will take."""
+"""All parts by name, how long they will take, and their report."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
+from rich.console import Console
+
+from l2t.algorithms import PAPER
 from l2t.experiences import collect, open_store
 from reproduction.paper import beyond, parts
+from reproduction.paper.report import Report, write_report
 from reproduction.paper.section import Section
 from reproduction.paper.setting import Setting
 from reproduction.paper.study import Study
+from reproduction.paper.supplement import supplement
 
-__all__ = ["PARTS", "estimated_minutes", "reproduce"]
+__all__ = ["PARTS", "estimated_minutes", "write_paper"]
 
 PARTS: dict[str, Callable[[Study], Section]] = {
     "average": parts.average,
@@ -20,37 +27,57 @@ PARTS: dict[str, Callable[[Study], Section]] = {
     "number": parts.number,
     "components": parts.components,
     "kernels": parts.kernels,
-    "supplement": parts.supplement,
+    "supplement": supplement,
     "exhaustive": beyond.exhaustive,
     "prediction": beyond.prediction,
     "controls": beyond.controls,
     "random-classes": beyond.random_classes,
-    "families": beyond.families,
 }
 
 
-def reproduce(
-    setting: Setting, names: Sequence[str], say: Callable[[str], None]
-) -> Iterable[Section]:
-    """Run parts, in their order; what the work directory has already is not done again."""
-    study = Study(setting)
+def write_paper(
+    names: Sequence[str], data: Path | None, scale: str, work: Path, out: Path, **options: Any
+) -> None:
+    """Run parts and write their report; what the work directory has already is not done again.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Some of `PARTS`.
+    data, scale, work, **options
+        As for `Setting.of`.
+    out : path
+        The folder for the report.
+    """
+    setting = Setting.of(data, scale, work, **options)
+    console = Console(stderr=True, highlight=False, quiet=not setting.progress)
+    console.print(
+        f"{setting.family}, scale {scale}: all parts together take about "
+        f"{max(estimated_minutes(setting), 1):.0f} minutes, less what is done already."
+    )
+    start = time.perf_counter()
+    study, sections = Study(setting), []
     for at, name in enumerate(names, start=1):
-        say(f"{at}/{len(names)} {name}")
-        yield PARTS[name](study)
+        console.print(f"{at}/{len(names)} {name}")
+        sections.append(PARTS[name](study))
+    some = "" if tuple(names) == tuple(PARTS) else f' PARTS="{" ".join(names)}"'
+    command = f"make reproduce WHAT=paper{some} SCALE={scale} JOBS={setting.n_jobs}"
+    write_report(Report(setting, sections, command, (time.perf_counter() - start) / 60), out)
+    print(f"Report: {out / 'report.html'}")
 
 
 def estimated_minutes(setting: Setting) -> float:
     """Estimate the time of all parts from one training pair, if nothing has been done yet.
 
     The unit is what the eight base algorithms take on a pair. On validation pairs base algorithms are run
-    with four settings each and W is searched by fourteen plans, twice; on testing pairs come the chosen
-    settings, and on varied ones some thirty searches.
+    with four settings each and W is searched by four plans; on testing pairs come the chosen settings and
+    L2T at each label count, and on varied ones some thirty searches.
     """
     start = time.perf_counter()
     with open_store("memory://") as store:
-        collect(setting.pairs("train", 1), store, progress=False)
+        collect(setting.pairs("train", 1), store, algorithms=PAPER, progress=False)
     unit = time.perf_counter() - start
     n = setting.sizes
-    units = n.train + 10 * n.validation + 4 * n.test + 8 * n.varied + 10 * n.family
+    units = n.train + 5 * n.validation + 6 * n.test + 10 * n.varied + n.any_class
     workers = 1 if setting.cluster is not None else max(1, setting.n_jobs)
     return unit * units / workers / 60

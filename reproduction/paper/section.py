@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from l2t.typing import Array
+from reproduction.pages import TEMPLATES
 from reproduction.paper.measuring import Measured
 from tools.reports import render_block
 
-__all__ = ["Figure", "Section", "Table", "mean", "paragraph", "ratio_table", "standard_error"]
-
-TEMPLATES = Path(__file__).parents[1] / "templates"
+__all__ = [
+    "Figure",
+    "Section",
+    "Table",
+    "label_columns",
+    "mean",
+    "paragraph",
+    "ratio_table",
+    "standard_error",
+]
 
 
 @dataclass(frozen=True)
@@ -98,11 +105,16 @@ def standard_error(ratios: Array) -> Array:
     return np.asarray(np.nanstd(ratios, axis=0, ddof=1) / np.sqrt(known))
 
 
+def label_columns(found: Measured) -> tuple[str, ...]:
+    """Return one column per label count."""
+    return tuple(f"{count} labels" for count in found.label_counts)
+
+
 def ratio_table(name: str, caption: str, found: Measured, methods: Mapping[str, str]) -> Table:
     """Return mean ratios and their standard errors; `methods` maps what is shown to what was measured."""
     columns = ["method"]
-    for count in found.label_counts:
-        columns += [f"{count} labels", f"{count} labels, standard error"]
+    for column in label_columns(found):
+        columns += [column, f"{column}, standard error"]
     rows = []
     for shown, method in methods.items():
         ratios = found[method]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from l2t.algorithms import PAPER
+from l2t.domains import KnownClasses
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore, collect, open_store
-from l2t.inference import PastTargets
 from reproduction.families import Pairs, draw_pairs
 
 __all__ = ["SCALES", "Scale", "Setting"]
@@ -25,15 +25,15 @@ class Scale:
         Pairs that experiences come from, that choices are made on, and that results are measured on.
     varied : int
         Testing pairs on which the reflection function is varied; the paper takes 50.
-    family : int
-        Testing pairs of each family of domains, and training pairs of those that are not the main one.
+    any_class : int
+        Training pairs where classes are drawn at random for all parts.
     """
 
     train: int
     validation: int
     test: int
     varied: int
-    family: int
+    any_class: int
 
 
 SCALES = {
@@ -102,28 +102,29 @@ class Setting:
         part: str,
         n_pairs: int | None = None,
         *,
-        family: str | None = None,
         disjoint: bool = True,
     ) -> Pairs:
         """Return the pairs of a part ("train", "validation" or "test"); see `draw_pairs`."""
         wanted = getattr(self.sizes, part) if n_pairs is None else n_pairs
-        return draw_pairs(
-            family or self.family, part, wanted, self.data, self.seed, disjoint=disjoint
-        )
+        return draw_pairs(self.family, part, wanted, self.data, self.seed, disjoint=disjoint)
 
-    def collected(
-        self, n_pairs: int | None = None, *, family: str | None = None, disjoint: bool = True
-    ) -> ExperienceStore:
+    def collected(self, n_pairs: int | None = None, *, disjoint: bool = True) -> ExperienceStore:
         """Return a store with all eight algorithms on training pairs; what it has is not done again."""
-        name = (family or self.family) + ("" if disjoint else "-any-class")
+        name = self.family + ("" if disjoint else "-any-class")
         self.work.mkdir(parents=True, exist_ok=True)
         store = open_store(self.work / f"{name}.db")
-        pairs = self.pairs("train", n_pairs, family=family, disjoint=disjoint)
-        collect(pairs, store, n_jobs=self.n_jobs, cluster=self.cluster, progress=self.progress)
+        collect(
+            self.pairs("train", n_pairs, disjoint=disjoint),
+            store,
+            algorithms=PAPER,
+            n_jobs=self.n_jobs,
+            cluster=self.cluster,
+            progress=self.progress,
+        )
         return store
 
-    def past(self, pairs: Sequence[Any]) -> PastTargets | None:
-        """Return the targets of training pairs, where testing pairs share no class with them."""
+    def past(self, n_pairs: int | None = None) -> KnownClasses | None:
+        """Return the classes of the targets of training pairs, where testing pairs have other classes."""
         if self.family == "digits":
             return None  # its ten classes, and so its rows, are in every part
-        return PastTargets(pair.target for pair in pairs)
+        return KnownClasses(pair.target for pair in self.pairs("train", n_pairs))

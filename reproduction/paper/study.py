@@ -1,12 +1,11 @@
 """The functions that a reproduction learns, and what it chooses on validation pairs: each once, then kept.
 
-Everything that is chosen is chosen here, on validation pairs alone: the parameters of base algorithms and
-the plans of L2T, at each label count; the neighbours of tau on held-out training pairs.
+Everything that is chosen is chosen here, on validation pairs alone: the parameters of base algorithms at each
+label count, and the plan of the paper's method; the neighbours of tau on held-out training pairs.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -15,14 +14,13 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
+from l2t.domains import KnownClasses
 from l2t.experiences import Experience, ExperienceStore
-from l2t.inference import PastTargets
-from l2t.inference.tuning import CANDIDATES, choose_plans
 from l2t.reflection import ReflectionFunction, learn, load_reflection, restated
 from l2t.reflection.plan import Plan
 from l2t.statistics import KernelBank
 from reproduction.paper.measuring import Measured, measure
-from reproduction.paper.methods import Base, Exhaustive, Method, Search
+from reproduction.paper.methods import L2T, Base, Exhaustive, Method, PaperMethod
 from reproduction.paper.setting import Setting
 
 __all__ = ["ALGORITHMS", "SETTINGS", "Study"]
@@ -42,9 +40,10 @@ SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
     "sie": (*_SIZES, {"n_components": 20, "variance": 0.9}),
 }
 NEIGHBORS = (5, 10, 20, 40)
+#: What the plan of the paper's method is chosen from.
+PLANS = (Plan(n_iter=3), Plan(), Plan(n_components=40, n_iter=3), Plan("sphere"))
 #: With a smoke's few pairs there is little to choose from.
 SMOKE_OPTIONS: dict[str, Any] = {"gamma": 1e-3, "huber": 0.05, "n_starts": 2}
-SMOKE_PLANS = (Plan("grassmann", 20, 3), Plan("soft", None, 0, 1.0), Plan("soft", None, 0, 2.0))
 
 
 class Study:
@@ -70,41 +69,47 @@ class Study:
         return self.setting.collected()
 
     @cached_property
-    def past(self) -> PastTargets | None:
-        """The targets of the training pairs, where testing pairs have other classes."""
-        return self.setting.past(self.setting.pairs("train"))
+    def past(self) -> KnownClasses | None:
+        """The classes of the training pairs' targets, where testing pairs have other classes."""
+        return self.setting.past()
 
     @cached_property
     def function(self) -> ReflectionFunction:
-        """The function that L2T stands for, with plans chosen on validation pairs."""
-        return self.kept("l2t", lambda: self._planned(self._learned, self.past))
+        """The function learned from all training experiences."""
+        neighbors: Sequence[int] = NEIGHBORS[:1] if self.smoke else NEIGHBORS
+        return self.kept(
+            "learned", lambda: self.learn(self._done(), n_neighbors=neighbors, store=self.store)
+        )
 
     @cached_property
-    def without_past(self) -> ReflectionFunction:
-        """The same with plans chosen where no past targets are known."""
-        if self.past is None:
-            return self.function
-        return self.kept("l2t-without-past", lambda: self._planned(self._learned, None))
+    def experiences(self) -> list[Experience]:
+        """The training experiences, with the statistics of the neighbours that were chosen."""
+        r = self.function.n_neighbors
+        return list(restated(self._done(), self.store, n_neighbors=r))
 
     @cached_property
-    def literal(self) -> tuple[tuple[int, Plan], ...]:
-        """The paper's search: the best plan with orthonormal columns on the validation pairs."""
-        told = self.without_past.training["plans"]
-        literal = [each for each in told["candidates"] if each["constraint"] == "grassmann"]
-        chosen = []
-        for at, count in enumerate(told["label_counts"]):
-            best = max(literal, key=lambda each: each["ratios"][at])
-            plan = Plan("grassmann", best["n_components"], best["n_iter"])
-            chosen.append((count, plan))
-        return tuple(chosen)
+    def runs(self) -> list[dict[str, list[Experience]]]:
+        """The experiences of each training pair by algorithm, in the order of the pairs."""
+        found: dict[tuple[str, str], dict[str, list[Experience]]] = {
+            (pair.source.fingerprint, pair.target.fingerprint): {}
+            for pair in self.setting.pairs("train")
+        }
+        for each in self.experiences:
+            found[each.source, each.target].setdefault(each.algorithm, []).append(each)
+        return list(found.values())
+
+    @cached_property
+    def plan(self) -> Plan:
+        """How the paper's method searches W: the best plan on the validation pairs."""
+        if self.smoke:
+            return PLANS[0]
+        methods = {str(i): PaperMethod(self.function, plan) for i, plan in enumerate(PLANS)}
+        found = measure(methods, self.setting.pairs("validation"), self.setting, "choosing a plan")
+        return PLANS[int(np.argmax([np.nanmean(np.log(found[name])) for name in methods]))]
 
     @cached_property
     def bases(self) -> dict[str, dict[int, dict[str, Any]]]:
         """The parameters of each base algorithm at each label count, best on the validation pairs."""
-        path = self.setting.work / "bases.json"
-        if path.exists():
-            told = json.loads(path.read_text())
-            return {name: {int(n): p for n, p in each.items()} for name, each in told.items()}
         wanted = {
             name: several[:1] if self.smoke else several for name, several in SETTINGS.items()
         }
@@ -121,7 +126,6 @@ class Study:
             chosen[name] = {
                 count: several[i] for count, i in zip(found.label_counts, best, strict=True)
             }
-        path.write_text(json.dumps(chosen, indent=1))
         return chosen
 
     @cached_property
@@ -135,9 +139,10 @@ class Study:
         methods["exhaustive"] = Exhaustive(
             tuple(Base(name, by_count[min(by_count)]) for name, by_count in self.bases.items())
         )
-        methods["L2T"] = Search(self.function, past=self.past)
-        methods["L2T without the past"] = Search(self.without_past)
-        methods["L2T, the paper's search"] = Search(self.without_past, self.literal)
+        methods["L2T"] = L2T()
+        if self.past is not None:
+            methods["L2T with the past"] = L2T(self.past)
+        methods["L2T, the paper's method"] = PaperMethod(self.function, self.plan)
         found = measure(methods, self.setting.pairs("test"), self.setting, "testing")
         rows = dict(found.rows)
         for name, by_count in self.bases.items():
@@ -163,101 +168,56 @@ class Study:
         """Learn a function."""
         return learn(experiences, **(SMOKE_OPTIONS if self.smoke else {}), **options)
 
-    def variant(self, name: str, **options: Any) -> ReflectionFunction:
-        """Learn from the training experiences with other options of `learn`."""
-        return self.kept(name, lambda: self.learn(self.experiences, **options))
-
-    def learned_from(
-        self, name: str, chosen: Callable[[list[str], list[str]], Iterable[int]]
+    def variant(
+        self,
+        name: str,
+        experiences: Callable[[], Iterable[Experience]] | None = None,
+        **options: Any,
     ) -> ReflectionFunction:
-        """Learn from some of the runs: those whose numbers `chosen` gives of their algorithms and pairs."""
+        """Learn from some of the training experiences, or with other options of `learn`."""
+        return self.kept(
+            name,
+            lambda: self.learn(experiences() if experiences else self.experiences, **options),
+        )
 
-        def learned() -> ReflectionFunction:
-            runs: dict[str, list[Experience]] = {}
-            for each in self.experiences:
-                runs.setdefault(each.run_key, []).append(each)
-            firsts = [several[0] for several in runs.values()]
-            places = list(
-                chosen([e.algorithm for e in firsts], [f"{e.source} {e.target}" for e in firsts])
-            )
-            several = list(runs.values())
-            return self.learn([each for place in places for each in several[place]])
-
-        return self.kept(name, learned)
+    def first_pairs(self, n_pairs: int) -> ReflectionFunction:
+        """Learn from the first training pairs alone."""
+        return self.variant(
+            f"from-{n_pairs}-pairs",
+            lambda: (e for pair in self.runs[:n_pairs] for run in pair.values() for e in run),
+        )
 
     def with_bank(self, name: str, bank: KernelBank) -> ReflectionFunction:
         """Learn with another kernel bank; a wider one is computed from the W that the store keeps."""
-        mine = self._learned.kernels
+        mine, r = self.function.kernels, self.function.n_neighbors
         if bank.first >= mine.first and bank.last <= mine.last:
             return self.variant(name, kernels=bank)
-        r = self._learned.n_neighbors
-        return self.kept(
-            name,
-            lambda: self.learn(
-                restated(self._done(self.store), self.store, kernels=bank, n_neighbors=r)
-            ),
+        return self.variant(
+            name, lambda: restated(self._done(), self.store, kernels=bank, n_neighbors=r)
         )
 
     @cached_property
     def equal_beta(self) -> ReflectionFunction:
         """A function whose kernels all weigh the same; what is left to learn is linear."""
-        firsts = {each.run_key: each for each in self.experiences}
         rows, levels = [], []
-        for run in firsts.values():
-            assert run.statistics is not None
-            s = run.statistics
+        for run in (run for pair in self.runs for run in pair.values()):
+            assert run[0].statistics is not None
+            s = run[0].statistics
             rows.append([s.d.sum(), s.Q.sum(), 1.0 / s.tau.sum(), 1.0])
-            ratios = [
-                e.improvement_ratio
-                for e in self.experiences
-                if e.run_key == run.run_key and e.n_labels is not None and e.n_labels <= 30
-            ]
-            levels.append(1.0 / np.mean(ratios))
+            few = [e.improvement_ratio for e in run if e.n_labels is not None and e.n_labels <= 30]
+            levels.append(1.0 / np.mean(few))
         table = np.array(rows)
         units = np.abs(table).mean(axis=0).clip(1e-300)
         (scale, variance, tau, b), _ = nnls(table / units, np.array(levels))
         scale = max(scale / units[0], 1e-12)
-        main = self._learned
         return replace(
-            main,
-            beta=np.full_like(main.beta, scale),
+            self.function,
+            beta=np.full_like(self.function.beta, scale),
             lambda_=float(variance / units[1] / scale**2),
             mu=float(tau / units[2] * scale),
             b=float(b / units[3]),
             calibration=None,
             lessons=None,
-        )
-
-    @cached_property
-    def experiences(self) -> list[Experience]:
-        """The training experiences, with the statistics of the neighbours that were chosen."""
-        r = self._learned.n_neighbors
-        return list(restated(self._done(self.store), self.store, n_neighbors=r))
-
-    @cached_property
-    def _learned(self) -> ReflectionFunction:
-        neighbors: Sequence[int] = NEIGHBORS[:1] if self.smoke else NEIGHBORS
-        return self.kept(
-            "learned",
-            lambda: self.learn(self._done(self.store), n_neighbors=neighbors, store=self.store),
-        )
-
-    def _planned(
-        self, function: ReflectionFunction, past: PastTargets | None
-    ) -> ReflectionFunction:
-        """Choose plans on the validation pairs; the paper's search knows no past, so it is tried without."""
-        s = self.setting
-        candidates = SMOKE_PLANS if self.smoke else CANDIDATES
-        if past is not None:
-            candidates = tuple(plan for plan in candidates if plan.constraint == "soft")
-        return choose_plans(
-            function,
-            s.pairs("validation"),
-            candidates=candidates,
-            past=past,
-            n_jobs=s.n_jobs,
-            cluster=s.cluster,
-            progress=s.progress,
         )
 
     def kept(self, name: str, make: Callable[[], ReflectionFunction]) -> ReflectionFunction:
@@ -270,6 +230,5 @@ class Study:
         function.save(path)
         return function
 
-    @staticmethod
-    def _done(store: ExperienceStore) -> Iterable[Experience]:
-        return store.experiences(status="done")
+    def _done(self) -> Iterable[Experience]:
+        return self.store.experiences(status="done")

@@ -1,4 +1,4 @@
-"""The pages of docs/results: measure, then fill the template of the same name."""
+"""Pages of docs/results: each has a template of the same name."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 from l2t import __version__
 from tools.reports import render
 
-__all__ = ["write_page"]
+__all__ = ["TEMPLATES", "write_page"]
 
-TEMPLATES = Path(__file__).parents[1] / "templates"
+TEMPLATES = Path(__file__).parent / "templates"
 
 
 def write_page(path: Path, **values: Any) -> None:

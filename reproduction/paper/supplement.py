@@ -1,0 +1,81 @@
+"""The paper's supplement: what beta was learned, one pair, and the label-count correction."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from l2t.inference import infer
+from l2t.plots import plot_transfer
+from reproduction.paper.drawing import bars, curves
+from reproduction.paper.parts import OURS
+from reproduction.paper.section import (
+    Figure,
+    Section,
+    Table,
+    label_columns,
+    mean,
+    paragraph,
+    standard_error,
+)
+from reproduction.paper.study import ALGORITHMS, Study
+
+__all__ = ["supplement"]
+
+
+def supplement(study: Study) -> Section:
+    """Show the learned beta, one example pair, and the label-count correction on measured curves."""
+    function = study.function
+    exponents = function.kernels.exponents
+    weights = function.beta / max(float(function.beta.sum()), 1e-300)
+    pair = study.setting.pairs("test")[0]
+    inferred = infer(pair, n_labels=15, n_classes=len(pair.target.classes))
+    table, curve = _corrected(study)
+    shares = list(zip(exponents.tolist(), weights.tolist(), strict=True))
+    return Section(
+        "Supplement: beta, one pair, and the label-count correction",
+        paragraph(
+            "supplement",
+            largest=exponents[int(weights.argmax())],
+            pair=pair,
+            inferred=inferred,
+            c=function.c,
+        ),
+        [
+            Table("beta", "beta over bandwidths, as shares of its sum.", ("p", "share"), shares),
+            table,
+        ],
+        [
+            Figure(
+                "beta",
+                "The learned beta over bandwidths 2^p eta.",
+                bars(exponents.tolist(), weights, "learned beta", "p", "share of the sum"),
+            ),
+            Figure(
+                "example",
+                "The first testing pair before and after the transfer, in two principal components.",
+                lambda: plot_transfer(pair, inferred),
+            ),
+            curve,
+        ],
+    )
+
+
+def _corrected(study: Study) -> tuple[Table, Figure]:
+    """Correct the measured ratios for the label count."""
+    found = study.tested
+    factors = study.function.label_curve.factor(np.array(found.label_counts, dtype=float))
+    series, rows = {}, []
+    for name in (*ALGORITHMS, *OURS):
+        shown = name if name in OURS else name.upper()
+        ratios = mean(found[name])
+        series[shown] = (ratios * factors, standard_error(found[name]))
+        rows.append((shown, *ratios.tolist(), *(ratios * factors).tolist()))
+    columns = label_columns(found)
+    corrected = (f"{column}, l_hat" for column in columns)
+    title = f"l_hat, c = {study.function.c:.3f}"
+    caption = "Ratios, and ratios corrected for the label count."
+    drawn = curves(found.label_counts, series, title, "labelled target rows", "l_hat")
+    return (
+        Table("l-hat", caption, ("method", *columns, *corrected), rows),
+        Figure("l-hat", "Mean ratios corrected for the label count.", drawn),
+    )
