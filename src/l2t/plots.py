@@ -18,13 +18,7 @@ from l2t.inference.comparison import TransferStudy
 from l2t.numerics import two_components
 from l2t.reflection import Explanation
 
-__all__ = [
-    "check_figure_path",
-    "new_figure",
-    "plot_explanation",
-    "plot_ratios",
-    "plot_transfer",
-]
+__all__ = ["check_figure_path", "new_figure", "plot_explanation", "plot_ratios", "plot_transfer"]
 
 FORMATS = (".png", ".svg", ".pdf")
 PALETTE = tuple(f"C{i}" for i in range(10))

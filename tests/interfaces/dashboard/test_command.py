@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from l2t.exceptions import L2TError
 from l2t.interfaces.cli import app
-from l2t.interfaces.dashboard.memo import Memo
+from l2t.interfaces.dashboard.context import Memo
 
 
 def sentence(*arguments):

@@ -17,8 +17,7 @@ from l2t.algorithms import PAPER
 from l2t.domains import Domain, DomainPair, PairSampler, digits, mnist, normalize
 from l2t.experiences import collect, open_store
 from l2t.inference.comparison import TransferStudy, measure_transfer
-from l2t.interfaces.cli.formats import Format
-from l2t.interfaces.cli.output import say, show_rows
+from l2t.interfaces.cli.output import Format, say, show_rows
 from l2t.interfaces.cli.report import check_report, write_report
 from l2t.plots import check_figure_path, plot_ratios
 from l2t.reflection import ReflectionFunction, learn
@@ -140,11 +139,6 @@ def demo_rows(study: TransferStudy) -> list[dict[str, Any]]:
     ]
 
 
-def _short(error: float) -> str:
-    """Return a number below 1 in two digits, without its zero."""
-    return f"{error:.2f}".lstrip("0")
-
-
 def _table(study: TransferStudy) -> Table:
     title = "Improvement ratio by number of labelled target rows (± standard error)"
     table = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False)
@@ -157,12 +151,12 @@ def _table(study: TransferStudy) -> Table:
     for name, ratios in rows:
         if name == "L2T":
             table.add_section()
-        cells = [
-            f"[bold]{mean:.3f}[/]±{_short(error)}" if mean == top else f"{mean:.3f}±{_short(error)}"
-            for mean, error, top in zip(
-                study.mean(ratios), study.standard_error(ratios), best, strict=True
-            )
-        ]
+        cells = []
+        for mean, error, top in zip(
+            study.mean(ratios), study.standard_error(ratios), best, strict=True
+        ):
+            shown = f"[bold]{mean:.3f}[/]" if mean == top else f"{mean:.3f}"
+            cells.append(shown + "±" + f"{error:.2f}".lstrip("0"))
         table.add_row(name, *cells)
     table.add_section()
     table.add_row("1.000 means", *(f"{100 * a:.1f} %" for a in study.mean(study.original)))

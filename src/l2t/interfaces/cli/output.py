@@ -6,13 +6,20 @@ import csv
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import Any, Literal
 
 import typer
 
-from l2t.interfaces.cli.formats import Format
+__all__ = ["Format", "say", "show_record", "show_rows", "show_sentence"]
 
-__all__ = ["say", "show_record", "show_rows", "show_sentence"]
+
+class Format(StrEnum):
+    """How results are printed."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
 
 
 def say(text: str, quiet: bool) -> None:

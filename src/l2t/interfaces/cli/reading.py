@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from l2t.domains import Domain, DomainPair, normalize, read_domains
+from l2t.domains import DomainPair, KnownClasses, normalize, read_domains
 from l2t.exceptions import InvalidInputError
+from l2t.experiences import open_store
 from l2t.experiences.store.address import Address
 from l2t.interfaces.cli.output import say
 
-__all__ = ["check_overwriting", "described", "read_pair"]
+__all__ = ["check_overwriting", "known_classes", "read_pair", "shown_url"]
 
 
 def check_overwriting(
@@ -43,33 +44,35 @@ def _same_file(one: str, other: str) -> bool:
 
 def read_pair(
     source: Path, target: Path, *, reading: dict[str, Any], how: str, quiet: bool
-) -> DomainPair:
-    """Read and normalize a source and a target, and say what is odd about them."""
-    pair = DomainPair(*(normalize(each, how) for each in read_domains([source, target], **reading)))
+) -> tuple[DomainPair, DomainPair]:
+    """Return the pair of two files as they are, and normalized; say what is odd about them."""
+    raw = DomainPair(*read_domains([source, target], **reading))
     label = reading["label"]
-    for path, domain in ((source, pair.source), (target, pair.target)):
+    for path, domain in ((source, raw.source), (target, raw.target)):
         if label is not None and domain.y is None:
             say(f"note: {path} has no column {label!r}: none of its labels are known", quiet)
-    if (
-        pair.source.labeled is not None
-        and pair.target.y is not None
-        and pair.target.labeled is None
-    ):
-        known = int(pair.source.labeled.sum())
+    if raw.source.labeled is not None and raw.target.y is not None and raw.target.labeled is None:
+        known = int(raw.source.labeled.sum())
         say(
-            f"note: {source} has labels for {known} of its {len(pair.source)} rows, {target} for all: the "
+            f"note: {source} has labels for {known} of its {len(raw.source)} rows, {target} for all: the "
             "source comes first; are they in the wrong order?",
             quiet,
         )
-    return pair
+    return raw, DomainPair(normalize(raw.source, how), normalize(raw.target, how))
 
 
-def described(path: Path, domain: Domain) -> str:
-    """Return what a file holds, for people."""
-    told = f"{path}: {len(domain)} rows, {domain.n_features} features"
-    if domain.y is None:
-        return f"{told}, no labels"
-    if domain.labeled is not None:
-        told += f", {int(domain.labeled.sum())} labelled rows"
-    classes = len(domain.classes)
-    return f"{told}, {classes} {'class' if classes == 1 else 'classes'}"
+def known_classes(url: str | None, n_features: int, quiet: bool) -> KnownClasses | None:
+    """Return the classes of a store's labelled targets with so many features."""
+    if url is None:
+        return None
+    with open_store(url, create=False) as store:
+        known = KnownClasses(store.targets(n_features=n_features))
+    if not known.n_classes:
+        say(f"note: the store has no labelled target with {n_features} features", quiet)
+    return known
+
+
+def shown_url(url: str) -> str:
+    """Return the URL of a store without its password."""
+    address = Address.of(url)
+    return address.without_password if address.kind == "postgresql" else url

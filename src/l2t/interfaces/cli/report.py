@@ -14,10 +14,9 @@ from l2t._version import __version__
 from l2t.domains import DomainPair
 from l2t.domains.files._disk import check_replaceable, replacing, writing
 from l2t.exceptions import MissingExtraError
-from l2t.experiences import evaluate
 from l2t.inference import infer
 from l2t.inference.comparison import TransferStudy
-from l2t.interfaces.cli.candidates import explained
+from l2t.interfaces.cli.results import explained, measured
 from l2t.plots import plot_explanation, plot_ratios, plot_transfer
 from l2t.reflection import ReflectionFunction
 
@@ -43,14 +42,7 @@ def write_report(
     found = infer(pair, n_labels=FEW)
     search = infer(pair, function, n_labels=FEW).search
     assert search is not None  # it is the paper's method
-    before, after = (
-        float(
-            evaluate(
-                Z, pair.target.codes, label_counts=(FEW,), groups=pair.target.group_codes
-            ).mean[0]
-        )
-        for Z in (pair.target.X, found.transform(pair.target))
-    )
+    accuracies = measured(pair.target, found)
     named = [*zip(study.names, study.base, strict=True), ("L2T", study.l2t)]
     means = {name: study.mean(ratios).tolist() for name, ratios in named}
     bases = {name: means[name][0] for name in study.names if name != "paper"}
@@ -67,8 +59,8 @@ def write_report(
         pair=pair,
         few=FEW,
         found=found,
-        before=before,
-        after=after,
+        before=accuracies["accuracy_before"],
+        after=accuracies["accuracy_after"],
         ratios=_picture(plot_ratios(study, title)),
         before_after=_picture(plot_transfer(pair, found)),
         why="\n".join(explained(found)),

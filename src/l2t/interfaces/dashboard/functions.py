@@ -120,13 +120,14 @@ class Functions:
         used = self.versions.in_use(versions)
         for each in sorted(versions, key=lambda v: (v.told.number != used, -v.told.number)):
             if each.function is not None:
-                learned = each.told
+                told = learned = each.told
                 while learned.origin == "gone back" and learned.parent is not None:
                     learned = versions[learned.parent - 1].told
+                origin = _ORIGINS.get(told.origin, f"version {told.parent}, taken up again")
                 yield Known(
-                    name_of_version(each.told.number, used),
+                    name_of_version(told.number, used),
                     each.function,
-                    _origin(each.told),
+                    f"version {told.number}: {origin}",
                     None if learned.origin == "given" else learned.created_at,
                     seen=learned.n_runs > 0,
                 )
@@ -144,11 +145,6 @@ def _function(content: str) -> ReflectionFunction | None:
         return None
 
 
-def _origin(told: FunctionVersion) -> str:
-    said = _ORIGINS.get(told.origin, f"version {told.parent}, taken up again")
-    return f"version {told.number}: {said}"
-
-
 def _read(path: Path) -> Known:
     function = load_reflection(path)
     changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
@@ -163,5 +159,5 @@ def _distinct(known: list[Known]) -> list[Known]:
         name, number = stem, 2
         while name in found or name in (LEARNED_HERE, AGENT):
             name, number = f"{stem} {number}", number + 1
-        found[name] = Known(name, each.function, each.origin, each.learned_at)
+        found[name] = replace(each, name=name)
     return list(found.values())

@@ -85,11 +85,7 @@ class Jobs:
         self._lock = threading.Lock()
 
     def start(
-        self,
-        kind: str,
-        prepare: Prepare,
-        *,
-        on_done: Callable[[Job], None] = lambda job: None,
+        self, kind: str, prepare: Prepare, *, on_done: Callable[[Job], None] = lambda job: None
     ) -> Job:
         """Begin work and return at once.
 
@@ -201,7 +197,12 @@ class Jobs:
                 elif out_of_time.is_set():
                     job.error = f"it was stopped after the {job.limit:g} seconds that it may take"
                 elif not job.error:
-                    job.error = self._death(job, code)
+                    killed = f"was killed by signal {-code}"
+                    how = killed if code < 0 else f"ended with exit code {code}"
+                    job.error = (
+                        f"its process {how}, often for lack of memory "
+                        f"(it may use {self._limits.memory / 2**30:.3g} GiB); see {job.log}"
+                    )
         finally:
             clock.cancel()
             if job.state == "running":
@@ -210,11 +211,6 @@ class Jobs:
             job.took = time.monotonic() - job.started
             self._slots.release()
             job.ended.set()
-
-    def _death(self, job: Job, code: int) -> str:
-        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        memory = f"{self._limits.memory / 2**30:.3g} GiB"
-        return f"its process {how}, often for lack of memory (it may use {memory}); see {job.log}"
 
     def _tidy(self) -> None:
         ended = [job for job in list(self._jobs.values()) if job.ended.is_set()]

@@ -6,7 +6,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-__all__ = ["DomainOut", "ErrorOut", "JobOut", "RankingIn", "TargetIn", "TransferIn"]
+from l2t.domains import Domain
+
+__all__ = ["AskIn", "DomainOut", "ErrorOut", "JobOut", "OutcomeIn", "RankingIn", "TransferIn"]
 
 
 class ErrorOut(BaseModel):
@@ -24,10 +26,15 @@ class DomainOut(BaseModel):
     n_features: int
     labelled: bool
 
+    @classmethod
+    def of(cls, domain: Domain) -> DomainOut:
+        """Describe a domain of the store."""
+        sizes = {"n_rows": len(domain), "n_features": domain.n_features}
+        id = f"store:{domain.fingerprint}"
+        return cls(id=id, name=domain.name, labelled=domain.y is not None, **sizes)
 
-class TargetIn(BaseModel):
-    """A target."""
 
+class _TargetIn(BaseModel):
     target: str = Field(description="upload:ID or store:FINGERPRINT", max_length=100)
     n_labels: int | None = Field(
         None, ge=1, le=100_000, description="Labels you have or will have."
@@ -41,7 +48,23 @@ class TargetIn(BaseModel):
     normalize: Literal["rows", "zscore", "none"] = "rows"
 
 
-class _WorkIn(TargetIn):
+class AskIn(_TargetIn):
+    """A pair to ask the agent about; it knows the classes of all labelled targets in its store."""
+
+    source: str = Field(description="upload:ID or store:FINGERPRINT", max_length=100)
+
+
+class OutcomeIn(BaseModel):
+    """The outcome of a suggestion; both accuracies are measured on the same test rows."""
+
+    accuracy_before: float = Field(strict=True, description="Accuracy on X, from 0 to 1.")
+    accuracy_after: float = Field(strict=True, description="Accuracy on the transformed rows.")
+    n_labels: int | None = Field(
+        None, strict=True, ge=1, le=100_000, description="By default those of the suggestion."
+    )
+
+
+class _WorkIn(_TargetIn):
     n_components: int | None = Field(
         None, ge=1, le=10_000, description="Columns of the transformed target, at most."
     )

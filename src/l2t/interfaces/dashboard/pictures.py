@@ -20,20 +20,10 @@ _CLASSES = 10  # that have a colour of their own
 
 
 def picture(pair: DomainPair, W: npt.NDArray[Any] | None) -> dict[str, Any]:
-    """Return both domains before and after W, in two principal components.
+    """Return at most 250 rows of both domains before and after W, in two principal components.
 
-    Parameters
-    ----------
-    pair : DomainPair
-        The domains; at most 250 rows of each are drawn.
-    W : array of shape (m, u) or None
-        What to transform them with; None leaves out the picture after.
-
-    Returns
-    -------
-    dict
-        "source" and "target" with the class of each row (-1 where it is not known); "before" and "after" with
-        the rows of both, scaled to a square from -1 to 1.
+    Rows lie in a square from -1 to 1, with their classes as "codes" (-1 where one is not known); a W of None
+    leaves out the picture after.
     """
     sides = {"source": pair.source, "target": pair.target}
     rows = {side: _some(domain) for side, domain in sides.items()}

@@ -21,24 +21,18 @@ _CHARACTERS = 32  # per number as text, with what is around it
 
 def read_upload(request: dict[str, Any], tell: Callable[..., None]) -> dict[str, Any]:
     """Read an uploaded file, check its size, and write it as the npz that later work takes."""
-    path = Path(request["path"])
-    limits = request["limits"]
+    path, limits = Path(request["path"]), request["limits"]
+    name = request["options"]["name"]
     try:
         with reading(path):
-            _check_size(path, request["format"], limits)
-        domain = read_domain(
-            path,
-            label=request["label"],
-            labeled=request["labeled"],
-            name=request["name"],
-            format=request["format"],
-        )
+            _check_size(path, request["options"]["format"], limits)
+        domain = read_domain(path, **request["options"])
     except FileFormatError as error:
-        raise InvalidInputError(str(error).replace(str(path), request["name"])) from None
+        raise InvalidInputError(str(error).replace(str(path), name)) from None
     rows, features = domain.X.shape
     if rows > limits["rows"] or features > limits["features"] or rows * features > limits["values"]:
         raise InvalidInputError(
-            f"{request['name']} has {rows} rows and {features} features; a domain may have "
+            f"{name} has {rows} rows and {features} features; a domain may have "
             f"{limits['rows']} rows, {limits['features']} features and {limits['values']} values at most"
         )
     write_domain(domain, request["to"], format="npz")

@@ -52,13 +52,11 @@ class Uploads:
         id = secrets.token_hex(16)
         raw, ready = self._folder / f"{id}.raw", self._path(id)
         title = Path(name).stem or "upload"
+        options = {"label": label or None, "labeled": labeled or None}
         request = {
             "path": str(raw),
             "to": str(ready),
-            "name": title,
-            "format": format,
-            "label": label or None,
-            "labeled": labeled or None,
+            "options": options | {"name": title, "format": format},
             "limits": asdict(self._settings.limits),
         }
         try:
@@ -69,7 +67,7 @@ class Uploads:
             raise
         finally:
             raw.unlink(missing_ok=True)
-        return self._keep(Upload(id=id, name=title, **found))
+        return self._keep(Upload(id, title, **found))
 
     def all(self) -> list[Upload]:
         """Return what is there, the newest first."""

@@ -33,7 +33,9 @@ def transfer(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
     """Find what to transfer for a pair, reporting each stage, and leave the results as files."""
     pair = _pair(request)
     known = _known_classes(request)
-    found = infer(pair, known=known, callback=_stages(tell), **request["options"])
+    found = infer(
+        pair, known=known, callback=lambda stage: tell("stage", name=stage), **request["options"]
+    )
     return _finished(pair, found)
 
 
@@ -41,7 +43,9 @@ def ask(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
     """Do the same by the agent of a store, which keeps its suggestion until the outcome is reported."""
     pair = _pair(request)
     with open_store(request["store"], create=False) as store:
-        suggestion = Agent(store).ask(pair, callback=_stages(tell), **request["options"])
+        suggestion = Agent(store).ask(
+            pair, callback=lambda stage: tell("stage", name=stage), **request["options"]
+        )
     assert suggestion.inference is not None  # it is new, and not read from the store
     kept = {"suggestion": suggestion.id, "version": suggestion.version}
     return _finished(pair, suggestion.inference) | kept
@@ -89,10 +93,6 @@ def curve(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
 
 def _pair(request: dict[str, Any]) -> DomainPair:
     return DomainPair(_domain(request, "source"), _domain(request, "target"))
-
-
-def _stages(tell: Tell) -> Callable[[str], None]:
-    return lambda stage: tell("stage", name=stage)
 
 
 def _known_classes(request: dict[str, Any]) -> KnownClasses | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -26,14 +25,21 @@ __all__ = ["L2TClassifier"]
 TrainOn = Literal["target", "source", "both"]
 
 
-def _estimator_has(name: str) -> Callable[[L2TClassifier], bool]:
-    """Offer a method where the classifier behind the transfer has it."""
+def _delegated(name: str, returned: str) -> Any:
+    """Return a method that exists where the classifier behind the transfer has it."""
 
-    def check(own: L2TClassifier) -> bool:
+    def exists(own: L2TClassifier) -> bool:
         getattr(getattr(own, "estimator_", own._classifier), name)  # its AttributeError tells more
         return True
 
-    return check
+    def method(
+        self: L2TClassifier, X: Any, *, sample_domain: Any = None, allow_source: bool = True
+    ) -> npt.NDArray[Any]:
+        return self._ask(name, X)
+
+    method.__name__, method.__doc__ = name, f"Return {returned}; see `predict`."
+    method.__qualname__ = f"L2TClassifier.{name}"
+    return available_if(exists)(method)
 
 
 class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -100,10 +106,10 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
     # Under metadata routing `sample_domain` is passed on without being asked for.
     __metadata_request__fit: ClassVar = {"sample_domain": True}
     __metadata_request__predict: ClassVar = {"sample_domain": True, "allow_source": True}
-    __metadata_request__predict_proba: ClassVar = {"sample_domain": True, "allow_source": True}
-    __metadata_request__predict_log_proba: ClassVar = {"sample_domain": True, "allow_source": True}
-    __metadata_request__decision_function: ClassVar = {"sample_domain": True, "allow_source": True}
-    __metadata_request__score: ClassVar = {"sample_domain": True, "allow_source": True}
+    __metadata_request__predict_proba: ClassVar = __metadata_request__predict
+    __metadata_request__predict_log_proba: ClassVar = __metadata_request__predict
+    __metadata_request__decision_function: ClassVar = __metadata_request__predict
+    __metadata_request__score: ClassVar = __metadata_request__predict
 
     def __init__(
         self, estimator: Any = None, *, transformer: Any = None, train_on: TrainOn = "target"
@@ -162,26 +168,13 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         """
         return self._ask("predict", X)
 
-    @available_if(_estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(
-        self, X: Any, *, sample_domain: Any = None, allow_source: bool = True
-    ) -> npt.NDArray[Any]:
-        """Return the probabilities of the classes, in the order of `classes_`; see `predict`."""
-        return self._ask("predict_proba", X)
-
-    @available_if(_estimator_has("predict_log_proba"))  # type: ignore[untyped-decorator]
-    def predict_log_proba(
-        self, X: Any, *, sample_domain: Any = None, allow_source: bool = True
-    ) -> npt.NDArray[Any]:
-        """Return the logarithms of the probabilities of the classes; see `predict`."""
-        return self._ask("predict_log_proba", X)
-
-    @available_if(_estimator_has("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(
-        self, X: Any, *, sample_domain: Any = None, allow_source: bool = True
-    ) -> npt.NDArray[Any]:
-        """Return the decision function of the classifier; see `predict`."""
-        return self._ask("decision_function", X)
+    predict_proba = _delegated(
+        "predict_proba", "the probabilities of the classes, in the order of `classes_`"
+    )
+    predict_log_proba = _delegated(
+        "predict_log_proba", "the logarithms of the probabilities of the classes"
+    )
+    decision_function = _delegated("decision_function", "the decision function of the classifier")
 
     def score(
         self,

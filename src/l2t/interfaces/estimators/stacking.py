@@ -110,16 +110,7 @@ def _column(values: list[Any], ns: int) -> npt.NDArray[Any] | None:
 class Stack:
     """Rows of both domains, with masks of their domain and labels.
 
-    Attributes
-    ----------
-    X : array or sparse matrix of shape (n, m)
-        The rows.
-    y : array of shape (n,) or None
-        The labels.
-    source, target : bool array of shape (n,)
-        Which rows belong to either domain: all to both where `sample_domain` was not given.
-    known : bool array of shape (n,)
-        Which rows are labelled.
+    All rows belong to both domains where `sample_domain` was not given; `known` rows are labelled.
     """
 
     X: Any

@@ -191,12 +191,7 @@ class L2TTransformer(
         return self
 
     def fit_transform(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sample_domain: Any = None,
-        allow_source: bool = True,
+        self, X: Any, y: Any = None, *, sample_domain: Any = None, allow_source: bool = True
     ) -> npt.NDArray[Any]:
         """Find W and transform the rows of both domains with it; see `fit` and `transform`."""
         return self.fit(X, y, sample_domain=sample_domain).transform(X)

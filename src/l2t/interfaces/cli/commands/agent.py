@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from l2t.exceptions import InvalidInputError
+from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
-from l2t.interfaces.cli.commands.options import (
-    As,
-    Classes,
-    Labels,
-    Normalize,
-    Quiet,
-    Reading,
-    Seed,
-    reads_files,
-)
-from l2t.interfaces.cli.formats import Format
+from l2t.interfaces.cli.output import Format, say, show_record, show_rows
 
 Store = Annotated[
     str,
@@ -27,7 +20,7 @@ Store = Annotated[
 
 
 @app.command(short_help="What to transfer, from an agent that learns from the outcomes.")
-@reads_files()
+@options.reads_files()
 def ask(
     source: Annotated[Path, typer.Argument(help="File of the source domain.")],
     target: Annotated[Path, typer.Argument(help="File of the target domain.")],
@@ -36,19 +29,19 @@ def ask(
         Path | None, typer.Option("-o", "--output", help="Write the transformed target here.")
     ] = None,
     *,
-    reading: Reading,
-    labels: Labels = None,
-    classes: Classes = None,
-    normalize: Normalize = "rows",
+    reading: options.Reading,
+    labels: options.Labels = None,
+    classes: options.Classes = None,
+    normalize: options.Normalize = "rows",
     explore: Annotated[
         float,
         typer.Option(
             min=0, max=1, help="The probability of trying another candidate, to learn from it."
         ),
     ] = 0.0,
-    seed: Seed = 0,
-    format: As = Format.table,
-    quiet: Quiet = False,
+    seed: options.Seed = 0,
+    format: options.As = Format.table,
+    quiet: options.Quiet = False,
 ) -> None:
     """Ask the agent what to transfer from a source file to a target file.
 
@@ -56,21 +49,32 @@ def ask(
     and with it on the same test rows, and report them: `l2t tell ID --before 0.61 --after 0.68`. The agent
     learns from these outcomes, and from the labels of earlier targets in its store.
     """
-    from l2t.interfaces.cli.agent import run_ask
+    from l2t.agent import Agent
+    from l2t.domains.files import check_writable
+    from l2t.experiences import open_store
+    from l2t.interfaces.cli import results
+    from l2t.interfaces.cli.reading import check_overwriting, read_pair, shown_url
 
-    run_ask(
-        source,
-        target,
-        url,
-        reading=reading,
-        labels=labels,
-        classes=classes,
-        how=normalize,
-        explore=explore,
-        seed=seed,
-        output=output,
-        format=format,
-        quiet=quiet,
+    check_overwriting([output], [source, target], store=url)
+    if output is not None:
+        check_writable(output)
+    raw, pair = read_pair(source, target, reading=reading, how=normalize, quiet=quiet)
+    with open_store(url) as store:
+        agent = Agent(store, explore=explore, random_state=seed)
+        found = agent.ask(pair, labels, n_classes=classes)
+    record = {"id": found.id, **results.expectation(source, target, pair, found)}
+    if format is Format.table:
+        assert found.inference is not None  # it was asked just now
+        show_record({"id": found.id, **results.for_people(record)}, format)
+        show_rows(results.candidate_rows(found.inference), format)
+    else:
+        show_record(record | {"version": found.version}, format)
+    if output is not None:
+        say(results.write_side("target", raw, pair, found, output, reading["label"]), quiet)
+    say(
+        "next, with the accuracies that you measured without and with the transfer: "
+        f"l2t tell {found.id} --store {shlex.quote(shown_url(url))} --before ACCURACY --after ACCURACY",
+        quiet,
     )
 
 
@@ -86,12 +90,25 @@ def tell(
         int | None,
         typer.Option(min=1, help="How many labels you had, if other than 'l2t ask' assumed."),
     ] = None,
-    format: As = Format.table,
+    format: options.As = Format.table,
 ) -> None:
     """Report the outcome of a suggestion to the agent, which learns from it."""
-    from l2t.interfaces.cli.agent import run_tell
+    from l2t.agent import Agent
+    from l2t.experiences import open_store
 
-    run_tell(url, id, before, after, labels, format)
+    with open_store(url, create=False) as store:
+        agent = Agent(store, reflection=None)
+        (score,) = agent.tell(id, before, after, labels).scores
+        suggestion = store.suggestion(id)
+        record = {
+            "id": suggestion.id,
+            "run": suggestion.run,
+            "labels": score.n_labels,
+            "measured_improvement": score.improvement_ratio,
+            "predicted_improvement": suggestion.predicted,
+            "version_in_use": agent.version,
+        }
+    show_record(record, format)
 
 
 @app.command(short_help="The suggestions whose outcome is open.")
@@ -100,12 +117,28 @@ def suggestions(
     delete: Annotated[
         str | None, typer.Option(metavar="ID", help="Delete this suggestion first.")
     ] = None,
-    format: As = Format.table,
+    format: options.As = Format.table,
 ) -> None:
     """List the suggestions whose outcome has not been reported yet, the newest first."""
-    from l2t.interfaces.cli.agent import run_suggestions
+    from l2t.experiences import open_store
 
-    run_suggestions(url, delete, format)
+    with open_store(url, create=False) as store:
+        if delete is not None:
+            store.delete_suggestion(delete)
+        rows = [
+            {
+                "id": each.id,
+                "source": each.source_name,
+                "target": each.target_name,
+                "choice": each.algorithm,
+                "labels": each.n_labels,
+                "predicted": each.predicted,
+                "verdict": each.verdict,
+                "created": each.created_at.isoformat(timespec="seconds"),
+            }
+            for each in store.open_suggestions()
+        ]
+    show_rows(rows, format)
 
 
 @app.command(short_help="The versions of the agent's reflection function.")
@@ -117,9 +150,39 @@ def versions(
     save: Annotated[
         Path | None, typer.Option(help="Write the version in use to this JSON file.")
     ] = None,
-    format: As = Format.table,
+    format: options.As = Format.table,
 ) -> None:
     """List every version of the agent's reflection function, and which took over from which."""
-    from l2t.interfaces.cli.agent import run_versions
+    from l2t.agent import Agent
+    from l2t.experiences import open_store
+    from l2t.interfaces.cli.reading import check_overwriting
 
-    run_versions(url, go_back, save, format)
+    check_overwriting([save], [], store=url)
+    with open_store(url, create=False) as store:
+        agent = Agent(store, reflection=None)
+        if go_back is not None:
+            agent.go_back(go_back)
+        in_use, function = agent.version, agent.reflection
+        rows = [
+            {
+                "version": each.number,
+                "parent": each.parent,
+                "origin": each.origin,
+                "runs": each.n_runs,
+                "judged_on": each.n_judged,
+                "error": each.error,
+                "error_of_incumbent": each.incumbent_error,
+                "took_over": each.took_over,
+                "in_use": each.number == in_use,
+                "created": each.created_at.isoformat(timespec="seconds"),
+            }
+            for each in agent.versions()
+        ]
+    show_rows(rows, format)
+    if save is not None:
+        if function is None:
+            raise InvalidInputError(
+                f"{save} cannot be written, as no reflection function has been learned yet"
+            )
+        function.save(save)
+        typer.echo(f"written to {save}", err=True)

@@ -23,8 +23,7 @@ def dashboard(
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any that is free.")] = 8765,
     token: Annotated[
-        str | None,
-        typer.Option(envvar="L2T_DASHBOARD_TOKEN", help="What visitors must know."),
+        str | None, typer.Option(envvar="L2T_DASHBOARD_TOKEN", help="What visitors must know.")
     ] = None,
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Only look: no uploads, no computing.")
@@ -45,7 +44,7 @@ def dashboard(
     It listens on this machine alone unless told otherwise, and ends with Ctrl-C.
     """
     try:
-        from l2t.interfaces.dashboard.server import serve
+        from l2t.interfaces.dashboard.app import serve
         from l2t.interfaces.dashboard.settings import Settings
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in _NEEDED:

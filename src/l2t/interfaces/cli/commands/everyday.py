@@ -1,31 +1,21 @@
-"""Everyday commands: demo, transfer, rank, explain."""
+"""Everyday commands: demo, transfer and rank."""
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from l2t.exceptions import InvalidInputError
+from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
-from l2t.interfaces.cli.commands.options import (
-    As,
-    Candidates,
-    Classes,
-    How,
-    Jobs,
-    KnownStore,
-    Labels,
-    Normalize,
-    Quiet,
-    Reading,
-    Reflection,
-    Seed,
-    inference_options,
-    reads_files,
-    typed_options,
-)
-from l2t.interfaces.cli.formats import Format
+from l2t.interfaces.cli.output import Format, say, show_record, show_rows
+
+if TYPE_CHECKING:
+    from l2t.domains import DomainPair
+    from l2t.inference import Inference
 
 Source = Annotated[
     Path, typer.Argument(metavar="SOURCE", help="File of the larger domain to learn from.")
@@ -48,17 +38,16 @@ def demo(
     pairs: Annotated[
         int, typer.Option(min=2, metavar="N", help="How many new pairs to test on.")
     ] = 8,
-    seed: Seed = 0,
-    jobs: Jobs = 2,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = 2,
     plot: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Draw the ratios (.png, .svg or .pdf)."),
+        Path | None, typer.Option(metavar="FILE", help="Draw the ratios (.png, .svg or .pdf).")
     ] = None,
     report: Annotated[
         Path, typer.Option(metavar="FILE", help="The page with pictures to write.")
     ] = Path("demo.html"),
-    format: As = Format.table,
-    quiet: Quiet = False,
+    format: options.As = Format.table,
+    quiet: options.Quiet = False,
 ) -> None:
     """Collect experiences on handwritten digits, learn from them, and transfer between new pairs.
 
@@ -73,24 +62,24 @@ def demo(
 
 
 @app.command(short_help="What to transfer from one file to another, and whether to.")
-@reads_files()
+@options.reads_files()
 def transfer(
     context: typer.Context,
     source: Source,
     target: Target,
     output: Output = None,
     *,
-    reading: Reading,
-    labels: Labels = None,
-    classes: Classes = None,
-    candidates: Candidates = None,
-    store: KnownStore = None,
-    method: How = None,
-    reflection: Reflection = None,
+    reading: options.Reading,
+    labels: options.Labels = None,
+    classes: options.Classes = None,
+    candidates: options.Candidates = None,
+    store: options.KnownStore = None,
+    method: options.How = None,
+    reflection: options.Reflection = None,
     components: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Columns of the output, at most.")
     ] = None,
-    normalize: Normalize = "rows",
+    normalize: options.Normalize = "rows",
     source_output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the transformed source.")
     ] = None,
@@ -98,9 +87,9 @@ def transfer(
         Path | None, typer.Option(metavar="FILE", help="Write the matrix of the transfer (.npy).")
     ] = None,
     plot: BeforeAndAfter = None,
-    seed: Seed = 0,
-    format: As = Format.table,
-    quiet: Quiet = False,
+    seed: options.Seed = 0,
+    format: options.As = Format.table,
+    quiet: options.Quiet = False,
 ) -> None:
     """Find what to transfer from a source to a target, say whether to, and write the transformed target.
 
@@ -114,28 +103,44 @@ def transfer(
     weighed as evidence. Where every row of the target has a label, they are only used to measure the
     improvement (with --labels N), unless --labeled names the column that says which of them you have.
     """
-    from l2t.interfaces.cli.transfer import run_transfer
+    from l2t.inference import infer
+    from l2t.interfaces.cli import results
+    from l2t.interfaces.cli.reading import check_overwriting, known_classes, read_pair
 
-    run_transfer(
-        source,
-        target,
-        reading=reading,
-        how=normalize,
-        options=inference_options(context)
-        | {
-            "method": _method(method, reflection, candidates=candidates, store=store),
-            "reflection": reflection,
-            "n_components": components,
-        },
-        store=store,
-        outputs={"target": output, "source": source_output, "matrix": w_output, "plot": plot},
-        format=format,
-        quiet=quiet,
-    )
+    wanted = options.inference_options(context) | {
+        "method": options.chosen_method(method, reflection, candidates=candidates, store=store),
+        "reflection": reflection,
+        "n_components": components,
+    }
+    sides = {"target": output, "source": source_output}
+    outputs = [output, source_output, w_output, plot]
+    check_overwriting(outputs, [source, target, reflection], store=store)
+    _check_outputs(sides, w_output, plot)
+    raw, pair = read_pair(source, target, reading=reading, how=normalize, quiet=quiet)
+    known = known_classes(store, pair.n_features, quiet)
+    if pair.source.y is None and not (known and known.n_classes):
+        say(
+            f"note: {source} has no labels, so L2T can neither rehearse on its classes nor see which "
+            "features tell classes apart: the source adds nothing. Name the column of its labels with "
+            "--label, or a store of labelled targets with --store",
+            quiet,
+        )
+    found = infer(pair, known=known, **wanted)
+    record = results.expectation(source, target, pair, found) | results.measured(pair.target, found)
+    if format is Format.table:
+        show_record(results.for_people(record), format)
+        show_rows(results.candidate_rows(found), format)
+    else:
+        more = {"candidates": found.candidates.records()} if format is Format.json else {}
+        show_record(record | more, format)
+    for side, path in sides.items():
+        if path is not None:
+            say(results.write_side(side, raw, pair, found, path, reading["label"]), quiet)
+    _write_others(pair, found, w_output, plot, quiet)
 
 
 @app.command(short_help="Which of several sources to take for a target.")
-@reads_files()
+@options.reads_files()
 def rank(
     context: typer.Context,
     target: Annotated[Path, typer.Argument(metavar="TARGET", help="File of the target domain.")],
@@ -143,113 +148,79 @@ def rank(
         list[Path], typer.Argument(metavar="SOURCE", help="Files of source domains.")
     ],
     *,
-    reading: Reading,
-    labels: Labels = None,
-    classes: Classes = None,
-    candidates: Candidates = None,
-    store: KnownStore = None,
-    normalize: Normalize = "rows",
-    seed: Seed = 0,
-    format: As = Format.table,
-    quiet: Quiet = False,
+    reading: options.Reading,
+    labels: options.Labels = None,
+    classes: options.Classes = None,
+    candidates: options.Candidates = None,
+    store: options.KnownStore = None,
+    normalize: options.Normalize = "rows",
+    seed: options.Seed = 0,
+    format: options.As = Format.table,
+    quiet: options.Quiet = False,
 ) -> None:
     """Rank sources by what each should add for a target, before anything is trained.
 
     The target comes first, then the sources. A source that adds 1.05 should multiply the accuracy by 1.05,
     compared with the best transfer that needs no source. 'predicted' is the accuracy ratio over no transfer.
     """
-    from l2t.interfaces.cli.transfer import run_rank
+    from l2t.domains import normalize as normalized
+    from l2t.domains import read_domains
+    from l2t.inference import rank_sources
+    from l2t.interfaces.cli.reading import known_classes
 
-    run_rank(
-        target,
-        sources,
-        reading=reading,
-        how=normalize,
-        options=inference_options(context),
-        store=store,
-        typed=typed_options(context),
-        format=format,
-        quiet=quiet,
-    )
+    domains = read_domains([*sources, target], **reading)
+    *read, last = (normalized(domain, normalize) for domain in domains)
+    known = known_classes(store, last.n_features, quiet)
+    ranked = rank_sources(last, read, known=known, **options.inference_options(context))
+    rows: list[dict[str, Any]] = []
+    for place, each in enumerate(ranked, start=1):
+        low, high = each.inference.interval or (None, None)
+        adds = "nothing" if format is Format.table and each.adds <= 1 else each.adds
+        row = {"rank": place, "source": str(sources[each.index]), "adds": adds}
+        row |= {"predicted": each.predicted, "low": low, "high": high}
+        rows.append(row | {"choice": each.inference.choice})
+    show_rows(rows, format)
+    if ranked[0].adds <= 1:
+        say("no source adds anything to what the target itself allows", quiet)
+    if ranked[0].inference.verdict == "transfer":
+        output = f"{target.name.partition('.')[0]}_z.csv"
+        typed = options.typed_options(context)
+        command = ["l2t", "transfer", rows[0]["source"], str(target), *typed, "-o", output]
+        say(f"next: {shlex.join(command)}", quiet)
 
 
-@app.command(short_help="Why: what spoke for and against each candidate.")
-@reads_files()
-def explain(
-    context: typer.Context,
-    pair: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="SOURCE TARGET", help="Two files, for a pair; or none."),
-    ] = None,
-    *,
-    reading: Reading,
-    labels: Labels = None,
-    classes: Classes = None,
-    candidates: Candidates = None,
-    store: Annotated[
-        str | None,
-        typer.Option(
-            metavar="STORE",
-            help="Also learn from the labelled targets of this store; with --method paper, name its "
-            "nearest experiences.",
-        ),
-    ] = None,
-    method: How = None,
-    reflection: Reflection = None,
-    normalize: Normalize = "rows",
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw a picture (.png, .svg or .pdf).")
-    ] = None,
-    seed: Seed = 0,
-    format: As = Format.table,
-    quiet: Quiet = False,
+def _check_outputs(sides: dict[str, Path | None], matrix: Path | None, plot: Path | None) -> None:
+    """Reject paths that cannot be written, before anything is computed."""
+    from l2t.domains.files import check_writable
+
+    for path in sides.values():
+        if path is not None:
+            check_writable(path)
+    if matrix is not None and (matrix.suffix != ".npy" or not matrix.parent.is_dir()):
+        raise InvalidInputError(
+            f"--w-output must be a .npy file in a folder that exists, got {str(matrix)!r}"
+        )
+    if plot is not None:
+        from l2t.plots import check_figure_path
+
+        check_figure_path(plot)
+
+
+def _write_others(
+    pair: DomainPair, found: Inference, matrix: Path | None, plot: Path | None, quiet: bool
 ) -> None:
-    """Explain the choice for two files: rehearsals, labelled rows and expectation of each candidate.
+    """Write the matrix of the transfer, and draw both domains."""
+    import numpy as np
 
-    With --method paper the prediction of the paper's reflection function is split into its terms and
-    kernels, and --plot draws them. Without files, tell what the reflection function has learned.
-    """
-    from l2t.interfaces.cli.learn import run_explain, run_explain_paper
+    from l2t.domains.files._disk import replacing
 
-    if pair and len(pair) != 2:
-        raise typer.BadParameter(f"a source and a target file are needed, got {len(pair)} file(s)")
-    files = (pair[0], pair[1]) if pair else None
-    paper = _method(method, reflection, candidates=candidates) == "paper"
-    if plot and not (files and paper):
-        raise typer.BadParameter(
-            "--plot draws a prediction of the paper's method: name a source and a target, and add "
-            "--method paper"
-        )
-    if files is None or paper:
-        run_explain_paper(
-            reflection,
-            files,
-            reading=reading,
-            how=normalize,
-            labels=labels,
-            store=store,
-            plot=plot,
-            format=format,
-            quiet=quiet,
-        )
-        return
-    run_explain(
-        *files,
-        reading=reading,
-        how=normalize,
-        options=inference_options(context),
-        store=store,
-        format=format,
-        quiet=quiet,
-    )
+    if matrix is not None:
+        with replacing(matrix) as handle:
+            W = found.W if isinstance(found.W, np.ndarray) else found.W.toarray()
+            np.save(handle, W, allow_pickle=False)
+        say(f"matrix written to {matrix}", quiet)
+    if plot is not None:
+        from l2t.plots import plot_transfer
 
-
-def _method(method: str | None, reflection: str | None, **options: Any) -> str:
-    """Return the method; options of the other one are wrong usage."""
-    chosen = method or ("l2t" if reflection is None else "paper")
-    if chosen == "l2t" and reflection is not None:
-        raise typer.BadParameter("--reflection is an option of --method paper")
-    for name, value in options.items():
-        if chosen == "paper" and value is not None:
-            raise typer.BadParameter(f"--{name} is an option of --method l2t")
-    return chosen
+        plot_transfer(pair, found).savefig(plot, dpi=150)
+        say(f"drawn to {plot}", quiet)

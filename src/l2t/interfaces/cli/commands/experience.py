@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -10,19 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from l2t.exceptions import InvalidInputError
+from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
-from l2t.interfaces.cli.commands.options import (
-    As,
-    Config,
-    Jobs,
-    Normalize,
-    Quiet,
-    Reading,
-    Seed,
-    reads_files,
-)
-from l2t.interfaces.cli.formats import Format
-from l2t.interfaces.cli.output import say, show_sentence
+from l2t.interfaces.cli.output import Format, say, show_record, show_sentence
 from l2t.interfaces.cli.settings import write_settings
 
 if TYPE_CHECKING:
@@ -41,14 +32,13 @@ Cluster = Annotated[
 
 
 @app.command(short_help="Run algorithms on pairs from two files, and keep every experience.")
-@reads_files("labeled")
+@options.reads_files("labeled")
 def collect(
     context: typer.Context,
     source: Source,
     target: Target,
     store: Annotated[
-        str,
-        typer.Option(metavar="STORE", help="Where to keep experiences: a .db file or a URL."),
+        str, typer.Option(metavar="STORE", help="Where to keep experiences: a .db file or a URL.")
     ] = "experiences.db",
     pairs: Annotated[int, typer.Option(min=1, metavar="N", help="How many pairs to draw.")] = 100,
     classes: Annotated[
@@ -58,22 +48,21 @@ def collect(
         int, typer.Option(min=1, metavar="N", help="Rows per class, at most.")
     ] = 80,
     *,
-    reading: Reading,
-    normalize: Normalize = "rows",
+    reading: options.Reading,
+    normalize: options.Normalize = "rows",
     algorithms: Annotated[
-        str,
-        typer.Option(metavar="NAMES", help="Algorithms, with commas between them; or 'all'."),
+        str, typer.Option(metavar="NAMES", help="Algorithms, with commas between them; or 'all'.")
     ] = "all",
     one_per_pair: Annotated[
         bool, typer.Option("--one-per-pair", help="One random algorithm per pair, as in the paper.")
     ] = False,
     components: Annotated[int, typer.Option(min=1, metavar="N", help="Components of each W.")] = 20,
-    jobs: Jobs = 1,
+    jobs: options.Jobs = 1,
     cluster: Cluster = None,
-    seed: Seed = 0,
-    config: Config = None,
-    format: As = Format.table,
-    quiet: Quiet = False,
+    seed: options.Seed = 0,
+    config: options.Config = None,
+    format: options.As = Format.table,
+    quiet: options.Quiet = False,
 ) -> None:
     """Draw pairs from two labelled domains, run algorithms on them, and keep every experience.
 
@@ -128,28 +117,42 @@ def learn(
         Literal["pair", "class"],
         typer.Option(help="What held-out experiences may not share with the others."),
     ] = "pair",
-    seed: Seed = 0,
-    config: Config = None,
-    format: As = Format.table,
-    quiet: Quiet = False,
+    seed: options.Seed = 0,
+    config: options.Config = None,
+    format: options.As = Format.table,
+    quiet: options.Quiet = False,
 ) -> None:
     """Learn a reflection function from the experiences of a store.
 
     Its settings are chosen on held-out experiences, and its intervals calibrated on them. The settings of the
     run are written beside the function (reflection.json: reflection.toml), and --config repeats it.
     """
-    from l2t.interfaces.cli.learn import run_learn
+    from l2t.experiences import open_store
+    from l2t.interfaces.cli.reading import check_overwriting, shown_url
+    from l2t.interfaces.cli.results import function_summary
+    from l2t.reflection import learn as learn_from
 
-    options = {
-        "n_neighbors": neighbors or None,
-        "max_labels": max_labels,
-        "split": split,
-        "random_state": seed,
-    }
-    run_learn(context, store, output, options, format, quiet=quiet)
+    check_overwriting([output], [config], store=store)
+    if not output.parent.is_dir():
+        raise InvalidInputError(f"the folder of --output must exist, got {str(output.parent)!r}")
+    known = shown_url(store)
+    with open_store(store, create=False) as opened:
+        function = learn_from(
+            opened.experiences(status="done"),
+            store=opened,
+            n_neighbors=neighbors or None,
+            max_labels=max_labels,
+            split=split,
+            random_state=seed,
+        )
+    function.save(output)
+    settings = write_settings(context, output, store=known)
+    show_record(function_summary(function), format)
+    say(f"written to {output}; to repeat it: l2t learn --config {settings}", quiet)
+    say(f"next: l2t transfer SOURCE TARGET --reflection {shlex.quote(str(output))}", quiet)
 
 
-def _labelled(source: Path, target: Path, reading: Reading, how: str) -> list[Domain]:
+def _labelled(source: Path, target: Path, reading: options.Reading, how: str) -> list[Domain]:
     from l2t.domains import normalize, read_domains
 
     found = [normalize(domain, how) for domain in read_domains([source, target], **reading)]
@@ -162,19 +165,19 @@ def _labelled(source: Path, target: Path, reading: Reading, how: str) -> list[Do
 
 
 def _collect(
-    context: typer.Context, sampler: PairSampler, url: str, format: Format, **options: Any
+    context: typer.Context, sampler: PairSampler, url: str, format: Format, **given: Any
 ) -> None:
     """Collect into a store, write the settings beside it, and print how it went."""
     from l2t.experiences import collect, open_store
     from l2t.experiences.store.address import Address
+    from l2t.interfaces.cli.reading import shown_url
 
-    address = Address.of(url)
-    known = address.without_password if address.kind == "postgresql" else url
+    address, known = Address.of(url), shown_url(url)
     with open_store(url) as store:
         place = Path(url) if address.path and "://" not in url else address.path
         settings = write_settings(context, place or Path("experiences"), store=known)
         try:
-            summary = collect(sampler, store, **options)
+            summary = collect(sampler, store, **given)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
                 f"what was finished is kept in {known}; go on with: l2t collect --config {settings}"
@@ -186,7 +189,7 @@ def _collect(
         asdict(summary) | {"experiences": count, "store": known, "settings": str(settings)},
         format,
     )
-    quiet = not options["progress"]
+    quiet = not given["progress"]
     if summary.failed:
         say(f"why runs failed: l2t store ls {known} --status failed", quiet)
     say(f"to repeat it: l2t collect --config {settings}; next: l2t learn --store {known}", quiet)

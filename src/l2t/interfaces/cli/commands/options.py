@@ -10,28 +10,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from l2t.interfaces.cli.formats import Format
+from l2t.interfaces.cli.output import Format
 from l2t.interfaces.cli.settings import read_settings
-
-__all__ = [
-    "As",
-    "Candidates",
-    "Classes",
-    "Config",
-    "How",
-    "Jobs",
-    "KnownStore",
-    "Labels",
-    "Normalize",
-    "Quiet",
-    "Reading",
-    "Reflection",
-    "Seed",
-    "StoreUrl",
-    "inference_options",
-    "reads_files",
-    "typed_options",
-]
 
 #: How the files of a command are read: parameters of `l2t.domains.read_domains`.
 Reading = dict[str, Any]
@@ -91,7 +71,7 @@ How = Annotated[
     Literal["l2t", "paper"] | None,
     typer.Option(
         help="l2t rehearses candidates on known classes and takes the best; paper searches with the "
-        "paper's reflection function. Without it l2t, or paper where --reflection is given.",
+        "paper's reflection function. Without it l2t, or paper where --reflection is given."
     ),
 ]
 Seed = Annotated[int, typer.Option(min=0, metavar="N", help="The seed of everything random.")]
@@ -222,3 +202,14 @@ def typed_options(context: typer.Context) -> list[str]:
             for each in value if isinstance(value, list | tuple) else [value]:
                 words += [parameter.opts[0], str(each)]
     return words
+
+
+def chosen_method(method: str | None, reflection: str | None, **options: Any) -> str:
+    """Return the method; options of the other one are wrong usage."""
+    chosen = method or ("l2t" if reflection is None else "paper")
+    if chosen == "l2t" and reflection is not None:
+        raise typer.BadParameter("--reflection is an option of --method paper")
+    for name, value in options.items():
+        if chosen == "paper" and value is not None:
+            raise typer.BadParameter(f"--{name} is an option of --method l2t")
+    return chosen

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from l2t.exceptions import UnknownRunError
+from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
-from l2t.interfaces.cli.commands.options import As, StoreUrl
-from l2t.interfaces.cli.formats import Format
-from l2t.interfaces.cli.output import say, show_record, show_rows, show_sentence
+from l2t.interfaces.cli.output import Format, say, show_record, show_rows, show_sentence
 
 if TYPE_CHECKING:
     from l2t.experiences import ExperienceStore
@@ -25,7 +22,7 @@ Order = Literal["created_at", "algorithm", "duration", "improvement_ratio", "n_l
 
 @store.command("ls", short_help="List experiences.")
 def store_ls(
-    url: StoreUrl,
+    url: options.StoreUrl,
     algorithm: Annotated[
         str | None, typer.Option(metavar="NAME", help="Only of this algorithm.")
     ] = None,
@@ -40,7 +37,7 @@ def store_ls(
     ] = None,
     limit: Annotated[int, typer.Option(min=1, metavar="N", help="How many.")] = 20,
     order: Annotated[Order, typer.Option(help="The newest or the largest first.")] = "created_at",
-    format: As = Format.table,
+    format: options.As = Format.table,
 ) -> None:
     """List experiences, the newest or the largest first."""
     filters: dict[str, Any] = {
@@ -73,11 +70,11 @@ def store_ls(
 
 @store.command("show", short_help="One run in full.")
 def store_show(
-    url: StoreUrl,
+    url: options.StoreUrl,
     key: Annotated[
         str, typer.Argument(metavar="RUN", help="The beginning of its key, as 'store ls' shows it.")
     ],
-    format: As = Format.table,
+    format: options.As = Format.table,
 ) -> None:
     """Show one run in full, with its accuracies at every number of labels."""
     with _opened(url) as opened:
@@ -118,12 +115,12 @@ def store_show(
 
 @store.command("rm", short_help="Delete runs.")
 def store_rm(
-    url: StoreUrl,
+    url: options.StoreUrl,
     keys: Annotated[
         list[str],
         typer.Argument(metavar="RUN", help="The beginnings of their keys, as 'store ls' shows."),
     ],
-    format: As = Format.table,
+    format: options.As = Format.table,
 ) -> None:
     """Delete runs, with the domains and arrays that nothing else refers to."""
     with _opened(url) as opened:
@@ -132,7 +129,7 @@ def store_rm(
 
 
 @store.command("check", short_help="Read and hash everything again.")
-def store_check(url: StoreUrl, format: As = Format.table) -> None:
+def store_check(url: options.StoreUrl, format: options.As = Format.table) -> None:
     """Read and hash everything in a store again; exit code 1 if anything is wrong."""
     with _opened(url) as opened:
         problems = opened.check()
@@ -146,7 +143,7 @@ def store_check(url: StoreUrl, format: As = Format.table) -> None:
 
 
 @store.command("upgrade", short_help="Bring an older store to the form of this version.")
-def store_upgrade(url: StoreUrl, format: As = Format.table) -> None:
+def store_upgrade(url: options.StoreUrl, format: options.As = Format.table) -> None:
     """Bring a store that an older version made to the form of this one."""
     from l2t.experiences import upgrade_store
 
@@ -161,7 +158,7 @@ def store_merge(
         str, typer.Argument(metavar="TARGET", help="A file or a URL; made where there is none.")
     ],
     sources: Annotated[list[str], typer.Argument(metavar="SOURCE", help="Stores to copy.")],
-    format: As = Format.table,
+    format: options.As = Format.table,
 ) -> None:
     """Copy what other stores have into a store, without duplicates; exit code 1 if some is damaged."""
     runs = suggestions = 0
@@ -181,12 +178,10 @@ def store_merge(
         raise typer.Exit(1)
 
 
-@contextmanager
-def _opened(url: str, *, create: bool = False) -> Iterator[ExperienceStore]:
+def _opened(url: str, *, create: bool = False) -> ExperienceStore:
     from l2t.experiences import open_store
 
-    with open_store(url, create=create) as opened:
-        yield opened
+    return open_store(url, create=create)
 
 
 def _whole_key(opened: ExperienceStore, beginning: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from collections.abc import Iterator
 from dataclasses import fields
 from datetime import UTC, datetime
@@ -14,7 +13,6 @@ import numpy as np
 from fastapi import APIRouter, Depends, Path, Query
 from starlette.responses import Response, StreamingResponse
 
-from l2t.domains import Domain
 from l2t.experiences import Experience, Run, Score
 from l2t.interfaces.dashboard import pictures
 from l2t.interfaces.dashboard.context import Here
@@ -35,6 +33,8 @@ _MOST_RUNS = 200  # that can be selected by key
 _SCORES = [each.name for each in fields(Score)]
 _COLUMNS = ["run", "created_at", "algorithm", "source", "target", *_SCORES]
 _COLUMNS += ["duration", "status", "reason"]
+_RUN = ["algorithm", "random_state", "status", "reason", "scores", "duration", "version", "host"]
+_RUN += ["created_at"]
 
 
 def _filters(
@@ -51,15 +51,8 @@ def _filters(
         Query(description="Only these runs.", max_length=_MOST_RUNS),
     ] = None,
 ) -> dict[str, Any]:
-    return {
-        "algorithm": algorithm,
-        "n_labels": n_labels,
-        "domain": domain,
-        "status": status,
-        "since": _in_utc(since),
-        "until": _in_utc(until),
-        "key": run,
-    }
+    kept = {"algorithm": algorithm, "n_labels": n_labels, "domain": domain, "status": status}
+    return kept | {"since": _in_utc(since), "until": _in_utc(until), "key": run}
 
 
 Filtered = Annotated[dict[str, Any], Depends(_filters)]
@@ -178,50 +171,24 @@ def _csv(found: Iterator[Experience]) -> Iterator[str]:
     yield buffer.getvalue()
 
 
-def _domain(domain: Domain) -> DomainOut:
-    return DomainOut(
-        id=f"store:{domain.fingerprint}",
-        name=domain.name,
-        n_rows=len(domain),
-        n_features=domain.n_features,
-        labelled=domain.y is not None,
-    )
-
-
 def _run(run: Run) -> dict[str, Any]:
-    names = (
-        "algorithm",
-        "random_state",
-        "status",
-        "reason",
-        "scores",
-        "duration",
-        "version",
-        "host",
-    )
     return {
         "run": run.key,
-        **{name: getattr(run, name) for name in names},
-        "created_at": run.created_at,
+        **{name: getattr(run, name) for name in _RUN},
         "params": dict(run.params),
         "protocol": dict(run.protocol),
-        "source": _domain(run.pair.source),
-        "target": _domain(run.pair.target),
+        "source": DomainOut.of(run.pair.source),
+        "target": DomainOut.of(run.pair.target),
         "W_shape": None if run.W is None else run.W.shape,
         "statistics": None if run.statistics is None else _statistics(run.statistics),
     }
 
 
 def _statistics(statistics: PairStatistics) -> dict[str, Any]:
-    deviation = np.sqrt(np.maximum(np.diag(statistics.Q), 0.0))
+    curves = {"d": statistics.d, "tau": statistics.tau}
+    curves["deviation"] = np.sqrt(np.maximum(np.diag(statistics.Q), 0.0))
     return {
         "exponents": statistics.kernels.exponents.tolist(),
-        "d": _plain(statistics.d),
-        "tau": _plain(statistics.tau),
-        "deviation": _plain(deviation),
+        **{name: np.where(np.isfinite(y), y, 0.0).tolist() for name, y in curves.items()},
         "n_neighbors": statistics.n_neighbors,
     }
-
-
-def _plain(values: Any) -> list[float]:
-    return [float(value) if math.isfinite(value) else 0.0 for value in values]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,13 +15,7 @@ from l2t.domains import write_domain
 from l2t.interfaces.dashboard.context import Context, Here
 from l2t.interfaces.dashboard.errors import Refused
 from l2t.interfaces.dashboard.jobs import Job
-from l2t.interfaces.dashboard.models import (
-    DomainOut,
-    ErrorOut,
-    JobOut,
-    RankingIn,
-    TransferIn,
-)
+from l2t.interfaces.dashboard.models import DomainOut, ErrorOut, JobOut, RankingIn, TransferIn
 from l2t.interfaces.dashboard.uploads import Upload as UploadOut
 
 __all__ = ["placed", "router", "told"]
@@ -39,16 +34,8 @@ def domains(here: Here) -> list[DomainOut]:
     """Return the domains of the store that can be chosen, by name; five hundred at most."""
 
     def compute() -> list[DomainOut]:
-        return [
-            DomainOut(
-                id=f"store:{each.fingerprint}",
-                name=each.name,
-                n_rows=each.n_rows,
-                n_features=each.n_features,
-                labelled=each.labelled,
-            )
-            for each in here.store.summaries.domains()
-        ]
+        found = here.store.summaries.domains()
+        return [DomainOut(id=f"store:{each.fingerprint}", **vars(each)) for each in found]
 
     return here.memo.get("domains", compute)
 
@@ -165,8 +152,8 @@ def placed(here: Context, files: dict[str, str], folder: Path) -> dict[str, str]
     return {file: _put(here, id, folder / f"{file}.npz") for file, id in files.items()}
 
 
-def _upload(each: Any) -> UploadOut:
-    return UploadOut(**vars(each) | {"id": f"upload:{each.id}"})
+def _upload(each: UploadOut) -> UploadOut:
+    return replace(each, id=f"upload:{each.id}")
 
 
 def _prepare(

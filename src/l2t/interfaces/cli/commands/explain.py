@@ -1,0 +1,142 @@
+"""`l2t explain`: why a candidate was chosen, and what a reflection function has learned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from l2t.interfaces.cli.commands import options
+from l2t.interfaces.cli.commands.app import app
+from l2t.interfaces.cli.output import Format, say, show_record, show_rows
+
+if TYPE_CHECKING:
+    from l2t.inference import Inference
+    from l2t.reflection import ReflectionFunction
+
+
+@app.command(short_help="Why: what spoke for and against each candidate.")
+@options.reads_files()
+def explain(
+    context: typer.Context,
+    pair: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="SOURCE TARGET", help="Two files, for a pair; or none."),
+    ] = None,
+    *,
+    reading: options.Reading,
+    labels: options.Labels = None,
+    classes: options.Classes = None,
+    candidates: options.Candidates = None,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STORE",
+            help="Also learn from the labelled targets of this store; with --method paper, name its "
+            "nearest experiences.",
+        ),
+    ] = None,
+    method: options.How = None,
+    reflection: options.Reflection = None,
+    normalize: options.Normalize = "rows",
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw a picture (.png, .svg or .pdf).")
+    ] = None,
+    seed: options.Seed = 0,
+    format: options.As = Format.table,
+    quiet: options.Quiet = False,
+) -> None:
+    """Explain the choice for two files: rehearsals, labelled rows and expectation of each candidate.
+
+    With --method paper the prediction of the paper's reflection function is split into its terms and
+    kernels, and --plot draws them. Without files, tell what the reflection function has learned.
+    """
+    from l2t.inference import infer
+    from l2t.interfaces.cli.reading import check_overwriting, known_classes, read_pair
+    from l2t.reflection import load_reflection
+
+    if pair and len(pair) != 2:
+        raise typer.BadParameter(f"a source and a target file are needed, got {len(pair)} file(s)")
+    paper = options.chosen_method(method, reflection, candidates=candidates) == "paper"
+    if plot and not (pair and paper):
+        raise typer.BadParameter(
+            "--plot draws a prediction of the paper's method: name a source and a target, and add "
+            "--method paper"
+        )
+    check_overwriting([plot], [reflection, *(pair or ())], store=store)
+    if plot is not None:
+        from l2t.plots import check_figure_path
+
+        check_figure_path(plot)
+    function = load_reflection(reflection or "default") if paper or not pair else None
+    if not pair:
+        assert function is not None
+        _show_function(function, format)
+        return
+    _, domains = read_pair(pair[0], pair[1], reading=reading, how=normalize, quiet=quiet)
+    if function is not None:
+        found = infer(domains, function, n_labels=labels)
+        _show_prediction(function, found, store, plot, format, quiet=quiet)
+        return
+    known = known_classes(store, domains.n_features, quiet)
+    _show_candidates(infer(domains, known=known, **options.inference_options(context)), format)
+
+
+def _show_candidates(found: Inference, format: Format) -> None:
+    """Print what spoke for and against each candidate."""
+    from l2t.interfaces.cli.results import explained
+
+    if format is Format.table:
+        typer.echo("\n".join(explained(found)))
+    elif format is Format.json:
+        record = {"choice": found.choice, "verdict": found.verdict, "because": found.reason}
+        show_record(record | {"candidates": found.candidates.records()}, format)
+    else:
+        show_rows(found.candidates.records(), format)
+
+
+def _show_prediction(
+    function: ReflectionFunction,
+    found: Inference,
+    store: str | None,
+    plot: Path | None,
+    format: Format,
+    *,
+    quiet: bool,
+) -> None:
+    """Print why a function predicts what it predicts, and draw it."""
+    from l2t.experiences import open_store
+
+    assert found.search is not None  # it is the paper's method
+    explanation = found.search.explanation
+    if store is not None:
+        with open_store(store, create=False) as opened:
+            past = opened.experiences(status="done")
+            explanation = function.explain(found.search.statistics, found.n_labels, past=past)
+    if format is Format.table:
+        typer.echo(f"{explanation}\nverdict: {found.verdict}; {found.reason}")
+    else:
+        record = {"predicted": explanation.predicted, "verdict": found.verdict}
+        show_record(record | explanation.terms, format)
+    if plot is not None:
+        from l2t.plots import plot_explanation
+
+        plot_explanation(explanation).savefig(plot, dpi=150)
+        say(f"drawn to {plot}", quiet)
+
+
+def _show_function(function: ReflectionFunction, format: Format) -> None:
+    """Print what was learned, and which kernels count."""
+    from l2t.interfaces.cli.results import function_summary
+
+    total = max(function.beta.sum(), 1e-300)
+    rows = [
+        {"bandwidth": f"2^{p:g} eta", "share_of_beta": float(b / total)}
+        for p, b in zip(function.kernels.exponents, function.beta, strict=True)
+        if b > 1e-3 * total
+    ]
+    more = {"kernels_that_count": rows} if format is Format.json else {}
+    show_record(function_summary(function) | more, format)
+    if format is Format.table:
+        show_rows(rows, format)

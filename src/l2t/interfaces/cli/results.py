@@ -1,0 +1,192 @@
+"""What was inferred, as records for programs and in words for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from l2t.agent import Suggestion
+from l2t.domains import Domain, DomainPair, write_domain
+from l2t.exceptions import InvalidInputError
+from l2t.experiences import evaluate, improvement_ratio
+from l2t.inference import Candidate, Inference
+from l2t.inference.inference import LEAST_SKILL
+from l2t.reflection import ReflectionFunction
+
+__all__ = [
+    "candidate_rows",
+    "expectation",
+    "explained",
+    "for_people",
+    "function_summary",
+    "measured",
+    "write_side",
+]
+
+
+def expectation(
+    source: Path, target: Path, pair: DomainPair, found: Inference | Suggestion
+) -> dict[str, Any]:
+    """Return what is expected of the choice for a pair of files."""
+    low, high = found.interval or (None, None)
+    return {
+        "source": _described(source, pair.source),
+        "target": _described(target, pair.target),
+        "labels": found.n_labels,
+        "choice": found.choice,
+        "predicted_improvement": found.predicted,
+        "low": low,
+        "high": high,
+        "verdict": found.verdict,
+        "because": found.reason,
+        "columns": found.W.shape[1],
+    }
+
+
+def _described(path: Path, domain: Domain) -> str:
+    """Return what a file holds, for people."""
+    told = f"{path}: {len(domain)} rows, {domain.n_features} features"
+    if domain.y is None:
+        return f"{told}, no labels"
+    if domain.labeled is not None:
+        told += f", {int(domain.labeled.sum())} labelled rows"
+    classes = len(domain.classes)
+    return f"{told}, {classes} {'class' if classes == 1 else 'classes'}"
+
+
+def measured(target: Domain, found: Inference) -> dict[str, Any]:
+    """Return the measured improvement, where all labels of the target are there for it."""
+    if target.y is None or target.labeled is not None:
+        return {}
+    counts = (found.n_labels,)
+    try:
+        before, after = (
+            evaluate(Z, target.codes, label_counts=counts, groups=target.group_codes)
+            for Z in (target.X, found.transform(target))
+        )
+    except InvalidInputError:  # too few rows to measure anything
+        return {}
+    return {
+        "accuracy_before": float(before.mean[0]),
+        "accuracy_after": float(after.mean[0]),
+        "measured_improvement": float(improvement_ratio(before.mean, after.mean, before.n_test)[0]),
+    }
+
+
+def for_people(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the record in fewer lines."""
+    interval = None if record["low"] is None else (record["low"], record["high"])
+    expected = _expected_ratio(record["predicted_improvement"], interval)
+    words = {name: record[name] for name in ("source", "target", "choice")}
+    words["predicted"] = f"{expected}, with {record['labels']} labels"
+    if "measured_improvement" in record:
+        words["measured"] = (
+            f"{record['measured_improvement']:.3f} times with {record['labels']} labels: 1-NN accuracy "
+            f"{record['accuracy_after']:.3f} instead of {record['accuracy_before']:.3f}"
+        )
+    return words | {"verdict": record["verdict"], "because": record["because"]}
+
+
+def _expected_ratio(predicted: float, interval: tuple[float, float] | None) -> str:
+    """Return what to expect of a candidate in words."""
+    words = f"{predicted:.3f} times the accuracy without transfer"
+    if interval is None or interval[0] == interval[1]:
+        return words
+    return f"{words}, 90 % interval {interval[0]:.3f} to {interval[1]:.3f}"
+
+
+def candidate_rows(found: Inference) -> list[dict[str, Any]]:
+    """Return one row per candidate: rehearsed, predicted, and what the labelled rows say."""
+    rows = [
+        {
+            "candidate": f"{each.name} (chosen)" if each.chosen else each.name,
+            "rehearsed": each.rehearsed,
+            "predicted": each.predicted,
+            "same_class_nearer": _nearer(each, "{:.0%}, {:.0%} without it"),
+            "note": each.reason,
+        }
+        for each in found.candidates.values()
+    ]
+    for name in ("rehearsed", "same_class_nearer", "note"):
+        if not any(row[name] for row in rows):
+            rows = [{key: value for key, value in row.items() if key != name} for row in rows]
+    return rows
+
+
+def explained(found: Inference) -> Iterator[str]:
+    """Yield lines that say what spoke for and against each candidate, and which was chosen."""
+    labels = f"with {found.n_labels} labelled rows of {found.n_classes} classes"
+    yield f"choice: {found.choice} ({found.verdict})"
+    yield f"expected: {_expected_ratio(found.predicted, found.interval)}, {labels}"
+    yield f"why: {found.reason}"
+    for each in found.candidates.values():
+        yield ""
+        yield f"{each.name}{', chosen' if each.chosen else ''}"
+        if each.name == "identity":
+            yield "  the features as they are, which all others are compared with"
+        elif each.predicted is None:
+            yield f"  cannot be used: {each.reason}"
+        else:
+            yield f"  rehearsal: {_rehearsed(each, found)}"
+            yield f"  labelled rows: {_evidence(each)}"
+            yield f"  expected: {_expected_ratio(each.predicted, each.interval)}"
+
+
+def _rehearsed(candidate: Candidate, found: Inference) -> str:
+    if candidate.rehearsed is None or found.rehearsal is None:
+        return "none"
+    words = f"{candidate.rehearsed:.3f} times the accuracy, in {found.rehearsal.n_plays} rehearsals"
+    if found.rehearsal.skill < LEAST_SKILL:
+        words += "; it does not count, as the features do not tell the known classes apart"
+    return words
+
+
+def _evidence(candidate: Candidate) -> str:
+    evidence = candidate.evidence
+    if evidence is None:
+        return "too few to check this candidate"
+    side = "for" if evidence.log_ratio > 0 else "against"
+    nearer = _nearer(candidate, "{:.0%} of the comparisons with it, {:.0%} without")
+    return f"{evidence.n_rows} speak {side} it: same-class rows are nearer in {nearer}"
+
+
+def _nearer(candidate: Candidate, words: str) -> str:
+    """Return how often the row of the same class is the nearer one; empty without evidence."""
+    evidence = candidate.evidence
+    if evidence is None:
+        return ""
+    return words.format(evidence.order, evidence.order_without).replace("%", " %")
+
+
+def write_side(
+    side: str,
+    raw: DomainPair,
+    pair: DomainPair,
+    found: Inference | Suggestion,
+    path: Path,
+    label: str | None,
+) -> str:
+    """Write a transformed domain, or the domain as it was read where the choice is not to transfer."""
+    domain = getattr(pair, side)
+    if transferred := found.verdict == "transfer":
+        domain = domain.with_features(found.transform(domain))
+    write_domain(domain if transferred else getattr(raw, side), path, label=label or "label")
+    return f"{side} written to {path}{'' if transferred else ', features as they were'}"
+
+
+def function_summary(function: ReflectionFunction) -> dict[str, Any]:
+    """Return what a reflection function has learned."""
+    training = function.training
+    choices = [each for each in training.get("choices", []) if each.get("spearman") is not None]
+    best = max((each["spearman"] for each in choices), default=None)
+    names = ("experiences", "runs", "pairs", "gamma", "huber", "starts", "starts_agreeing")
+    return {
+        **{name: training.get(name) for name in names},
+        "rank_correlation_on_held_out_pairs": best,
+        "neighbors": function.n_neighbors,
+        "kernels": len(function.kernels),
+        "lambda": function.lambda_,
+        "mu": function.mu,
+        "b": function.b,
+    }
