@@ -59,13 +59,13 @@ def test_very_many_features(agent, store, rng, monkeypatch):
 
 
 def test_statistics_of_large_domains_are_those_of_some_rows(agent, store, unlabelled, monkeypatch):
-    monkeypatch.setattr("l2t.agent.recording.MAX_ROWS", 20)
+    monkeypatch.setattr("l2t.agent.suggestion.MAX_ROWS", 20)
     pair = unlabelled[0]
     whole = l2t.pair_statistics(pair, np.eye(64, 5)).d
     run = agent.observe(pair, np.eye(64, 5), 0.5, 0.6, 15)
     assert len(run.pair.source) == len(pair.source)
     assert not np.array_equal(run.statistics.d, whole)
-    monkeypatch.setattr("l2t.agent.recording.MAX_ROWS", 60)
+    monkeypatch.setattr("l2t.agent.suggestion.MAX_ROWS", 60)
     run = agent.observe(pair, np.eye(64, 5), 0.5, 0.7, 15)
     np.testing.assert_array_equal(run.statistics.d, whole)
 

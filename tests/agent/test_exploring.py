@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from l2t import Agent, Domain, DomainPair, algorithms, infer, open_store
-from l2t.agent.exploring import explore
+from l2t.agent.suggestion import explore
 
 
 @pytest.mark.parametrize(("probability", "chosen"), [(0.0, 6), (1.0, 0)])

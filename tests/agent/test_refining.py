@@ -12,7 +12,7 @@ from l2t.agent.refining import prediction_error
 from l2t.exceptions import InvalidInputError, StoreCorruptError
 from l2t.reflection import ReflectionFunction
 from l2t.reflection.files import from_json
-from l2t.reflection.splits import held_out
+from l2t.reflection.lesson import held_out
 
 
 @pytest.fixture(scope="module")

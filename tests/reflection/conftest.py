@@ -12,7 +12,7 @@ import pytest
 
 from l2t.experiences import Experience
 from l2t.reflection import ReflectionFunction, learn
-from l2t.reflection.label_counts import LabelCurve
+from l2t.reflection.calibration import LabelCurve
 from l2t.statistics import KernelBank, PairStatistics
 
 #: One experience that was done; tests replace what matters to them.

@@ -11,7 +11,7 @@ from scipy.integrate import quad
 
 from l2t.exceptions import InvalidInputError
 from l2t.reflection import learn
-from l2t.reflection.label_counts import MARGIN, LabelCurve, fit_label_curve
+from l2t.reflection.calibration import MARGIN, LabelCurve, fit_label_curve
 
 GRID = (3, 15, 30, 45, 60, 75, 90, 105, 120)
 

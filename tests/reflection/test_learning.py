@@ -13,10 +13,9 @@ from l2t import KernelBank, PairSampler
 from l2t.domains.embedded import digits
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.reflection import learn, learning, lesson, restated, table
-from l2t.reflection.label_counts import LabelCurve
-from l2t.reflection.lesson import Lesson
+from l2t.reflection.calibration import LabelCurve
+from l2t.reflection.lesson import Lesson, pair_splits
 from l2t.reflection.loss import COMPONENTS, Settings
-from l2t.reflection.splits import pair_splits
 from l2t.reflection.table import Table
 from l2t.statistics import PairStatistics
 

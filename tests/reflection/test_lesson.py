@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from l2t.reflection import lesson as module
-from l2t.reflection.label_counts import LabelCurve
+from l2t.reflection.calibration import LabelCurve
 from l2t.reflection.lesson import Lesson
 from l2t.reflection.loss import Settings
 from l2t.reflection.table import Table

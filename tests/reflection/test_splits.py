@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from l2t.exceptions import InvalidInputError
-from l2t.reflection.splits import class_splits, held_out, pair_splits
+from l2t.reflection.lesson import class_splits, held_out, pair_splits
 
 
 def test_a_quarter_of_the_targets_is_held_out():

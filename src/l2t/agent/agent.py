@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 
 from l2t.agent.adopting import Adopted, adopt
-from l2t.agent.exploring import explore
 from l2t.agent.knowledge import Knowledge
-from l2t.agent.recording import (
+from l2t.agent.refining import refine
+from l2t.agent.suggestion import (
+    Suggestion,
     dense_factor,
+    explore,
     keep_suggestion,
     reported_score,
     scored_run,
     unscored_run,
 )
-from l2t.agent.refining import refine
-from l2t.agent.suggestion import Suggestion
 from l2t.domains import Domain, DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore, FunctionVersion, Run, measure_run
@@ -37,10 +37,8 @@ PRACTICE_COUNTS = (3, 15, 30, 60, 120)
 class Agent:
     """L2T that learns from the outcomes of its suggestions.
 
-    The agent lives in its store: its suggestions, experiences and every version of its reflection function
-    are there, so that any number of people, processes and machines that open the same store share one agent.
-    It learns in two ways: the classes of labelled past targets are known when it is asked again
-    (`KnownClasses`), and the paper's reflection function is refined.
+    The agent lives in its store, and all who open the same store share one agent. The classes of labelled
+    past targets are known when it is asked again (`KnownClasses`), and its reflection function is refined.
 
     Parameters
     ----------
@@ -85,9 +83,9 @@ class Agent:
                 f"store must be an ExperienceStore, such as l2t.open_store(...), got {store!r:.80}"
             )
         if not isinstance(reflection, ReflectionFunction | str | os.PathLike | None):
+            given = type(reflection).__name__
             raise InvalidInputError(
-                "reflection must be a ReflectionFunction, a name, a path or None, "
-                f"got {type(reflection).__name__}"
+                f"reflection must be a ReflectionFunction, a name, a path or None, got {given}"
             )
         self.store = store
         self.refine_every = whole_number("refine_every", refine_every, least=1)
@@ -101,14 +99,12 @@ class Agent:
     @property
     def version(self) -> int:
         """The version of the reflection function in use; 0 where there is none yet."""
-        used = self._knowledge.function()
-        return 0 if used is None else used[0]
+        return self._knowledge.function()[0]
 
     @property
     def reflection(self) -> ReflectionFunction | None:
         """The reflection function in use; None where there is none yet."""
-        used = self._knowledge.function()
-        return None if used is None else used[1]
+        return self._knowledge.function()[1]
 
     def ask(
         self,
@@ -124,10 +120,8 @@ class Agent:
         ----------
         pair : DomainPair
             The domains. Labelled target rows are weighed as evidence (`infer`).
-        n_labels : int, optional
-            How many labelled target rows there are or will be, as for `infer`.
-        n_classes : int, optional
-            How many classes the target has, as for `infer`.
+        n_labels, n_classes : int, optional
+            How many labelled target rows there are or will be, and how many classes, as for `infer`.
         callback : callable, optional
             Is called with the name of each stage, as that of `infer`.
 
@@ -146,14 +140,8 @@ class Agent:
         if candidate.name != found.choice:
             reason = f"{candidate.name} is tried to learn from it; otherwise: {reason}"
         W = dense_factor(pair, candidate.W)
-        run = unscored_run(
-            pair,
-            candidate.name,
-            {"version": self.version, "known_classes": known.n_classes},
-            W,
-            random_state=self.random_state,
-            duration=time.perf_counter() - start,
-        )
+        params = {"version": self.version, "known_classes": known.n_classes}
+        run = unscored_run(pair, candidate.name, params, W, self.random_state, start)
         record = keep_suggestion(self.store, run, candidate, reason, found.n_labels)
         return Suggestion.of(record, W, found)
 
@@ -260,14 +248,8 @@ class Agent:
         else:
             score = reported_score(pair, n_labels, accuracy_before, accuracy_after)
             start = time.perf_counter()
-            unscored = unscored_run(
-                pair,
-                used.name,
-                dict(getattr(used, "params", {})),
-                used.fit(pair).W,
-                random_state=self.random_state,
-                duration=time.perf_counter() - start,
-            )
+            W, params = used.fit(pair).W, dict(getattr(used, "params", {}))
+            unscored = unscored_run(pair, used.name, params, W, self.random_state, start)
             run = scored_run(unscored, score)
         self.store.add(run)
         self._learn()
@@ -288,21 +270,18 @@ class Agent:
         Returns
         -------
         list of Run
-            One run for each pair and each candidate that was chosen for it.
+            One for each pair and each candidate that was chosen for it.
         """
         done = []
         for pair in pairs:
             known = self._knowledge.classes(pair.n_features)
             bare = DomainPair(pair.source, Domain(pair.target.X, name=pair.target.name))
+            n_classes = max(len(pair.target.classes), 2)
+            options: dict[str, Any] = {"n_classes": n_classes, "known": known}
+            options["random_state"] = self.random_state
             counts: dict[str, list[int]] = {}
             for count in label_counts:
-                found = infer(
-                    bare,
-                    n_labels=count,
-                    n_classes=max(len(pair.target.classes), 2),
-                    known=known,
-                    random_state=self.random_state,
-                )
+                found = infer(bare, n_labels=count, **options)
                 counts.setdefault(found.choice, []).append(count)
             for choice, chosen_at in counts.items():
                 W = dense_factor(pair, found.candidates[choice].W)  # the same at every count
@@ -327,10 +306,7 @@ class Agent:
         return self._knowledge.go_back(version)
 
     def wait(self) -> None:
-        """Wait until refining in the background has ended.
-
-        An error in it is raised here, or at the next report.
-        """
+        """Wait for background refining; an error in it is raised here, or at the next report."""
         refining, self._refining = self._refining, None
         if refining is not None:
             refining.result()

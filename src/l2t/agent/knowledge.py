@@ -1,7 +1,4 @@
-"""What the agent knows from its store: the function in use, and the classes of labelled past targets.
-
-Both are kept between questions and follow what others add to the store.
-"""
+"""What the agent knows from its store: the function in use, and the classes of labelled past targets."""
 
 from __future__ import annotations
 
@@ -22,28 +19,18 @@ MAX_TARGETS = 200
 
 
 class Knowledge:
-    """What a store holds for an agent.
-
-    Parameters
-    ----------
-    store : ExperienceStore
-        Where everything is kept.
-    start : ReflectionFunction, str, path or None
-        What becomes version 1 where the store has none.
-    """
+    """What a store holds for an agent; `start` becomes version 1 where the store has none."""
 
     def __init__(
-        self,
-        store: ExperienceStore,
-        start: ReflectionFunction | str | os.PathLike[str] | None,
+        self, store: ExperienceStore, start: ReflectionFunction | str | os.PathLike[str] | None
     ) -> None:
         self._store = store
         self._start = start
-        self._function: tuple[int, ReflectionFunction] | None = None
+        self._function: tuple[int, ReflectionFunction | None] = (0, None)
         self._targets: dict[str, Domain] = {}
 
-    def function(self) -> tuple[int, ReflectionFunction] | None:
-        """Return the version and the function in use; what the agent starts with becomes version 1."""
+    def function(self) -> tuple[int, ReflectionFunction | None]:
+        """Return the version and the function in use; (0, None) where there is none yet."""
         used = self._store.function()
         if used is None and self._start is not None:
             start = self._start
@@ -51,9 +38,7 @@ class Knowledge:
             first = FunctionVersion(1, None, "given", 0, 0, None, None, True, to_json(given))
             self._store.add_function(first)  # or another process was quicker
             used = self._store.function()
-        if used is None:
-            return None
-        if self._function is None or self._function[0] != used.number:
+        if used is not None and self._function[0] != used.number:
             self._function = used.number, from_json(used.content)
         return self._function
 

@@ -1,18 +1,16 @@
 """How the agent's function goes on learning, and when a new one takes over.
 
 A fixed share of all target domains (`held_out`) is never learned from: their newest runs judge. What is new
-is learned in two ways, each at a cost that does not grow with what is there: by `partial_fit`, which
-remembers everything to second order, and from the newest runs alone, which forgets and so follows when the
-kind of pairs changes. When there are twice as many runs as when all were last learned from, all are learned
-from anew and settings are chosen again; that is about as many runs as were new, whatever their number. The
-best of these is the next version, and what `partial_fit` resumes from. It replaces the version in use when
-its error on the held-out runs is less.
+is learned by `partial_fit`, which remembers everything to second order, and from the newest runs alone, which
+follows when the kind of pairs changes. When the runs have doubled since all were last learned from, all are
+learned from anew. The best of these is the next version; it replaces the version in use when its error on the
+held-out runs is less.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, replace
 
 import numpy as np
 
@@ -21,7 +19,7 @@ from l2t.experiences.records import VersionOrigin
 from l2t.reflection import ReflectionFunction, learn, restated
 from l2t.reflection.calibration import LEAST
 from l2t.reflection.files import from_json, to_json
-from l2t.reflection.splits import held_out
+from l2t.reflection.lesson import held_out
 from l2t.statistics import KernelBank
 
 __all__ = ["LEAST_JUDGES", "prediction_error", "refine"]
@@ -58,12 +56,6 @@ def prediction_error(
     return float(np.mean(errors))
 
 
-@dataclass(frozen=True, eq=False)
-class _Candidate:
-    origin: VersionOrigin
-    function: ReflectionFunction
-
-
 def refine(store: ExperienceStore, *, random_state: int = 0) -> FunctionVersion | None:
     """Take in what is new, and keep the version that came of it.
 
@@ -87,25 +79,22 @@ def refine(store: ExperienceStore, *, random_state: int = 0) -> FunctionVersion 
     if not candidates:
         return None
     judged = list(_experiences(store, judges, learner))
-    errors = [prediction_error(each.function, judged) for each in candidates]
-    best = int(np.argmin(errors))
-    before = prediction_error(incumbent, judged)
+    errors = [prediction_error(function, judged) for _, function in candidates]
+    error, before = min(errors), prediction_error(incumbent, judged)
+    origin, best = candidates[errors.index(error)]
     version = FunctionVersion(
         number=1 + (newest.number if newest else 0),
         parent=newest.number if newest else None,
-        origin=candidates[best].origin,
+        origin=origin,
         n_runs=n_runs,
         n_judged=len(judges),
-        error=errors[best],
+        error=error,
         incumbent_error=before,
-        took_over=errors[best] < before,
-        content=to_json(candidates[best].function),
+        took_over=error < before,
+        content=to_json(best),
     )
-    return (
-        version
-        if store.add_function(version, {"learning": [*learning], "judging": [*judging]})
-        else None
-    )
+    kept = store.add_function(version, {"learning": [*learning], "judging": [*judging]})
+    return version if kept else None
 
 
 def _candidates(
@@ -114,13 +103,13 @@ def _candidates(
     new: list[Experience],
     n_runs: int,
     random_state: int,
-) -> Iterator[_Candidate]:
+) -> Iterator[tuple[VersionOrigin, ReflectionFunction]]:
     anew_at = 0 if learner is None else int(learner.training.get("learned_anew_at", 0))
     due = n_runs >= 2 * anew_at
     noted = {"learned_anew_at": n_runs if due else anew_at}
     if learner is not None and learner.lessons is not None:
         refined = learner.partial_fit(new)
-        yield _Candidate("refined", replace(refined, training=dict(refined.training) | noted))
+        yield "refined", replace(refined, training=dict(refined.training) | noted)
     origin: VersionOrigin = "learned" if due else "recent"
     keys = store.used_runs("learning", MOST_LEARNED if due else RECENT)
     known = [*_experiences(store, keys, learner), *new]
@@ -128,17 +117,9 @@ def _candidates(
         if due or learner is None or learner.lessons is None:
             anew = learn(known, random_state=random_state)
         else:  # with the settings that were chosen from all
-            chosen = learner.lessons.settings
-            anew = learn(
-                known,
-                components=chosen.components,
-                gamma=chosen.gamma,
-                huber=chosen.huber,
-                n_folds=3,
-                n_starts=1,
-                random_state=random_state,
-            )
-        yield _Candidate(origin, replace(anew, training=dict(anew.training) | noted))
+            chosen = asdict(learner.lessons.settings)
+            anew = learn(known, **chosen, n_folds=3, n_starts=1, random_state=random_state)
+        yield origin, replace(anew, training=dict(anew.training) | noted)
 
 
 def _experiences(

@@ -1,20 +1,42 @@
-"""What the agent suggests for a pair."""
+"""What the agent suggests for a pair, how it is kept, and how reported accuracies become runs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import secrets
+import socket
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from l2t import algorithms
+from l2t._version import __version__
+from l2t.domains import Domain, DomainPair
 from l2t.domains.domain import feature_rows
-from l2t.experiences import SuggestionRecord
-from l2t.inference import Inference
+from l2t.experiences import ExperienceStore, Run, Score, SuggestionRecord, improvement_ratio
+from l2t.inference import Candidate, Inference, infer
 from l2t.inference.result import Verdict
+from l2t.numerics import fingerprint
+from l2t.statistics import pair_statistics
+from l2t.typing import AnyArray
+from l2t.validation import real_number, whole_number
 
-__all__ = ["Suggestion"]
+__all__ = [
+    "Suggestion",
+    "dense_factor",
+    "explore",
+    "keep_suggestion",
+    "reported_score",
+    "scored_run",
+    "unscored_run",
+]
+
+#: The statistics of larger domains are those of so many random rows: their cost grows with the square.
+MAX_ROWS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +70,7 @@ class Suggestion:
 
     id: str
     choice: str
-    W: npt.NDArray[Any]
+    W: AnyArray
     predicted: float
     interval: tuple[float, float] | None
     verdict: Verdict
@@ -66,7 +88,7 @@ class Suggestion:
 
     @classmethod
     def of(
-        cls, record: SuggestionRecord, W: npt.NDArray[Any], inference: Inference | None = None
+        cls, record: SuggestionRecord, W: AnyArray, inference: Inference | None = None
     ) -> Suggestion:
         """Return the suggestion of a record in the store."""
         assert record.predicted is not None  # every candidate has an expectation
@@ -84,9 +106,113 @@ class Suggestion:
             inference=inference,
         )
 
-    def transform(self, X: Any) -> npt.NDArray[Any]:
+    def transform(self, X: Any) -> AnyArray:
         """Return ``X @ W``, or X itself where the verdict is not to transfer."""
         rows = feature_rows(X, len(self.W))
         if self.verdict == "no-transfer":
             return np.asarray(rows.toarray() if sparse.issparse(rows) else rows)
         return np.asarray(rows @ self.W)
+
+
+def explore(
+    pair: DomainPair, found: Inference, probability: float, random_state: int, **options: Any
+) -> Candidate:
+    """Return the choice, or with some probability a random other candidate or base algorithm.
+
+    What is drawn depends on the seed and the rows of the pair alone. "identity" is not tried, for its ratio
+    is known. `options` are the other arguments of `infer` that gave `found`.
+    """
+    sides = (int(fingerprint(side.X)[:16], 16) for side in (pair.source, pair.target))
+    rng = np.random.default_rng([random_state, *sides])
+    if rng.random() < probability:
+        names = [name for name in algorithms.names() if name not in (found.choice, "identity")]
+        for name in rng.permutation(names).tolist():
+            candidate = found.candidates.get(name)
+            if candidate is None:
+                tried = infer(pair, candidates=(name,), random_state=random_state, **options)
+                *_, candidate = tried.candidates.values()
+            if candidate.W is not None:
+                return candidate
+    return found.candidates[found.choice]
+
+
+def dense_factor(pair: DomainPair, W: Any) -> AnyArray:
+    """Return W; for a sparse identity a basis of the span of both domains, which keeps distances."""
+    return W if isinstance(W, np.ndarray) else pair.span.lift(np.eye(pair.span.rank))
+
+
+def unscored_run(
+    pair: DomainPair,
+    algorithm: str,
+    params: Mapping[str, Any],
+    W: AnyArray,
+    random_state: int,
+    start: float,
+) -> Run:
+    """Return the run of a W whose accuracies are not known yet; it began at `start`."""
+    duration = time.perf_counter() - start
+    some = DomainPair(_sample(pair.source, random_state), _sample(pair.target, random_state))
+    return Run(
+        pair=pair,
+        algorithm=algorithm,
+        params=params,
+        random_state=random_state,
+        protocol={},
+        status="done",
+        W=W,
+        statistics=pair_statistics(some, W, random_state=random_state),
+        duration=duration,
+        version=__version__,
+        host=socket.gethostname(),
+        origin="told",
+    )
+
+
+def scored_run(run: Run, score: Score, suggestion: str | None = None) -> Run:
+    """Return the run with the accuracies that were reported; another report is another run."""
+    names = ("n_labels", "accuracy_before", "accuracy_after")
+    protocol = {"measured": "reported"} | {name: getattr(score, name) for name in names}
+    protocol |= {} if suggestion is None else {"suggestion": suggestion}
+    return replace(run, protocol=protocol, scores=(score,), created_at=datetime.now(UTC))
+
+
+def reported_score(pair: DomainPair, n_labels: Any, before: float, after: float) -> Score:
+    """Return accuracies that people measured, checked."""
+    n_labels = whole_number("n_labels", n_labels, least=1)
+    before = real_number("accuracy_before", before, least=0, most=1)
+    after = real_number("accuracy_after", after, least=0, most=1)
+    n_test = max(len(pair.target) - n_labels, 1)
+    ratio = float(improvement_ratio(before, after, n_test))
+    return Score(n_labels, before, 0.0, after, 0.0, ratio)
+
+
+def keep_suggestion(
+    store: ExperienceStore, run: Run, candidate: Candidate, reason: str, n_labels: int
+) -> SuggestionRecord:
+    """Keep a suggestion in the store under a new id."""
+    low, high = candidate.interval or (None, None)
+    record = SuggestionRecord(
+        id="",
+        source_name=run.pair.source.name,
+        target_name=run.pair.target.name,
+        algorithm=candidate.name,
+        n_labels=n_labels,
+        predicted=candidate.predicted,
+        low=low,
+        high=high,
+        verdict="no-transfer" if candidate.name == "identity" else "transfer",
+        reason=reason,
+        function=run.params["version"],
+        created_at=run.created_at,
+    )
+    while True:
+        record = replace(record, id=secrets.token_hex(5))
+        if store.add_suggestion(record, run):  # else another suggestion has this id
+            return record
+
+
+def _sample(domain: Domain, random_state: int) -> Domain:
+    if len(domain) <= MAX_ROWS:
+        return domain
+    rows = np.random.default_rng(random_state).permutation(len(domain))[:MAX_ROWS]
+    return domain.take(np.sort(rows))

@@ -8,7 +8,7 @@ from l2t.reflection.explanation import Explanation, Neighbor
 from l2t.reflection.files import load_reflection
 from l2t.reflection.function import ReflectionFunction
 from l2t.reflection.learning import learn
-from l2t.reflection.restating import restated
+from l2t.reflection.table import restated
 
 __all__ = [
     "Assessment",

@@ -18,16 +18,10 @@ from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.experiences import Experience
 from l2t.reflection.function import ReflectionFunction
 from l2t.reflection.learning import LEAST_EXPERIENCES, learn
-from l2t.reflection.splits import held_out
+from l2t.reflection.lesson import held_out
 from l2t.typing import Array
 
-__all__ = [
-    "Assessment",
-    "CurvePoint",
-    "PredictedRun",
-    "assess",
-    "learning_curve",
-]
+__all__ = ["Assessment", "CurvePoint", "PredictedRun", "assess", "learning_curve"]
 
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 #: Measured ratios are averaged over numbers of labels up to this one: with more, all are near 1.
@@ -136,10 +130,7 @@ def assess(function: ReflectionFunction, experiences: Iterable[Experience]) -> A
 
 
 def _covered(
-    function: ReflectionFunction,
-    inverses: list[float],
-    counts: npt.NDArray[np.intp],
-    ratios: Array,
+    function: ReflectionFunction, inverses: list[float], counts: npt.NDArray[np.intp], ratios: Array
 ) -> tuple[dict[int, tuple[float, int]], dict[float, float]]:
     calibration = function.calibration
     if calibration is None:
@@ -216,16 +207,10 @@ def learning_curve(
             function = learn(
                 rows, gamma=(1e-3, 1e-5), huber=0.2, n_starts=2, random_state=random_state
             )
-        point = _point(function, rows, size, tested)
+        found = assess(function, tested)
+        coverage = found.reliability.get(0.9, np.nan)
+        point = CurvePoint(len(rows), size, found.rank_correlation, found.rmse, coverage)
         points.append(point)
         if callback is not None:
             callback(point)
     return points, function
-
-
-def _point(
-    function: ReflectionFunction, rows: list[Experience], n_pairs: int, tested: list[Experience]
-) -> CurvePoint:
-    told = assess(function, tested)
-    coverage = told.reliability.get(0.9, np.nan)
-    return CurvePoint(len(rows), n_pairs, told.rank_correlation, told.rmse, coverage)

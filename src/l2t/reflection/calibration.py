@@ -5,6 +5,14 @@ that a function had not learned from, ``1/l_n`` is fitted by ``offset_n + slope_
 labels. The factors ``l_n / prediction`` that remain give intervals by conformal prediction: quantiles, with
 room for the new pair itself, so that a share of at least `level` of new ratios is covered if pairs are drawn
 alike. Between measured label counts everything is interpolated in log n.
+
+l_hat brings ratios measured at different numbers of labels to one scale (`LabelCurve`).
+Along one W the ratio is taken to fall like ``x / (a (x + c))``,
+``-p < c <= 0``, over numbers of labels x from p to q (errata section 6); its mean over [p, q] is
+
+``l_hat = l_n (n + c) / n [1 - c / (q - p) log((q + c) / (p + c))]``.
+
+c = 0 leaves ratios as they are.
 """
 
 from __future__ import annotations
@@ -13,11 +21,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import minimize_scalar
 
 from l2t.exceptions import InvalidInputError
 from l2t.typing import Array
 
-__all__ = ["Calibration", "calibrate"]
+__all__ = ["Calibration", "LabelCurve", "calibrate", "fit_label_curve"]
 
 Indices = npt.NDArray[np.intp]
 
@@ -25,6 +34,8 @@ Indices = npt.NDArray[np.intp]
 PROBABILITIES: Array = np.array([0.005, 0.01, *np.arange(1, 40) / 40, 0.99, 0.995])
 #: Predictions of 1/f are kept above this (f below 10).
 LEAST = 0.1
+#: c of a label curve stays this share of p away from the pole at -p.
+MARGIN = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,11 +100,8 @@ class Calibration:
             new = np.log((ratio[at] if count else l_hat) / expected)
             if new.size:
                 values = np.r_[np.interp(old, PROBABILITIES, self.quantiles[i]), new]
-                weights = np.r_[
-                    np.full(len(old), self.n_pairs / len(old)),
-                    np.full(len(new), n_pairs / len(new)),
-                ]
-                quantiles[i] = _weighted_quantiles(values, weights)
+                shares = self.n_pairs / len(old), n_pairs / len(new)
+                quantiles[i] = _weighted_quantiles(values, np.repeat(shares, (len(old), len(new))))
         return replace(self, quantiles=quantiles, n_pairs=self.n_pairs + n_pairs)
 
     def _at(self, values: Array, n_labels: int) -> Array:
@@ -107,23 +115,12 @@ class Calibration:
 
 
 def calibrate(
-    inverse: Array,
-    l_hat: Array,
-    run: Indices,
-    n_labels: Indices,
-    ratio: Array,
-    n_pairs: int,
+    inverse: Array, l_hat: Array, run: Indices, n_labels: Indices, ratio: Array, n_pairs: int
 ) -> Calibration:
-    """Calibrate on held-out predictions 1/f of runs.
+    """Calibrate on held-out predictions 1/f of the runs of `n_pairs` pairs.
 
-    Parameters
-    ----------
-    inverse, l_hat : arrays, one entry a run
-        What was predicted, and the mean of what happened over the label counts that f was learned from.
-    run, n_labels, ratio : arrays, one entry an experience
-        What happened.
-    n_pairs : int
-        How many pairs these runs are of.
+    `inverse` and `l_hat` have one entry per run: 1/f, and the mean measured over the label counts that f was
+    learned from; `run`, `n_labels` and `ratio` have one per experience.
     """
     if len(inverse) < 2:
         raise InvalidInputError(f"calibration needs at least 2 runs, got {len(inverse)}")
@@ -137,14 +134,8 @@ def calibrate(
         expected = 1.0 / np.maximum(offset + slope * x, LEAST)
         shifts = np.quantile(np.log(ratio[at] / expected), PROBABILITIES)
         rows.append((int(count), slope, offset, shifts))
-    columns = list(zip(*rows, strict=True))
-    return Calibration(
-        np.array(columns[0], dtype=np.intp),
-        np.array(columns[1]),
-        np.array(columns[2]),
-        np.array(columns[3]),
-        n_pairs,
-    )
+    counts, slopes, offsets, quantiles = (np.array(column) for column in zip(*rows, strict=True))
+    return Calibration(counts.astype(np.intp), slopes, offsets, quantiles, n_pairs)
 
 
 def _slope(x: Array, y: Array) -> float:
@@ -158,3 +149,61 @@ def _weighted_quantiles(values: Array, weights: Array) -> Array:
     cumulated = np.cumsum(weights[order])
     middle = (cumulated - 0.5 * weights[order]) / cumulated[-1]
     return np.asarray(np.interp(PROBABILITIES, middle, values[order]))
+
+
+@dataclass(frozen=True)
+class LabelCurve:
+    """How ratios depend on the number of labels: c in (-fewest, 0], and the range p, q of label counts."""
+
+    c: float = 0.0
+    fewest: int = 3
+    most: int = 120
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.fewest <= self.most:
+            raise InvalidInputError(
+                f"fewest and most must be label counts with 1 <= fewest <= most, "
+                f"got {self.fewest} and {self.most}"
+            )
+        if not -self.fewest < self.c <= 0:
+            raise InvalidInputError(
+                f"c must be above -{self.fewest} (the fewest labels) and at most 0, got {self.c}"
+            )
+
+    def factor(self, n_labels: npt.ArrayLike) -> Array:
+        """Return ``l_hat / l_n`` at each number of labels.
+
+        >>> LabelCurve().factor([3, 120]).tolist()
+        [1.0, 1.0]
+        """
+        p, q, c = self.fewest, self.most, self.c
+        # Below p the curve is not known, and near -c it has a pole.
+        n = np.maximum(np.asarray(n_labels, dtype=np.float64), p)
+        mean = 1.0 - c / (q - p) * np.log((q + c) / (p + c)) if q > p else p / (p + c)
+        return np.asarray((n + c) / n * mean)
+
+
+def fit_label_curve(runs: Indices, n_labels: Indices, ratios: Array) -> LabelCurve:
+    """Fit c to the logarithms of ratios (one entry per experience), each run with a level of its own."""
+    fewest, most = int(n_labels.min()), int(n_labels.max())
+    if fewest == most:
+        raise InvalidInputError(
+            f"the label curve needs experiences at two label counts or more, got {fewest} alone"
+        )
+    n_runs = int(runs.max()) + 1
+    sizes = np.bincount(runs, minlength=n_runs)
+
+    def within(values: Array) -> Array:
+        means = np.bincount(runs, values, minlength=n_runs) / np.maximum(sizes, 1)
+        return values - means[runs]
+
+    measured = within(np.log(ratios))
+
+    def misfit(c: float) -> float:
+        residual = measured + within(np.log1p(c / n_labels))
+        return float(residual @ residual)
+
+    low = -fewest * (1.0 - MARGIN)
+    found = minimize_scalar(misfit, bounds=(low, 0.0), method="bounded", options={"xatol": 1e-6})
+    c = float(found.x) if found.fun < misfit(0.0) else 0.0
+    return LabelCurve(c, fewest, most)

@@ -27,7 +27,7 @@ _MEANING = {
 
 @dataclass(frozen=True)
 class Neighbor:
-    """A past run that looked alike to the function.
+    """A past run with similar terms.
 
     Attributes
     ----------
@@ -115,50 +115,37 @@ def explain(
     return Explanation(predicted, terms, by_kernel, weights, function.kernels, nearest)
 
 
-def _counts(n_labels: int | None, wanted: int | None, most: int | None) -> bool:
-    """Tell whether a label count is the wanted one, or among those that f is learned from."""
-    if wanted is not None:
-        return n_labels == wanted
-    return most is None or (n_labels is not None and n_labels <= most)
-
-
 def _nearest(
     function: ReflectionFunction,
     terms: dict[str, float],
     n_labels: int | None,
     past: Iterable[Experience],
 ) -> tuple[Neighbor, ...]:
-    runs: dict[str, tuple[Experience, dict[str, float]]] = {}
-    ratios: dict[str, list[float]] = {}
+    most = function.training.get("max_labels") or np.inf
+    runs: dict[str, list[Experience]] = {}
+    rows: list[list[float]] = []
     for each in past:
-        if each.statistics is None or each.status != "done":
+        if each.statistics is None or each.n_labels is None or each.status != "done":
             continue
-        if not _counts(each.n_labels, n_labels, function.training.get("max_labels")):
-            continue
-        if each.run_key not in runs:
-            runs[each.run_key] = each, function.terms(each.statistics)
-        ratios.setdefault(each.run_key, []).append(each.improvement_ratio)
+        if each.n_labels == n_labels or (n_labels is None and each.n_labels <= most):
+            if each.run_key not in runs:
+                found = function.terms(each.statistics)
+                rows.append([found[name] for name in _TERMS])
+            runs.setdefault(each.run_key, []).append(each)
     if not runs:
         return ()
-    table = np.array([[found[name] for name in _TERMS] for _, found in runs.values()])
+    table = np.array(rows)
     spread = table.std(axis=0)
     spread[spread == 0] = 1.0
     gaps = (table - [terms[name] for name in _TERMS]) / spread
     distances = np.sqrt((gaps**2).sum(axis=1))
     entries = list(runs.values())
-    found = []
+    nearest = []
     for i in np.argsort(distances, kind="stable")[:N_NEAREST]:
-        each = entries[i][0]
-        assert each.statistics is not None
-        found.append(
-            Neighbor(
-                each.run_key,
-                each.algorithm,
-                each.source_name,
-                each.target_name,
-                float(distances[i]),
-                function.predict(each.statistics, n_labels),
-                float(np.mean(ratios[each.run_key])),
-            )
-        )
-    return tuple(found)
+        first = entries[i][0]
+        assert first.statistics is not None
+        names = (first.run_key, first.algorithm, first.source_name, first.target_name)
+        predicted = function.predict(first.statistics, n_labels)
+        actual = float(np.mean([each.improvement_ratio for each in entries[i]]))
+        nearest.append(Neighbor(*names, float(distances[i]), predicted, actual))
+    return tuple(nearest)

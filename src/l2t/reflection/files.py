@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable
+from dataclasses import asdict, astuple
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -25,8 +27,8 @@ __all__ = ["SCHEMA", "from_json", "load_reflection", "save_reflection", "shipped
 #: The version of the file's form; a reader refuses a newer one.
 SCHEMA = 1
 _LARGEST = 16 * 2**20  # bytes
-_GREATEST = sys.float_info.max
 _MOST = 2**53  # whole numbers beyond are no longer exact elsewhere
+_BANK = ("first", "last", "step")
 _SHIPPED = "l2t.reflection.shipped"
 
 
@@ -67,7 +69,7 @@ def load_reflection(name: str | os.PathLike[str]) -> ReflectionFunction:
 def from_json(text: str | bytes) -> ReflectionFunction:
     """Return the function of such a text, checked field by field."""
     try:
-        return _function(_Fields(json.loads(text), ""))
+        return _function(_Fields(json.loads(text)))
     except (L2TError, ValueError, RecursionError) as error:
         raise FileFormatError(f"is no reflection function: {error}") from None
 
@@ -79,194 +81,157 @@ def shipped() -> tuple[str, ...]:
 
 
 def _content(function: ReflectionFunction) -> dict[str, Any]:
-    bank = function.kernels
-    content: dict[str, Any] = {
-        "schema": SCHEMA,
-        "beta": function.beta.tolist(),
-        "lambda": function.lambda_,
-        "mu": function.mu,
-        "b": function.b,
-        "kernels": {"first": bank.first, "last": bank.last, "step": bank.step},
-        "n_neighbors": function.n_neighbors,
-        "q_mode": function.q_mode,
-        "c": function.c,
-        "label_range": list(function.label_range),
-        "calibration": None,
-        "lessons": None,
-        "training": dict(function.training),
-    }
-    if (calibration := function.calibration) is not None:
-        content["calibration"] = {
-            "n_labels": calibration.n_labels.tolist(),
-            "slope": calibration.slope.tolist(),
-            "offset": calibration.offset.tolist(),
-            "quantiles": calibration.quantiles.tolist(),
-            "n_pairs": calibration.n_pairs,
-        }
-    if (lessons := function.lessons) is not None:
-        memory, units, settings = lessons.memory, lessons.units, lessons.settings
-        content["lessons"] = {
-            "theta": memory.theta.tolist(),
-            "gradient": memory.gradient.tolist(),
-            "hessian": memory.hessian[np.tril_indices(len(memory.theta))].tolist(),
-            "weight": memory.weight,
-            "units": [units.d, units.Q, units.tau],
-            "gamma": settings.gamma,
-            "huber": settings.huber,
-            "components": list(settings.components),
-        }
+    fields = {name.rstrip("_"): value for name, value in vars(function).items()}
+    content = {"schema": SCHEMA} | fields
+    content["beta"] = function.beta.tolist()
+    content["kernels"] = {name: getattr(function.kernels, name) for name in _BANK}
+    content["training"] = dict(function.training)
+    if function.calibration is not None:
+        content["calibration"] = _plain(vars(function.calibration))
+    if function.lessons is not None:
+        memory, units, settings = vars(function.lessons).values()
+        lower = memory.hessian[np.tril_indices(len(memory.theta))]
+        content["lessons"] = _plain(vars(memory) | {"hessian": lower, "units": astuple(units)})
+        content["lessons"] |= asdict(settings)
     return content
 
 
+def _plain(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: np.asarray(value).tolist() for name, value in fields.items()}
+
+
 def _function(fields: _Fields) -> ReflectionFunction:
-    schema = fields.whole("schema", least=1)
+    schema = fields.whole("schema")
     if schema > SCHEMA:
         raise ValueError(f"its schema {schema} is newer than {SCHEMA}; use a newer version of l2t")
-    bank = fields.inner("kernels")
+    fields.allow({"schema", *(name.rstrip("_") for name in _names(ReflectionFunction))})
+    bank = fields.inner("kernels").allow(_BANK)
     try:
-        kernels = KernelBank(*(bank.number(name) for name in ("first", "last", "step")))
+        kernels = KernelBank(*map(bank.number, _BANK))
         K = len(kernels)
     except OverflowError:
         raise ValueError("kernels must be a bank of few kernels, got one without end") from None
-    bank.done()
-    fewest, most = fields.wholes("label_range", 2)
-    function = ReflectionFunction(
-        fields.array("beta", (K,)),
+    label_range = fields.several("label_range", int, "whole numbers", 2)
+    return ReflectionFunction(
+        fields.array("beta", K),
         fields.number("lambda"),
         fields.number("mu"),
         fields.number("b"),
         kernels=kernels,
-        n_neighbors=fields.whole("n_neighbors", least=1),
-        q_mode=fields.text("q_mode"),  # type: ignore[arg-type]  # checked by the function itself
+        n_neighbors=fields.whole("n_neighbors"),
+        q_mode=fields.get("q_mode", str, "a text"),
         c=fields.number("c"),
-        label_range=(fewest, most),
-        calibration=_calibration(fields.inner("calibration"))
-        if fields.has("calibration")
-        else None,
-        lessons=_lessons(fields.inner("lessons"), K) if fields.has("lessons") else None,
+        label_range=(label_range[0], label_range[1]),
+        calibration=None
+        if fields.is_null("calibration")
+        else _calibration(fields.inner("calibration")),
+        lessons=None if fields.is_null("lessons") else _lessons(fields.inner("lessons"), K),
         training=_training(fields.inner("training")),
     )
-    fields.done()
-    return function
 
 
 def _calibration(fields: _Fields) -> Calibration:
-    counts = np.array(fields.wholes("n_labels"), dtype=np.intp)
+    fields.allow(_names(Calibration))
+    counts = np.array(fields.several("n_labels", int, "whole numbers"), dtype=np.intp)
     C = len(counts)
     if C < 2 or counts[0] != 0 or not (np.diff(counts) > 0).all():
         raise ValueError(f"calibration.n_labels must rise from 0, got {counts.tolist()!r:.80}")
-    slope, offset = fields.array("slope", (C,)), fields.array("offset", (C,))
-    quantiles = fields.array("quantiles", (C, len(PROBABILITIES)))
+    slope, offset = fields.array("slope", C), fields.array("offset", C)
+    quantiles = fields.array("quantiles", C, len(PROBABILITIES))
     if (slope < 0).any() or (np.diff(quantiles, axis=1) < 0).any():
         raise ValueError("calibration.slope must not be negative, and quantiles must not fall")
-    found = Calibration(counts, slope, offset, quantiles, fields.whole("n_pairs", least=1))
-    fields.done()
-    return found
+    return Calibration(counts, slope, offset, quantiles, fields.whole("n_pairs"))
 
 
 def _lessons(fields: _Fields, K: int) -> Lessons:
+    fields.allow([*_names(Memory), "units", *_names(Settings)])
     P = K + 4
-    lower = fields.array("hessian", (P * (P + 1) // 2,))
     hessian = np.zeros((P, P))
-    hessian[np.tril_indices(P)] = lower
+    hessian[np.tril_indices(P)] = fields.array("hessian", P * (P + 1) // 2)
     hessian += np.tril(hessian, -1).T
     values = np.linalg.eigvalsh(hessian)
     if values[0] < -1e-9 * max(values[-1], 1.0):
         raise ValueError(f"lessons.hessian must be positive semidefinite, got {values[0]:g}")
-    memory = Memory(
-        fields.array("theta", (P,)),
-        fields.array("gradient", (P,)),
-        hessian,
-        fields.whole("weight", least=1),
-    )
-    units = Units(*fields.array("units", (3,)).tolist())
-    components = fields.texts("components")
-    numbers = {name: fields.number(name) for name in ("gamma", "huber")}
-    if min(*numbers.values(), units.d, units.Q, units.tau) <= 0:
+    theta, gradient = fields.array("theta", P), fields.array("gradient", P)
+    units = Units(*fields.array("units", 3).tolist())
+    components = tuple(fields.several("components", str, "texts"))
+    gamma, huber = fields.number("gamma"), fields.number("huber")
+    if min(gamma, huber, *astuple(units)) <= 0:
         raise ValueError("lessons.gamma, huber and units must be positive")
     if not components or not set(components) <= set(COMPONENTS):
-        raise ValueError(f"lessons.components must be some of {COMPONENTS}, got {components!r:.80}")
-    fields.done()
-    return Lessons(memory, units, Settings(**numbers, components=tuple(components)))
+        raise ValueError(
+            f"lessons.components must be some of {COMPONENTS}, got {list(components)!r:.80}"
+        )
+    memory = Memory(theta, gradient, hessian, fields.whole("weight"))
+    return Lessons(memory, units, Settings(gamma, huber, components))
 
 
-def _training(fields: _Fields) -> Mapping[str, Any]:
-    """Return what was told about learning: plain values, and those that `partial_fit` goes on from."""
+def _training(fields: _Fields) -> dict[str, Any]:
+    """Return plain values; those that `partial_fit` resumes from are checked."""
     for name in ("experiences", "runs", "pairs", "max_labels"):
-        if fields.has(name, needed=False):
-            fields.whole(name, least=1)
-    return fields.finite()
+        if fields.content.get(name) is not None:
+            fields.whole(name)
+    try:
+        json.dumps(fields.content, allow_nan=False)
+    except ValueError:
+        raise ValueError("training must hold finite numbers") from None
+    return fields.content
+
+
+def _names(kind: type[Any]) -> list[str]:
+    return [each.name for each in dataclasses.fields(kind)]
 
 
 class _Fields:
-    """A JSON object whose fields are asked for by type; whatever is wrong is a ValueError."""
+    """A JSON object whose fields are read by type; whatever is wrong is a ValueError."""
 
-    def __init__(self, content: Any, path: str) -> None:
+    def __init__(self, content: Any, path: str = "") -> None:
         if not isinstance(content, dict):
-            what = path.rstrip(".") or "it"
-            raise ValueError(f"{what} must be a JSON object, got {type(content).__name__}")
-        self._content, self._path, self._asked = content, path, set[str]()
+            raise ValueError(f"it must be a JSON object, got {type(content).__name__}")
+        self.content, self._path = content, path
 
-    def has(self, name: str, *, needed: bool = True) -> bool:
-        """Tell whether a field has a value and not null."""
-        self._asked.add(name)
-        if needed and name not in self._content:
-            raise ValueError(f"{self._path}{name} is missing")
-        return self._content.get(name) is not None
+    def allow(self, names: Iterable[str]) -> _Fields:
+        """Reject fields of other names."""
+        unknown = sorted(self.content.keys() - set(names))
+        if unknown:
+            raise ValueError(f"{self._path}{unknown[0]!r:.80} is no field of a reflection function")
+        return self
 
-    def _get(self, name: str, kind: type | tuple[type, ...], what: str) -> Any:
-        self._asked.add(name)
-        if name not in self._content:
+    def is_null(self, name: str) -> bool:
+        return name in self.content and self.content[name] is None
+
+    def get(self, name: str, kind: type | tuple[type, ...], what: str) -> Any:
+        if name not in self.content:
             raise ValueError(f"{self._path}{name} is missing")
-        value = self._content[name]
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        value = self.content[name]
+        if not isinstance(value, kind) or isinstance(value, bool):
             raise ValueError(f"{self._path}{name} must be {what}, got {value!r:.80}")
         return value
 
+    def inner(self, name: str) -> _Fields:
+        return _Fields(self.get(name, dict, "a JSON object"), f"{self._path}{name}.")
+
     def number(self, name: str) -> float:
-        """Return a finite number."""
-        value = self._get(name, (int, float), "a number")
-        if not abs(value) <= _GREATEST:
+        value = self.get(name, (int, float), "a number")
+        if not abs(value) <= sys.float_info.max:
             raise ValueError(f"{self._path}{name} must be finite, got {value!r:.80}")
         return float(value)
 
-    def whole(self, name: str, *, least: int) -> int:
-        """Return a whole number."""
-        value = int(self._get(name, int, "a whole number"))
-        if not least <= value <= _MOST:
-            raise ValueError(f"{self._path}{name} must be at least {least}, got {value!r:.80}")
+    def whole(self, name: str) -> int:
+        value = int(self.get(name, int, "a whole number"))
+        if not 1 <= value <= _MOST:
+            raise ValueError(f"{self._path}{name} must be at least 1, got {value!r:.80}")
         return value
 
-    def wholes(self, name: str, size: int | None = None) -> list[int]:
-        """Return a list of whole numbers."""
-        values: list[int] = self._get(name, list, "a list")
-        whole = all(type(value) is int and abs(value) <= _MOST for value in values)
-        if not whole or size not in (None, len(values)):
-            raise ValueError(f"{self._path}{name} must be whole numbers, got {values!r:.80}")
+    def several(self, name: str, kind: Any, what: str, size: int | None = None) -> list[Any]:
+        values: list[Any] = self.get(name, list, "a list")
+        right = all(type(v) is kind and (kind is str or abs(v) <= _MOST) for v in values)
+        if not right or size not in (None, len(values)):
+            raise ValueError(f"{self._path}{name} must be {what}, got {values!r:.80}")
         return values
 
-    def text(self, name: str) -> str:
-        """Return a text."""
-        return str(self._get(name, str, "a text"))
-
-    def texts(self, name: str) -> list[str]:
-        """Return a list of texts."""
-        values: list[str] = self._get(name, list, "a list")
-        if any(type(value) is not str for value in values):
-            raise ValueError(f"{self._path}{name} must be texts, got {values!r:.80}")
-        return values
-
-    def finite(self) -> Mapping[str, Any]:
-        """Return the whole object as it is."""
-        try:
-            json.dumps(self._content, allow_nan=False)
-        except ValueError:
-            raise ValueError(f"{self._path.rstrip('.')} must hold finite numbers") from None
-        return dict(self._content)
-
-    def array(self, name: str, shape: tuple[int, ...]) -> Array:
-        """Return finite numbers of a shape."""
-        values = self._get(name, list, "a list")
+    def array(self, name: str, *shape: int) -> Array:
+        values = self.get(name, list, "a list")
         try:
             array = np.array(values)
         except ValueError:
@@ -279,13 +244,3 @@ class _Fields:
                 f"{self._path}{name} must be finite numbers of shape {shape}, got shape {array.shape}"
             )
         return array
-
-    def inner(self, name: str) -> _Fields:
-        """Return an object inside."""
-        return _Fields(self._get(name, dict, "a JSON object"), f"{self._path}{name}.")
-
-    def done(self) -> None:
-        """Refuse fields that nobody asked for."""
-        unknown = sorted(self._content.keys() - self._asked)
-        if unknown:
-            raise ValueError(f"{self._path}{unknown[0]!r:.80} is no field of a reflection function")

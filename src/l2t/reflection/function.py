@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from l2t.exceptions import InvalidInputError
-from l2t.reflection.calibration import LEAST, Calibration
-from l2t.reflection.label_counts import LabelCurve
+from l2t.reflection.calibration import LEAST, Calibration, LabelCurve
 from l2t.reflection.loss import Memory, Settings, Units
 from l2t.reflection.table import QMode
 from l2t.statistics import KernelBank, PairStatistics
@@ -172,7 +171,7 @@ class ReflectionFunction:
 
     def partial_fit(self, experiences: Iterable[Experience]) -> ReflectionFunction:
         """Return a function that has learned from these experiences too, without the old ones."""
-        from l2t.reflection.refining import refine
+        from l2t.reflection.lesson import refine
 
         return refine(self, experiences)
 
@@ -204,6 +203,6 @@ class ReflectionFunction:
                 )
 
 
-def count_of(n_labels: int | None) -> int | None:
+def count_of(n_labels: int | None, name: str = "n_labels") -> int | None:
     """Return a number of labels, checked; None where it is not known."""
-    return None if n_labels is None else whole_number("n_labels", n_labels, least=1)
+    return None if n_labels is None else whole_number(name, n_labels, least=1)

@@ -1,6 +1,6 @@
 """Learning the reflection function from experiences.
 
-1. Ratios at different label counts are brought to one scale (l_hat, `label_counts`).
+1. Ratios at different label counts are brought to one scale (l_hat, `calibration`).
 2. gamma, the Huber threshold and, where a store can recompute tau, the neighbours r are chosen by
    predicting held-out pairs: no pair stands on both sides of a split.
 3. The function is learned from all experiences, from several starts.
@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -23,21 +23,17 @@ from scipy.stats import spearmanr
 from l2t._version import __version__
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.experiences import Experience, ExperienceStore
-from l2t.reflection.calibration import calibrate
-from l2t.reflection.function import Lessons, ReflectionFunction
-from l2t.reflection.label_counts import MARGIN, LabelCurve, fit_label_curve
-from l2t.reflection.lesson import Lesson
+from l2t.reflection.calibration import MARGIN, LabelCurve, calibrate, fit_label_curve
+from l2t.reflection.function import Lessons, ReflectionFunction, count_of
+from l2t.reflection.lesson import Lesson, Split, class_splits, pair_splits
 from l2t.reflection.loss import COMPONENTS, Problem, Settings, Solution, starts
-from l2t.reflection.restating import restated
-from l2t.reflection.splits import Split, class_splits, pair_splits
-from l2t.reflection.table import QMode, Table
+from l2t.reflection.table import QMode, Table, restated
 from l2t.statistics import KernelBank
 from l2t.typing import Array
 from l2t.validation import one_of, whole_number
 
 __all__ = ["LabelCurveMode", "learn"]
 
-Indices = npt.NDArray[np.intp]
 LabelCurveMode = Literal["two-step", "joint", "none"]
 
 LEAST_EXPERIENCES = 20
@@ -104,8 +100,7 @@ def learn(
     one_of("split", split, ("pair", "class"))
     whole_number("n_folds", n_folds, least=2)
     whole_number("n_starts", n_starts, least=1)
-    if max_labels is not None:
-        whole_number("max_labels", max_labels, least=1)
+    count_of(max_labels, "max_labels")
     best: _Trial | None = None
     choices: list[dict[str, Any]] = []
     for each in _candidates(experiences, n_neighbors, store):
@@ -220,31 +215,24 @@ def _two_step(table: Table, mode: LabelCurveMode) -> LabelCurve:
 
 def _joint(lesson: Lesson, settings: Settings) -> Lesson:
     """Choose c by the loss that is left; targets keep their mean, or the loss would shrink with them."""
-    table, curve = lesson.table, lesson.curve
-    small = lesson.sample(0)
+    curve, small = lesson.curve, lesson.sample(0)
     theta = small.problem(settings).solve(_first(small)).theta
 
-    def at(c: float) -> Lesson:
-        return Lesson.of(table, LabelCurve(c, curve.fewest, curve.most), None, lesson.units)
+    def at(c: float, table: Table) -> Lesson:
+        return Lesson.of(table, replace(curve, c=c), lesson.max_labels, lesson.units)
 
     def left(c: float) -> float:
-        whole = Lesson.of(small.table, at(c).curve, lesson.max_labels, lesson.units)
-        y = whole.y * (small.y.mean() / whole.y.mean())
-        return Problem(small.table, whole.run, y, lesson.units, settings).solve(theta).loss
+        part = at(c, small.table)
+        y = part.y * (small.y.mean() / part.y.mean())
+        return Problem(small.table, part.run, y, lesson.units, settings).solve(theta).loss
 
     bounds = (-curve.fewest * (1.0 - MARGIN), 0.0)
     found = minimize_scalar(left, bounds=bounds, method="bounded", options={"xatol": 1e-3})
-    c = float(found.x) if found.fun < left(0.0) else 0.0
-    chosen = LabelCurve(c, curve.fewest, curve.most)
-    return Lesson.of(table, chosen, lesson.max_labels, lesson.units)
+    return at(float(found.x) if found.fun < left(0.0) else 0.0, lesson.table)
 
 
 def _splits(
-    table: Table,
-    split: str,
-    n_folds: int,
-    store: ExperienceStore | None,
-    random_state: int,
+    table: Table, split: str, n_folds: int, store: ExperienceStore | None, random_state: int
 ) -> list[Split]:
     rng = np.random.default_rng(random_state)
     if split == "pair":
@@ -289,16 +277,11 @@ def _first(lesson: Lesson) -> Array:
 def _from_several_starts(
     lesson: Lesson, settings: Settings, n_starts: int, random_state: int
 ) -> tuple[Solution, dict[str, Any]]:
-    """Return the best solution, and how many starts agreed on it.
-
-    With many runs, starts are compared on a sample, and the best goes on with all of them.
-    """
+    """Return the best solution, and how many starts agreed on it; they are compared on a sample."""
     sample = lesson.sample(random_state)
     problem = sample.problem(settings)
-    found = [
-        problem.solve(theta)
-        for theta in starts(n_starts, len(lesson.table.kernels), lesson.y, random_state)
-    ]
+    first = starts(n_starts, len(lesson.table.kernels), lesson.y, random_state)
+    found = [problem.solve(theta) for theta in first]
     best = min(found, key=lambda solution: solution.loss)
     agree = sum(each.loss - best.loss <= AGREEMENT * abs(best.loss) for each in found)
     told = {"starts": n_starts, "starts_agreeing": agree, "losses": [each.loss for each in found]}
@@ -328,13 +311,9 @@ def _function(
             L2TWarning,
             stacklevel=3,
         )
-    beta, lambda_, mu, b = solution.parameters(lesson.units)
     names, counts = np.unique(table.algorithms, return_counts=True)
     return ReflectionFunction(
-        beta,
-        lambda_,
-        mu,
-        b,
+        *solution.parameters(lesson.units),
         kernels=table.kernels,
         n_neighbors=table.n_neighbors,
         q_mode=q_mode,

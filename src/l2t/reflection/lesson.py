@@ -1,31 +1,41 @@
-"""What is to be learned from a table of experiences."""
+"""What is to be learned from a table of experiences, and what is held out of it.
+
+A learned function keeps its loss to second order (`Memory`), so that new experiences refine it without the
+old ones (`refine`), at a cost that does not grow with their number.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from l2t.reflection.label_counts import LabelCurve
+from l2t.exceptions import InvalidInputError
+from l2t.experiences import Experience
+from l2t.reflection.calibration import LabelCurve
+from l2t.reflection.function import Lessons, ReflectionFunction
 from l2t.reflection.loss import Problem, Settings, Units
-from l2t.reflection.table import Table
+from l2t.reflection.table import Indices, Table
 from l2t.typing import Array
 
-__all__ = ["Lesson"]
+__all__ = ["Lesson", "Split", "class_splits", "held_out", "pair_splits", "refine"]
 
-Indices = npt.NDArray[np.intp]
+Mask = npt.NDArray[np.bool_]
+#: Which runs to learn from, and which to predict.
+Split = tuple[Mask, Mask]
 
+#: One target domain in so many is held out.
+SHARE = 4
 #: Settings are chosen, and starts compared, on about so many runs at most.
 SAMPLE = 2000
 
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
-    """A table, and what is to be learned from it.
-
-    `run` and `y` are the experiences that shape the function; `units` those of the whole table.
-    """
+    """A table, and the experiences `run` and `y` of it that shape the function."""
 
     table: Table
     curve: LabelCurve
@@ -76,3 +86,85 @@ class Lesson:
         sums = np.bincount(self.run, 1.0 / self.y, minlength=self.table.n_runs)
         with np.errstate(invalid="ignore"):
             return np.asarray(sums / counts)
+
+
+def held_out(target: str) -> bool:
+    """Tell whether all pairs with a target domain are held out: everywhere the same, by its fingerprint."""
+    return zlib.crc32(target.encode()) % SHARE == 0
+
+
+def pair_splits(pair: npt.NDArray[np.intp], n_folds: int, rng: np.random.Generator) -> list[Split]:
+    """Return n_folds splits, each pair held out in one of them; none where there is one pair only."""
+    n_pairs = int(pair.max()) + 1
+    n_folds = min(n_folds, n_pairs)
+    if n_folds < 2:
+        return []
+    fold = (rng.permutation(n_pairs) % n_folds)[pair]
+    return [(fold != k, fold == k) for k in range(n_folds)]
+
+
+def class_splits(
+    pair: npt.NDArray[np.intp],
+    classes: Sequence[frozenset[str]],
+    n_folds: int,
+    rng: np.random.Generator,
+) -> list[Split]:
+    """Return splits in which no target class is on both sides; `classes` has those of each pair.
+
+    Classes are halved at random; pairs with classes of both halves are left out.
+    """
+    names = sorted(set().union(*classes))
+    found: list[Split] = []
+    for _ in range(50 * n_folds):
+        half = {names[i] for i in rng.permutation(len(names))[: len(names) // 2]}
+        learned = np.array([each <= half for each in classes])
+        held = np.array([not each & half for each in classes])
+        if learned.sum() >= 2 and held.any():
+            found.append((learned[pair], held[pair]))
+        if len(found) == n_folds:
+            return found
+    raise InvalidInputError(
+        f"split='class' needs pairs whose target classes can be divided, got {len(classes)} pairs over "
+        f"{len(names)} classes that cannot; use split='pair'"
+    )
+
+
+def refine(function: ReflectionFunction, experiences: Iterable[Experience]) -> ReflectionFunction:
+    """Return the function that has learned from more experiences.
+
+    gamma, the Huber threshold, the neighbours and the label curve stay as they were chosen. What the old
+    function predicted for the new experiences goes into the calibration: it had not learned from them.
+    """
+    if function.lessons is None:
+        raise InvalidInputError(
+            "partial_fit needs a function that l2t.learn gave, got one written by hand"
+        )
+    table = Table(experiences, kernels=function.kernels, q_mode=function.q_mode)
+    if table.n_neighbors != function.n_neighbors:
+        raise InvalidInputError(
+            f"experiences must have the function's n_neighbors, {function.n_neighbors}, "
+            f"got {table.n_neighbors}"
+        )
+    lessons, training = function.lessons, function.training
+    lesson = Lesson.of(table, function.label_curve, training.get("max_labels"), lessons.units)
+    data = (table, lesson.run, lesson.y)
+    problem = Problem(*data, lessons.units, lessons.settings, lessons.memory)
+    solution = problem.solve(lessons.memory.theta)
+    beta, lambda_, mu, b = solution.parameters(lessons.units)
+    n_pairs = int(table.pair.max()) + 1
+    calibration = function.calibration
+    if calibration is not None:
+        inverse, known = problem.predictions(lessons.memory.theta), np.isfinite(lesson.levels())
+        calibration = calibration.updated(*lesson.outcomes(inverse, known), n_pairs)
+    grown = {"experiences": len(table), "runs": table.n_runs, "pairs": n_pairs}
+    totals = {name: int(training.get(name, 0)) + more for name, more in grown.items()}
+    return replace(
+        function,
+        beta=beta,
+        lambda_=lambda_,
+        mu=mu,
+        b=b,
+        calibration=calibration,
+        lessons=Lessons(problem.remember(solution.theta), lessons.units, lessons.settings),
+        training={**training, **totals, "loss": solution.loss},
+    )

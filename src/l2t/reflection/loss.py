@@ -18,14 +18,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+from scipy.special import huber
 
-from l2t.reflection.table import Block, Table
+from l2t.reflection.table import Block, Indices, Table
 from l2t.typing import Array
 
 __all__ = ["COMPONENTS", "Memory", "Problem", "Settings", "Solution", "Units", "starts"]
 
-Indices = npt.NDArray[np.intp]
 
 #: The terms of 1/f, which can be switched off.
 COMPONENTS = ("mmd", "variance", "discriminant")
@@ -62,15 +61,7 @@ class Units:
 
 @dataclass(frozen=True)
 class Settings:
-    """What is chosen before learning.
-
-    Attributes
-    ----------
-    gamma, huber : float
-        The weight of R, and where the loss turns from squares to straight lines.
-    components : tuple of str
-        Which of `COMPONENTS` are on.
-    """
+    """The weight of R, the Huber threshold, and which of `COMPONENTS` are on."""
 
     gamma: float
     huber: float
@@ -92,17 +83,7 @@ class Memory:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A stationary point.
-
-    Attributes
-    ----------
-    theta : array of shape (K + 4,)
-        w, s, v, m and b.
-    loss : float
-        The regularised loss there.
-    n_iter : int
-        Passes over the data with second derivatives.
-    """
+    """A stationary point (w, s, v, m, b), its regularised loss, and the Newton steps that led there."""
 
     theta: Array
     loss: float
@@ -118,20 +99,10 @@ class Solution:
 
 
 class Problem:
-    """The loss over some runs of a table.
+    """The loss over some experiences of a table.
 
-    Parameters
-    ----------
-    table : Table
-        The statistics.
-    run, y : arrays, one entry an experience
-        The experiences to learn from: number of the run, and 1 / l_hat.
-    units : Units
-        Measures of the statistics.
-    settings : Settings
-        What was chosen before.
-    memory : Memory, optional
-        What stands for experiences that are no longer at hand.
+    `run` and `y` have one entry per experience: the number of its run, and 1 / l_hat. `memory` stands for
+    experiences that are no longer at hand.
     """
 
     def __init__(
@@ -149,11 +120,9 @@ class Problem:
         K = len(table.kernels)
         self.low = np.r_[np.zeros(K), LEAST_SCALE, 0.0, 0.0, -np.inf]
         self.high = np.full(K + 4, np.inf)
-        for name, place, off in zip(
-            COMPONENTS, (K, K + 1, K + 2), (LEAST_SCALE, 0, 0), strict=True
-        ):
+        for i, name in enumerate(COMPONENTS, start=K):
             if name not in settings.components:
-                self.high[place] = off
+                self.high[i] = self.low[i]
         self.ridge = np.r_[np.full(K + 3, settings.gamma), 0.0]
         self._total = len(y) + (memory.weight if memory else 0)
 
@@ -164,7 +133,7 @@ class Problem:
     def value(self, theta: Array) -> float:
         """Return the regularised loss."""
         residual = self.predictions(theta)[self.run] - self.y
-        return self._whole(theta, float(self._huber(residual).sum()))
+        return self._whole(theta, float(huber(self.huber, residual).sum()))
 
     def derivatives(self, theta: Array) -> tuple[float, Array, Array, Array]:
         """Return the loss, its gradient, its Gauss-Newton matrix and the rest of its Hessian."""
@@ -177,7 +146,7 @@ class Problem:
             here = slice(*np.searchsorted(self.run, (block.runs.start, block.runs.stop)))
             local = self.run[here] - block.first
             residual = value[local] - self.y[here]
-            loss += float(self._huber(residual).sum())
+            loss += float(huber(self.huber, residual).sum())
             size = np.maximum(np.abs(residual), self.huber)
             psi = np.bincount(local, residual * (self.huber / size), minlength=len(block))
             weight = np.bincount(local, self.huber / size, minlength=len(block))
@@ -201,21 +170,20 @@ class Problem:
     def solve(self, theta: Array, *, max_iter: int = MAX_ITER) -> Solution:
         """Descend from theta by damped, projected Newton steps to a stationary point."""
         theta = np.clip(theta, self.low, self.high)
-        value, gradient, gauss_newton, rest = self.derivatives(theta)
-        damping, small = DAMPING, 0
-        n_iter = 0
+        state = self.derivatives(theta)
+        damping, small, n_iter = DAMPING, 0, 0
         while n_iter < max_iter:
             n_iter += 1
-            found = self._step(theta, value, gradient, gauss_newton, rest, damping)
+            found = self._step(theta, state, damping)
             if found is None:
                 break
             theta, new, used = found
             damping = max(used / 8, 1e-10)
-            small = small + 1 if value - new < TOL * abs(value) else 0
-            value, gradient, gauss_newton, rest = self.derivatives(theta)
+            small = small + 1 if state[0] - new < TOL * abs(state[0]) else 0
+            state = self.derivatives(theta)
             if small == PATIENCE:
                 break
-        return Solution(theta, value, n_iter)
+        return Solution(theta, state[0], n_iter)
 
     def remember(self, theta: Array) -> Memory:
         """Return the loss without R to second order around theta."""
@@ -224,15 +192,10 @@ class Problem:
         return Memory(theta, gradient - self.ridge * theta, even, self._total)
 
     def _step(
-        self,
-        theta: Array,
-        value: float,
-        gradient: Array,
-        gauss_newton: Array,
-        rest: Array,
-        damping: float,
+        self, theta: Array, state: tuple[float, Array, Array, Array], damping: float
     ) -> tuple[Array, float, float] | None:
         """Return a lower point, its loss and the damping that led there; None if there is none."""
+        value, gradient, gauss_newton, rest = state
         free = ((theta > self.low) | (gradient < 0)) & ((theta < self.high) | (gradient > 0))
         if not free.any():
             return None
@@ -260,12 +223,6 @@ class Problem:
         Qw = (block.Q.reshape(-1, K) @ w).reshape(-1, K) / self.units.Q
         wQw, wtau = Qw @ w, np.maximum(tau @ w, LEAST_TAU)
         return s * (d @ w) + v * wQw + m / wtau + b, d, Qw, wQw, tau, wtau
-
-    def _huber(self, residual: Array) -> Array:
-        size = np.abs(residual)
-        return np.asarray(
-            np.where(size <= self.huber, 0.5 * size**2, self.huber * (size - 0.5 * self.huber))
-        )
 
     def _whole(self, theta: Array, loss: float) -> float:
         if self.memory is not None:

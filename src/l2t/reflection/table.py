@@ -1,8 +1,7 @@
 """What experiences say, as arrays: a row of statistics a run, and a ratio an experience.
 
-A run has one W and so one d, Q and tau; its label counts share them. Statistics take 9 kB a run. What is more
-than `IN_MEMORY` goes to a temporary file and is read back a block at a time, so that memory stays
-bounded however many experiences there are.
+A run has one W and so one d, Q and tau, about 9 kB, which its label counts share. What is more than
+`IN_MEMORY` goes to a temporary file and is read back block by block, so that memory stays bounded.
 """
 
 from __future__ import annotations
@@ -11,17 +10,17 @@ import tempfile
 import weakref
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import IO, Literal
+from typing import IO, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from l2t.exceptions import InvalidInputError
-from l2t.experiences import Experience
-from l2t.statistics import KernelBank, PairStatistics
+from l2t.experiences import Experience, ExperienceStore
+from l2t.statistics import KernelBank, PairStatistics, pair_statistics
 from l2t.typing import Array
 
-__all__ = ["Block", "QMode", "Table"]
+__all__ = ["Block", "Indices", "QMode", "Table", "restated"]
 
 Indices = npt.NDArray[np.intp]
 
@@ -34,15 +33,7 @@ ROWS = 2048  # runs a block
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """The statistics of some runs.
-
-    Attributes
-    ----------
-    first : int
-        The number of the first run.
-    d, Q, tau : arrays of shape (n, K), (n, K, K), (n, K)
-        A row a run.
-    """
+    """The statistics of the runs from number `first` on: d (n, K), Q (n, K, K) and tau (n, K)."""
 
     first: int
     d: Array
@@ -61,26 +52,13 @@ class Block:
 class Table:
     """Experiences that were done, ready for learning.
 
-    Parameters
-    ----------
-    experiences : iterable of Experience
-        Those that failed are passed over.
-    kernels : KernelBank, optional
-        A part of the experiences' bank; all of it by default.
-    q_mode : {"full", "diag"}
-        What is kept of Q.
-
-    Attributes
-    ----------
-    kernels, n_neighbors : KernelBank, int
-        Those of all statistics.
-    run, n_labels, ratio : arrays, one entry an experience
-        Number of the run, number of target labels, improvement ratio.
-    pair : array, one entry a run
-        Number of the pair.
-    keys, algorithms : lists, one entry a run
-        The run's key, and what was run.
+    Failed experiences are passed over; `kernels` may be a part of the experiences' bank. Per experience there
+    are `run` (its number), `n_labels` and `ratio`; per run there are `pair` (its number), `keys` and
+    `algorithms`.
     """
+
+    kernels: KernelBank
+    n_neighbors: int
 
     def __init__(
         self,
@@ -93,9 +71,9 @@ class Table:
         self.algorithms: list[str] = []
         self._spool: IO[bytes] | None = None
         self._blocks: list[Block] = []
-        self._kernels = kernels
+        if kernels is not None:
+            self.kernels = kernels
         self._q_mode = q_mode
-        self._neighbors: int | None = None
         numbers: dict[str, int] = {}
         pairs: dict[tuple[str, str], int] = {}
         pair_of_run: list[int] = []
@@ -140,33 +118,18 @@ class Table:
         """The number of runs."""
         return len(self.keys)
 
-    @property
-    def kernels(self) -> KernelBank:
-        """The bank of all statistics."""
-        assert self._kernels is not None  # set by the first experience
-        return self._kernels
-
-    @property
-    def n_neighbors(self) -> int:
-        """The neighbours of all statistics."""
-        assert self._neighbors is not None
-        return self._neighbors
-
     def take(self, runs: Indices) -> Table:
         """Return the table of some runs, given in rising order; it is held in memory."""
         part = object.__new__(Table)
-        part._kernels, part._neighbors, part._spool = self._kernels, self._neighbors, None
+        part.kernels, part.n_neighbors, part._spool = self.kernels, self.n_neighbors, None
         part.keys = [self.keys[i] for i in runs]
         part.algorithms = [self.algorithms[i] for i in runs]
         part.pair = self.pair[runs]
         place = np.full(self.n_runs, -1, dtype=np.intp)
         place[runs] = np.arange(len(runs))
         kept = place[self.run] >= 0
-        part.run, part.n_labels, part.ratio = (
-            place[self.run[kept]],
-            self.n_labels[kept],
-            self.ratio[kept],
-        )
+        part.run = place[self.run[kept]]
+        part.n_labels, part.ratio = self.n_labels[kept], self.ratio[kept]
         part._blocks = []
         for block in self.blocks():
             rows = runs[np.searchsorted(runs, block.first) : np.searchsorted(runs, block.runs.stop)]
@@ -198,16 +161,16 @@ class Table:
                 f"experiences must carry their statistics, got run {experience.run_key:.12} without; "
                 "read them with statistics=True"
             )
-        if self._kernels is None:
-            self._kernels = statistics.kernels
-        if statistics.kernels != self._kernels:
-            statistics = statistics.restrict(self._kernels)
-        if self._neighbors is None:
-            self._neighbors = statistics.n_neighbors
-        if statistics.n_neighbors != self._neighbors:
+        if not hasattr(self, "kernels"):
+            self.kernels = statistics.kernels
+        if statistics.kernels != self.kernels:
+            statistics = statistics.restrict(self.kernels)
+        if not hasattr(self, "n_neighbors"):
+            self.n_neighbors = statistics.n_neighbors
+        if statistics.n_neighbors != self.n_neighbors:
             raise InvalidInputError(
                 "n_neighbors must be the same in all experiences, got "
-                f"{self._neighbors} and {statistics.n_neighbors}"
+                f"{self.n_neighbors} and {statistics.n_neighbors}"
             )
         return statistics
 
@@ -233,3 +196,35 @@ def _split(first: int, rows: Array, K: int) -> Block:
     # Arrays of their own: products with a part of wider rows would copy that part in every pass.
     d, tau, Q = (np.ascontiguousarray(part) for part in np.split(rows, (K, 2 * K), axis=1))
     return Block(first, d, Q.reshape(-1, K, K), tau)
+
+
+def restated(
+    experiences: Iterable[Experience],
+    store: ExperienceStore | None,
+    *,
+    kernels: KernelBank | None = None,
+    n_neighbors: int | None = None,
+) -> Iterator[Experience]:
+    """Yield experiences with their statistics computed anew, where other ones are wanted."""
+    computed: dict[str, PairStatistics] = {}
+    for each in experiences:
+        old = each.statistics
+        if old is None:
+            yield each
+            continue
+        bank, r = kernels or old.kernels, n_neighbors or old.n_neighbors
+        if (bank, r) == (old.kernels, old.n_neighbors):
+            yield each
+            continue
+        if store is None:
+            raise InvalidInputError(
+                f"n_neighbors={r} needs the store of the experiences, which have {old.n_neighbors}: "
+                "learn(..., store=store)"
+            )
+        if each.run_key not in computed:
+            run = store.run(each.run_key)
+            assert run.W is not None  # it has statistics, so it was done
+            options: dict[str, Any] = {"kernels": bank, "n_neighbors": r}
+            new = pair_statistics(run.pair, run.W, random_state=run.random_state, **options)
+            computed = {each.run_key: new}  # experiences of a run follow each other: one is enough
+        yield replace(each, statistics=computed[each.run_key])

@@ -20,7 +20,7 @@ from l2t.inference import Inference, infer, rank_sources
 from l2t.interfaces.dashboard.pictures import numbers, picture
 from l2t.reflection import assess, learning_curve
 from l2t.reflection.assessment import CurvePoint
-from l2t.reflection.splits import held_out
+from l2t.reflection.lesson import held_out
 
 __all__ = ["ask", "curve", "rank", "transfer"]
 

@@ -19,7 +19,7 @@ from l2t.interfaces.dashboard.models import JobOut
 from l2t.interfaces.dashboard.pictures import numbers
 from l2t.interfaces.dashboard.routes.transfers import told
 from l2t.reflection import ReflectionFunction, assess, load_reflection, restated
-from l2t.reflection.splits import SHARE, held_out
+from l2t.reflection.lesson import SHARE, held_out
 
 __all__ = ["router"]
 
