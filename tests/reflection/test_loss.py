@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from l2t.numerics.differences import gradient_error
+from l2t.numerics.conjugate_gradient import gradient_error
 from l2t.reflection.loss import (
     COMPONENTS,
     LEAST_SCALE,

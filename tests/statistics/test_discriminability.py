@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from l2t import Domain, DomainPair
-from l2t.numerics import blocks, mean_squared_distance, mutual_neighbors, squared_distances
+from l2t.numerics import kernels, mean_squared_distance, mutual_neighbors, squared_distances
 from l2t.statistics import KernelBank, pair_statistics
 from l2t.statistics.discriminability import BOUND
 
@@ -77,9 +77,9 @@ TARGETS = {
 
 
 @pytest.mark.parametrize("name", TARGETS)
-@pytest.mark.parametrize("pairs", [5, 100, blocks.PAIRS])
+@pytest.mark.parametrize("pairs", [5, 100, kernels.PAIRS])
 def test_equal_to_the_log_domain(rng, monkeypatch, name, pairs):
-    monkeypatch.setattr(blocks, "PAIRS", pairs)
+    monkeypatch.setattr(kernels, "PAIRS", pairs)
     rows = TARGETS[name](rng)
     pair = DomainPair(Domain(rows[0] + rng.normal(size=(20, 5))), Domain(rows))
     W = rng.normal(size=(5, 2))
@@ -126,10 +126,10 @@ def test_tau_ends_at_its_bounds(rng):
     np.testing.assert_allclose(pair_statistics(DomainPair(source, one_point), W).tau, 1 / BOUND)
 
 
-@pytest.mark.parametrize("pairs", [1, 50, blocks.PAIRS])
+@pytest.mark.parametrize("pairs", [1, 50, kernels.PAIRS])
 @pytest.mark.parametrize("r", [1, 3, 5, 100])
 def test_mutual_neighbors(rng, monkeypatch, pairs, r):
-    monkeypatch.setattr(blocks, "PAIRS", pairs)
+    monkeypatch.setattr(kernels, "PAIRS", pairs)
     for rows in (rng.normal(size=(23, 4)), TARGETS["grid"](rng)):
         D = squared_distances(rows)
         near = mutual_neighbors(D, r)
@@ -139,9 +139,9 @@ def test_mutual_neighbors(rng, monkeypatch, pairs, r):
 
 @pytest.mark.parametrize("pairs", [1, 4, 10, 100])
 def test_blocks_hold_each_pair_once(monkeypatch, pairs):
-    monkeypatch.setattr(blocks, "PAIRS", pairs)
+    monkeypatch.setattr(kernels, "PAIRS", pairs)
     for n, others in ((1, 0), (7, 0), (7, 3), (10, 1)):
         times = np.zeros((n, n + others), dtype=int)
-        for rows, columns, upper in blocks.upper_blocks(n, others):
+        for rows, columns, upper in kernels.upper_blocks(n, others):
             times[rows, columns] += upper
         np.testing.assert_array_equal(times, np.triu(np.ones_like(times), 1))

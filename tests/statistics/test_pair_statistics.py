@@ -7,7 +7,7 @@ import pytest
 
 from l2t import Domain, DomainPair
 from l2t.exceptions import InvalidInputError
-from l2t.numerics import blocks
+from l2t.numerics import kernels
 from l2t.statistics import KernelBank, PairStatistics, pair_statistics
 from l2t.statistics.variance import paired_rows
 
@@ -58,9 +58,9 @@ def sample(rng, ns=13, nt=11, m=6):
 
 @pytest.mark.parametrize(("ns", "nt"), [(13, 11), (9, 14), (10, 10), (1, 6), (6, 2)])
 @pytest.mark.parametrize("random_state", [0, 7, None])
-@pytest.mark.parametrize("pairs", [1, 30, blocks.PAIRS])
+@pytest.mark.parametrize("pairs", [1, 30, kernels.PAIRS])
 def test_equal_to_the_loops(rng, monkeypatch, ns, nt, random_state, pairs):
-    monkeypatch.setattr(blocks, "PAIRS", pairs)
+    monkeypatch.setattr(kernels, "PAIRS", pairs)
     pair, W = sample(rng, ns, nt), rng.normal(size=(6, 3))
     found = pair_statistics(pair, W, kernels=SMALL, n_neighbors=3, random_state=random_state)
     d, h, tau = naive(pair, W, SMALL, 3, random_state)

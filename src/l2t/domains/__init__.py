@@ -10,15 +10,5 @@ from l2t.domains.pair import DomainPair
 from l2t.domains.preparation import normalize
 from l2t.domains.sampling import PairSampler
 
-__all__ = [
-    "Domain",
-    "DomainPair",
-    "KnownClasses",
-    "PairSampler",
-    "digits",
-    "mnist",
-    "normalize",
-    "read_domain",
-    "read_domains",
-    "write_domain",
-]
+__all__ = ["Domain", "DomainPair", "KnownClasses", "PairSampler", "digits", "mnist", "normalize"]
+__all__ += ["read_domain", "read_domains", "write_domain"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -42,13 +42,12 @@ class Domain:
         Where y is whole and no mask is given, every row of a *source* counts as labelled and no row
         of a *target* does: its y is then for evaluation alone.
     groups : array-like of shape (n,), optional
-        Rows of one group belong together: `evaluate` and `collect` never label one and test another. Other
-        splits, such as those of scikit-learn, take them as their own `groups`.
+        Rows of one group belong together: `evaluate` and `collect` never label one and test another.
     name : str
         For people; not part of the content.
     feature_names : sequence of str, optional
-        Names of the columns, by default those of a DataFrame; not part of the content, but two domains
-        that both have names must have the same ones to be a pair.
+        Names of the columns, by default those of a DataFrame; not part of the content, but the domains
+        of a pair must have the same ones where both have them.
 
     Examples
     --------
@@ -84,13 +83,11 @@ class Domain:
             raise InvalidInputError("labeled marks rows as labelled, but y was not given")
         if labels is not None:
             mask = _known(labels, mask)
-        put = object.__setattr__
-        put(self, "X", features)
-        put(self, "y", labels)
-        put(self, "labeled", mask)
-        put(self, "groups", None if groups is None else _column(groups, "groups", n))
-        put(self, "name", str(name))
-        put(self, "feature_names", _feature_names(X, feature_names, features.shape[1]))
+        names = _feature_names(X, feature_names, features.shape[1])
+        together = None if groups is None else _column(groups, "groups", n)
+        values = (features, labels, mask, together, str(name), names)
+        for each, value in zip(fields(self), values, strict=True):
+            object.__setattr__(self, each.name, value)
 
     def __len__(self) -> int:
         return len(self.X)
@@ -140,38 +137,31 @@ class Domain:
     def fingerprint(self) -> str:
         """The sha256 of the content (X, labels, mask, groups), the same on every machine."""
         digest = hashlib.sha256(b"l2t.Domain")
-        for tag, part in (("X", self.X), ("labeled", self.labeled)):
-            digest.update(f"|{tag}:{'' if part is None else fingerprint(part)}".encode())
-        for tag, labels in (("y", self.y), ("groups", self.groups)):
-            digest.update(f"|{tag}:{'' if labels is None else _label_digest(labels)}".encode())
+        for tag in ("X", "labeled", "y", "groups"):
+            part, hashed = (
+                getattr(self, tag),
+                _label_digest if tag in ("y", "groups") else fingerprint,
+            )
+            digest.update(f"|{tag}:{'' if part is None else hashed(part)}".encode())
         return digest.hexdigest()
 
     def with_features(
         self, X: Any, *, name: str | None = None, feature_names: Sequence[str] | None = None
     ) -> Domain:
         """Return the domain with other features for the same rows, such as ``transform(X)``."""
-        return Domain(
-            X,
-            self.y,
-            labeled=self.labeled,
-            groups=self.groups,
-            name=self.name if name is None else name,
-            feature_names=feature_names,
-        )
+        name = self.name if name is None else name
+        known = {"labeled": self.labeled, "groups": self.groups}
+        return Domain(X, self.y, **known, name=name, feature_names=feature_names)
 
     def take(self, rows: npt.ArrayLike, *, name: str | None = None) -> Domain:
         """Return the domain of some rows, by index or by boolean mask."""
         at = np.asarray(rows)
         if at.size == 0:
             at = at.astype(np.intp)
-        return Domain(
-            self.X[at],
-            None if self.y is None else self.y[at],
-            labeled=None if self.labeled is None else self.labeled[at],
-            groups=None if self.groups is None else self.groups[at],
-            name=self.name if name is None else name,
-            feature_names=self.feature_names,
-        )
+        columns = {"y": self.y, "labeled": self.labeled, "groups": self.groups}
+        taken = {role: None if each is None else each[at] for role, each in columns.items()}
+        name = self.name if name is None else name
+        return Domain(self.X[at], **taken, name=name, feature_names=self.feature_names)
 
 
 def _features(X: Any) -> npt.NDArray[Any]:
@@ -258,14 +248,14 @@ def _mask(values: Any, n: int) -> npt.NDArray[np.bool_]:
 
 def _encoded(values: npt.NDArray[Any]) -> tuple[tuple[Any, ...], npt.NDArray[np.intp]]:
     """Return the distinct values, sorted, and each value's position among them; -1 where it is missing."""
-    known = [None if gone else value for value, gone in _with_missing(values)]
-    distinct = _sorted({value for value in known if value is not None})
+    known = [None if is_missing(value) else value for value in values.tolist()]
+    found = {value for value in known if value is not None}
+    try:
+        distinct = tuple(sorted(found))
+    except TypeError:  # labels of mixed types have no order of their own
+        distinct = tuple(sorted(found, key=lambda value: (type(value).__name__, str(value))))
     index = {value: code for code, value in enumerate(distinct)}
     return distinct, np.array([index.get(value, -1) for value in known], dtype=np.intp)
-
-
-def _with_missing(values: npt.NDArray[Any]) -> list[tuple[Any, bool]]:
-    return [(value, is_missing(value)) for value in values.tolist()]
 
 
 def label_array(values: Any) -> npt.NDArray[Any]:
@@ -273,17 +263,12 @@ def label_array(values: Any) -> npt.NDArray[Any]:
     array = np.asarray(values)
     if array.dtype.kind != "U" or array.ndim != 1 or isinstance(values, np.ndarray):
         return array
-    if not any(is_missing(value) for value in values):
-        return array
     texts = [None if is_missing(value) else str(value) for value in values]
-    return np.array(texts, dtype=object)
+    return np.array(texts, dtype=object) if None in texts else array
 
 
 def feature_rows(X: Any, n_features: int) -> Any:
-    """Return rows to be transformed as an array or a sparse matrix, or refuse them.
-
-    X is an array, a DataFrame, a sparse matrix or a Domain.
-    """
+    """Return the rows of an array, DataFrame, sparse matrix or Domain to transform, or reject them."""
     rows = X.X if isinstance(X, Domain) else X
     rows = rows if sparse.issparse(rows) else np.asarray(rows)
     if rows.ndim != 2 or rows.shape[1] != n_features or rows.dtype.kind not in "fiub":
@@ -304,7 +289,7 @@ def is_missing(value: Any) -> bool:
 
 def _known(y: npt.NDArray[Any], mask: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.bool_] | None:
     """Return the mask of known labels: the one given, or that of missing labels, if there are any."""
-    gone = np.array([missing for _, missing in _with_missing(y)], dtype=bool)
+    gone = np.array([is_missing(value) for value in y.tolist()], dtype=bool)
     if mask is None:
         return _frozen(~gone, None) if gone.any() else None
     if (gone & mask).any():
@@ -323,13 +308,6 @@ def _feature_names(X: Any, names: Sequence[str] | None, m: int) -> tuple[str, ..
     if len(given) != m:
         raise InvalidInputError(f"feature_names must name the {m} columns of X, got {len(given)}")
     return given
-
-
-def _sorted(values: set[Any]) -> tuple[Any, ...]:
-    try:
-        return tuple(sorted(values))
-    except TypeError:  # labels of mixed types have no order of their own
-        return tuple(sorted(values, key=lambda value: (type(value).__name__, str(value))))
 
 
 def _label_digest(values: npt.NDArray[Any]) -> str:

@@ -50,14 +50,12 @@ class PairSampler(PairSequence):
     source, target : Domain
         Domains with labels and the same features. All rows that carry a label are drawn from, whether
         or not `labeled` marks them: pairs are made for experiments.
-    n_pairs : int
-        The length of the sequence.
+    n_pairs, random_state : int
+        The length of the sequence, and its seed.
     n_classes : int
         Classes k drawn from each domain, disjoint by name: "Stop_sign" and "stop signs" are one.
     max_per_class : int or None
         Keep at most this many random rows of a class.
-    random_state : int
-        The seed of the whole sequence.
 
     Examples
     --------
@@ -88,11 +86,8 @@ class PairSampler(PairSequence):
                     f"got {len(domain.classes)} in {domain.name!r}"
                 )
         # Whatever k source classes are drawn, they may take away at most k names from the target.
-        source, target = (
-            {spelling(name) for name in d.classes} for d in (self.source, self.target)
-        )
-        shared = len(source & target)
-        taken = min(shared, self.n_classes)
+        source, target = (set(map(spelling, d.classes)) for d in (self.source, self.target))
+        taken = min(len(source & target), self.n_classes)
         if len(self.target.classes) - taken < self.n_classes:
             raise InvalidInputError(
                 f"n_classes={self.n_classes} disjoint by name need at least "

@@ -1,9 +1,8 @@
 """Collection: run algorithms on pairs, measure what each W is worth, and keep every run.
 
 The unit of work is the run (pair, algorithm, parameters, seed, protocol), known by its content: what is
-in the store already is not done again, so that a collection which was stopped at any moment resumes where it
-was. A run that fails is kept with its reason, and never stops the others. Runs of one pair travel together:
-they share its span and its accuracy without transfer.
+in the store already is not done again. A run that fails is kept with its reason, and never stops the others.
+Runs of one pair travel together: they share its span and its accuracy without transfer.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import socket
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,17 +34,7 @@ __all__ = ["Collection", "collect", "measure_run"]
 
 @dataclass(frozen=True)
 class Collection:
-    """How a collection went.
-
-    Attributes
-    ----------
-    done, failed : int
-        Runs that were added now, by how they ended.
-    already_there : int
-        Runs that the store had before.
-    seconds : float
-        Time it took.
-    """
+    """How many runs a collection added by how they ended, found already there, and how long it took."""
 
     done: int
     failed: int
@@ -63,25 +52,12 @@ class _Protocol:
     n_neighbors: int
     classifier: Any
 
-    @classmethod
-    def of(
-        cls,
-        label_counts: Sequence[int],
-        n_draws: int,
-        kernels: KernelBank | None,
-        n_neighbors: int,
-        classifier: Any,
-    ) -> _Protocol:
-        bank = KernelBank() if kernels is None else kernels
-        counts = tuple(int(count) for count in label_counts)
-        return cls(counts, n_draws, bank, n_neighbors, classifier)
-
     def as_json(self) -> dict[str, Any]:
         """Return the protocol as plain values."""
         return {
             "label_counts": list(self.label_counts),
             "n_draws": self.n_draws,
-            "kernels": [self.kernels.first, self.kernels.last, self.kernels.step],
+            "kernels": list(astuple(self.kernels)),
             "n_neighbors": self.n_neighbors,
             "classifier": "1-nn" if self.classifier is None else repr(self.classifier),
         }
@@ -128,10 +104,8 @@ def collect(
         Run one random algorithm per pair, as the paper does, instead of all of them.
     n_components : int, optional
         For algorithms given by name; by default what each has as its own.
-    label_counts, n_draws, classifier
-        How a W is scored (`evaluate`).
-    kernels, n_neighbors
-        The pair statistics that are kept with a run (`pair_statistics`).
+    label_counts, n_draws, classifier, kernels, n_neighbors
+        How a W is scored (`evaluate`), and the statistics that are kept with a run (`pair_statistics`).
     n_jobs : int
         Local processes, -1 for all cores; BLAS is kept to one thread in each.
     cluster : str or dask.distributed.Client, optional
@@ -146,7 +120,9 @@ def collect(
     )
     if not chosen:
         raise InvalidInputError("algorithms must be one or more, got none")
-    protocol = _Protocol.of(label_counts, n_draws, kernels, n_neighbors, classifier)
+    bank = KernelBank() if kernels is None else kernels
+    label_counts = tuple(int(count) for count in label_counts)
+    protocol = _Protocol(label_counts, n_draws, bank, n_neighbors, classifier)
     executor = choose_executor(n_jobs, cluster)
     start = time.perf_counter()
     counts = {"done": 0, "failed": 0, "already there": 0}
@@ -160,13 +136,13 @@ def collect(
         def tasks() -> Iterator[_Task]:
             for index, pair in enumerate(pairs):
                 wanted = _one_of(chosen, index, random_state) if one_per_pair else chosen
-                missing = _missing(store, pair, wanted, random_state, protocol)
-                for _ in range(len(wanted) - len(missing)):
+                task = _missing(store, _Task(pair, wanted, random_state, protocol))
+                for _ in range(len(wanted) - len(task.algorithms)):
                     counts["already there"] += 1
                     advance("already there")
                 heart.beat(counts)
-                if missing:
-                    yield _Task(pair, missing, random_state, protocol)
+                if task.algorithms:
+                    yield task
 
         for packed in executor.map(_perform, tasks()):
             new = store.add_packed(packed)
@@ -191,7 +167,9 @@ def measure_run(
     random_state: int = 0,
 ) -> Run:
     """Do one run as `collect` does it, and return it; what goes wrong becomes its reason."""
-    protocol = _Protocol.of(label_counts, n_draws, kernels, n_neighbors, classifier)
+    bank = KernelBank() if kernels is None else kernels
+    label_counts = tuple(int(count) for count in label_counts)
+    protocol = _Protocol(label_counts, n_draws, bank, n_neighbors, classifier)
     task = _Task(pair, (algorithm,), random_state, protocol)
     return _run(task, algorithm, _before(task))
 
@@ -202,17 +180,12 @@ def _one_of(chosen: tuple[Algorithm, ...], index: int, random_state: int) -> tup
     return (chosen[int(rng.integers(len(chosen)))],)
 
 
-def _missing(
-    store: ExperienceStore,
-    pair: DomainPair,
-    wanted: tuple[Algorithm, ...],
-    random_state: int,
-    protocol: _Protocol,
-) -> tuple[Algorithm, ...]:
-    told = protocol.as_json()
-    keys = {run_key(pair, each.name, _params(each), random_state, told): each for each in wanted}
+def _missing(store: ExperienceStore, task: _Task) -> _Task:
+    """Return the task without the runs that the store has."""
+    work = (task.random_state, task.protocol.as_json())
+    keys = {run_key(task.pair, each.name, _params(each), *work): each for each in task.algorithms}
     there = store.keys(keys)
-    return tuple(each for key, each in keys.items() if key not in there)
+    return replace(task, algorithms=tuple(keys[key] for key in keys if key not in there))
 
 
 def _params(algorithm: Algorithm) -> Mapping[str, Any]:
@@ -285,13 +258,8 @@ def _measured(task: _Task, algorithm: Algorithm, before: Accuracies) -> dict[str
         random_state=task.random_state,
     )
     after = _accuracies(task, task.pair.target.X @ W, before.label_counts)
-    columns = (
-        before.mean,
-        before.standard_error,
-        after.mean,
-        after.standard_error,
-        improvement_ratio(before.mean, after.mean, before.n_test),
-    )
-    rows = np.column_stack(columns).tolist()
+    columns = [each for of in (before, after) for each in (of.mean, of.standard_error)]
+    ratio = improvement_ratio(before.mean, after.mean, before.n_test)
+    rows = np.column_stack([*columns, ratio]).tolist()
     scores = tuple(Score(n, *row) for n, row in zip(before.label_counts, rows, strict=True))
     return {"status": "done", "W": W, "statistics": statistics, "scores": scores}

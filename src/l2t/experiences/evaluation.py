@@ -2,17 +2,16 @@
 
 For each label count c, c target rows are drawn by class in equal shares (a remainder goes to random
 classes; a class too small for its share leaves it to the others), the other rows that carry a label are
-classified, by default by their nearest drawn row, and the accuracy is averaged over several draws. A row of
-the same group as a drawn one is not tested. The draws depend on the labels, the count and the seed alone, so
-that every representation of a target is judged on the same labelled rows and the same test rows, and the
-*improvement ratio* of two of them is a paired comparison. A class without a labelled row is simply never
-predicted: its test rows count as errors.
+classified, by default by their nearest drawn row, and the accuracy is averaged over several draws. The draws
+depend on the labels, the count and the seed alone, so that every representation of a target is judged on the
+same rows, and the *improvement ratio* of two of them is a paired comparison.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,15 +23,8 @@ from l2t.numerics import squared_distances
 from l2t.typing import Array
 from l2t.validation import whole_number
 
-__all__ = [
-    "LABEL_COUNTS",
-    "Accuracies",
-    "evaluate",
-    "improvement_ratio",
-    "labeled_draws",
-    "nearest_accuracy",
-    "rows_to_test",
-]
+__all__ = ["LABEL_COUNTS", "Accuracies", "evaluate", "improvement_ratio"]
+__all__ += ["labeled_draws", "nearest_accuracy", "rows_to_test"]
 
 Codes = npt.NDArray[np.intp]
 Scorer = Callable[[Any, Any, Any], float]
@@ -49,14 +41,12 @@ class Accuracies:
 
     Attributes
     ----------
-    label_counts : tuple of int
-        The counts that left enough rows for testing.
+    label_counts, left_out : tuple of int
+        The counts that left enough rows for testing, and those that did not.
     scores : array of shape (counts, draws)
         The accuracy of each draw.
     n_test : tuple of int
         Test rows of each count, in the draw that has fewest.
-    left_out : tuple of int
-        Counts that would have left too few rows for testing.
     """
 
     label_counts: tuple[int, ...]
@@ -73,9 +63,7 @@ class Accuracies:
     def standard_error(self) -> Array:
         """The standard error of each mean; 0 for a single draw."""
         draws = self.scores.shape[1]
-        if draws < 2:
-            return np.zeros(len(self.scores))
-        return np.asarray(self.scores.std(axis=1, ddof=1) / np.sqrt(draws))
+        return np.asarray(self.scores.std(axis=1, ddof=min(1, draws - 1)) / np.sqrt(draws))
 
 
 def improvement_ratio(before: npt.ArrayLike, after: npt.ArrayLike, n_test: npt.ArrayLike) -> Array:
@@ -83,15 +71,8 @@ def improvement_ratio(before: npt.ArrayLike, after: npt.ArrayLike, n_test: npt.A
 
     An accuracy of zero is taken for half a right answer among the test rows: ``1 / (2 n_test)``.
 
-    Parameters
-    ----------
-    before, after : float or array
-        Accuracies without and with W.
-    n_test : int or array of int
-        The number of test rows of both.
+    `before` and `after` are the accuracies without and with W on the same `n_test` test rows.
 
-    Examples
-    --------
     >>> improvement_ratio([0.5, 0.0], [0.75, 0.5], [100, 50]).tolist()
     [1.5, 50.0]
     """
@@ -171,11 +152,7 @@ def evaluate(
             f"got {counts} for {len(codes)} labelled rows"
             + ("" if together is None else f" in {len(np.unique(together))} groups")
         )
-    score = (
-        _nearest_neighbour(rows, codes)
-        if classifier is None and scorer is None
-        else _any_classifier(rows, codes, classifier, scorer)
-    )
+    score = _scoring(rows, codes, classifier, scorer)
     scores = np.array([[score(*split) for split in splits[count]] for count in fitting])
     left_out = tuple(count for count in counts if count not in fitting)
     return Accuracies(fitting, scores, tuple(n_test[count] for count in fitting), left_out)
@@ -202,23 +179,18 @@ def rows_to_test(n: int, labeled: Codes, groups: npt.NDArray[Any] | None = None)
     return np.flatnonzero(tested)
 
 
-def _nearest_neighbour(Z: Array, codes: Codes) -> Callable[[Codes, Codes], float]:
-    """Return (labelled rows, test rows) -> accuracy of 1-NN; distances are computed once."""
-    D = squared_distances(Z)
-
-    return lambda chosen, test: nearest_accuracy(D, codes, chosen, test)
-
-
 def nearest_accuracy(D: Array, codes: Codes, chosen: Codes, test: Codes) -> float:
     """Return the accuracy of 1-NN from labelled to test rows, by the distances between all rows."""
     nearest = D[np.ix_(test, chosen)].argmin(axis=1)
     return float(np.mean(codes[chosen][nearest] == codes[test]))
 
 
-def _any_classifier(
+def _scoring(
     Z: Array, codes: Codes, classifier: Any, scorer: Scorer | None
 ) -> Callable[[Codes, Codes], float]:
-    """Return (labelled rows, test rows) -> score of a classifier fitted to the labelled rows."""
+    """Return (labelled rows, test rows) -> score; the distances of 1-NN are computed once."""
+    if classifier is None and scorer is None:
+        return partial(nearest_accuracy, squared_distances(Z), codes)
     if classifier is None:
         raise InvalidInputError("a scorer needs a classifier, got classifier=None")
 

@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Literal
 
-import numpy as np
 import numpy.typing as npt
 
 from l2t.domains import DomainPair
@@ -36,10 +35,8 @@ class Score:
     ----------
     n_labels : int
         How many target rows were labelled.
-    accuracy_before, accuracy_after : float
-        Mean accuracy on the same test rows without and with W.
-    standard_error_before, standard_error_after : float
-        Their standard errors over the draws.
+    accuracy_before, standard_error_before, accuracy_after, standard_error_after : float
+        Mean accuracy on the same test rows without and with W, and standard errors over the draws.
     improvement_ratio : float
         ``l = after / before``, finite and positive (`improvement_ratio`).
     """
@@ -66,16 +63,12 @@ class Run:
         How it was measured (label counts, draws, classifier, kernel bank ...); plain JSON values.
     status, reason : {"done", "failed"}, str
         A failed run has a reason, no W, no statistics and no scores.
-    W : array of shape (m, u) or None
-        The latent factor matrix.
-    statistics : PairStatistics or None
-        d, Q and tau of the pair under W.
+    W, statistics : array of shape (m, u) or None, PairStatistics or None
+        The latent factor matrix, and d, Q and tau of the pair under it.
     scores : tuple of Score
         One for each number of labels.
-    duration : float
-        Seconds of work.
-    version, host, created_at : str, str, datetime
-        Which package, where and when (UTC).
+    duration, version, host, created_at : float, str, str, datetime
+        Seconds of work, which package, where and when (UTC).
     origin : {"collected", "told"}
         Whether this package measured the accuracies, or somebody reported them.
     """
@@ -101,7 +94,7 @@ class Run:
         if failed != bool(self.reason) or failed != (self.W is None):
             raise InvalidInputError(
                 "a failed run must have a reason and no W, and any other a W and no reason, "
-                f"got status={self.status!r}, reason={self.reason!r}, W {_told(self.W)}"
+                f"got status={self.status!r}, reason={self.reason!r} and W={type(self.W).__name__}"
             )
 
     @cached_property
@@ -151,29 +144,12 @@ def run_key(
 ) -> str:
     """Return the sha256 of what determines a run: fingerprints, algorithm, parameters, seed, protocol."""
     sides = (pair.source.fingerprint, pair.target.fingerprint)
-    return content_key(*sides, algorithm, params, random_state, protocol)
+    return content_key(*sides, algorithm, dict(params), random_state, dict(protocol))
 
 
-def content_key(
-    source: str,
-    target: str,
-    algorithm: str,
-    params: Mapping[str, Any],
-    random_state: int,
-    protocol: Mapping[str, Any],
-) -> str:
-    """Return the key of a run on two domains, given by their fingerprints."""
-    content = {
-        "source": source,
-        "target": target,
-        "algorithm": algorithm,
-        "params": dict(params),
-        "random_state": random_state,
-        "protocol": dict(protocol),
-    }
+def content_key(*work: Any) -> str:
+    """Return the key of a run: `run_key` with both domains given by their fingerprints."""
+    names = ("source", "target", "algorithm", "params", "random_state", "protocol")
+    content = dict(zip(names, work, strict=True))
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _told(W: npt.NDArray[Any] | None) -> str:
-    return "None" if W is None else f"of shape {np.shape(W)}"

@@ -21,15 +21,7 @@ _EVERY = 1.0  # seconds between two signs, at least
 
 
 class Heartbeat:
-    """Signs of life: one at the beginning, at most one a second, and one at the end.
-
-    Parameters
-    ----------
-    store : ExperienceStore
-        Where they are left.
-    total : int or None
-        Runs that are asked for.
-    """
+    """Signs of life in a store: one at the beginning, at most one per second, and one at the end."""
 
     def __init__(self, store: ExperienceStore, total: int | None) -> None:
         now = datetime.now(UTC)

@@ -8,28 +8,13 @@ from typing import Literal
 
 from l2t.typing import AnyArray
 
-__all__ = [
-    "CollectionProgress",
-    "Distribution",
-    "DomainUse",
-    "Failure",
-    "FunctionVersion",
-    "Gain",
-    "Merged",
-    "SuggestionRecord",
-    "Totals",
-    "Use",
-    "VersionOrigin",
-]
+__all__ = ["CollectionProgress", "FunctionVersion", "Merged", "SuggestionRecord", "Use"]
+__all__ += ["Distribution", "DomainUse", "Failure", "Gain", "Totals", "VersionOrigin"]
 
 #: Where a version of the agent's function comes from.
 VersionOrigin = Literal["given", "learned", "refined", "recent", "gone back"]
 #: What the agent does with a run: learn from it, or judge what was learned from others.
 Use = Literal["learning", "judging"]
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True)
@@ -43,18 +28,14 @@ class FunctionVersion:
     origin : {"given", "learned", "refined", "recent", "gone back"}
         What the agent began with; learned from all runs; its parent refined by new runs; learned from the
         newest runs alone; or an earlier version, used again.
-    n_runs : int
-        The runs of the store that it has learned from.
-    n_judged : int
-        Held-out runs that it was judged on.
+    n_runs, n_judged : int
+        The runs that it has learned from, and the held-out runs that it was judged on.
     error, incumbent_error : float or None
         The mean error of log ratios predicted there, and that of the version in use until then.
     took_over : bool
         Whether it was better, and is in use from then on.
-    content : str
-        The function as JSON.
-    created_at : datetime
-        When (UTC).
+    content, created_at : str, datetime
+        The function as JSON, and when it was made (UTC).
     """
 
     number: int
@@ -66,7 +47,7 @@ class FunctionVersion:
     incumbent_error: float | None
     took_over: bool
     content: str = field(repr=False)
-    created_at: datetime = field(default_factory=_now)
+    created_at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
 @dataclass(frozen=True)
@@ -75,10 +56,8 @@ class SuggestionRecord:
 
     Attributes
     ----------
-    id : str
-        Ten hexadecimal digits.
-    source_name, target_name, algorithm : str
-        The pair, and what gave W.
+    id, source_name, target_name, algorithm : str
+        Ten hexadecimal digits, the pair, and what gave W.
     n_labels : int or None
         The number of labelled target rows it is made for.
     predicted, low, high : float or None
@@ -87,10 +66,8 @@ class SuggestionRecord:
         "transfer" or "no-transfer", and why.
     function : int
         The version of the agent's function; 0 where there was none yet.
-    run : str or None
-        The key of the run that it became when its outcome was told; None while that is open.
-    created_at : datetime
-        When (UTC).
+    run, created_at : str or None, datetime
+        The key of the run that it became, None while its outcome is open; and when it was made (UTC).
     """
 
     id: str
@@ -105,7 +82,7 @@ class SuggestionRecord:
     reason: str
     function: int
     run: str | None = None
-    created_at: datetime = field(default_factory=_now)
+    created_at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -119,16 +96,12 @@ class CollectionProgress:
 
     Attributes
     ----------
-    id : str
-        Which collection.
-    host, pid : str, int
-        Where it runs.
+    id, host, pid : str, str, int
+        Which collection, and where it runs.
     started_at, updated_at : datetime
         When it began, and when it last reported.
-    total : int or None
-        Requested runs, where that is known beforehand.
-    done, failed, already_there : int
-        Runs so far, by how they ended.
+    total, done, failed, already_there : int
+        Requested runs (None where unknown), and runs so far by how they ended.
     latest : str
         What was run last.
     ended_at, outcome : datetime or None, str
@@ -151,15 +124,7 @@ class CollectionProgress:
 
 @dataclass(frozen=True)
 class Merged:
-    """What a merge of stores did.
-
-    Attributes
-    ----------
-    runs, suggestions : int
-        How many were new.
-    damaged : tuple of str
-        A sentence for everything that was left out because it is damaged.
-    """
+    """How many runs and suggestions a merge added, and a sentence for each damaged part it left out."""
 
     runs: int
     suggestions: int
@@ -188,10 +153,8 @@ class Distribution:
     ----------
     algorithm, n_labels : str, int
         Of which experiences.
-    count, mean : int, float
-        How many they are, and their mean ratio.
-    better : float
-        The share of ratios above 1.
+    count, mean, better : int, float, float
+        How many they are, their mean ratio, and the share of ratios above 1.
     quantiles : array of shape (5,)
         At 5, 25, 50, 75 and 95 %, rounded.
     bins, counts : arrays

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from l2t.numerics.components import two_components
-from l2t.numerics.conjugate_gradient import Optimum, minimize_on_manifold
-from l2t.numerics.differences import gradient_error
-from l2t.numerics.eigen import leading_eigenpairs, leading_eigenpairs_of, principal_axes
+from l2t.numerics.conjugate_gradient import Optimum, gradient_error, minimize_on_manifold
+from l2t.numerics.eigen import (
+    leading_eigenpairs,
+    leading_eigenpairs_of,
+    principal_axes,
+    two_components,
+)
 from l2t.numerics.fingerprint import fingerprint
 from l2t.numerics.graphs import cosine_graph, mutual_neighbors
 from l2t.numerics.kernels import (
@@ -20,29 +23,9 @@ from l2t.numerics.span import JointSpan, jointly_centred
 from l2t.numerics.sparse_coding import SparseCodes, lasso_objective, sparse_codes
 from l2t.numerics.threads import few_threads
 
-__all__ = [
-    "Grassmann",
-    "JointSpan",
-    "Manifold",
-    "Optimum",
-    "SparseCodes",
-    "Sphere",
-    "cosine_graph",
-    "few_threads",
-    "fingerprint",
-    "gradient_error",
-    "jointly_centred",
-    "laplacian_product",
-    "lasso_objective",
-    "leading_eigenpairs",
-    "leading_eigenpairs_of",
-    "mean_gap_weights",
-    "mean_squared_distance",
-    "minimize_on_manifold",
-    "mutual_neighbors",
-    "principal_axes",
-    "rbf_kernel",
-    "sparse_codes",
-    "squared_distances",
-    "two_components",
-]
+__all__ = ["Grassmann", "JointSpan", "Manifold", "Optimum", "SparseCodes", "Sphere"]
+__all__ += ["cosine_graph", "few_threads", "fingerprint", "gradient_error", "jointly_centred"]
+__all__ += ["laplacian_product", "lasso_objective", "leading_eigenpairs", "leading_eigenpairs_of"]
+__all__ += ["mean_gap_weights", "mean_squared_distance", "minimize_on_manifold"]
+__all__ += ["mutual_neighbors", "principal_axes", "rbf_kernel", "sparse_codes"]
+__all__ += ["squared_distances", "two_components"]

@@ -15,7 +15,7 @@ import numpy as np
 from l2t.numerics.manifolds import Manifold
 from l2t.typing import Array
 
-__all__ = ["Optimum", "minimize_on_manifold"]
+__all__ = ["Optimum", "gradient_error", "minimize_on_manifold"]
 
 Objective = Callable[[Array], tuple[float, Array]]
 
@@ -153,3 +153,21 @@ def _line_search(
             finite = np.isfinite(fitted) and np.isfinite(new)
             step = float(np.clip(fitted, 0.1 * step, 0.5 * step)) if finite else 0.1 * step
     return best, MAX_HALVINGS
+
+
+def gradient_error(
+    fun: Callable[[Array], tuple[float, Array]], W: Array, *, step: float = 1e-5
+) -> float:
+    """Return ``||g - g_fd|| / ||g_fd||`` of the gradient g that ``fun(W) = (value, g)`` gives at W.
+
+    >>> round(gradient_error(lambda W: (float((W**2).sum()), 2 * W), np.ones((2, 2))), 8)
+    0.0
+    """
+    _, gradient = fun(W)
+    numeric = np.empty_like(W)
+    for index in np.ndindex(*W.shape):
+        shift = np.zeros_like(W)
+        shift[index] = step
+        numeric[index] = (fun(W + shift)[0] - fun(W - shift)[0]) / (2 * step)
+    scale = max(float(np.linalg.norm(numeric)), np.finfo(float).tiny)
+    return float(np.linalg.norm(gradient - numeric)) / scale

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.spatial import KDTree
 
-from l2t.numerics.blocks import upper_blocks
 from l2t.numerics.eigen import leading_coordinates
+from l2t.numerics.kernels import upper_blocks
 from l2t.typing import Array
 
 __all__ = ["TIE", "cosine_graph", "mutual_neighbors"]

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from l2t.numerics import mutual_neighbors, squared_distances
-from l2t.numerics.blocks import upper_blocks
+from l2t.numerics.kernels import upper_blocks
 from l2t.statistics.bank import KernelBank
 from l2t.typing import Array
 

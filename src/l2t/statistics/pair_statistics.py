@@ -17,8 +17,7 @@ from l2t.exceptions import InvalidInputError
 from l2t.numerics import mean_squared_distance
 from l2t.statistics.bank import KernelBank
 from l2t.statistics.discriminability import discriminability
-from l2t.statistics.distance import mmd
-from l2t.statistics.variance import mmd_covariance, paired_rows
+from l2t.statistics.variance import mmd, mmd_covariance, paired_rows
 from l2t.typing import Array
 from l2t.validation import instance_of, one_of, seed, whole_number
 

@@ -22,7 +22,7 @@ from l2t.exceptions import (
     StoreVersionError,
 )
 from l2t.experiences.store import database, open_store, upgrade_store, versions
-from l2t.experiences.store.arrays import keep
+from l2t.experiences.store.rows import keep
 from tests.experiences.store.contract import assert_same_run, random_run
 from tests.experiences.store.contract.agents import version
 

@@ -17,6 +17,7 @@ from l2t.domains.files._columns import Names
 from l2t.domains.files._disk import check_replaceable, reading, replacing, writing
 from l2t.domains.files._formats import check_format, format_to_read, format_to_write
 from l2t.exceptions import FileFormatError, InvalidInputError, MissingColumnError
+from l2t.validation import instance_of
 
 __all__ = ["check_writable", "read_domain", "read_domains", "write_domain"]
 
@@ -82,7 +83,6 @@ def read_domain(
     Returns
     -------
     Domain
-        The rows of the file.
 
     Raises
     ------
@@ -94,15 +94,12 @@ def read_domain(
 
     Notes
     -----
-    A label that is missing (an empty cell, a null, NaN, or -1 where npz holds class indices)
-    becomes None. Without a `labeled` column, the mask is then True where a label is present.
+    A missing label (an empty cell, a null, NaN, or -1 where npz holds class indices) becomes None; without
+    `labeled`, the mask is then True where a label is present. A first column that numbers the rows is left
+    out where pandas wrote it as an index, and rejected where it has a name: use `features` or `ignore`.
 
-    A first column that numbers the rows is left out where pandas wrote it as an index, and rejected
-    where it has a name: name the features, or use `ignore`.
-
-    csv and svmlight keep neither float32 nor the difference between ``"1"`` and ``1``: numbers
-    come back as float64 with the same values, labels that all look like numbers as numbers.
-    In mat and svmlight files, float labels without a fraction come back as int.
+    From csv and svmlight, numbers come back as float64, and labels that all look like numbers as numbers.
+    From mat and svmlight, float labels without a fraction come back as int.
 
     Examples
     --------
@@ -141,15 +138,13 @@ def read_domains(
     labeled : str, optional
         The column or array of the last file that says which of its labels the user has.
     zero_based : bool, optional
-        As for `read_domain`, decided once for all svmlight files, which also get the same number of
-        features.
+        As for `read_domain`, decided once for all svmlight files, as is their number of features.
     **options
         The other parameters of `read_domain`, the same for all files.
 
     Returns
     -------
     list of Domain
-        One per file.
     """
     sources = [_path(path) for path in paths]
     names = Names(label, labeled=labeled, **options)
@@ -179,11 +174,7 @@ def read_domains(
 
 
 def write_domain(
-    domain: Domain,
-    path: str | os.PathLike[str],
-    *,
-    label: str = "label",
-    format: str | None = None,
+    domain: Domain, path: str | os.PathLike[str], *, label: str = "label", format: str | None = None
 ) -> Path:
     """Write a domain to a file, as a whole or not at all.
 
@@ -201,22 +192,18 @@ def write_domain(
     Returns
     -------
     Path
-        The file.
 
     Raises
     ------
-    InvalidInputError
-        The format cannot hold this domain, or the ending is not that of a format.
-    FileFormatError
-        The file cannot be written.
+    InvalidInputError, FileFormatError
+        The format cannot hold this domain or is unknown; the file cannot be written.
 
     Notes
     -----
     npz and parquet keep everything but the name of the domain. csv and parquet have the columns of the
     features (or ``x0`` ...) and the label, then ``labeled`` and ``groups`` where there are some.
     """
-    if not isinstance(domain, Domain):
-        raise InvalidInputError(f"domain must be a Domain, got {type(domain).__name__}")
+    instance_of("domain", domain, Domain)
     target = _path(path)
     chosen = format_to_write(target) if format is None else format
     check_format(chosen, tuple(_WRITERS))

@@ -134,11 +134,10 @@ def _array(found: Any, name: str) -> AnyArray:
     except MemoryError:
         raise
     except Exception as error:  # zipfile and numpy raise many on a damaged archive
+        wrong = "is damaged and cannot be read"
         if "Object arrays" in str(error):
-            raise FileFormatError(
-                f"array {name!r:.80} holds Python objects, and unpickling them could run code"
-            ) from None
-        raise FileFormatError(f"array {name!r:.80} is damaged and cannot be read") from None
+            wrong = "holds Python objects, and unpickling them could run code"
+        raise FileFormatError(f"array {name!r:.80} {wrong}") from None
     if not isinstance(array, np.ndarray) or array.dtype.kind == "V":
         raise FileFormatError(f"array {name!r:.80} must hold numbers, text or cells of them")
     return array

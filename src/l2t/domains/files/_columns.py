@@ -14,16 +14,8 @@ from l2t.domains.domain import Domain
 from l2t.exceptions import FileFormatError, InvalidInputError, MissingColumnError
 from l2t.typing import AnyArray
 
-__all__ = [
-    "Columns",
-    "Names",
-    "feature_names",
-    "header_of",
-    "missing",
-    "option",
-    "refuse_row_numbers",
-    "refuse_twice",
-]
+__all__ = ["Columns", "Names", "feature_names", "header_of", "missing", "option"]
+__all__ += ["refuse_row_numbers", "refuse_twice"]
 
 _MASK = "labeled"
 _GROUPS = "groups"
@@ -71,19 +63,15 @@ class Names:
     def check_for(self, format: str) -> None:
         """Reject names that mean nothing in a format."""
         if format in ("npz", "mat") and len(self.columns) > 1:
-            raise InvalidInputError(
-                f"features must be the name of one array in {format} files, got {self.columns!r:.80}"
-            )
+            rule = f"features must be the name of one array in {format} files"
+            raise InvalidInputError(f"{rule}, got {self.columns!r:.80}")
         if format in ("npz", "mat") and self.ignore:
-            raise InvalidInputError(
-                f"ignore is for the columns of csv, xlsx and parquet files, got {self.ignore!r:.80}"
-            )
+            rule = "ignore is for the columns of csv, xlsx and parquet files"
+            raise InvalidInputError(f"{rule}, got {self.ignore!r:.80}")
         for name in ("label", "features", "labeled", "groups", "ignore"):
-            if format == "svmlight" and getattr(self, name):
-                raise InvalidInputError(
-                    f"{name} cannot be chosen in svmlight files, whose columns have no names, "
-                    f"got {getattr(self, name)!r:.80}"
-                )
+            if format == "svmlight" and (given := getattr(self, name)):
+                rule = f"{name} cannot be chosen in svmlight files, whose columns have no names"
+                raise InvalidInputError(f"{rule}, got {given!r:.80}")
 
 
 @dataclass(frozen=True)
@@ -201,9 +189,9 @@ def missing(what: str, name: str, names: Sequence[str]) -> MissingColumnError:
     """
     folded = {each.casefold(): each for each in reversed(names)}
     close = get_close_matches(name.casefold(), folded, n=1, cutoff=0.75)
-    hint = (
-        f"did you mean {folded[close[0]]!r:.80}?" if close else f"its {what}s are {listed(names)}"
-    )
+    hint = f"its {what}s are {listed(names)}"
+    if close:
+        hint = f"did you mean {folded[close[0]]!r:.80}?"
     return MissingColumnError(f"has no {what} {name!r}; {hint}")
 
 

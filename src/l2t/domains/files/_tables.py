@@ -43,14 +43,14 @@ class Table:
         """Return the arguments of `Domain`; `text` where the type of labels must be inferred."""
         if self.frame.empty:
             raise FileFormatError("has a header but no rows")
-        parts: dict[str, Any] = {"X": self._features()}
-        if self.columns.labeled is not None:
-            parts["labeled"] = mask(*self._column(self.columns.labeled, text=False))
-        if self.columns.groups is not None:
-            parts["groups"] = groups(*self._column(self.columns.groups, text=text))
-        if self.columns.label is not None:
-            parts["y"] = labels(*self._column(self.columns.label, text=text))
-        return parts | {"feature_names": self.columns.features}
+        columns = self.columns
+        parts: dict[str, Any] = {"X": self._features(), "feature_names": columns.features}
+        if columns.labeled is not None:
+            parts["labeled"] = mask(*self._column(columns.labeled, text=False))
+        for role, name, check in (("groups", columns.groups, groups), ("y", columns.label, labels)):
+            if name is not None:
+                parts[role] = check(*self._column(name, text=text))
+        return parts
 
     def _column(self, name: str, *, text: bool) -> tuple[list[Any], Callable[[int], str]]:
         values = self.frame[name].astype(object).tolist()
@@ -81,7 +81,13 @@ class Table:
 
         if pd.api.types.is_numeric_dtype(column):
             return column
-        cells = [_point(cell, self.names.decimal, self.names.thousands) for cell in column]
+        decimal, thousands = self.names.decimal, self.names.thousands or ""
+        cells = [
+            cell.replace(thousands, "").replace(decimal, ".").strip()
+            if isinstance(cell, str)
+            else cell
+            for cell in column
+        ]
         try:
             return pd.to_numeric(pd.Series(cells, column.index, dtype=object), errors="coerce")
         except TypeError:  # lists and the like
@@ -90,24 +96,20 @@ class Table:
     def _not_a_number(self, row: int, name: str) -> FileFormatError:
         cell = self.frame[name].iloc[row]
         where, out = f"column {name!r}, {self.line(row)}", option("ignore", name)
-        if is_missing(cell) or not str(cell).strip():
-            return FileFormatError(
-                f"{where}: a feature is missing; fill it, or leave it out: {out}"
-            )
-        if str(cell).strip().lower().lstrip("+-") in _NOT_FINITE:
+        text = "" if is_missing(cell) else str(cell).strip()
+        wrong, advice = f"{cell!r:.80} is not a number", f"if this is no feature, say {out}"
+        if not text:
+            wrong, advice = "a feature is missing", f"fill it, or leave it out: {out}"
+        elif text.lower().lstrip("+-") in _NOT_FINITE:
             return FileFormatError(f"{where}: {float(cell)} is not a finite number")
-        sentence = f"{where}: {cell!r:.80} is not a number"
-        if isinstance(cell, str) and re.fullmatch(r"[-+0-9.,]*[0-9],[0-9][-+0-9.,]*", cell.strip()):
-            return FileFormatError(
-                f"{sentence}; if its comma is the decimal mark, say {option('decimal', ',')}, "
-                f"if it separates thousands, {option('thousands', ',')}"
-            )
-        if row > 0:  # numbers above it
-            return FileFormatError(f"{sentence}; put one there, or leave the column out: {out}")
-        if self.columns.label is None:
-            label = option("label", name)
-            return FileFormatError(f"{sentence}; if these are the labels, say {label}, else {out}")
-        return FileFormatError(f"{sentence}; if this is no feature, say {out}")
+        elif re.fullmatch(r"[-+0-9.,]*[0-9],[0-9][-+0-9.,]*", text):
+            advice = f"if its comma is the decimal mark, say {option('decimal', ',')}, "
+            advice += f"if it separates thousands, {option('thousands', ',')}"
+        elif row > 0:  # numbers above it
+            advice = f"put one there, or leave the column out: {out}"
+        elif self.columns.label is None:
+            advice = f"if these are the labels, say {option('label', name)}, else {out}"
+        return FileFormatError(f"{where}: {wrong}; {advice}")
 
     def _refuse_padded(self, cells: Sequence[str], name: str) -> None:
         """Reject labels that differ only in the blanks around them: nobody means two classes."""
@@ -165,7 +167,7 @@ def frame_of(domain: Domain, label: str, dtype: Any = None) -> Any:
     import pandas as pd
 
     frame = pd.DataFrame(np.asarray(domain.X, dtype), columns=feature_names(domain, label))
-    columns = {}
+    columns: dict[str, list[Any]] = {}
     if domain.y is not None:
         columns[label] = plain(domain.y, "labels", optional=True)
     if domain.labeled is not None:
@@ -192,10 +194,3 @@ def _require(package: str, extra: str) -> None:
         __import__(package)
     except ImportError:
         raise MissingExtraError(f"{extra} files", extra) from None
-
-
-def _point(cell: Any, decimal: str, thousands: str | None) -> Any:
-    """Return the text of a number as Python writes it."""
-    if not isinstance(cell, str):
-        return cell
-    return cell.replace(thousands or "", "").replace(decimal, ".").strip()

@@ -1,27 +1,118 @@
-"""Reading runs and experiences; an error names what is damaged."""
+"""Reading runs and experiences by conditions and order; an error names what is damaged."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, TypedDict, Unpack, get_args
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ColumnElement, Connection, Select, func, or_, select
 
 from l2t.domains import Domain, DomainPair
 from l2t.exceptions import InvalidInputError, L2TError, StoreCorruptError, UnknownRunError
-from l2t.experiences.experience import Experience, Run
-from l2t.experiences.store.arrays import decode
+from l2t.experiences.experience import Experience, Origin, Run, Status
 from l2t.experiences.store.database import Database
-from l2t.experiences.store.filters import ORDERS, Filters, conditions, matching
-from l2t.experiences.store.rows import domain_of, experience_of, run_of, statistics_of
+from l2t.experiences.store.rows import (
+    decode,
+    domain_of,
+    experience_of,
+    microseconds,
+    run_of,
+    statistics_of,
+)
 from l2t.experiences.store.schema import arrays, domains, runs, scores
 from l2t.experiences.store.writing import present
 from l2t.statistics import PairStatistics
 from l2t.typing import AnyArray
 
-__all__ = ["RunReader", "naming", "read_array", "read_run"]
+__all__ = [
+    "ORDERS",
+    "Filters",
+    "RunReader",
+    "conditions",
+    "matching",
+    "naming",
+    "read_array",
+    "read_run",
+]
+
+_COUNT = func.coalesce(scores.c.n_labels, 0)
+# True for every run. It leads SQLite to the index of time, in whose order the scores lie as well.
+_ALL_TIMES = runs.c.created_at >= -(2**62)
+_COLUMNS: dict[str, tuple[ColumnElement[Any], type, tuple[str, ...]]] = {
+    "key": (runs.c.key, str, ()),
+    "algorithm": (runs.c.algorithm, str, ()),
+    "status": (runs.c.status, str, get_args(Status)),
+    "origin": (runs.c.origin, str, get_args(Origin)),
+    # Not the column itself: SQLite would begin with the scores, and have to sort.
+    "n_labels": (_COUNT, int, ()),
+}
+#: What experiences can be sorted by.
+ORDERS: dict[str, ColumnElement[Any]] = {
+    "created_at": runs.c.created_at,
+    "algorithm": runs.c.algorithm,
+    "duration": runs.c.duration,
+    "improvement_ratio": func.coalesce(scores.c.improvement_ratio, 0.0),
+    "n_labels": _COUNT,
+}
+
+
+class Filters(TypedDict, total=False):
+    """What narrows a query; None or absent is no condition.
+
+    `domain` is the name or the fingerprint of the source or the target, `status` and `origin` are those of
+    `Run`, and a run is made at `since` or later and before `until`, which need a time zone.
+    """
+
+    key: str | Sequence[str] | None
+    algorithm: str | Sequence[str] | None
+    domain: str | None
+    n_labels: int | Sequence[int] | None
+    status: Status | None
+    origin: Origin | None
+    since: datetime | None
+    until: datetime | None
+
+
+def conditions(filters: Filters) -> list[ColumnElement[bool]]:
+    """Return what must hold for an experience."""
+    found: list[ColumnElement[bool]] = []
+    value: Any
+    for name, value in filters.items():
+        if name not in Filters.__annotations__:
+            raise TypeError(f"a filter is one of {', '.join(Filters.__annotations__)}, got {name}")
+        if value is None:
+            continue
+        if name in _COLUMNS:
+            column, kind, allowed = _COLUMNS[name]
+            found.append(column.in_(_several(value, name, kind, allowed)))
+        elif name == "domain":
+            (named,) = _several([value], name, str)
+            sides = (runs.c.source, runs.c.target, runs.c.source_name, runs.c.target_name)
+            found.append(or_(*(side == named for side in sides)))
+        else:
+            since, time = name == "since", microseconds(value, name)
+            found.append(runs.c.created_at >= time if since else runs.c.created_at < time)
+    return found
+
+
+def matching(where: Sequence[ColumnElement[bool]], *columns: Any) -> Select[Any]:
+    """Return the query for columns of matching experiences: a run at each number of labels, or alone."""
+    joined = runs.outerjoin(scores, runs.c.id == scores.c.run)
+    return select(*columns).select_from(joined).where(_ALL_TIMES, *where)
+
+
+def _several(given: Any, parameter: str, kind: type, allowed: tuple[str, ...] = ()) -> list[Any]:
+    values = [given] if isinstance(given, str | int) else list(given)
+    rule = f"one of {', '.join(allowed)}" if allowed else f"{kind.__name__}, or several of it"
+    for value in values:
+        plain = isinstance(value, kind) and not isinstance(value, bool)
+        if not plain or (allowed and value not in allowed):
+            raise InvalidInputError(f"{parameter} must be {rule}, got {value!r:.80}")
+    return values
+
 
 _CHUNK = 1000  # experiences that are read at a time
 
@@ -102,10 +193,7 @@ class RunReader:
             return _side(connection, _run_row(connection, key), "target")
 
     def target_runs(self, *, n_features: int | None = None) -> dict[str, str]:
-        """Return the first finished run on each labelled target, by fingerprint, in order of arrival.
-
-        With `n_features` only targets of so many features.
-        """
+        """Return the first finished run on each labelled target of `n_features`, in order of arrival."""
         done = (runs.c.status == "done") & domains.c.y.is_not(None)
         if n_features is not None:
             done &= domains.c.n_features == n_features

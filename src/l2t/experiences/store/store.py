@@ -13,11 +13,9 @@ from l2t.experiences.experience import Run
 from l2t.experiences.records import CollectionProgress, Merged
 from l2t.experiences.store.address import Address
 from l2t.experiences.store.agent_records import AgentRecords, row_of
-from l2t.experiences.store.checking import problems
 from l2t.experiences.store.database import Database
-from l2t.experiences.store.filters import Filters, conditions, matching
-from l2t.experiences.store.merging import merge
-from l2t.experiences.store.reading import RunReader
+from l2t.experiences.store.merging import merge, problems
+from l2t.experiences.store.reading import Filters, RunReader, conditions, matching
 from l2t.experiences.store.rows import Packed, pack
 from l2t.experiences.store.schema import collections, runs
 from l2t.experiences.store.summaries import Summaries
@@ -106,10 +104,9 @@ class ExperienceStore(RunReader, AgentRecords):
         return self._database.write(lambda connection: put_runs(connection, packed))
 
     def delete(self, **filters: Unpack[Filters]) -> int:
-        """Delete the runs of matching experiences, with all that nothing else refers to.
+        """Delete the runs of matching experiences whole, and return their number.
 
-        A run is deleted whole, also where only one of its numbers of labels matches; a suggestion that
-        became such a run is open again. At least one filter is needed. Returns the number of runs.
+        At least one filter is needed. A suggestion that became such a run is open again.
         """
         where = conditions(filters)
         if not where:
@@ -120,10 +117,9 @@ class ExperienceStore(RunReader, AgentRecords):
         return len(keys)
 
     def merge(self, source: ExperienceStore) -> Merged:
-        """Copy what another store has and this one does not.
+        """Copy what another store has and this one does not, and report what is damaged.
 
-        Runs are known by their keys, suggestions and collections by their ids. Versions of the agent's
-        function are copied where there are none yet. What is damaged is left out, and reported.
+        Versions of the agent's function are copied where there are none yet.
         """
         return merge(self._database, source._database)
 

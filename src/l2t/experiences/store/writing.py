@@ -12,16 +12,8 @@ from l2t.experiences.store.database import Conflict
 from l2t.experiences.store.rows import Packed, Row
 from l2t.experiences.store.schema import arrays, domains, metadata, runs, scores
 
-__all__ = [
-    "batches",
-    "delete_rows",
-    "delete_unreferenced",
-    "insert_new",
-    "present",
-    "put_parts",
-    "put_runs",
-    "unreferenced",
-]
+__all__ = ["batches", "delete_rows", "delete_unreferenced", "insert_new", "present", "put_parts"]
+__all__ += ["put_runs", "unreferenced"]
 
 T = TypeVar("T", int, str)
 _BATCH = 500  # values of one statement
