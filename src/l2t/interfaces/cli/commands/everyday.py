@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from l2t.domains import DomainPair
     from l2t.inference import Inference
 
+NO_LABELS = (
+    "has no labels, so L2T can neither rehearse on its classes nor see which features tell classes "
+    "apart: the source adds nothing. Name the column of its labels with --label, or a store of labelled "
+    "targets with --store"
+)
 Source = Annotated[
     Path, typer.Argument(metavar="SOURCE", help="File of the larger domain to learn from.")
 ]
@@ -119,12 +124,7 @@ def transfer(
     raw, pair = read_pair(source, target, reading=reading, how=normalize, quiet=quiet)
     known = known_classes(store, pair.n_features, quiet)
     if pair.source.y is None and not (known and known.n_classes):
-        say(
-            f"note: {source} has no labels, so L2T can neither rehearse on its classes nor see which "
-            "features tell classes apart: the source adds nothing. Name the column of its labels with "
-            "--label, or a store of labelled targets with --store",
-            quiet,
-        )
+        say(f"note: {source} {NO_LABELS}", quiet)
     found = infer(pair, known=known, **wanted)
     record = results.expectation(source, target, pair, found) | results.measured(pair.target, found)
     if format is Format.table:
