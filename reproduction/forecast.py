@@ -1,7 +1,7 @@
 """The forecast that ships: fitted to tasks of many kinds, adverse ones among them.
 
-Every kind counts the same, and an adverse task half as much as an ordinary one. The thresholds are those that
-were best with every group of kinds left out in turn.
+Every kind counts the same, and an adverse task half as much as an ordinary one. The thresholds
+were chosen on other draws of all twelve kinds, with every group left out in turn.
 """
 
 from __future__ import annotations
