@@ -123,6 +123,7 @@ def plot_ratios(study: TransferStudy, title: str) -> Any:
     axes.minorticks_off()
     axes.set_xlim(right=counts[-1] * 1.6)
     axes.set(xlabel="labelled target rows", ylabel="improvement ratio")
+    axes.set_ylim(bottom=min(axes.get_ylim()[0], min(ends) - 0.01))  # names outside are not drawn
     axes.set_title(title, fontsize=11)
     axes.spines[["top", "right"]].set_visible(False)
     return figure
