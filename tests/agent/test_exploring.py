@@ -8,6 +8,8 @@ import pytest
 from l2t import Agent, Domain, DomainPair, algorithms, infer, open_store
 from l2t.agent.suggestion import explore
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(("probability", "chosen"), [(0.0, 6), (1.0, 0)])
 def test_the_chance_of_trying_something_else(store, unlabelled, probability, chosen):

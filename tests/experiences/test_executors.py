@@ -10,6 +10,8 @@ from threadpoolctl import threadpool_info
 from l2t.exceptions import InvalidInputError, L2TError
 from l2t.experiences.executors import Dask, Processes, Serial, choose_executor
 
+pytestmark = pytest.mark.slow
+
 
 def square(task):
     return task**2

@@ -26,6 +26,8 @@ from l2t.domains import digits, mnist
 from l2t.exceptions import InvalidInputError, StoreError, UnknownSuggestionError
 from l2t.interfaces.cli import app
 
+pytestmark = pytest.mark.slow
+
 runner = CliRunner()
 
 
