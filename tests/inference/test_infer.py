@@ -213,6 +213,14 @@ def test_two_known_classes_cannot_rehearse_and_it_says_so():
     assert found.candidates["classes"].rehearsed is None
 
 
+def test_classes_of_few_rows_cannot_rehearse_and_it_says_so():
+    """Playing targets of ten rows per class leave too few rows to measure on."""
+    found = infer(made(n_source=9, rows=10), n_labels=3)
+    assert found.rehearsal.n_plays == 0
+    assert "the 9 known classes have too few rows to rehearse on" in found.reason
+    assert found.candidates["classes"].W is not None
+
+
 def test_a_store_brings_known_classes(pair):
     """A source without labels and a past target with labels: what is known is the past."""
     with open_store("memory://") as store:
