@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from l2t.exceptions import InvalidInputError, L2TError
-from l2t.experiences.executors import Dask, Processes, Serial, choose_executor
+from l2t.experiences.executors import Executor, choose_executor
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +28,7 @@ def fail(task):
     raise ValueError(f"task {task}")
 
 
-@pytest.mark.parametrize("executor", [Serial(), Processes(2)], ids=["serial", "processes"])
+@pytest.mark.parametrize("executor", [Executor(1), Executor(2)], ids=["serial", "processes"])
 def test_all_results_come_back(executor):
     assert sorted(executor.map(square, iter(range(20)))) == [n**2 for n in range(20)]
     assert list(executor.map(square, [])) == []
@@ -38,7 +38,7 @@ def test_all_results_come_back(executor):
 
 
 def test_processes_are_other_processes():
-    assert os.getpid() not in set(Processes(2).map(lambda _: os.getpid(), range(4)))
+    assert os.getpid() not in set(Executor(2).map(lambda _: os.getpid(), range(4)))
 
 
 def test_tasks_are_taken_as_they_are_needed():
@@ -50,7 +50,7 @@ def test_tasks_are_taken_as_they_are_needed():
             taken.append(n)
             yield n
 
-    results = Processes(2).map(square, tasks())
+    results = Executor(2).map(square, tasks())
     next(results)
     assert len(taken) < 20
     list(results)
@@ -58,9 +58,9 @@ def test_tasks_are_taken_as_they_are_needed():
 
 
 def test_choosing():
-    assert choose_executor(1, None) == Serial()
-    assert choose_executor(-1, None) == Processes(-1)
-    assert choose_executor(1, "tcp://127.0.0.1:1") == Dask("tcp://127.0.0.1:1")
+    assert choose_executor(1, None) == Executor(1)
+    assert choose_executor(-1, None) == Executor(-1)
+    assert choose_executor(1, "tcp://127.0.0.1:1") == Executor(1, "tcp://127.0.0.1:1")
     for bad in (0, -2, 1.5, "two", True):
         with pytest.raises(
             InvalidInputError, match="n_jobs must be a whole number of at least 1 or -1"
@@ -68,9 +68,9 @@ def test_choosing():
             choose_executor(bad, None)
 
 
-def test_a_scheduler_that_does_not_answer_is_told(monkeypatch):
+def test_a_scheduler_that_does_not_answer_is_reported(monkeypatch):
     from l2t.experiences import executors
 
     monkeypatch.setattr(executors, "CONNECT_TIMEOUT", "1s")
     with pytest.raises(L2TError, match=r"no Dask scheduler answers at tcp://127.0.0.1:9"):
-        list(Dask("tcp://127.0.0.1:9").map(square, [1]))
+        list(Executor(1, "tcp://127.0.0.1:9").map(square, [1]))

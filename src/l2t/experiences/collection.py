@@ -11,7 +11,7 @@ import socket
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -47,20 +47,16 @@ class _Protocol:
     """How runs are measured; every field is part of a run's key."""
 
     label_counts: tuple[int, ...]
-    n_draws: int
-    kernels: KernelBank
-    n_neighbors: int
-    classifier: Any
+    n_draws: int = 10
+    kernels: KernelBank = field(default_factory=KernelBank)
+    n_neighbors: int = 5
+    classifier: Any = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the protocol as plain values."""
-        return {
-            "label_counts": list(self.label_counts),
-            "n_draws": self.n_draws,
-            "kernels": list(astuple(self.kernels)),
-            "n_neighbors": self.n_neighbors,
-            "classifier": "1-nn" if self.classifier is None else repr(self.classifier),
-        }
+        lists = {"label_counts": [*self.label_counts], "kernels": [*astuple(self.kernels)]}
+        name = "1-nn" if self.classifier is None else repr(self.classifier)
+        return vars(self) | lists | {"classifier": name}
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,20 +152,10 @@ def collect(
 
 
 def measure_run(
-    pair: DomainPair,
-    algorithm: Algorithm,
-    *,
-    label_counts: Sequence[int] = LABEL_COUNTS,
-    n_draws: int = 10,
-    kernels: KernelBank | None = None,
-    n_neighbors: int = 5,
-    classifier: Any = None,
-    random_state: int = 0,
+    pair: DomainPair, algorithm: Algorithm, *, label_counts: Sequence[int], random_state: int = 0
 ) -> Run:
     """Do one run as `collect` does it, and return it; what goes wrong becomes its reason."""
-    bank = KernelBank() if kernels is None else kernels
-    label_counts = tuple(int(count) for count in label_counts)
-    protocol = _Protocol(label_counts, n_draws, bank, n_neighbors, classifier)
+    protocol = _Protocol(tuple(int(count) for count in label_counts))
     task = _Task(pair, (algorithm,), random_state, protocol)
     return _run(task, algorithm, _before(task))
 
@@ -194,7 +180,7 @@ def _params(algorithm: Algorithm) -> Mapping[str, Any]:
 
 
 def _perform(task: _Task) -> Packed:
-    """Do the runs of one pair, and make them ready for the store here, where others need not wait for it."""
+    """Do the runs of one pair, and pack them for the store here, so that the writer has little to do."""
     before = _before(task)
     return pack([_run(task, algorithm, before) for algorithm in task.algorithms])
 
@@ -208,7 +194,7 @@ def _before(task: _Task) -> Accuracies | L2TError:
 
 
 def _accuracies(task: _Task, Z: AnyArray, label_counts: tuple[int, ...]) -> Accuracies:
-    """Return what a representation of the target's rows is worth."""
+    """Return the accuracies of a representation of the target's rows."""
     return evaluate(
         Z,
         task.pair.target.codes,

@@ -1,4 +1,4 @@
-"""What a store keeps beside runs, and what it returns in summaries: plain records."""
+"""What a store keeps beside runs: plain records."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
-from l2t.typing import AnyArray
-
 __all__ = ["CollectionProgress", "FunctionVersion", "Merged", "SuggestionRecord", "Use"]
-__all__ += ["Distribution", "DomainUse", "Failure", "Gain", "Totals", "VersionOrigin"]
+__all__ += ["VersionOrigin"]
 
 #: Where a version of the agent's function comes from.
 VersionOrigin = Literal["given", "learned", "refined", "recent", "gone back"]
@@ -129,74 +127,3 @@ class Merged:
     runs: int
     suggestions: int
     damaged: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Totals:
-    """How much a store has, and from when to when."""
-
-    runs: int
-    failed: int
-    experiences: int
-    pairs: int
-    domains: int
-    algorithms: int
-    first: datetime | None
-    last: datetime | None
-
-
-@dataclass(frozen=True, eq=False)
-class Distribution:
-    """Improvement ratios of an algorithm at a number of labels.
-
-    Attributes
-    ----------
-    algorithm, n_labels : str, int
-        Of which experiences.
-    count, mean, better : int, float, float
-        How many they are, their mean ratio, and the share of ratios above 1.
-    quantiles : array of shape (5,)
-        At 5, 25, 50, 75 and 95 %, rounded.
-    bins, counts : arrays
-        Centres of the bins of a histogram that are not empty, and how many ratios are in each.
-    """
-
-    algorithm: str
-    n_labels: int
-    count: int
-    mean: float
-    better: float
-    quantiles: AnyArray
-    bins: AnyArray
-    counts: AnyArray
-
-
-@dataclass(frozen=True)
-class Gain:
-    """The mean improvement ratio from a source to a target, by name, over `count` experiences."""
-
-    source: str
-    target: str
-    count: int
-    mean: float
-
-
-@dataclass(frozen=True)
-class Failure:
-    """Runs of one algorithm that failed for one reason: how many, and when last."""
-
-    algorithm: str
-    reason: str
-    count: int
-    last: datetime
-
-
-@dataclass(frozen=True)
-class DomainUse:
-    """A domain with one of the names that runs gave it."""
-
-    fingerprint: str
-    name: str
-    n_rows: int
-    n_features: int
-    labelled: bool

@@ -128,6 +128,9 @@ def test_opening_and_listing_read_no_arrays(path):
         ("UPDATE l2t_runs SET params = '{}' WHERE random_state = '1'", "another key"),
         ("UPDATE l2t_runs SET params = '{' WHERE random_state = '1'", "damaged"),
         ("UPDATE l2t_runs SET status = 'odd' WHERE random_state = '1'", "status is 'odd'"),
+        ("UPDATE l2t_runs SET host = 'elsewhere' WHERE random_state = '1'", "were changed"),
+        ("UPDATE l2t_scores SET accuracy_after = 0.99", "it or its scores were changed"),
+        ("DELETE FROM l2t_scores WHERE n_labels = 15", "it or its scores were changed"),
         ("UPDATE l2t_runs SET kernels = '[0, 1, 3, 5]' WHERE random_state = '1'", "statistics"),
         ("UPDATE l2t_domains SET y_values = '[]' WHERE n_rows = 12", "labels cannot be read"),
         ("UPDATE l2t_domains SET y_values = replace(y_values, '2', '9')", "another fingerprint"),
@@ -145,6 +148,15 @@ def test_check_tells_what_is_wrong(path, statement, word):
         found = store.check()
         assert any(word in said for said in found), found
         assert not any("\n" in said for said in found)
+
+
+def test_scores_that_were_changed_are_not_merged(path):
+    change(path, "UPDATE l2t_scores SET accuracy_after = 0.99 WHERE run = 2")
+    with open_store(path) as store, open_store("memory://") as copy:
+        (message,) = store.check()
+        merged = copy.merge(store)
+        assert (merged.runs, merged.damaged) == (2, (message,))
+        assert copy.check() == []
 
 
 @pytest.mark.parametrize("part", [0.02, 0.3, 0.5, 0.9])

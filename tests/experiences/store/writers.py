@@ -14,10 +14,10 @@ import random
 import resource
 import signal
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
+from sqlalchemy import Engine, event
 
 from l2t.exceptions import StoreError
 from l2t.experiences.store import open_store
@@ -64,12 +64,9 @@ def killed(url: str) -> None:
             _write_until_killed(url, turn * 10_000, theirs)
         os.close(theirs)
         with os.fdopen(ours, "rb", buffering=0) as told:
-            # The child lives until so many steps are done, and is killed somewhere in the next one.
-            lines = [told.readline() for _ in range(1 if turn < 5 else chance.randrange(2, 12))]
+            # The child reports each statement before it begins, and is killed during one of them.
+            lines = [told.readline() for _ in range(chance.randrange(1, 20 if turn < 5 else 120))]
             assert all(lines), "the writer ended by itself"
-            time.sleep(
-                chance.uniform(0.0, 0.02)
-            )  # not to wait: to kill at another place of the step
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
             lines += told.readlines()
@@ -83,9 +80,10 @@ def killed(url: str) -> None:
 
 
 def _write_until_killed(url: str, first: int, told: int) -> None:
-    """Report each step in a line, the start and each run that was added, and never end."""
+    """Report each statement, each commit and the number of each run that was added; never end."""
+    for name in ("before_cursor_execute", "commit"):
+        event.listen(Engine, name, lambda *_: os.write(told, b"statement\n"))
     try:
-        os.write(told, b"begun\n")
         with open_store(url) as store:
             for number in itertools.count(first):
                 store.add(random_run(number, n_domains=10**6, rows=100))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -16,8 +16,8 @@ from l2t.experiences.records import Merged
 from l2t.experiences.store import schema, writing
 from l2t.experiences.store.agent_records import last_number
 from l2t.experiences.store.database import Database, store_errors
-from l2t.experiences.store.reading import naming, read_array
-from l2t.experiences.store.rows import Packed, Row, decode, domain_of, statistics_of
+from l2t.experiences.store.reading import naming, read_array, scores_of
+from l2t.experiences.store.rows import Packed, Row, content_hash, decode, domain_of, statistics_of
 from l2t.experiences.store.schema import arrays, domains, functions, runs, suggestions
 from l2t.experiences.store.writing import batches, present, unreferenced
 
@@ -37,6 +37,9 @@ def problems(connection: Connection) -> Iterator[str]:
             for row in connection.execute(select(key.table).where(key.in_(batch))).all():
                 try:
                     verify(connection, key, row)
+                    if key.table is runs:
+                        scored = connection.execute(scores_of(row.id)).mappings()
+                        verify_scores(row._mapping, [*scored])
                 except StoreCorruptError as error:
                     yield f"{error}{_users(connection, row) if key.table is domains else ''}"
     for key in (arrays.c.hash, domains.c.fingerprint):
@@ -70,6 +73,12 @@ def _verify_work(row: Any) -> None:
     failed, known = row.status == "failed", row.status in ("done", "failed")
     if not known or failed != bool(row.reason) or failed != (row.W is None):
         raise ValueError(f"its status is {row.status!r:.20}, its reason {row.reason!r:.80}")
+
+
+def verify_scores(run: Mapping[Any, Any], scored: Sequence[Mapping[Any, Any]]) -> None:
+    """Raise a StoreCorruptError unless a run and its scores are as they were written."""
+    if content_hash(run, scored) != run["content"]:
+        raise StoreCorruptError(f"run {run['key']:.12} is damaged: it or its scores were changed")
 
 
 def _verify_references(connection: Connection, row: Any) -> None:
@@ -142,10 +151,15 @@ class _Copy:
 
     def packed(self, rows: list[Row], adopt: bool) -> Packed:
         """Return runs with their scores; all else that they refer to was copied before."""
-        packed, scores = Packed(), schema.scores
+        packed = Packed()
         for row in rows:
-            found = self.read(select(scores).where(scores.c.run == row.pop("id")))
-            packed.scores[row["key"]] = [dict(score._mapping) for score in found]
+            scored = [dict(score._mapping) for score in self.read(scores_of(row.pop("id")))]
+            try:
+                verify_scores(row, scored)
+            except StoreCorruptError as error:
+                self.damaged.append(str(error))
+                continue
+            packed.scores[row["key"]] = scored
             packed.runs[row["key"]] = row if adopt else row | {"used_for": None}
         return packed
 

@@ -27,16 +27,8 @@ from l2t.experiences.store.writing import present
 from l2t.statistics import PairStatistics
 from l2t.typing import AnyArray
 
-__all__ = [
-    "ORDERS",
-    "Filters",
-    "RunReader",
-    "conditions",
-    "matching",
-    "naming",
-    "read_array",
-    "read_run",
-]
+__all__ = ["ORDERS", "Filters", "RunReader", "conditions", "matching", "naming", "read_array"]
+__all__ += ["read_run", "scores_of"]
 
 _COUNT = func.coalesce(scores.c.n_labels, 0)
 # True for every run. It leads SQLite to the index of time, in whose order the scores lie as well.
@@ -184,8 +176,7 @@ class RunReader:
         """Return a run with both domains, W, statistics and scores."""
         with self._database.reading() as connection:
             row = _run_row(connection, key)
-            query = select(scores).where(scores.c.run == row.id).order_by(scores.c.n_labels)
-            return read_run(connection, row, connection.execute(query).all())
+            return read_run(connection, row, connection.execute(scores_of(row.id)).all())
 
     def target(self, key: str) -> Domain:
         """Return the target of a run."""
@@ -207,6 +198,11 @@ class RunReader:
         """Iterate over the labelled targets of finished runs, each once, in order of arrival."""
         for key in self.target_runs(n_features=n_features).values():
             yield self.target(key)
+
+
+def scores_of(run: int) -> Select[Any]:
+    """Return the query for the scores of a run, by its number."""
+    return select(scores).where(scores.c.run == run).order_by(scores.c.n_labels)
 
 
 def read_run(connection: Connection, row: Any, scored: Sequence[Any] = ()) -> Run:

@@ -24,8 +24,8 @@ from l2t.experiences.experience import Experience, Run, Score
 from l2t.statistics import KernelBank, PairStatistics
 from l2t.typing import AnyArray
 
-__all__ = ["LARGEST", "Packed", "Row", "decode", "domain_of", "experience_of", "keep"]
-__all__ += ["microseconds", "moment", "pack", "run_of", "statistics_of"]
+__all__ = ["LARGEST", "Packed", "Row", "content_hash", "decode", "domain_of", "experience_of"]
+__all__ += ["keep", "microseconds", "moment", "pack", "run_of", "statistics_of"]
 
 LARGEST = 2**30 - 2**20  #: bytes; neither SQLite nor PostgreSQL holds a larger value
 _LEVEL = 1  # features are mostly noise: higher levels take several times as long for little
@@ -96,8 +96,16 @@ def pack(runs: Iterable[Run]) -> Packed:
             if side.fingerprint not in packed.domains:
                 packed.domains[side.fingerprint] = _domain_row(side, packed.arrays)
         packed.scores[key] = _score_rows(run)
-        packed.runs[key] = {"key": key, **_run_row(run, packed.arrays)}
+        row = {"key": key, **_run_row(run, packed.arrays)}
+        packed.runs[key] = row | {"content": content_hash(row, packed.scores[key])}
     return packed
+
+
+def content_hash(row: Mapping[Any, Any], scores: Iterable[Mapping[Any, Any]]) -> str:
+    """Return the sha256 of the row of a run and of its scores, but for what the store adds to them."""
+    kept = {name: row[name] for name in row.keys() - {"id", "content", "used_for"}}
+    scored = sorted([score[name] for name in _SCORE] for score in scores)
+    return hashlib.sha256(_json([kept, scored]).encode()).hexdigest()
 
 
 def _domain_row(domain: Domain, arrays: dict[str, Row]) -> Row:

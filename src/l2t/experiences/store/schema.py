@@ -67,6 +67,7 @@ runs = _table(
     Column("key", _HASH, nullable=False, unique=True),
     *_columns(String(16), "status", "origin"),
     *_columns(Text, "protocol", "reason"),
+    *_columns(_HASH, "content"),  # the sha256 of the row and its scores
     *_transfer(),
     *_columns(String(16), "used_for", nullable=True),
 )

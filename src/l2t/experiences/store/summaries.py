@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Integer, cast, distinct, func, select
 
-from l2t.experiences.records import Distribution, DomainUse, Failure, Gain, Totals
 from l2t.experiences.store.database import Database
-from l2t.experiences.store.rows import microseconds, moment
+from l2t.experiences.store.rows import Row, microseconds, moment
 from l2t.experiences.store.schema import domains, runs, scores
 from l2t.typing import AnyArray
 
@@ -24,7 +23,7 @@ _SCORED = scores.join(runs, runs.c.id == scores.c.run)
 
 
 class Summaries:
-    """Few numbers on all that a store has; made by `ExperienceStore.summaries`."""
+    """Few numbers on all that a store has, as plain values; made by `ExperienceStore.summaries`."""
 
     def __init__(self, database: Database) -> None:
         self._rows = database.rows
@@ -35,23 +34,27 @@ class Summaries:
         count, last, time = self._rows(select(*columns).select_from(runs))[0]
         return int(count), int(last or 0), int(time or 0)
 
-    def totals(self) -> Totals:
-        """Return how much there is."""
-        failed = func.count().filter(runs.c.status == "failed")
-        times = (func.min(runs.c.created_at), func.max(runs.c.created_at))
-        query = select(func.count(), failed, func.count(distinct(runs.c.algorithm)), *times)
-        n, n_failed, algorithms, *ends = self._rows(query.select_from(runs))[0]
+    def totals(self) -> Row:
+        """Return how many runs, experiences, pairs ... there are, and the times of the first and last run."""
+        failed = func.count().filter(runs.c.status == "failed").label("failed")
+        algorithms = func.count(distinct(runs.c.algorithm)).label("algorithms")
+        time = runs.c.created_at
+        ends = (func.min(time).label("first"), func.max(time).label("last"))
+        query = select(func.count().label("runs"), failed, algorithms, *ends).select_from(runs)
+        found = dict(self._rows(query)[0]._mapping)
         pairs = select(runs.c.source, runs.c.target).distinct().subquery()
-        n_scores, n_pairs, n_domains = (
-            self._rows(select(func.count()).select_from(table))[0][0]
-            for table in (scores, pairs, domains)
-        )
-        first, last = (None if time is None else moment(time) for time in ends)
-        n_all = n_scores + n_failed
-        return Totals(n, n_failed, n_all, n_pairs, n_domains, algorithms, first, last)
+        for name, table in (("experiences", scores), ("pairs", pairs), ("domains", domains)):
+            found[name] = self._rows(select(func.count()).select_from(table))[0][0]
+        found["experiences"] += found["failed"]  # a failed run is one without scores
+        times = {name: moment(found[name]) for name in ("first", "last") if found["runs"]}
+        return found | times
 
-    def distributions(self) -> list[Distribution]:
-        """Return the ratios by algorithm and number of labels, in this order."""
+    def distributions(self) -> list[Row]:
+        """Return the distribution of ratios for each algorithm and number of labels.
+
+        Each has the `count` and `mean` of the ratios, the share that is `better` than 1, `quantiles` at 5,
+        25, 50, 75 and 95 %, and a histogram: the centres of the `bins` that are not empty, and `counts`.
+        """
         place = cast(func.round(scores.c.improvement_ratio / GRAIN), Integer)
         total, better = func.sum(scores.c.improvement_ratio), scores.c.improvement_ratio > 1.0
         groups = (runs.c.algorithm, scores.c.n_labels, place)
@@ -59,14 +62,20 @@ class Summaries:
         found: dict[tuple[str, int], list[Any]] = {}
         for algorithm, count, *bin_ in self._rows(query.select_from(_SCORED).group_by(*groups)):
             found.setdefault((algorithm, count), []).append(bin_)
-        return [_distribution(*key, np.array(sorted(bins))) for key, bins in sorted(found.items())]
+        return [
+            {"algorithm": algorithm, "n_labels": count} | _distribution(np.array(sorted(bins)))
+            for (algorithm, count), bins in sorted(found.items())
+        ]
 
-    def gains(self) -> list[Gain]:
-        """Return the mean ratio for each source and target, by name."""
-        groups = (runs.c.source_name, runs.c.target_name)
-        mean = func.avg(scores.c.improvement_ratio)
-        query = select(*groups, func.count(), mean).select_from(_SCORED).group_by(*groups)
-        return [Gain(source, target, n, float(m)) for source, target, n, m in self._rows(query)]
+    def gains(self) -> list[Row]:
+        """Return the `mean` ratio and the `count` of experiences for each `source` and `target`, by name."""
+        source, target = runs.c.source_name, runs.c.target_name
+        mean = func.avg(scores.c.improvement_ratio).label("mean")
+        query = select(
+            source.label("source"), target.label("target"), mean, func.count().label("count")
+        )
+        rows = self._rows(query.select_from(_SCORED).group_by(source, target))
+        return [dict(row._mapping) for row in rows]
 
     def facets(self) -> tuple[list[str], list[int], list[str]]:
         """Return the algorithms, the numbers of labels, and the names of domains that there are."""
@@ -76,13 +85,13 @@ class Summaries:
         )
         return sorted(algorithms), sorted(counts), sorted(sources | targets)
 
-    def failures(self, *, limit: int = 50) -> list[Failure]:
-        """Return why runs failed, the most frequent reason first."""
+    def failures(self, *, limit: int = 50) -> list[Row]:
+        """Return why runs failed: `algorithm`, `reason`, `count` and `last` time, the most frequent first."""
         groups = (runs.c.algorithm, runs.c.reason)
-        count, last = func.count(), func.max(runs.c.created_at)
+        count, last = func.count().label("count"), func.max(runs.c.created_at).label("last")
         query = select(*groups, count, last).where(runs.c.status == "failed").group_by(*groups)
         rows = self._rows(query.order_by(count.desc(), last.desc()).limit(limit))
-        return [Failure(algorithm, reason, n, moment(at)) for algorithm, reason, n, at in rows]
+        return [dict(row._mapping) | {"last": moment(row.last)} for row in rows]
 
     def runs_per_minute(self, since: datetime) -> list[tuple[datetime, int, int]]:
         """Return the minutes in which runs ended, with how many were done and how many failed."""
@@ -92,16 +101,18 @@ class Summaries:
         rows = self._rows(query.group_by(minute).order_by(minute))
         return [(moment(int(at) * _MINUTE), n - failed, failed) for at, n, failed in rows]
 
-    def domains(self, *, limit: int = 500) -> list[DomainUse]:
-        """Return domains of runs, each with one of its names, in order of name."""
-        found: dict[str, DomainUse] = {}
-        shown = domains.c["n_rows", "n_features", "y"]
+    def domains(self, *, limit: int = 500) -> list[Row]:
+        """Return the domains of runs, each with one of its names, in order of name."""
+        found: dict[str, Row] = {}
+        sizes = domains.c["n_rows", "n_features", "y"]
         for side in (runs.c.source, runs.c.target):
-            query = select(side, func.min(runs.c[f"{side.name}_name"]), *shown)
+            name = func.min(runs.c[f"{side.name}_name"]).label("name")
+            query = select(side.label("fingerprint"), name, *sizes)
             query = query.select_from(runs.join(domains, domains.c.fingerprint == side))
-            for key, name, n, m, y in self._rows(query.group_by(side, *shown).limit(limit)):
-                found.setdefault(key, DomainUse(key, name, n, m, y is not None))
-        return sorted(found.values(), key=lambda each: (each.name, each.fingerprint))[:limit]
+            for row in self._rows(query.group_by(side, *sizes).limit(limit)):
+                each = dict(row._mapping)
+                found.setdefault(row.fingerprint, each | {"labelled": each.pop("y") is not None})
+        return sorted(found.values(), key=lambda each: (each["name"], each["fingerprint"]))[:limit]
 
     def run_of_domain(self, fingerprint: str) -> tuple[str, bool] | None:
         """Return the key of a run on a domain, and whether it is the run's source; None without any."""
@@ -116,14 +127,16 @@ class Summaries:
         return [key for (key,) in self._rows(query)]
 
 
-def _distribution(algorithm: str, n_labels: int, bins: AnyArray) -> Distribution:
+def _distribution(bins: AnyArray) -> Row:
     places, counts, sums, better = bins.T
     total = counts.sum()
     at = np.searchsorted(np.cumsum(counts) / total, QUANTILES)
     centres, which = np.unique((places * (GRAIN / BIN)).round(), return_inverse=True)
-    quantiles = places[np.minimum(at, len(counts) - 1)] * GRAIN
-    heights = np.bincount(which, weights=counts).astype(np.intp)
-    mean, share = float(sums.sum() / total), float(better.sum() / total)
-    return Distribution(
-        algorithm, n_labels, int(total), mean, share, quantiles, centres * BIN, heights
-    )
+    return {
+        "count": int(total),
+        "mean": float(sums.sum() / total),
+        "better": float(better.sum() / total),
+        "quantiles": (places[np.minimum(at, len(counts) - 1)] * GRAIN).tolist(),
+        "bins": (centres * BIN).round(2).tolist(),
+        "counts": np.bincount(which, weights=counts).astype(int).tolist(),
+    }

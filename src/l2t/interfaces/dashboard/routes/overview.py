@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 
-from l2t.experiences.records import Gain, Totals
 from l2t.interfaces.dashboard.context import Here
 
 __all__ = ["router"]
@@ -20,7 +19,7 @@ _MOST = 30  # rows and columns of the matrix of gains
 
 
 @router.get("/totals")
-def totals(here: Here) -> Totals:
+def totals(here: Here) -> dict[str, Any]:
     """Return how much the store holds."""
     return here.memo.get("totals", here.store.summaries.totals)
 
@@ -32,19 +31,8 @@ def distributions(here: Here) -> list[dict[str, Any]]:
     `better` is the share of ratios above 1, `quantiles` are those at 5, 25, 50, 75 and 95 %, and `bins`
     are the middles of the bins of width 0.01 that are not empty.
     """
-
-    def compute() -> list[dict[str, Any]]:
-        return [
-            vars(each)
-            | {
-                "quantiles": each.quantiles.tolist(),
-                "bins": each.bins.round(2).tolist(),
-                "counts": each.counts.tolist(),
-            }
-            for each in here.store.summaries.distributions()
-        ]
-
-    return here.memo.get("distributions", compute, fresh_for=_FRESH)
+    summaries = here.store.summaries
+    return here.memo.get("distributions", summaries.distributions, fresh_for=_FRESH)
 
 
 @router.get("/gains")
@@ -64,17 +52,17 @@ def gains(
     )
 
 
-def _matrix(gains: list[Gain], by: str) -> dict[str, Any]:
+def _matrix(gains: list[dict[str, Any]], by: str) -> dict[str, Any]:
     title: Callable[[str], str] = (lambda name: name) if by == "name" else _family
     sums: defaultdict[tuple[str, str], float] = defaultdict(float)
     counts: Counter[tuple[str, str]] = Counter()
     used: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
     for each in gains:
-        at = title(each.source), title(each.target)
-        sums[at] += each.mean * each.count
-        counts[at] += each.count
+        at = title(each["source"]), title(each["target"])
+        sums[at] += each["mean"] * each["count"]
+        counts[at] += each["count"]
         for side, name in zip(used, at, strict=True):
-            side[name] += each.count
+            side[name] += each["count"]
     sources, targets = (sorted(name for name, _ in side.most_common(_MOST)) for side in used)
     return {
         "sources": sources,

@@ -144,7 +144,7 @@ def _assessment(here: Context, known: Known, pairs: Pairs) -> dict[str, Any]:
         ],
         "perhaps_seen": known.seen
         or (known.name == LEARNED_HERE and pairs == "all")
-        or (learned is not None and learned == totals.runs - totals.failed),
+        or (learned is not None and learned == totals["runs"] - totals["failed"]),
         **numbers({"rank_correlation": found.rank_correlation, "rmse": found.rmse}),
     }
 

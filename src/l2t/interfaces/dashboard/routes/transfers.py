@@ -35,7 +35,7 @@ def domains(here: Here) -> list[DomainOut]:
 
     def compute() -> list[DomainOut]:
         found = here.store.summaries.domains()
-        return [DomainOut(id=f"store:{each.fingerprint}", **vars(each)) for each in found]
+        return [DomainOut(id=f"store:{each['fingerprint']}", **each) for each in found]
 
     return here.memo.get("domains", compute)
 
