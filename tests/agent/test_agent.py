@@ -73,7 +73,7 @@ def test_statistics_of_large_domains_are_those_of_some_rows(agent, store, unlabe
 def test_what_is_told_is_an_experience(agent, store, unlabelled):
     suggestion = agent.ask(unlabelled[0], 15)
     run = agent.tell(suggestion, 0.5, 0.6)
-    (told,) = store.experiences(origin="told")
+    (told,) = store.experiences(origin="reported")
     assert store.suggestion(suggestion.id).run == run.key == told.run_key
     assert (told.algorithm, told.n_labels) == (suggestion.choice, 15)
     assert (told.accuracy_before, told.accuracy_after) == (0.5, 0.6)

@@ -95,7 +95,12 @@ def test_going_back(agent, store, unlabelled, truth, tell_truth):
     refined = agent.refine()
     assert refined.number == 2
     again = agent.go_back(1)
-    assert (again.number, again.parent, again.origin, again.took_over) == (3, 1, "gone back", True)
+    assert (again.number, again.parent, again.origin, again.took_over) == (
+        3,
+        1,
+        "rolled back",
+        True,
+    )
     assert agent.version == 3
     np.testing.assert_array_equal(agent.reflection.beta, from_json(again.content).beta)
     assert again.content == agent.versions()[0].content

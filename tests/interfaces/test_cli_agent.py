@@ -126,7 +126,7 @@ def test_versions_are_listed_and_gone_back_to(files, tmp_path):
     rows = list(csv.DictReader(io.StringIO(run("versions", "--store", store, "--format", "csv"))))
     assert [(row["version"], row["origin"], row["in_use"]) for row in rows] == [
         ("1", "given", "False"),
-        ("2", "gone back", "True"),
+        ("2", "rolled back", "True"),
     ]
     np.testing.assert_array_equal(load_reflection(file).beta, load_reflection("default").beta)
 

@@ -143,14 +143,14 @@ class Agent:
         params = {"version": self.version, "known_classes": known.n_classes}
         run = unscored_run(pair, candidate.name, params, W, self.random_state, start)
         record = keep_suggestion(self.store, run, candidate, reason, found.n_labels)
-        return Suggestion.of(record, W, found)
+        return Suggestion(**vars(record), W=np.array(W), inference=found)
 
     def suggestion(self, id: str) -> Suggestion:
         """Return an earlier suggestion, by its id or the beginning of it."""
         record = self.store.suggestion(id)
         W = self.store.suggested_run(record.id).W
         assert W is not None  # a run without W has failed
-        return Suggestion.of(record, W)
+        return Suggestion(**vars(record), W=np.array(W))
 
     def tell(
         self,
@@ -289,7 +289,7 @@ class Agent:
         return done
 
     def refine(self) -> FunctionVersion | None:
-        """Refine the reflection function now; None where there is too little new, or another was quicker."""
+        """Refine the reflection function now; None where there are too few new runs."""
         self._knowledge.function()  # what the agent starts with is version 1
         return refine(self.store, random_state=self.random_state)
 

@@ -63,7 +63,7 @@ class Knowledge:
                 chosen,
                 number=newest.number + 1,
                 parent=chosen.number,
-                origin="gone back",
+                origin="rolled back",
                 n_runs=newest.n_runs,
                 took_over=True,
                 created_at=datetime.now(UTC),

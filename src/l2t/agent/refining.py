@@ -1,10 +1,9 @@
-"""How the agent's function goes on learning, and when a new one takes over.
+"""How the agent's function is refined by new runs, and when a new version takes over.
 
-A fixed share of all target domains (`held_out`) is never learned from: their newest runs judge. What is new
-is learned by `partial_fit`, which remembers everything to second order, and from the newest runs alone, which
-follows when the kind of pairs changes. When the runs have doubled since all were last learned from, all are
-learned from anew. The best of these is the next version; it replaces the version in use when its error on the
-held-out runs is less.
+A fixed share of all target domains (`held_out`) is never learned from: their newest runs are the validation
+set. Candidates for the next version are `partial_fit` on the new runs, and a function learned from the newest
+runs alone (which adapts when the kind of pairs changes) or, when the number of runs has doubled, from all.
+The best of them is the next version, and is used from then on if its validation error is lower.
 """
 
 from __future__ import annotations
@@ -24,17 +23,17 @@ from l2t.statistics import KernelBank
 
 __all__ = ["LEAST_JUDGES", "prediction_error", "refine"]
 
-#: The newest held-out runs that judge, and how few of them cannot.
+#: The newest held-out runs that are validated on, and the least number of them.
 WINDOW = 60
 LEAST_JUDGES = 5
-#: Runs that are taken in at once, at most; the others are for the next version.
+#: Most new runs of one version; the others are for the next.
 MOST_AT_ONCE = 5000
-#: Experiences that all is learned anew from, at least, and its newest runs, at most.
+#: Least experiences, and most runs, that a function is learned from.
 LEAST_LEARNED = 20
 MOST_LEARNED = 20_000
 #: The newest runs, which are learned from without the others.
 RECENT = 400
-#: Ratios at more labels do not shape a function (`learn`), and do not judge it.
+#: Ratios at more labels have no weight in `learn`, nor in validation.
 MOST_LABELS = 30
 
 
@@ -57,12 +56,12 @@ def prediction_error(
 
 
 def refine(store: ExperienceStore, *, random_state: int = 0) -> FunctionVersion | None:
-    """Take in what is new, and keep the version that came of it.
+    """Learn from the runs that were not used before, and keep the best function as the next version.
 
     Returns
     -------
     FunctionVersion or None
-        None where there is too little to learn from or to judge by, or another was quicker.
+        None where there are too few runs to learn from or to validate on, or another process was faster.
     """
     used, newest = store.function(), store.newest_function()
     incumbent = None if used is None else from_json(used.content)
@@ -125,7 +124,7 @@ def _candidates(
 def _experiences(
     store: ExperienceStore, keys: list[str], function: ReflectionFunction | None
 ) -> Iterator[Experience]:
-    """Yield experiences that were done, with the statistics that a function reads."""
+    """Yield experiences of finished runs, with the statistics of a function."""
     if not keys:
         return
     bank, r = (KernelBank(), 5) if function is None else (function.kernels, function.n_neighbors)

@@ -1,4 +1,4 @@
-"""What the agent suggests for a pair, how it is kept, and how reported accuracies become runs."""
+"""The suggestions of the agent, and the runs that they become when accuracies are reported."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -19,29 +19,21 @@ from l2t.domains import Domain, DomainPair
 from l2t.domains.domain import feature_rows
 from l2t.experiences import ExperienceStore, Run, Score, SuggestionRecord, improvement_ratio
 from l2t.inference import Candidate, Inference, infer
-from l2t.inference.result import Verdict
 from l2t.numerics import fingerprint
 from l2t.statistics import pair_statistics
 from l2t.typing import AnyArray
 from l2t.validation import real_number, whole_number
 
-__all__ = [
-    "Suggestion",
-    "dense_factor",
-    "explore",
-    "keep_suggestion",
-    "reported_score",
-    "scored_run",
-    "unscored_run",
-]
+__all__ = ["Suggestion", "dense_factor", "explore", "keep_suggestion", "reported_score"]
+__all__ += ["scored_run", "unscored_run"]
 
 #: The statistics of larger domains are those of so many random rows: their cost grows with the square.
 MAX_ROWS = 1000
 
 
-@dataclass(frozen=True, eq=False)
-class Suggestion:
-    """What to transfer, and what it should bring.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Suggestion(SuggestionRecord):
+    """What to transfer, and what to expect of it.
 
     Attributes
     ----------
@@ -52,14 +44,10 @@ class Suggestion:
         tried, where the agent explores.
     W : array of shape (m, u)
         Its latent factor matrix.
-    predicted : float
-        The improvement ratio to expect.
-    interval : (float, float) or None
-        Where that ratio lies with 90 % probability.
-    verdict : {"transfer", "no-transfer"}
-        Whether to transfer.
-    reason : str
-        Why, in one sentence.
+    predicted, interval : float, (float, float) or None
+        The expected improvement ratio, and its 90 % prediction interval.
+    verdict, reason : {"transfer", "no-transfer"}, str
+        Whether to transfer, and why, in one sentence.
     n_labels : int
         The number of labelled target rows that the prediction is for.
     version : int
@@ -68,15 +56,7 @@ class Suggestion:
         All candidates; None for a suggestion that is read from the store.
     """
 
-    id: str
-    choice: str
     W: AnyArray
-    predicted: float
-    interval: tuple[float, float] | None
-    verdict: Verdict
-    reason: str
-    n_labels: int
-    version: int
     inference: Inference | None = None
 
     def __post_init__(self) -> None:
@@ -86,25 +66,15 @@ class Suggestion:
         m, u = self.W.shape
         return f"Suggestion({self.id}, {self.choice}, predicted {self.predicted:.3f}, W {m} x {u})"
 
-    @classmethod
-    def of(
-        cls, record: SuggestionRecord, W: AnyArray, inference: Inference | None = None
-    ) -> Suggestion:
-        """Return the suggestion of a record in the store."""
-        assert record.predicted is not None  # every candidate has an expectation
-        assert record.n_labels is not None
-        return cls(
-            id=record.id,
-            choice=record.algorithm,
-            W=np.array(W),
-            predicted=record.predicted,
-            interval=record.interval,
-            verdict=cast(Verdict, record.verdict),
-            reason=record.reason,
-            n_labels=record.n_labels,
-            version=record.function,
-            inference=inference,
-        )
+    @property
+    def choice(self) -> str:
+        """The candidate that was chosen."""
+        return self.algorithm
+
+    @property
+    def version(self) -> int:
+        """The version of the reflection function that was in use."""
+        return self.function
 
     def transform(self, X: Any) -> AnyArray:
         """Return ``X @ W``, or X itself where the verdict is not to transfer."""
@@ -149,7 +119,7 @@ def unscored_run(
     random_state: int,
     start: float,
 ) -> Run:
-    """Return the run of a W whose accuracies are not known yet; it began at `start`."""
+    """Return the run of a W without accuracies; `start` is when it began."""
     duration = time.perf_counter() - start
     some = DomainPair(_sample(pair.source, random_state), _sample(pair.target, random_state))
     return Run(
@@ -164,7 +134,7 @@ def unscored_run(
         duration=duration,
         version=__version__,
         host=socket.gethostname(),
-        origin="told",
+        origin="reported",
     )
 
 
@@ -177,7 +147,7 @@ def scored_run(run: Run, score: Score, suggestion: str | None = None) -> Run:
 
 
 def reported_score(pair: DomainPair, n_labels: Any, before: float, after: float) -> Score:
-    """Return accuracies that people measured, checked."""
+    """Return the score of accuracies that were measured elsewhere, after checking them."""
     n_labels = whole_number("n_labels", n_labels, least=1)
     before = real_number("accuracy_before", before, least=0, most=1)
     after = real_number("accuracy_after", after, least=0, most=1)
@@ -190,6 +160,7 @@ def keep_suggestion(
     store: ExperienceStore, run: Run, candidate: Candidate, reason: str, n_labels: int
 ) -> SuggestionRecord:
     """Keep a suggestion in the store under a new id."""
+    assert candidate.predicted is not None  # no method="paper" here
     low, high = candidate.interval or (None, None)
     record = SuggestionRecord(
         id="",

@@ -24,7 +24,7 @@ __all__ = ["Experience", "Origin", "Run", "Score", "Status", "content_key", "run
 
 Status = Literal["done", "failed"]
 #: Who measured a run: this package, or somebody who reported its accuracies.
-Origin = Literal["collected", "told"]
+Origin = Literal["collected", "reported"]
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Run:
         One for each number of labels.
     duration, version, host, created_at : float, str, str, datetime
         Seconds of work, which package, where and when (UTC).
-    origin : {"collected", "told"}
+    origin : {"collected", "reported"}
         Whether this package measured the accuracies, or somebody reported them.
     """
 

@@ -10,7 +10,7 @@ __all__ = ["CollectionProgress", "FunctionVersion", "Merged", "SuggestionRecord"
 __all__ += ["VersionOrigin"]
 
 #: Where a version of the agent's function comes from.
-VersionOrigin = Literal["given", "learned", "refined", "recent", "gone back"]
+VersionOrigin = Literal["given", "learned", "refined", "recent", "rolled back"]
 #: What the agent does with a run: learn from it, or judge what was learned from others.
 Use = Literal["learning", "judging"]
 
@@ -23,7 +23,7 @@ class FunctionVersion:
     ----------
     number, parent : int, int or None
         Its number from 1, and that of the version it was made from.
-    origin : {"given", "learned", "refined", "recent", "gone back"}
+    origin : {"given", "learned", "refined", "recent", "rolled back"}
         What the agent began with; learned from all runs; its parent refined by new runs; learned from the
         newest runs alone; or an earlier version, used again.
     n_runs, n_judged : int
@@ -56,10 +56,10 @@ class SuggestionRecord:
     ----------
     id, source_name, target_name, algorithm : str
         Ten hexadecimal digits, the pair, and what gave W.
-    n_labels : int or None
+    n_labels : int
         The number of labelled target rows it is made for.
-    predicted, low, high : float or None
-        The predicted improvement ratio, and the ends of its 90 % interval.
+    predicted, low, high : float, float or None, float or None
+        The predicted improvement ratio, and the ends of its 90 % interval if there is one.
     verdict, reason : str
         "transfer" or "no-transfer", and why.
     function : int
@@ -72,11 +72,11 @@ class SuggestionRecord:
     source_name: str
     target_name: str
     algorithm: str
-    n_labels: int | None
-    predicted: float | None
+    n_labels: int
+    predicted: float
     low: float | None
     high: float | None
-    verdict: str
+    verdict: Literal["transfer", "no-transfer"]
     reason: str
     function: int
     run: str | None = None

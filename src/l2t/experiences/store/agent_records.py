@@ -23,7 +23,7 @@ from l2t.experiences.store.writing import batches, delete_rows, insert_new, put_
 __all__ = ["AgentRecords", "last_number", "record_of", "row_of"]
 
 Record = TypeVar("Record", FunctionVersion, SuggestionRecord, CollectionProgress)
-_UNMEASURED = {"status": "done", "reason": "", "origin": "told", "protocol": "{}"}
+_UNMEASURED = {"status": "done", "reason": "", "origin": "reported", "protocol": "{}"}
 _TIMES = ("created_at", "started_at", "updated_at", "ended_at")
 
 

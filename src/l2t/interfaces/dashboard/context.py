@@ -1,4 +1,4 @@
-"""What all routes share: the store, reflection functions, jobs, uploads, and what was computed before."""
+"""What all routes share: the store, reflection functions, jobs, uploads, and a cache of answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Depends, Request
 
 from l2t.agent import Agent
-from l2t.exceptions import L2TError
+from l2t.exceptions import InvalidInputError, L2TError
 from l2t.experiences import ExperienceStore
 from l2t.interfaces.dashboard.functions import Functions
 from l2t.interfaces.dashboard.jobs import Jobs
@@ -38,7 +38,7 @@ class _Answer:
 
 
 class Memo:
-    """Answers by key; another value of `state()`, which is never None, makes them out of date."""
+    """A cache of answers, each valid while `state()`, which is never None, has the same value."""
 
     def __init__(self, state: Callable[[], object]) -> None:
         self._state = state
@@ -46,10 +46,10 @@ class Memo:
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, compute: Callable[[], T], *, fresh_for: float = 0.0) -> T:
-        """Return the answer for a key; of many who ask at once, one computes it and the others wait.
+        """Return the answer for a key; of several concurrent calls one computes it and the others wait.
 
-        An answer younger than `fresh_for` seconds is given also where the store has changed since, so that
-        one which grows all the time does not keep the server busy.
+        An answer younger than `fresh_for` seconds is valid in any state, so that a growing store does not
+        keep the server busy.
         """
         state = self._state()
         with self._lock:
@@ -65,12 +65,12 @@ class Memo:
 
 
 class Context:
-    """A store with all that a dashboard on it needs; only outcomes of suggestions are written to it."""
+    """A store with all that its dashboard needs; only outcomes of suggestions are written to the store."""
 
     def __init__(self, store: ExperienceStore, settings: Settings) -> None:
         self.store, self.settings = store, settings
         self.functions = Functions(settings.reflections, store)
-        # It writes no function unasked, and learns in a thread when it is told something.
+        # It writes no function of its own, and learns in a thread when an outcome is reported.
         self.agent = Agent(store, reflection=None, background=True)
         self._folder = tempfile.TemporaryDirectory(prefix="l2t-dashboard-")
         jobs, uploads = Path(self._folder.name, "jobs"), Path(self._folder.name, "uploads")
@@ -80,13 +80,19 @@ class Context:
         self.uploads = Uploads(uploads, self.jobs, settings)
         self.memo = Memo(store.summaries.state)
 
+    def shared_store(self, what: str) -> str:
+        """Return the URL of a store that worker processes can open, for what needs one."""
+        if self.store.url == "memory://":
+            raise InvalidInputError(f"{what} needs a store in a file or a database, got memory://")
+        return self.store.url
+
     def close(self) -> None:
         """End all work, and remove every upload and result."""
         self.jobs.close()
         self._folder.cleanup()
         try:
             self.agent.close()
-        except L2TError as error:  # in learning, after what was told was kept
+        except L2TError as error:  # in learning; the outcome itself is in the store
             _LOG.error("%s", error)
 
 

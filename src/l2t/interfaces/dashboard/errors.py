@@ -1,4 +1,4 @@
-"""Pages from escaping templates, and errors in one sentence: JSON under ``/api/``, a page elsewhere."""
+"""Pages from templates, and errors in one sentence: JSON under ``/api/``, a page elsewhere."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TEMPLATES = Environment(
 
 
 class Refused(L2TError):
-    """A request that is refused with a status of its own."""
+    """A request that is refused with an HTTP status."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -44,7 +44,7 @@ def render(template: str, status: int = 200, **values: Any) -> HTMLResponse:
 
 
 def refusal(scope: Scope, status: int, sentence: str) -> Response:
-    """Return a sentence with a status, in the form that the visitor can use."""
+    """Return an error as JSON or as a page."""
     sentence = " ".join(sentence.split())
     if scope["path"].startswith(("/api/", "/static/")):
         headers = {"www-authenticate": "Bearer"} if status == 401 else None
@@ -54,7 +54,7 @@ def refusal(scope: Scope, status: int, sentence: str) -> Response:
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Give an application its sentences."""
+    """Add the handlers of errors to an application."""
     for kind, handler in (
         (L2TError, _known),
         (RequestValidationError, _invalid),

@@ -1,11 +1,11 @@
-"""Which reflection functions there are to show and to use: shipped, from files, and of the agent."""
+"""The reflection functions of a dashboard: shipped, from files, learned here, and versions of the agent's."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 
 from l2t.exceptions import FileFormatError, StoreError
@@ -14,11 +14,11 @@ from l2t.interfaces.dashboard.errors import Refused
 from l2t.reflection import ReflectionFunction, load_reflection
 from l2t.reflection.files import from_json, shipped
 
-__all__ = ["LEARNED_HERE", "Functions", "Known", "Version", "Versions", "name_of_version"]
+__all__ = ["LEARNED_HERE", "Functions", "NamedFunction", "number_in_use", "version_name"]
 
-#: The name of the function that a learning curve leaves behind.
+#: The name of the function that a learning curve leaves.
 LEARNED_HERE = "this store"
-#: The name of the version that the agent uses; others have a number, too.
+#: The name of the agent's version in use; the other versions have a number as well.
 AGENT = "agent"
 _ORIGINS = {
     "given": "what the agent began with",
@@ -29,7 +29,7 @@ _ORIGINS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class NamedFunction:
     """A reflection function with its name, and whether it may have learned from any pair of the store."""
 
     name: str
@@ -39,72 +39,35 @@ class Known:
     seen: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class Version:
-    """What is told of a version, without its content, and its function if this package can read it."""
-
-    told: FunctionVersion
-    function: ReflectionFunction | None
-
-
-class Versions:
-    """All versions in an agent's store, the oldest first; each is read and parsed once."""
-
-    def __init__(self, store: ExperienceStore) -> None:
-        self._store = store
-        self._read: list[Version] = []
-        self._lock = threading.Lock()
-
-    def all(self) -> list[Version]:
-        """Return them; those that are new are read first."""
-        with self._lock:
-            while (found := self._store.function(len(self._read) + 1)) is not None:
-                self._read.append(Version(replace(found, content=""), _function(found.content)))
-            return list(self._read)
-
-    def readable(self) -> list[Version]:
-        """Return those before one that is damaged, if there is one."""
-        try:
-            return self.all()
-        except StoreError:
-            return list(self._read)
-
-    @staticmethod
-    def in_use(versions: list[Version]) -> int:
-        """Return the number of the version in use; 0 where there is none."""
-        return max((each.told.number for each in versions if each.told.took_over), default=0)
-
-
 class Functions:
-    """All reflection functions that a dashboard knows: shipped, of files, learned here, and of the agent.
-
-    Files are read once, so that an error in one is raised at the start.
-    """
+    """All reflection functions of a dashboard; files are read once, so that errors show at the start."""
 
     def __init__(self, files: Iterable[Path], store: ExperienceStore) -> None:
-        ship = [Known(name, load_reflection(name), "ships with the package") for name in shipped()]
+        origin = "ships with the package"
+        ship = [NamedFunction(name, load_reflection(name), origin) for name in shipped()]
         self._given = _distinct([*ship, *(_read(path) for path in files)])
-        self._learned: Known | None = None
-        self.versions = Versions(store)
+        self._learned: list[NamedFunction] = []
+        self._store = store
 
-    def all(self) -> dict[str, Known]:
+    def all(self) -> dict[str, NamedFunction]:
         """Return the functions by name."""
-        learned = [] if self._learned is None else [self._learned]
-        return {each.name: each for each in (*self._given, *learned, *self._of_agent())}
+        try:
+            versions = self._store.functions()
+        except StoreError:  # that part of the store is damaged
+            versions = []
+        found = (*self._given, *self._learned, *_of_agent(versions))
+        return {each.name: each for each in found}
 
-    def get(self, name: str) -> Known:
-        """Return one of them."""
-        known = self.all()
-        if name not in known:
-            there = ", ".join(known)
-            raise Refused(404, f"no reflection function is called {name!r:.80}; there are {there}")
-        return known[name]
+    def get(self, name: str) -> NamedFunction:
+        """Return the function of that name."""
+        found = self.all()
+        if name not in found:
+            names = ", ".join(found)
+            raise Refused(404, f"no reflection function is called {name!r:.80}; there are {names}")
+        return found[name]
 
-    def latest(self) -> Known:
-        """Return the one that was learned last; what ships where no time is known.
-
-        A version that the agent does not use is not among them.
-        """
+    def latest(self) -> NamedFunction:
+        """Return the function in use that was learned last; a shipped one where no time is known."""
         start = datetime.min.replace(tzinfo=UTC)
         used = (each for name, each in self.all().items() if not name.startswith(f"{AGENT}, "))
         return max(used, key=lambda each: each.learned_at or start)
@@ -112,49 +75,57 @@ class Functions:
     def keep_learned(self, function: ReflectionFunction) -> None:
         """Keep the function that was learned from the pairs that are not held out."""
         origin = "learned here from the pairs that are not held out"
-        self._learned = Known(LEARNED_HERE, function, origin, datetime.now(UTC))
-
-    def _of_agent(self) -> Iterable[Known]:
-        """Give the version in use, then the others, the newest first."""
-        versions = self.versions.readable()
-        used = self.versions.in_use(versions)
-        for each in sorted(versions, key=lambda v: (v.told.number != used, -v.told.number)):
-            if each.function is not None:
-                told = learned = each.told
-                while learned.origin == "gone back" and learned.parent is not None:
-                    learned = versions[learned.parent - 1].told
-                origin = _ORIGINS.get(told.origin, f"version {told.parent}, taken up again")
-                yield Known(
-                    name_of_version(told.number, used),
-                    each.function,
-                    f"version {told.number}: {origin}",
-                    None if learned.origin == "given" else learned.created_at,
-                    seen=learned.n_runs > 0,
-                )
+        self._learned = [NamedFunction(LEARNED_HERE, function, origin, datetime.now(UTC))]
 
 
-def name_of_version(number: int, used: int) -> str:
-    """Return what a version of the agent's function is called, given the number of the one in use."""
+def number_in_use(versions: list[FunctionVersion]) -> int:
+    """Return the number of the version in use; 0 where there is none."""
+    return max((each.number for each in versions if each.took_over), default=0)
+
+
+def version_name(number: int, used: int) -> str:
+    """Return the name of a version of the agent's function, given the number of the one in use."""
     return AGENT if number == used else f"{AGENT}, version {number}"
 
 
-def _function(content: str) -> ReflectionFunction | None:
+def _of_agent(versions: list[FunctionVersion]) -> Iterable[NamedFunction]:
+    """Yield the readable versions: the one in use, then the others, the newest first."""
+    used = number_in_use(versions)
+    for version in sorted(versions, key=lambda each: (each.number != used, -each.number)):
+        function = _parsed(version.content)
+        if function is None:
+            continue
+        learned = version
+        while learned.origin == "rolled back" and learned.parent is not None:
+            learned = versions[learned.parent - 1]
+        origin = _ORIGINS.get(version.origin, f"version {version.parent}, used again")
+        yield NamedFunction(
+            version_name(version.number, used),
+            function,
+            f"version {version.number}: {origin}",
+            None if learned.origin == "given" else learned.created_at,
+            seen=learned.n_runs > 0,
+        )
+
+
+@lru_cache(maxsize=1000)
+def _parsed(content: str) -> ReflectionFunction | None:
+    """Return the function of a version; None for one of a newer package, say."""
     try:
         return from_json(content)
-    except FileFormatError:  # of a newer package, say
+    except FileFormatError:
         return None
 
 
-def _read(path: Path) -> Known:
-    function = load_reflection(path)
+def _read(path: Path) -> NamedFunction:
     changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    return Known(path.stem, function, f"file {path.name}", changed)
+    return NamedFunction(path.stem, load_reflection(path), f"file {path.name}", changed)
 
 
-def _distinct(known: list[Known]) -> list[Known]:
-    """Give a number to names that were there before, or that are of other sources."""
-    found: dict[str, Known] = {}
-    for each in known:
+def _distinct(functions: list[NamedFunction]) -> list[NamedFunction]:
+    """Append a number to names that occur before, or that belong to the store or the agent."""
+    found: dict[str, NamedFunction] = {}
+    for each in functions:
         stem = f"file {each.name}" if each.name.startswith(f"{AGENT}, ") else each.name
         name, number = stem, 2
         while name in found or name in (LEARNED_HERE, AGENT):

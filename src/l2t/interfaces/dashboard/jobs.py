@@ -1,8 +1,7 @@
-"""Work in processes of their own, with an end to their time and memory.
+"""Jobs: work in processes of their own, with limits on time and memory.
 
-A worker reads one request as JSON and writes events as lines of JSON; no pickle travels either way. What it
-leaves in the folder of its job can be downloaded. A worker that dies takes nothing with it, and what it wrote
-to standard error stays in a log.
+A worker reads one request as JSON and writes events as lines of JSON; nothing is pickled. Its output files
+can be downloaded. A worker that dies does not affect the server, and its standard error stays in a log.
 """
 
 from __future__ import annotations
@@ -40,8 +39,7 @@ _ONE_THREAD = dict.fromkeys(
 class Job:
     """One piece of work: its events so far, and how it ended.
 
-    It is stopped after `limit` seconds. `on_done` is called when all went well, before others see that
-    it did.
+    It is stopped after `limit` seconds. `on_done` is called on success, before the state changes to "done".
     """
 
     kind: str
@@ -60,22 +58,22 @@ class Job:
 
     @property
     def log(self) -> Path:
-        """What its process writes to standard error; kept where the job failed."""
+        """The standard error of its process; kept if the job failed."""
         return self.folder.with_suffix(".log")
 
     @property
     def seconds(self) -> float:
-        """How long it has worked."""
+        """Seconds of work."""
         return time.monotonic() - self.started if self.took is None else self.took
 
     def files(self) -> list[str]:
-        """Return the names of what can be downloaded."""
+        """Return the names of the output files."""
         folder = self.folder / "out"
         return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
 
 
 class Jobs:
-    """All work of a dashboard; each job has a folder of its own, which goes when it is forgotten."""
+    """The jobs of a dashboard; each has a folder of its own, which is deleted with it."""
 
     def __init__(self, folder: Path, limits: Limits) -> None:
         self._folder = folder
@@ -87,21 +85,16 @@ class Jobs:
     def start(
         self, kind: str, prepare: Prepare, *, on_done: Callable[[Job], None] = lambda job: None
     ) -> Job:
-        """Begin work and return at once.
-
-        `prepare` puts what the worker needs into the folder of the job, and gives the request.
-        """
+        """Start a job and return at once; `prepare` fills its folder, and returns the request."""
         if not self._slots.acquire(blocking=False):
-            raise Refused(
-                429,
-                f"{self._limits.jobs} computations are under way already; try again when one has ended",
-            )
+            running = f"{self._limits.jobs} jobs are running already"
+            raise Refused(429, f"{running}; try again when one has ended")
         return self._begin(kind, prepare, self._limits.work_seconds, on_done)
 
     def run(self, kind: str, prepare: Prepare) -> dict[str, Any]:
-        """Do short work, wait for it, and return its result."""
+        """Run a short job, and return its result."""
         if not self._slots.acquire(timeout=_PATIENCE):
-            raise Refused(429, "other computations take too long; try again when they have ended")
+            raise Refused(429, "other jobs take too long; try again when they have ended")
         job = self._begin(kind, prepare, self._limits.read_seconds, lambda job: None)
         job.ended.wait()
         self.forget(job)
@@ -113,20 +106,18 @@ class Jobs:
         """Return a job."""
         job = self._jobs.get(id)
         if job is None:
-            raise Refused(
-                404, f"there is no computation {id!r:.40}; results are kept for a while only"
-            )
+            raise Refused(404, f"there is no job {id!r:.40}; results are kept for a while only")
         return job
 
     def cancel(self, job: Job) -> None:
-        """End a job that is running."""
+        """Cancel a running job."""
         if job.process is not None and not job.ended.is_set():
             job.state = "cancelled"
             job.process.kill()
             job.ended.wait(10.0)
 
     def forget(self, job: Job) -> None:
-        """End a job and remove all that it left."""
+        """Cancel a job and delete its files."""
         self.cancel(job)
         with self._lock:
             self._jobs.pop(job.id, None)
@@ -135,7 +126,7 @@ class Jobs:
             job.log.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """End all work."""
+        """Cancel all jobs."""
         for job in list(self._jobs.values()):
             self.forget(job)
 
@@ -169,10 +160,7 @@ class Jobs:
 
     def _follow(self, job: Job, request: str) -> None:
         """Read the events of a worker until it ends, or until its time is up."""
-        process = job.process
-        assert process is not None
-        assert process.stdin is not None
-        assert process.stdout is not None
+        process: Any = job.process
         out_of_time = threading.Event()
 
         def stop() -> None:
@@ -190,23 +178,20 @@ class Jobs:
                 for line in lines:
                     _take(job, json.loads(line))
             code = process.wait()
-            if job.state == "running":
-                if job.result is not None:
-                    job.on_done(job)
-                    job.state = "done"
-                elif out_of_time.is_set():
+            if job.state == "running" and job.result is not None:
+                job.on_done(job)
+                job.state = "done"
+            elif job.state == "running" and not job.error:
+                killed = f"was killed by signal {-code}"
+                how = killed if code < 0 else f"ended with exit code {code}"
+                memory = f"it may use {self._limits.memory / 2**30:.3g} GiB"
+                job.error = f"its process {how}, often for lack of memory ({memory}); see {job.log}"
+                if out_of_time.is_set():
                     job.error = f"it was stopped after the {job.limit:g} seconds that it may take"
-                elif not job.error:
-                    killed = f"was killed by signal {-code}"
-                    how = killed if code < 0 else f"ended with exit code {code}"
-                    job.error = (
-                        f"its process {how}, often for lack of memory "
-                        f"(it may use {self._limits.memory / 2**30:.3g} GiB); see {job.log}"
-                    )
         finally:
             clock.cancel()
             if job.state == "running":
-                job.error = job.error or "the computation could not be followed"
+                job.error = job.error or "the job could not be followed"
                 job.state = "failed"
             job.took = time.monotonic() - job.started
             self._slots.release()

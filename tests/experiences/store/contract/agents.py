@@ -49,8 +49,8 @@ def suggestion(id: str, **changes: object) -> SuggestionRecord:
 
 def check_suggestions_are_kept(open: Open) -> None:
     """A suggestion comes back by its id or the beginning of it, with its pair and W, and is no run."""
-    first, second = suggestion("0a1b2c3d4e"), suggestion("0a9", n_labels=None, predicted=None)
-    run = random_run(1, scores=(), origin="told", protocol={}, created_at=first.created_at)
+    first, second = suggestion("0a1b2c3d4e"), suggestion("0a9", low=None, high=None)
+    run = random_run(1, scores=(), origin="reported", protocol={}, created_at=first.created_at)
     with open() as store:
         assert store.add_suggestion(first, run)
         assert not store.add_suggestion(first, random_run(2)), "the id is taken"

@@ -82,7 +82,7 @@ def check_filters(open: Open) -> None:
     """Every filter, alone and with others, gives what looking at each experience gives."""
     with open() as store:
         kinds = [{"status": "failed" if n % 7 == 6 else "done"} for n in range(24)]
-        kinds[3]["origin"] = kinds[8]["origin"] = "told"
+        kinds[3]["origin"] = kinds[8]["origin"] = "reported"
         runs = [random_run(n, **kind) for n, kind in enumerate(kinds)]
         for run in runs:
             store.add(run)
@@ -99,7 +99,7 @@ def check_filters(open: Open) -> None:
             ({"n_labels": [3, 15]}, lambda e: e.n_labels is not None),
             ({"status": "failed"}, lambda e: e.status == "failed"),
             ({"status": "done"}, lambda e: e.status == "done"),
-            ({"origin": "told"}, lambda e: e.origin == "told"),
+            ({"origin": "reported"}, lambda e: e.origin == "reported"),
             ({"origin": "collected"}, lambda e: e.origin == "collected"),
             ({"since": middle}, lambda e: e.created_at >= middle),
             ({"until": middle}, lambda e: e.created_at < middle),

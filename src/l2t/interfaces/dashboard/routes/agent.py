@@ -8,11 +8,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from fastapi import Path as PathParameter
 
-from l2t.exceptions import InvalidInputError
 from l2t.interfaces.dashboard.context import Here
-from l2t.interfaces.dashboard.functions import name_of_version
-from l2t.interfaces.dashboard.models import AskIn, ErrorOut, JobOut, OutcomeIn
-from l2t.interfaces.dashboard.routes.transfers import placed, told
+from l2t.interfaces.dashboard.functions import number_in_use, version_name
+from l2t.interfaces.dashboard.models import AskIn, JobOut, OutcomeIn
+from l2t.interfaces.dashboard.routes.transfers import TOO_MANY, copy_domains, job_out
 
 __all__ = ["router"]
 
@@ -27,21 +26,20 @@ Id = Annotated[str, PathParameter(pattern="^[0-9a-f]{10}$")]
 def versions(here: Here) -> list[dict[str, Any]]:
     """Return the versions of the agent's function, the oldest first.
 
-    `name` is that in /api/reflections, `runs` are those that it has learned from; `error` is the mean error
-    of log ratios on the held-out runs that it was `judged_on`, `incumbent_error` that of the version in use
-    until then.
+    `name` is the name in /api/reflections, `runs` the number of runs it was learned from; `error` is the mean
+    error of its log ratios on the `judged_on` held-out runs, `incumbent_error` that of the version before it.
     """
-    found = here.functions.versions.all()
-    used = here.functions.versions.in_use(found)
+    found = here.store.functions()
+    used = number_in_use(found)
     return [
         {
-            **{name: getattr(told, name) for name in _VERSION},
-            "name": name_of_version(told.number, used),
-            "runs": told.n_runs,
-            "judged_on": told.n_judged,
-            "in_use": told.number == used,
+            **{name: getattr(each, name) for name in _VERSION},
+            "name": version_name(each.number, used),
+            "runs": each.n_runs,
+            "judged_on": each.n_judged,
+            "in_use": each.number == used,
         }
-        for told in (each.told for each in found)
+        for each in found
     ]
 
 
@@ -54,10 +52,10 @@ def use(here: Here, number: Annotated[int, PathParameter(ge=1, le=10**9)]) -> di
 
 @router.get("/suggestions")
 def suggestions(here: Here, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> dict[str, Any]:
-    """Return the suggestions whose outcome is open, the newest first.
+    """Return the suggestions without a reported outcome, the newest first.
 
-    `choice` is the candidate that was chosen, "identity" to not transfer; the ratio lies in `interval` with
-    90 % probability; `version` is that of the agent's function, 0 for none.
+    `choice` is the chosen candidate, "identity" for no transfer; `interval` is the 90 % prediction interval;
+    `version` is the version of the agent's function, 0 for none.
     """
     found = here.store.open_suggestions()
     items = [
@@ -73,35 +71,27 @@ def suggestions(here: Here, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> 
     return {"total": len(found), "items": items}
 
 
-@router.post(
-    "/suggestions",
-    status_code=202,
-    responses={429: {"model": ErrorOut, "description": "Too much is under way."}},
-)
+@router.post("/suggestions", status_code=202, responses=TOO_MANY)
 def ask(here: Here, wanted: AskIn) -> JobOut:
-    """Begin to ask the agent, as a transfer is begun; its suggestion is then in the store."""
-    url = here.store.url
-    if url == "memory://":
-        raise InvalidInputError(
-            "a suggestion is kept in a store in a file or a database, got memory://"
-        )
+    """Start a job that asks the agent; its suggestion is kept in the store."""
+    url = here.shared_store("a suggestion")
 
     def prepare(folder: Path) -> dict[str, Any]:
-        names = placed(here, {"source": wanted.source, "target": wanted.target}, folder)
+        names = copy_domains(here, {"source": wanted.source, "target": wanted.target}, folder)
         options = wanted.model_dump(include={"n_labels", "n_classes"})
         return {"store": url, "names": names, "normalize": wanted.normalize, "options": options}
 
-    return told(here.jobs.start("ask", prepare))
+    return job_out(here.jobs.start("ask", prepare))
 
 
 @router.post("/suggestions/{id}/outcome")
 def tell(here: Here, id: Id, outcome: OutcomeIn) -> dict[str, Any]:
     """Report the outcome of a suggestion; the agent learns from it in the background."""
-    told = here.agent.tell(id, outcome.accuracy_before, outcome.accuracy_after, outcome.n_labels)
-    (score,) = told.scores
+    run = here.agent.tell(id, outcome.accuracy_before, outcome.accuracy_after, outcome.n_labels)
+    (score,) = run.scores
     return {
         "id": id,
-        "run": told.key,
+        "run": run.key,
         "n_labels": score.n_labels,
         "improvement_ratio": score.improvement_ratio,
         "predicted": here.store.suggestion(id).predicted,

@@ -9,15 +9,14 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from fastapi import Path as PathParameter
 
-from l2t.exceptions import InvalidInputError
 from l2t.experiences import Experience, ExperienceStore
 from l2t.interfaces.dashboard.context import Context, Here
 from l2t.interfaces.dashboard.errors import Refused
-from l2t.interfaces.dashboard.functions import LEARNED_HERE, Known
+from l2t.interfaces.dashboard.functions import LEARNED_HERE, NamedFunction
 from l2t.interfaces.dashboard.jobs import Job
 from l2t.interfaces.dashboard.models import JobOut
 from l2t.interfaces.dashboard.pictures import numbers
-from l2t.interfaces.dashboard.routes.transfers import told
+from l2t.interfaces.dashboard.routes.transfers import job_out
 from l2t.reflection import ReflectionFunction, assess, load_reflection, restated
 from l2t.reflection.lesson import SHARE, held_out
 
@@ -34,7 +33,7 @@ _MOST_RESTATED = 60  # of these, where their statistics have to be computed for 
 
 @router.get("/reflections")
 def reflections(here: Here) -> list[dict[str, Any]]:
-    """Return the reflection functions that there are; `latest` marks the one that was learned last.
+    """Return the reflection functions; `latest` marks the one that was learned last.
 
     The rank correlation is Spearman's between predicted and actual ratios on pairs held out in learning.
     """
@@ -44,7 +43,7 @@ def reflections(here: Here) -> list[dict[str, Any]]:
 
 @router.get("/reflections/{name}")
 def reflection(here: Here, name: Name) -> dict[str, Any]:
-    """Return one of them in full: 1/f = beta'd + lambda beta'Q beta + mu/(beta'tau) + b."""
+    """Return one function in full: 1/f = beta'd + lambda beta'Q beta + mu/(beta'tau) + b."""
     known = here.functions.get(name)
     function = known.function
     calibration = function.calibration
@@ -67,9 +66,9 @@ def assessment(
         Pairs, Query(description="All pairs, or those that a learning curve holds out.")
     ] = "all",
 ) -> dict[str, Any]:
-    """Return what a function predicts for up to 300 runs of this store, against what was measured.
+    """Return predicted and measured ratios for up to 300 runs of this store.
 
-    `perhaps_seen` says whether the function may have been learned from this very store.
+    `perhaps_seen` says whether the function may have been learned from this store.
     """
     known = here.functions.get(name)
     key = ("assessment", name, known.learned_at, pairs)
@@ -78,20 +77,16 @@ def assessment(
 
 @router.post("/learning-curves", status_code=202)
 def learning_curve(here: Here) -> JobOut:
-    """Begin to learn from more and more pairs of this store, and to predict those that are held out."""
-    url = here.store.url
-    if url == "memory://":
-        raise InvalidInputError(
-            "a learning curve needs a store in a file or a database, got memory://"
-        )
+    """Start a job that learns from more and more pairs of this store, and predicts the held-out ones."""
+    url = here.shared_store("a learning curve")
 
     def keep(job: Job) -> None:
         here.functions.keep_learned(load_reflection(job.folder / "out" / "reflection.json"))
 
-    return told(here.jobs.start("curve", lambda folder: {"store": url}, on_done=keep))
+    return job_out(here.jobs.start("curve", lambda folder: {"store": url}, on_done=keep))
 
 
-def _summary(known: Known, latest: Known) -> dict[str, Any]:
+def _summary(known: NamedFunction, latest: NamedFunction) -> dict[str, Any]:
     training = known.function.training
     chosen = _chosen(known.function)
     return {
@@ -115,7 +110,7 @@ def _chosen(function: ReflectionFunction) -> dict[str, Any]:
     return {}
 
 
-def _assessment(here: Context, known: Known, pairs: Pairs) -> dict[str, Any]:
+def _assessment(here: Context, known: NamedFunction, pairs: Pairs) -> dict[str, Any]:
     summaries, function = here.store.summaries, known.function
     keys = summaries.some_runs(_MOST_RUNS if pairs == "all" else SHARE * _MOST_RUNS)
     if not keys:
@@ -152,7 +147,7 @@ def _assessment(here: Context, known: Known, pairs: Pairs) -> dict[str, Any]:
 def _readable(
     function: ReflectionFunction, experiences: Iterable[Experience], store: ExperienceStore
 ) -> Iterable[Experience]:
-    """Return experiences whose statistics a function reads; of some runs, if it reads none as it is."""
+    """Return experiences with the statistics of a function; computed again for some runs if none has them."""
     r = function.n_neighbors
     done = [(each.statistics.n_neighbors, each) for each in experiences if each.statistics]
     ready = [each for neighbors, each in done if neighbors == r]

@@ -1,4 +1,4 @@
-"""Try a transfer: uploads, inference, ranking of sources, downloads."""
+"""Uploads, and jobs that transfer or rank sources, with their downloads."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from l2t.interfaces.dashboard.jobs import Job
 from l2t.interfaces.dashboard.models import DomainOut, ErrorOut, JobOut, RankingIn, TransferIn
 from l2t.interfaces.dashboard.uploads import Upload as UploadOut
 
-__all__ = ["placed", "router", "told"]
+__all__ = ["TOO_MANY", "copy_domains", "job_out", "router"]
 
-router = APIRouter(
-    tags=["try a transfer"],
-    responses={429: {"model": ErrorOut, "description": "Too much is under way."}},
-)
+TOO_MANY: dict[int | str, Any] = {
+    429: {"model": ErrorOut, "description": "Too many jobs are running."}
+}
+router = APIRouter(tags=["try a transfer"], responses=TOO_MANY)
 
 Id = Annotated[str, PathParameter(pattern="^[0-9a-f]{32}$")]
-_MOST_EVENTS = 200  # that are given at a time
+_MAX_EVENTS = 200  # per response
 
 
 @router.get("/domains")
 def domains(here: Here) -> list[DomainOut]:
-    """Return the domains of the store that can be chosen, by name; five hundred at most."""
+    """Return the domains of the store, by name; at most 500."""
 
     def compute() -> list[DomainOut]:
         found = here.store.summaries.domains()
@@ -42,7 +42,7 @@ def domains(here: Here) -> list[DomainOut]:
 
 @router.get("/uploads")
 def uploads(here: Here) -> list[UploadOut]:
-    """Return the uploaded domains that can be chosen, the newest first."""
+    """Return the uploaded domains, the newest first."""
     return [_upload(each) for each in here.uploads.all()]
 
 
@@ -50,8 +50,8 @@ def uploads(here: Here) -> list[UploadOut]:
     "/uploads",
     status_code=201,
     responses={
-        status: {"model": ErrorOut, "description": what}
-        for status, what in ((413, "Too large."), (415, "No format that is read."))
+        413: {"model": ErrorOut, "description": "Too large."},
+        415: {"model": ErrorOut, "description": "Unsupported format."},
     },
     openapi_extra={
         "requestBody": {
@@ -68,14 +68,13 @@ async def upload(
     name: Annotated[str, Query(max_length=300, description="The file's name, for its ending.")],
     label: Annotated[str | None, Query(max_length=200, description="The label column.")] = None,
     labeled: Annotated[
-        str | None, Query(max_length=200, description="The column that marks labels you have.")
+        str | None, Query(max_length=200, description="The column that marks labelled rows.")
     ] = None,
 ) -> UploadOut:
-    """Take a csv, npz or parquet file, sent as the body, and read it."""
-    said = request.headers.get("content-length", "0")
-    if said.isdigit() and int(said) > here.settings.max_upload:
-        most = here.settings.max_upload
-        raise Refused(413, f"an upload may have {most} bytes at most, got one of {said[:20]}")
+    """Upload a csv, npz, xlsx or parquet file, sent as the body."""
+    size, limit = request.headers.get("content-length", "0"), here.settings.max_upload
+    if size.isdigit() and int(size) > limit:
+        raise Refused(413, f"an upload may have at most {limit} bytes, got {size[:20]}")
     return _upload(await here.uploads.take(request.stream(), name, label, labeled))
 
 
@@ -87,27 +86,31 @@ def remove_upload(here: Here, id: Id) -> None:
 
 @router.post("/transfers", status_code=202)
 def transfer(here: Here, wanted: TransferIn) -> JobOut:
-    """Begin to find what to transfer; the events of the job are its stages."""
+    """Start a job that infers what to transfer; its events are the stages."""
     files = {"source": wanted.source, "target": wanted.target}
-    return told(here.jobs.start("transfer", lambda folder: _prepare(here, wanted, files, folder)))
+    return job_out(
+        here.jobs.start("transfer", lambda folder: _prepare(here, wanted, files, folder))
+    )
 
 
 @router.post("/rankings", status_code=202)
 def ranking(here: Here, wanted: RankingIn) -> JobOut:
-    """Begin to rank sources by what each adds; the events of the job are the sources ranked so far."""
+    """Start a job that ranks sources by what each adds; its events are the sources ranked so far."""
     files = {f"source{i}": each for i, each in enumerate(wanted.sources)}
     files["target"] = wanted.target
-    return told(here.jobs.start("rank", lambda folder: _prepare(here, wanted, files, folder)))
+    return job_out(here.jobs.start("rank", lambda folder: _prepare(here, wanted, files, folder)))
 
 
 @router.get("/jobs/{id}")
 def job(
     here: Here,
     id: Id,
-    after: Annotated[int, Query(ge=0, le=10**9, description="Events seen already.")] = 0,
+    after: Annotated[
+        int, Query(ge=0, le=10**9, description="Number of events received before.")
+    ] = 0,
 ) -> JobOut:
-    """Return how far a computation is."""
-    return told(here.jobs.get(id), after)
+    """Return the state and progress of a job."""
+    return job_out(here.jobs.get(id), after)
 
 
 @router.get(
@@ -116,24 +119,24 @@ def job(
     responses={200: {"content": {"application/octet-stream": {}}}},
 )
 def job_file(here: Here, id: Id, name: str) -> FileResponse:
-    """Return a file that a computation left."""
+    """Return an output file of a job."""
     found = here.jobs.get(id)
     if found.state != "done" or name not in found.files():
-        raise Refused(404, f"the computation has no file {name!r:.40}")
+        raise Refused(404, f"the job has no file {name!r:.40}")
     path = found.folder / "out" / name
     return FileResponse(path, media_type="application/octet-stream", filename=name)
 
 
 @router.delete("/jobs/{id}", status_code=204)
 def cancel(here: Here, id: Id) -> None:
-    """End a computation."""
+    """Cancel a job."""
     here.jobs.cancel(here.jobs.get(id))
 
 
-def told(job: Job, after: int = 0) -> JobOut:
-    """Return a job as JSON can hold it."""
-    state = job.state  # before its events: who sees the end has seen all that led there
-    events = job.events[after : after + _MOST_EVENTS]
+def job_out(job: Job, after: int = 0) -> JobOut:
+    """Return the state of a job with its events from number `after` on."""
+    state = job.state  # read before the events, so that a finished job comes with all of them
+    events = job.events[after : after + _MAX_EVENTS]
     return JobOut(
         id=job.id,
         kind=job.kind,
@@ -147,9 +150,9 @@ def told(job: Job, after: int = 0) -> JobOut:
     )
 
 
-def placed(here: Context, files: dict[str, str], folder: Path) -> dict[str, str]:
-    """Copy domains by id to where the worker finds them, and return their names."""
-    return {file: _put(here, id, folder / f"{file}.npz") for file, id in files.items()}
+def copy_domains(here: Context, files: dict[str, str], folder: Path) -> dict[str, str]:
+    """Copy domains by id into the folder of a job, and return their names."""
+    return {file: _copy_domain(here, id, folder / f"{file}.npz") for file, id in files.items()}
 
 
 def _upload(each: UploadOut) -> UploadOut:
@@ -159,10 +162,10 @@ def _upload(each: UploadOut) -> UploadOut:
 def _prepare(
     here: Context, wanted: TransferIn | RankingIn, files: dict[str, str], folder: Path
 ) -> dict[str, Any]:
-    """Put the domains where the worker finds them, and return its request."""
+    """Copy the domains into the folder of the job, and return the request for its worker."""
     store = here.store.url
     return {
-        "names": placed(here, files, folder),
+        "names": copy_domains(here, files, folder),
         "normalize": wanted.normalize,
         "options": wanted.model_dump(include={"n_labels", "n_classes", "n_components"}),
         "store": None if store == "memory://" else store,  # which no other process can open
@@ -170,15 +173,15 @@ def _prepare(
     }
 
 
-def _put(here: Context, id: str, path: Path) -> str:
-    """Copy a domain to a file, and return its name."""
+def _copy_domain(here: Context, id: str, path: Path) -> str:
+    """Write a domain to a file, and return its name."""
     kind, _, rest = id.partition(":")
     if kind == "upload":
-        upload, held = here.uploads.get(rest)
-        shutil.copyfile(held, path)
+        upload, stored = here.uploads.get(rest)
+        shutil.copyfile(stored, path)
         return upload.name
     if kind != "store":
-        raise Refused(422, f"a domain is upload:ID or store:FINGERPRINT, got {id!r:.80}")
+        raise Refused(422, f"a domain must be upload:ID or store:FINGERPRINT, got {id!r:.80}")
     found = here.store.summaries.run_of_domain(rest.replace("\0", ""))
     if found is None:
         raise Refused(404, f"the store has no domain {rest!r:.80}")

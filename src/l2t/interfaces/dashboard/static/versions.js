@@ -66,7 +66,7 @@ export async function versions(show, changed, words = null) {
             ),
         },
         { title: "from", number: true, value: (v) => (v.parent === null ? "–" : String(v.parent)) },
-        { title: "origin", value: (v) => ORIGINS[v.origin] ?? `version ${v.parent}, taken up again` },
+        { title: "origin", value: (v) => ORIGINS[v.origin] ?? `version ${v.parent}, used again` },
         { title: "runs", number: true, value: (v) => whole(v.runs) },
         { title: "judged on", number: true, value: (v) => (v.judged_on ? whole(v.judged_on) : "–") },
         {
