@@ -67,12 +67,12 @@ def fill_store(store) -> None:
         Q = rng.normal(size=(33, 33))
         store.add(
             Run(
-                DomainPair(source, target),
-                PAPER[index % 8],
-                {"n_components": 20},
-                index,
-                {"n_draws": 10},
-                "done",
+                pair=DomainPair(source, target),
+                algorithm=PAPER[index % 8],
+                params={"n_components": 20},
+                random_state=index,
+                protocol={"n_draws": 10},
+                status="done",
                 W=rng.normal(size=(4, 2)),
                 statistics=PairStatistics(
                     rng.normal(size=33), Q @ Q.T, rng.normal(size=33), bank, 5

@@ -21,10 +21,10 @@ __all__ = ["progress_bar"]
 
 
 class _Rate(ProgressColumn):
-    """How many a second."""
+    """The speed."""
 
     def render(self, task: Task) -> Text:
-        """Return the rate, once there is one."""
+        """Return tasks per second, once they are known."""
         return Text(f"{task.speed:.1f}/s" if task.speed else "")
 
 

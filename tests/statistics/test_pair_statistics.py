@@ -172,7 +172,11 @@ def test_labels_are_not_read(rng):
 @pytest.mark.parametrize(
     ("W", "options", "sentence"),
     [
-        (np.ones((5, 2)), {}, r"W must be finite with one row a feature \(6\), got shape \(5, 2\)"),
+        (
+            np.ones((5, 2)),
+            {},
+            r"W must be finite with one row per feature \(6\), got shape \(5, 2\)",
+        ),
         (np.full((6, 2), np.nan), {}, "W must be finite"),
         (np.zeros((6, 2)), {}, "W must not send all rows of both domains to one point"),
         (

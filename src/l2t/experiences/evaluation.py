@@ -1,10 +1,10 @@
-"""What a representation of the target is worth: accuracy from few labels.
+"""Evaluation of a representation of the target: its accuracy with few labels.
 
 For each label count c, c target rows are drawn by class in equal shares (a remainder goes to random
 classes; a class too small for its share leaves it to the others), the other rows that carry a label are
-classified, by default by their nearest drawn row, and the accuracy is averaged over several draws. The draws
-depend on the labels, the count and the seed alone, so that every representation of a target is judged on the
-same rows, and the *improvement ratio* of two of them is a paired comparison.
+classified, by default by 1-NN, and the accuracy is averaged over several draws. The draws depend on the
+labels, the count and the seed alone: every representation of a target is evaluated on the same rows, and the
+*improvement ratio* of two of them is a paired comparison.
 """
 
 from __future__ import annotations
@@ -67,11 +67,9 @@ class Accuracies:
 
 
 def improvement_ratio(before: npt.ArrayLike, after: npt.ArrayLike, n_test: npt.ArrayLike) -> Array:
-    """Return ``l = after / before``, always finite and positive.
+    """Return ``l = after / before``, the ratio of accuracies with and without W on `n_test` test rows.
 
-    An accuracy of zero is taken for half a right answer among the test rows: ``1 / (2 n_test)``.
-
-    `before` and `after` are the accuracies without and with W on the same `n_test` test rows.
+    An accuracy of zero counts as half a right answer, ``1 / (2 n_test)``: the ratio is finite and positive.
 
     >>> improvement_ratio([0.5, 0.0], [0.75, 0.5], [100, 50]).tolist()
     [1.5, 50.0]

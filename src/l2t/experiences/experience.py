@@ -49,8 +49,26 @@ class Score:
     improvement_ratio: float
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Work:
+    """The fields that runs and experiences share; `Run` describes them."""
+
+    algorithm: str
+    params: Mapping[str, Any]
+    random_state: int
+    protocol: Mapping[str, Any]
+    status: Status
+    reason: str = ""
+    statistics: PairStatistics | None = None
+    duration: float = 0.0
+    version: str = ""
+    host: str = ""
+    created_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    origin: Origin = "collected"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Run(_Work):
     """One algorithm on one pair, with all that is needed to explain or repeat it.
 
     Attributes
@@ -74,20 +92,8 @@ class Run:
     """
 
     pair: DomainPair
-    algorithm: str
-    params: Mapping[str, Any]
-    random_state: int
-    protocol: Mapping[str, Any]
-    status: Status
-    reason: str = ""
     W: npt.NDArray[Any] | None = None
-    statistics: PairStatistics | None = None
     scores: tuple[Score, ...] = ()
-    duration: float = 0.0
-    version: str = ""
-    host: str = ""
-    created_at: datetime = field(default_factory=lambda: datetime.now(UTC))
-    origin: Origin = "collected"
 
     def __post_init__(self) -> None:
         failed = self.status == "failed"
@@ -103,9 +109,9 @@ class Run:
         return run_key(self.pair, self.algorithm, self.params, self.random_state, self.protocol)
 
 
-@dataclass(frozen=True, eq=False)
-class Experience:
-    """A run at one number of labels, as a store gives it back.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Experience(_Work):
+    """A run at one number of labels, as a store returns it.
 
     A run that failed is one experience without scores (`n_labels` None, accuracies and ratio NaN).
     """
@@ -115,24 +121,12 @@ class Experience:
     target: str
     source_name: str
     target_name: str
-    algorithm: str
-    params: Mapping[str, Any]
-    random_state: int
-    protocol: Mapping[str, Any]
-    status: Status
-    reason: str
     n_labels: int | None
     accuracy_before: float
     standard_error_before: float
     accuracy_after: float
     standard_error_after: float
     improvement_ratio: float
-    statistics: PairStatistics | None
-    duration: float
-    version: str
-    host: str
-    created_at: datetime
-    origin: Origin = "collected"
 
 
 def run_key(

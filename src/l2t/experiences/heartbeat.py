@@ -1,4 +1,4 @@
-"""A sign of life that a collection leaves in the store, so that others can see how far it is."""
+"""The progress of a collection in its store, so that others can see it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from l2t.experiences.store import ExperienceStore
 
 __all__ = ["Heartbeat"]
 
-_EVERY = 1.0  # seconds between two signs, at least
+_EVERY = 1.0  # least seconds between two reports
 
 
 class Heartbeat:
-    """Signs of life in a store: one at the beginning, at most one per second, and one at the end."""
+    """Progress reports to a store: one at the beginning, at most one per second, and one at the end."""
 
     def __init__(self, store: ExperienceStore, total: int | None) -> None:
         now = datetime.now(UTC)
@@ -40,8 +40,7 @@ class Heartbeat:
     ) -> None:
         outcome = "finished"
         if kind is not None:
-            message = " ".join(f"{kind.__name__}: {error}".split())
-            outcome = f"stopped by {message[:500]}"
+            outcome = f"stopped by {' '.join(f'{kind.__name__}: {error}'.split())[:500]}"
         if error is not None and not isinstance(error, Exception):
             # Ctrl-C between the start of a transaction and its `with` block: the frames of the traceback keep
             # the transaction open, and the note below would wait for it.
@@ -51,7 +50,7 @@ class Heartbeat:
             self._leave(outcome)
 
     def beat(self, counts: Mapping[str, int], latest: str | None = None) -> None:
-        """Report how many runs there are by how they ended, and what was run last if that is new."""
+        """Report the numbers of runs by how they ended, and what was run last if that is new."""
         done, failed, there = (counts[name] for name in ("done", "failed", "already there"))
         latest = self._progress.latest if latest is None else latest
         self._progress = replace(

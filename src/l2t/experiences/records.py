@@ -90,20 +90,10 @@ class SuggestionRecord:
 
 @dataclass(frozen=True)
 class CollectionProgress:
-    """The progress of a collection.
+    """The progress of a collection: its process, the times of its reports, and its runs so far.
 
-    Attributes
-    ----------
-    id, host, pid : str, str, int
-        Which collection, and where it runs.
-    started_at, updated_at : datetime
-        When it began, and when it last reported.
-    total, done, failed, already_there : int
-        Requested runs (None where unknown), and runs so far by how they ended.
-    latest : str
-        What was run last.
-    ended_at, outcome : datetime or None, str
-        When it ended and how, "finished" or why not; None and empty while it works.
+    `total` is the number of requested runs (None where unknown), `latest` what was run last; `outcome` is
+    "finished" or the reason of the end, empty while it runs.
     """
 
     id: str

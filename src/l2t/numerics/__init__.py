@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from l2t.numerics.conjugate_gradient import Optimum, gradient_error, minimize_on_manifold
+from l2t.numerics.conjugate_gradient import (
+    Grassmann,
+    Manifold,
+    Optimum,
+    Sphere,
+    gradient_error,
+    minimize_on_manifold,
+)
 from l2t.numerics.eigen import (
     leading_eigenpairs,
     leading_eigenpairs_of,
@@ -18,7 +25,6 @@ from l2t.numerics.kernels import (
     rbf_kernel,
     squared_distances,
 )
-from l2t.numerics.manifolds import Grassmann, Manifold, Sphere
 from l2t.numerics.span import JointSpan, jointly_centred
 from l2t.numerics.sparse_coding import SparseCodes, lasso_objective, sparse_codes
 from l2t.numerics.threads import few_threads

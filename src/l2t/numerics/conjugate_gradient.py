@@ -1,21 +1,25 @@
 """Riemannian conjugate gradient (Polak-Ribière+, monotone Armijo line search).
 
 ``W <- retract(W + t p)``,  ``p = -g + beta_PR transport(p)``,  restarted whenever p is no descent
-direction. One small routine serves DIP, SIE, ITL and the inference of W. Every accepted step lowers
-the objective, and the result says why the search stopped.
+direction. One routine serves DIP, SIE, ITL and the inference of W. Every accepted step lowers the objective.
+
+The manifolds use the flat inner product and transport vectors by projection:
+
+* Grassmann: ``W'W = I_u`` up to rotation; tangent ``G - W W'G``; retraction by QR.
+* Sphere: ``||W||_F = radius``; tangent ``G - <G, W> W / radius²``; retraction by scaling.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
-from l2t.numerics.manifolds import Manifold
 from l2t.typing import Array
 
-__all__ = ["Optimum", "gradient_error", "minimize_on_manifold"]
+__all__ = ["Grassmann", "Manifold", "Optimum", "Sphere", "gradient_error", "minimize_on_manifold"]
 
 Objective = Callable[[Array], tuple[float, Array]]
 
@@ -23,20 +27,44 @@ ARMIJO = 1e-4
 MAX_HALVINGS = 25
 
 
+@dataclass(frozen=True)
+class Grassmann:
+    """Subspaces, written as orthonormal columns."""
+
+    def project(self, W: Array, G: Array) -> Array:
+        """Return the part of G that is tangent at W, ``G - W W'G``."""
+        return G - W @ (W.T @ G)
+
+    def retract(self, W: Array) -> Array:
+        """Return the Q of ``W = QR`` with a positive diagonal of R."""
+        Q, R = np.linalg.qr(W)
+        return np.asarray(Q * np.where(np.diag(R) < 0, -1.0, 1.0))
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """Matrices of one Frobenius norm."""
+
+    radius: float
+
+    def project(self, W: Array, G: Array) -> Array:
+        """Return ``G - <G, W> W / radius²``."""
+        return G - (np.vdot(G, W) / self.radius**2) * W
+
+    def retract(self, W: Array) -> Array:
+        """Return W scaled to the radius."""
+        return W * (self.radius / np.linalg.norm(W))
+
+
+Manifold: TypeAlias = Grassmann | Sphere
+
+
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """Where a search ended, and why.
+    """The best point W, and why the search stopped there.
 
-    Attributes
-    ----------
-    W : array
-        The best point found.
-    trace : tuple of float
-        The objective at the start and after every iteration; never rising.
-    stop_reason : str
-        ``"gradient"``, ``"progress"`` and ``"line-search"`` mean convergence; ``"max_iter"`` does not.
-    n_evaluations : int
-        How often the objective was computed.
+    `trace` is the objective at the start and after every iteration, never rising. The stop reasons
+    "gradient", "progress" and "line-search" mean convergence; "max_iter" does not.
     """
 
     W: Array
@@ -61,11 +89,10 @@ def minimize_on_manifold(
 ) -> Optimum:
     """Minimise ``fun(W) = (value, Euclidean gradient)`` from W over a manifold.
 
-    Stops when the tangent gradient is below ``1e-10`` of the value per unit of W ("gradient"), when
-    two iterations together gain less than ``tol`` of the objective ("progress"), when no step along
-    steepest descent lowers it ("line-search"), or after ``max_iter`` iterations. Objectives are taken
-    to be of the order of 1: what is below 1e-12 is rounding. `callback` is given W and its value at the
-    start and after every step.
+    Stops when the tangent gradient is below ``1e-10`` of the value per unit of W ("gradient"), when two
+    iterations together gain less than ``tol`` of the objective ("progress"), when no step along steepest
+    descent lowers it ("line-search"), or after ``max_iter`` iterations. A value below 1e-12 is rounding.
+    `callback` is called with W and its value at the start and after every step.
     """
     W = manifold.retract(W)
     value, euclidean = fun(W)
@@ -108,7 +135,7 @@ def _square(G: Array) -> float:
 
 
 def _stalled(trace: list[float], tol: float) -> bool:
-    """Tell whether the last two iterations together gained less than tol of the objective."""
+    """Return whether the last two iterations together gained less than tol of the objective."""
     return len(trace) > 2 and trace[-3] - trace[-1] <= tol * max(abs(trace[-3]), 1e-12)
 
 

@@ -1,8 +1,8 @@
 """Eigenvectors of symmetric matrices, largest first, with a fixed sign.
 
 Small problems are solved by LAPACK. A large one given as a product ``V -> A V`` is solved by Lanczos
-(ARPACK) without forming A. Lanczos may pass over a copy of a repeated eigenvalue, so its answer is
-checked: a second, short run on what is left must find nothing larger, or LAPACK has the last word.
+(ARPACK) without forming A. Lanczos may miss a copy of a repeated eigenvalue, so a second, short run on the
+orthogonal complement must find nothing larger; otherwise LAPACK solves it.
 """
 
 from __future__ import annotations
@@ -99,11 +99,7 @@ def _with_fixed_signs(vectors: Array) -> Array:
 
 
 def principal_axes(X: Array, k: int) -> Array:
-    """Return the leading principal axes (columns) of the rows of X, centred by their mean.
-
-    There are k of them, or as many as the rank of the centred rows where that is less. Works with
-    whichever of X'X and XX' is smaller.
-    """
+    """Return the k leading principal axes (columns) of the rows of X, or as many as their rank."""
     mean = X.mean(axis=0)
     centred = X - mean
     n, m = centred.shape
@@ -122,10 +118,7 @@ def principal_axes(X: Array, k: int) -> Array:
 
 
 def leading_coordinates(X: Array, k: int) -> Array:
-    """Return the rows of X, as they are centred, in their k leading principal coordinates.
-
-    Works with whichever of X'X and XX' is smaller; there are no more coordinates than rows or columns.
-    """
+    """Return the centred rows X in their leading principal coordinates: k, or as many as rows or columns."""
     if X.shape[1] <= len(X):
         return X @ leading_eigenpairs(X.T @ X, k)[1]
     values, vectors = leading_eigenpairs(X @ X.T, k)
@@ -138,18 +131,11 @@ def rounding(shape: tuple[int, ...], size: float) -> float:
 
 
 def two_components(*sets: npt.NDArray[Any], like: Array | None = None) -> list[Array]:
-    """Return each set of rows in two dimensions.
+    """Return each set of rows in the two leading principal components of all of them.
 
-    Parameters
-    ----------
-    *sets : arrays of shape (n_i, m)
-        Rows with the same columns.
-    like : array of shape (sum of n_i, 2), optional
-        An earlier picture of the same rows: the new one is turned and mirrored to be nearest to it, so
-        that a sequence of pictures moves and does not jump.
+    `like` is an earlier picture of the same rows, all sets together: the new one is rotated and mirrored to
+    be nearest to it, so that a sequence of pictures does not jump.
 
-    Examples
-    --------
     >>> left, right = two_components(np.array([[0.0, 1.0, 0.0]]), np.array([[0.0, 3.0, 0.0]]))
     >>> float(abs(left - right)[0, 0]), abs(float(left[0, 1]))
     (2.0, 0.0)

@@ -17,7 +17,7 @@ from l2t.typing import Array
 __all__ = ["PAIRS", "laplacian_product", "mean_gap_weights", "mean_squared_distance"]
 __all__ += ["rbf_kernel", "squared_distances", "upper_blocks"]
 
-#: Pairs of rows a block: small enough for the cache, and enough work for each call of numpy.
+#: Pairs of rows per block: small enough for the cache, and enough work for each call of numpy.
 PAIRS = 16384
 
 
@@ -43,22 +43,11 @@ BLOCK = 256
 
 
 def squared_distances(A: Array, B: Array | None = None, *, rounding: float = 0.0) -> Array:
-    """Return ``D_ij = ||a_i - b_j||²``, never negative.
+    """Return ``D_ij = ||a_i - b_j||²`` (n x k), never negative, with no other array of that size.
 
-    Parameters
-    ----------
-    A, B : array of shape (n, m), (k, m)
-        The rows; B is A if None, and the diagonal exactly zero then.
-    rounding : float, default 0
-        Distances up to this share of ``||a_i||² + ||b_j||²`` are zero: those rows coincide.
+    B is A if None, and the diagonal exactly zero then. Distances up to the share `rounding` of
+    ``||a_i||² + ||b_j||²`` are zero: those rows coincide.
 
-    Returns
-    -------
-    array of shape (n, k)
-        The squared distances, with no other array of that size.
-
-    Examples
-    --------
     >>> squared_distances(np.array([[0.0], [3.0]])).tolist()
     [[0.0, 9.0], [9.0, 0.0]]
     """

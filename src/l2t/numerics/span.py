@@ -45,16 +45,9 @@ def jointly_centred(Xs: npt.NDArray[Any], Xt: npt.NDArray[Any]) -> tuple[Array, 
 class JointSpan:
     """Both domains in the coordinates of their joint span.
 
-    Attributes
-    ----------
-    source, target : array of shape (ns, r), (nt, r)
-        Jointly centred principal coordinates, always float64.
-    mean : array of shape (m,)
-        The joint mean that was taken off.
-    dtype : dtype
-        The floating type of the data, in which factors are handed back.
-    noise : float
-        A singular value below this is rounding.
+    `source` (ns x r) and `target` (nt x r) are centred principal coordinates in float64, `mean` (m) is
+    their joint mean, `dtype` the type of the data and of lifted factors; a singular value below `noise` is
+    rounding.
     """
 
     source: Array
@@ -98,7 +91,7 @@ class JointSpan:
         return np.concatenate([self.source, self.target])
 
     def lift(self, V: Array, dtype: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
-        """Map a factor V (r x u) of the span to W = B V (m x u), in the type of the data if not told."""
+        """Map a factor V (r x u) of the span to W = B V (m x u), by default in the type of the data."""
         W = self._rotation @ V
         if self._reflectors is not None:
             padded = np.zeros((self.mean.size, V.shape[1]), order="F")

@@ -1,13 +1,13 @@
 """Sparse codes of many rows at once: the lasso by feature-sign search, batched over rows.
 
 ``min_A  1/2 ||T - A D||_F² + alpha ||A||_1``,  T (n x d) rows to code, D (k x d) atoms as rows,
-A (n x k) codes; optionally one forbidden atom a row (a row must not explain itself).
+A (n x k) codes; optionally one forbidden atom per row (a row must not explain itself).
 
 * Feature-sign search (Lee, Battle, Raina, Ng 2007), all rows in step: with the signs s of its support S
   a row solves ``D_S D_S' a = D_S t - alpha s``. Where a sign would change on the way it stops there and
   that atom leaves; where none does, the atom that breaks optimality most joins. A row is done, exactly,
   when no atom wants to join.
-* Rows that are not done after that (atoms that depend on each other) go on by accelerated proximal
+* Rows that are not done after that (atoms that depend on each other) are finished by accelerated proximal
   gradient (FISTA), whose momentum restarts when it points uphill (O'Donoghue and Candès 2015).
 
 The Gram matrix of the atoms (k x k) is never formed: ``(T - A D) D'`` is two thin products.
@@ -29,7 +29,7 @@ __all__ = ["SparseCodes", "lasso_objective", "sparse_codes"]
 
 Indices = npt.NDArray[np.intp]
 
-#: Rounds of feature-sign search for each dimension of the rows; a row needs about one an atom.
+#: Rounds of feature-sign search for each dimension of the rows; a row needs about one per atom.
 ROUNDS = 6
 #: Steps of FISTA between two looks at optimality.
 CHECK_EVERY = 25
@@ -37,10 +37,7 @@ CHECK_EVERY = 25
 
 @dataclass(frozen=True, eq=False)
 class SparseCodes:
-    """Codes A, how far they are from optimal, and whether that is within the tolerance.
-
-    ``violation`` is the largest breach of the optimality conditions as a share of alpha.
-    """
+    """Codes A, the largest violation of the optimality conditions relative to alpha, and convergence."""
 
     codes: Array
     violation: float
@@ -62,25 +59,12 @@ def sparse_codes(
     max_iter: int = 1000,
     tol: float = 1e-3,
 ) -> SparseCodes:
-    """Code the rows of T over the atoms (rows of D).
+    """Code the rows of T (n x d) over the atoms, the rows of D (k x d).
 
-    Parameters
-    ----------
-    D, T : array of shape (k, d), (n, d)
-        Atoms and rows.
-    alpha : float
-        Weight of the l1 norm, positive.
-    start : array of shape (n, k), optional
-        A warm start.
-    forbidden : int array of shape (n,), optional
-        Row i never uses atom ``forbidden[i]``.
-    max_iter : int
-        Steps of the proximal gradient for rows that the search does not finish.
-    tol : float
-        How far the optimality conditions may be broken, as a share of alpha.
+    `start` (n x k) is a warm start; row i never uses atom ``forbidden[i]``; `max_iter` are the steps of the
+    proximal gradient for rows that the search does not finish; `tol` is the violation of the optimality
+    conditions that is accepted, relative to alpha.
 
-    Examples
-    --------
     >>> sparse_codes(np.eye(2), np.array([[3.0, 0.5]]), 1.0).codes.round(9).tolist()
     [[2.0, 0.0]]
     """

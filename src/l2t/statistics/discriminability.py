@@ -1,4 +1,4 @@
-"""tau: how well a W separates what is far in the target from what is near, without labels.
+"""tau: how well a W separates distant target rows from near ones, without labels.
 
 ``tau_k(W) = Σ_{jj'} (K - H)_jj' ||(x_j - x_j') W||² / Σ_{jj'} H_jj' ||(x_j - x_j') W||²``
 
@@ -7,8 +7,7 @@ over target rows, ``K_jj' = exp(-||x_j - x_j'||² / delta_k)`` in the *original*
 that are mutually among their r nearest (errata E11, E28 to E30). The weights do not depend on W.
 
 Narrow kernels underflow: the exponent of a block's nearest pair is factored out of its two sums, and
-blocks are added by their logarithms. Then one of the two sums is at least the size of that pair, and the
-other may only underflow where the ratio is out of bounds anyway.
+blocks are added by their logarithms.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""How mutual the neighbourhoods of some rows are.
+"""The share of nearest neighbours that are mutual.
 
 ``share = mean over r of #{(i, j): each among the other's r nearest} / (n r)``,  r = 5 and 10.
 
-In classes that spread as those of other tasks in the same features do, the share is what it is there. Where
-it is higher, rows stand in tight groups that need not be the classes: what trusts the neighbours of a target
-then errs (photo-style: groups of the same texture).
+A share above that of other tasks in the same features means tight groups that need not be the classes (in
+photo-style, rows of the same texture): methods that rely on the neighbours of a target then fail.
 """
 
 from __future__ import annotations
@@ -22,20 +21,10 @@ N_SAMPLES = 3
 
 
 def mutual_share(X: AnyArray, n_rows: int | None = None, *, random_state: int = 0) -> float:
-    """Return the share of nearest neighbours that are mutual.
+    """Return the share of nearest neighbours of the rows of X that are mutual.
 
-    Parameters
-    ----------
-    X : array of shape (n, m)
-        The rows.
-    n_rows : int, optional
-        Look at so many random rows at a time, so that shares of different numbers of rows can be compared.
-    random_state : int, default=0
-        The seed of the random rows.
-
-    Examples
-    --------
-    Two far groups of three rows each: all neighbours within a group are mutual.
+    With `n_rows`, the mean share in samples of so many random rows, which can be compared between data of
+    different sizes. In two distant groups of three rows all neighbours within a group are mutual:
 
     >>> groups = np.repeat([[0.0], [100.0]], 3, axis=0) + [[0], [1], [2]] * 2
     >>> mutual_share(groups)

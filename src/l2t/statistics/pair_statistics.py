@@ -117,7 +117,7 @@ def pair_statistics(
     W = np.asarray(W.W if isinstance(W, LatentFactors) else W, dtype=np.float64)
     if W.ndim != 2 or W.shape[0] != pair.n_features or not np.isfinite(W).all():
         raise InvalidInputError(
-            f"W must be finite with one row a feature ({pair.n_features}), got shape {W.shape}"
+            f"W must be finite with one row per feature ({pair.n_features}), got shape {W.shape}"
         )
     Xs, Xt = _centred(pair)
     Zs, Zt = Xs @ W, Xt @ W

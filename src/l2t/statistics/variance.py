@@ -76,10 +76,7 @@ def mmd(
     eta: float,
     kernels: KernelBank,
 ) -> Array:
-    """Return d (K,), given the kernel sums (K, 4) over the paired rows (`mmd_covariance`).
-
-    What is left to do are the rows of the larger domain that have no partner.
-    """
+    """Return d (K,) from the kernel sums (K, 4) over the paired rows, and the rows without a partner."""
     i, j = paired
     ss, st, ts, tt = sums.T
     more_s, more_st = _sums_of_rest(np.delete(Zs, i, axis=0), Zs[i], Zt[j], eta, kernels)

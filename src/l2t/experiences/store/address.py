@@ -24,11 +24,7 @@ _FORMS = (
 
 @dataclass(frozen=True)
 class Address:
-    """The place of a store.
-
-    `url` opens the same store from any directory, and may hold a password; `shown` is without it, for
-    messages. `path` is the file of an SQLite store.
-    """
+    """The place of a store: `url` may hold a password, `shown` does not; `path` is the file of SQLite."""
 
     kind: Literal["sqlite", "postgresql", "memory"]
     url: str
@@ -69,7 +65,7 @@ class Address:
 
     @property
     def without_password(self) -> str:
-        """What opens the same store where PGPASSWORD or a password file holds the password.
+        """The URL without its password, for where PGPASSWORD or a password file holds it.
 
         >>> Address.of("postgresql://me:secret@host/l2t").without_password
         'postgresql://me@host/l2t'

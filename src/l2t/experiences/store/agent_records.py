@@ -111,11 +111,14 @@ class AgentRecords:
     def function(self, number: int | None = None) -> FunctionVersion | None:
         """Return a version of the agent's function, by default the one in use; None without it."""
         chosen = functions.c.took_over if number is None else functions.c.number == number
-        return self._last_function(chosen)
+        query = select(functions).where(chosen).order_by(functions.c.number.desc()).limit(1)
+        return next(iter(self._records(FunctionVersion, query)), None)
 
     def newest_function(self) -> FunctionVersion | None:
         """Return the newest version, in use or not; None where there is none."""
-        return self._last_function(functions.c.number > 0)
+        with self._database.reading() as connection:
+            newest = last_number(connection)
+        return self.function(newest)
 
     def functions(self) -> list[FunctionVersion]:
         """Return all versions of the agent's function, the oldest first."""
@@ -132,10 +135,6 @@ class AgentRecords:
         query = select(runs.c.key).where(runs.c.used_for == purpose, runs.c.status == "done")
         query = query.order_by(runs.c.created_at.desc(), runs.c.key.desc()).limit(limit)
         return [key for (key,) in self._database.rows(query)]
-
-    def _last_function(self, where: Any) -> FunctionVersion | None:
-        query = select(functions).where(where).order_by(functions.c.number.desc()).limit(1)
-        return next(iter(self._records(FunctionVersion, query)), None)
 
     def _records(self, kind: type[Record], query: Any) -> list[Record]:
         return [record_of(kind, row) for row in self._database.rows(query)]

@@ -1,9 +1,9 @@
 """Connections, transactions and errors of the database behind a store.
 
-SQLite runs in WAL mode, so that readers never wait for a writer, with `synchronous` FULL: what was
-committed survives a loss of power. A write begins with BEGIN IMMEDIATE: it waits for its turn before it
-reads anything, which avoids "database is locked" among many writers. PostgreSQL writers share an advisory
-lock that excludes those who delete, so that no array is deleted between being found and referred to.
+SQLite runs in WAL mode, so that readers never wait for a writer, with `synchronous` FULL, so that a commit
+survives a loss of power. A write begins with BEGIN IMMEDIATE, which avoids "database is locked" among many
+writers. PostgreSQL writers share an advisory lock that excludes those who delete: no array is deleted between
+being found and referred to.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Database:
             return list(connection.execute(query).all())
 
     def write(self, action: Callable[[Connection], T]) -> T:
-        """Return what an action gives in a transaction of its own, which is repeated on conflict."""
+        """Return the result of an action in a transaction of its own, which is repeated on conflict."""
         while True:
             try:
                 with self.writing() as connection:

@@ -5,7 +5,7 @@
     browser --safety--> pages (templates, static)
             --safety--> routes (JSON) --> store, functions, jobs --> worker processes
 
-Nothing is imported here: a worker process is of this package, and should not wait for the server's parts.
+Nothing is imported here, so that a worker process does not import the server.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The application, routes and pages behind the guard, and serving it on an address of this machine."""
+"""The application with its routes, pages and guard, and the server."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def create_app(store: ExperienceStore, settings: Settings | None = None) -> Fast
 
 
 def serve(url: str, settings: Settings, *, open_browser: bool = False) -> None:
-    """Print the address of the dashboard of a store that exists, and serve it until interrupted."""
+    """Serve the dashboard of an existing store until interrupted, and print its address."""
     with open_store(url, create=False) as store:
         app = create_app(store, settings)
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", server_header=False))
         try:
             with _listening(settings) as opened, suppress(KeyboardInterrupt):  # how one ends it
                 address = _address(settings, opened.getsockname()[1])
-                # Who connects before the server runs waits for it.
+                # A visitor who connects before the server runs waits for it.
                 print(f"dashboard at {address} (end with Ctrl-C)", file=sys.stderr, flush=True)
                 if open_browser:
                     webbrowser.open(address)

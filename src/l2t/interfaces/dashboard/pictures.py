@@ -15,8 +15,8 @@ from l2t.typing import Array
 __all__ = ["numbers", "picture"]
 
 _MOST = 250  # rows of a domain that are drawn
-_FAR = 4.0  # times the median distance from the middle
-_CLASSES = 10  # that have a colour of their own
+_FAR = 4.0  # times the median distance from the centre
+_CLASSES = 10  # with a colour of their own
 
 
 def picture(pair: DomainPair, W: npt.NDArray[Any] | None) -> dict[str, Any]:
@@ -46,15 +46,15 @@ def _flat(
     sets: list[npt.NDArray[Any]], like: Array | None
 ) -> tuple[dict[str, list[list[float]]], Array]:
     """Return the rows of both sides in the plane, turned to be nearest to an earlier picture."""
-    source, target = two_components(*_drawn_in(sets), like=like)
+    source, target = two_components(*_clip_outliers(sets), like=like)
     scale = float(max(np.abs(source).max(), np.abs(target).max())) or 1.0
     points = {"source": source / scale, "target": target / scale}
     listed = {side: each.round(4).tolist() for side, each in points.items()}
     return listed, np.concatenate(list(points.values()))
 
 
-def _drawn_in(sets: list[npt.NDArray[Any]]) -> list[Array]:
-    """Draw rows that are far from all others nearer, so that they do not squeeze the picture to a point."""
+def _clip_outliers(sets: list[npt.NDArray[Any]]) -> list[Array]:
+    """Move outliers towards the centre, so that they do not shrink the rest of the picture to a point."""
     rows = np.concatenate(sets).astype(np.float64)
     rows -= np.median(rows, axis=0)
     far = np.linalg.norm(rows, axis=1)

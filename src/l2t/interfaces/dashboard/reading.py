@@ -1,4 +1,4 @@
-"""Reading an upload; apart from other work, for it needs little and people wait for it."""
+"""Reading an upload; apart from other work, so that few modules are imported while people wait."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _BYTES = 8  # per number
 _CHARACTERS = 32  # per number as text, with what is around it
 
 
-def read_upload(request: dict[str, Any], tell: Callable[..., None]) -> dict[str, Any]:
-    """Read an uploaded file, check its size, and write it as the npz that later work takes."""
+def read_upload(request: dict[str, Any], report: Callable[..., None]) -> dict[str, Any]:
+    """Read an uploaded file, check its size, and write it as npz for later jobs."""
     path, limits = Path(request["path"]), request["limits"]
     name = request["options"]["name"]
     try:
@@ -72,7 +72,7 @@ def _check_text(path: Path, most: int, most_bytes: int) -> None:
 
 
 def _parquet_bytes(path: Path) -> int:
-    """Return what the columns of a parquet file need by its own account."""
+    """Return the size of the columns that a parquet file declares."""
     try:
         from pyarrow.parquet import read_metadata
     except ImportError:

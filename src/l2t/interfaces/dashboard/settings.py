@@ -1,4 +1,4 @@
-"""What a dashboard may do, and for whom."""
+"""Settings of a dashboard: address, token and limits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEAST_TOKEN = 16  # characters
 
 @dataclass(frozen=True)
 class Limits:
-    """How much a visitor may ask for."""
+    """Limits of a visitor's requests."""
 
     rows: int = 20_000  # of an uploaded domain, as features and values
     features: int = 20_000
@@ -30,7 +30,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Settings:
-    """How a dashboard is served."""
+    """The settings of a dashboard."""
 
     host: str = "127.0.0.1"
     port: int = 8765  # 0 for any that is free

@@ -1,4 +1,4 @@
-"""Uploaded domains: taken in piece by piece, read in a worker process, kept for a while."""
+"""Uploaded domains: received in chunks, read in a worker process, kept for a while."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Uploads:
     async def take(
         self, chunks: AsyncIterator[bytes], file_name: str, label: str | None, labeled: str | None
     ) -> Upload:
-        """Take a file in, and read it."""
+        """Receive a file, and read it."""
         name = _plain(file_name)
         format = FORMATS.get(Path(name).suffix.lower())
         if format is None:
@@ -52,13 +52,9 @@ class Uploads:
         id = secrets.token_hex(16)
         raw, ready = self._folder / f"{id}.raw", self._path(id)
         title = Path(name).stem or "upload"
-        options = {"label": label or None, "labeled": labeled or None}
-        request = {
-            "path": str(raw),
-            "to": str(ready),
-            "options": options | {"name": title, "format": format},
-            "limits": asdict(self._settings.limits),
-        }
+        options = {"label": label or None, "labeled": labeled or None, "name": title}
+        request = {"path": str(raw), "to": str(ready), "options": options | {"format": format}}
+        request["limits"] = asdict(self._settings.limits)
         try:
             await self._write(chunks, raw)
             found = await run_in_threadpool(self._jobs.run, "read", lambda folder: request)
@@ -70,7 +66,7 @@ class Uploads:
         return self._keep(Upload(id, title, **found))
 
     def all(self) -> list[Upload]:
-        """Return what is there, the newest first."""
+        """Return the uploads, the newest first."""
         with self._lock:
             return list(self._uploads.values())[::-1]
 
@@ -89,7 +85,7 @@ class Uploads:
         self._path(id).unlink(missing_ok=True)
 
     async def _write(self, chunks: AsyncIterator[bytes], path: Path) -> None:
-        """Write a body to a file; what is too large is refused before it is all there."""
+        """Write a body to a file; one that is too large is refused before it has arrived."""
         size, most = 0, self._settings.max_upload
         with path.open("xb") as handle:
             async for chunk in chunks:
@@ -114,6 +110,6 @@ class Uploads:
 
 
 def _plain(name: str) -> str:
-    """Return what follows the last slash of a file name, printable and short: for people alone."""
+    """Return the printable end of a file name after its last slash, for display."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     return "".join(c for c in last if c.isprintable())[-80:].strip() or "upload"

@@ -1,4 +1,4 @@
-"""What takes long: functions of a request that report events and return a result."""
+"""The work of jobs: functions that take a request, report events and return a result."""
 
 from __future__ import annotations
 
@@ -19,40 +19,38 @@ from l2t.experiences import open_store
 from l2t.inference import Inference, infer, rank_sources
 from l2t.interfaces.dashboard.pictures import numbers, picture
 from l2t.reflection import assess, learning_curve
-from l2t.reflection.assessment import CurvePoint
 from l2t.reflection.lesson import held_out
 
 __all__ = ["ask", "curve", "rank", "transfer"]
 
-Tell = Callable[..., None]
+Report = Callable[..., None]
 _OUT = Path("out")
-_MOST_RUNS = 2000  # of a store, for a learning curve
+_MAX_RUNS = 2000  # of a store, for a learning curve
 
 
-def transfer(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
-    """Find what to transfer for a pair, reporting each stage, and leave the results as files."""
-    pair = _pair(request)
-    known = _known_classes(request)
-    found = infer(
-        pair, known=known, callback=lambda stage: tell("stage", name=stage), **request["options"]
-    )
+def transfer(request: dict[str, Any], report: Report) -> dict[str, Any]:
+    """Infer what to transfer for a pair, report each stage, and write the results to files."""
+    pair, known = _pair(request), _known_classes(request)
+    found = infer(pair, known=known, callback=_stages(report), **request["options"])
     return _finished(pair, found)
 
 
-def ask(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
+def ask(request: dict[str, Any], report: Report) -> dict[str, Any]:
     """Do the same by the agent of a store, which keeps its suggestion until the outcome is reported."""
     pair = _pair(request)
     with open_store(request["store"], create=False) as store:
-        suggestion = Agent(store).ask(
-            pair, callback=lambda stage: tell("stage", name=stage), **request["options"]
-        )
+        suggestion = Agent(store).ask(pair, callback=_stages(report), **request["options"])
     assert suggestion.inference is not None  # it is new, and not read from the store
     kept = {"suggestion": suggestion.id, "version": suggestion.version}
     return _finished(pair, suggestion.inference) | kept
 
 
-def rank(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
-    """Rank sources by what each adds over having none, reporting each as soon as it is known."""
+def _stages(report: Report) -> Callable[[str], None]:
+    return lambda stage: report("stage", name=stage)
+
+
+def rank(request: dict[str, Any], report: Report) -> dict[str, Any]:
+    """Rank sources by what each adds over having none, and report each as soon as it is known."""
     target, known = _domain(request, "target"), _known_classes(request)
     ranked: list[dict[str, Any]] = []
     for number in range(request["n_sources"]):
@@ -60,35 +58,28 @@ def rank(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
         try:
             (found,) = rank_sources(target, [source], known=known, **request["options"])
             row = {"adds": found.adds} | _summary(found.inference)
-        except InvalidInputError as error:  # with other features, say; the others may do
+        except InvalidInputError as error:  # it has other features, say
             row = {"adds": None, "reason": str(error)}
         ranked.append({"source": source.name} | row)
-        tell("ranked", **ranked[-1])
+        report("ranked", **ranked[-1])
     ranked.sort(key=lambda each: math.inf if each["adds"] is None else -each["adds"])
     return {"target": target.name, "ranking": ranked}
 
 
-def curve(request: dict[str, Any], tell: Tell) -> dict[str, Any]:
-    """Measure a learning curve on the store, and leave the function that learned most."""
+def curve(request: dict[str, Any], report: Report) -> dict[str, Any]:
+    """Measure a learning curve on the store, and save the function learned from most pairs."""
     with open_store(request["store"], create=False) as store:
-        keys = store.summaries.some_runs(_MOST_RUNS)
+        keys = store.summaries.some_runs(_MAX_RUNS)
         if not keys:
-            raise InvalidInputError(
-                "a learning curve needs runs that were done, got an empty store"
-            )
+            raise InvalidInputError("a learning curve needs finished runs, got an empty store")
         experiences = list(store.experiences(key=keys))
-
-    def point(each: CurvePoint) -> None:
-        tell("point", **numbers(asdict(each)))
-
-    points, function = learning_curve(experiences, callback=point)
+    points, function = learning_curve(
+        experiences, callback=lambda point: report("point", **numbers(asdict(point)))
+    )
     function.save(_OUT / "reflection.json")
-    told = assess(function, (each for each in experiences if held_out(each.target)))
-    return {
-        "points": [numbers(asdict(each)) for each in points],
-        "held_out_pairs": told.n_pairs,
-        "runs": len(keys),
-    }
+    assessed = assess(function, (each for each in experiences if held_out(each.target)))
+    listed = [numbers(asdict(each)) for each in points]
+    return {"points": listed, "held_out_pairs": assessed.n_pairs, "runs": len(keys)}
 
 
 def _pair(request: dict[str, Any]) -> DomainPair:
@@ -107,13 +98,9 @@ def _known_classes(request: dict[str, Any]) -> KnownClasses | None:
     with open_store(request["store"], create=False) as store:
         keys = list(store.target_runs(n_features=target.n_features).values())[-MAX_TARGETS:]
         past = [store.target(key) for key in keys]
-    others = (each for each in past if not _share_rows(each, target))
-    return KnownClasses(normalize(each, request["normalize"]) for each in others)
-
-
-def _share_rows(labelled: Domain, target: Domain) -> bool:
-    known = KnownClasses([labelled])
-    return len(known.without(target)) < len(known)
+    alone = ((each, KnownClasses([each])) for each in past)
+    apart = (each for each, known in alone if len(known.without(target)) == len(known))
+    return KnownClasses(normalize(each, request["normalize"]) for each in apart)
 
 
 def _finished(pair: DomainPair, found: Inference) -> dict[str, Any]:
@@ -137,13 +124,8 @@ def _finished(pair: DomainPair, found: Inference) -> dict[str, Any]:
 
 
 def _summary(found: Inference) -> dict[str, Any]:
-    return {
-        "choice": found.choice,
-        "verdict": found.verdict,
-        "predicted": found.predicted,
-        "interval": found.interval,
-        "reason": found.reason,
-    }
+    names = ("choice", "verdict", "predicted", "interval", "reason")
+    return {name: getattr(found, name) for name in names}
 
 
 def _domain(request: dict[str, Any], file: str) -> Domain:

@@ -1,7 +1,7 @@
-"""What a worker process does: read an upload, transfer, ask, rank sources, measure a learning curve.
+"""A worker process: it reads an upload, transfers, asks the agent, ranks sources or measures a curve.
 
 It takes one request from standard input and writes events to standard output, a line of JSON each. numpy is
-imported only after the limit on memory is in force.
+imported after the limit on memory is set.
 """
 
 from __future__ import annotations
@@ -18,22 +18,17 @@ from l2t.exceptions import L2TError
 
 __all__ = ["main"]
 
-#: Where each kind of work is; imported only when it is asked for.
-_WORK = {
-    "read": ("reading", "read_upload"),
-    "transfer": ("work", "transfer"),
-    "ask": ("work", "ask"),
-    "rank": ("work", "rank"),
-    "curve": ("work", "curve"),
-}
+#: The module of each kind of work, and its function.
+_WORK = {kind: ("work", kind) for kind in ("transfer", "ask", "rank", "curve")}
+_WORK["read"] = ("reading", "read_upload")
 
 
 def main() -> None:
-    """Do what standard input asks for."""
+    """Do the work of the request on standard input."""
     events = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
     os.dup2(2, 1)  # whatever a library prints is no event
 
-    def tell(event: str, **content: Any) -> None:
+    def report(event: str, **content: Any) -> None:
         events.write(json.dumps({"event": event} | content, allow_nan=False) + "\n")
 
     request = json.load(sys.stdin)
@@ -42,17 +37,18 @@ def main() -> None:
     try:
         module, name = _WORK[request.pop("kind")]
         work = getattr(import_module(f"l2t.interfaces.dashboard.{module}"), name)
-        tell("result", result=work(request, tell))
+        report("result", result=work(request, report))
     except L2TError as error:
-        tell("error", error=" ".join(str(error).split()), unexpected=False)
+        report("error", error=" ".join(str(error).split()), unexpected=False)
     except MemoryError:
-        tell("error", error=f"it needs more memory than its {size / 2**30:g} GiB", unexpected=False)
+        limit = f"{size / 2**30:g} GiB"
+        report("error", error=f"it needs more memory than its {limit}", unexpected=False)
     except Exception as error:
         traceback.print_exc()
-        # Libraries that find no memory cannot be imported, and do not say why.
+        # A library that cannot be imported for lack of memory does not say why.
         hint = ", often for lack of memory" if isinstance(error, ImportError) else ""
-        told = f"it failed{hint}: {type(error).__name__}: {error}"
-        tell("error", error=" ".join(told.split())[:300], unexpected=True)
+        message = f"it failed{hint}: {type(error).__name__}: {error}"
+        report("error", error=" ".join(message.split())[:300], unexpected=True)
 
 
 def _limit_memory(size: int) -> None:

@@ -1,4 +1,4 @@
-"""JSON routes under ``/api/``, one file a page."""
+"""JSON routes under ``/api/``, one file per page."""
 
 from __future__ import annotations
 
@@ -16,12 +16,7 @@ from l2t.interfaces.dashboard.routes import (
 
 __all__ = ["router"]
 
-router = APIRouter(
-    prefix="/api",
-    responses={
-        status: {"model": ErrorOut, "description": "One sentence."}
-        for status in (400, 404, 422, 503)
-    },
-)
+_ERROR = {"model": ErrorOut, "description": "One sentence."}
+router = APIRouter(prefix="/api", responses=dict.fromkeys((400, 404, 422, 503), _ERROR))
 for each in (overview, experiences, reflections, agent, transfers, collections):
     router.include_router(each.router)

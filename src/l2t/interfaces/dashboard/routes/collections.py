@@ -17,19 +17,19 @@ __all__ = ["router"]
 
 router = APIRouter(tags=["collections"])
 
-_SILENCE = timedelta(minutes=10)  # one pair may take minutes; more is the silence of the dead
+_SILENCE = timedelta(minutes=10)  # one pair may take minutes
 
 
 @router.get("/collections")
 def collections(
     here: Here,
     limit: Annotated[int, Query(ge=1, le=100)] = 10,
-    minutes: Annotated[int, Query(ge=1, le=1440, description="How far to look back.")] = 60,
+    minutes: Annotated[int, Query(ge=1, le=1440, description="Period of the runs by minute.")] = 60,
 ) -> dict[str, Any]:
     """Return the collections that began last, runs by minute, and why runs failed.
 
-    The state of a collection is running, finished, stopped or silent: neither ended nor heard of for long,
-    or its process is gone.
+    The state of a collection is running, finished, stopped or silent: it has not reported for long, or its
+    process no longer exists.
     """
     now = datetime.now(UTC)
     summaries = here.store.summaries

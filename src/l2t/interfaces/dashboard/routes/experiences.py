@@ -28,8 +28,8 @@ Key = Annotated[str, Path(pattern="^[0-9a-f]{64}$", description="The key of a ru
 Text = Annotated[str, Query(max_length=500, pattern=r"^[^\x00]+$")]
 Count = Annotated[int, Query(ge=1, le=10**9)]
 Order = Literal["created_at", "algorithm", "duration", "improvement_ratio", "n_labels"]
-_MOST_NAMES = 1000
-_MOST_RUNS = 200  # that can be selected by key
+_MAX_NAMES = 1000
+_MAX_RUNS = 200  # in one filter
 _SCORES = [each.name for each in fields(Score)]
 _COLUMNS = ["run", "created_at", "algorithm", "source", "target", *_SCORES]
 _COLUMNS += ["duration", "status", "reason"]
@@ -48,7 +48,7 @@ def _filters(
     until: Annotated[datetime | None, Query(description="Made before this time.")] = None,
     run: Annotated[
         list[Annotated[str, Query(pattern="^[0-9a-f]{64}$")]] | None,
-        Query(description="Only these runs.", max_length=_MOST_RUNS),
+        Query(description="Only these runs.", max_length=_MAX_RUNS),
     ] = None,
 ) -> dict[str, Any]:
     kept = {"algorithm": algorithm, "n_labels": n_labels, "domain": domain, "status": status}
@@ -61,18 +61,10 @@ OrderBy = Annotated[Order, Query(description="What to sort by.")]
 
 @router.get("/facets")
 def facets(here: Here) -> dict[str, Any]:
-    """Return what experiences can be filtered by, with the first thousand names of domains."""
-
-    def compute() -> dict[str, Any]:
-        algorithms, label_counts, names = here.store.summaries.facets()
-        return {
-            "algorithms": algorithms,
-            "label_counts": label_counts,
-            "names": names[:_MOST_NAMES],
-            "left_out": max(len(names) - _MOST_NAMES, 0),
-        }
-
-    return here.memo.get("facets", compute)
+    """Return the values of the filters, with the first thousand names of domains."""
+    algorithms, counts, names = here.memo.get("facets", here.store.summaries.facets)
+    found = {"algorithms": algorithms, "label_counts": counts, "names": names[:_MAX_NAMES]}
+    return found | {"left_out": max(len(names) - _MAX_NAMES, 0)}
 
 
 @router.get("/experiences")
@@ -84,7 +76,7 @@ def experiences(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
 ) -> dict[str, Any]:
-    """Return a page of experiences, and how many match in all; a failed run has no scores."""
+    """Return a page of experiences, and the number of all that match; a failed run has no scores."""
     found = here.store.experiences(
         limit=limit, offset=offset, order=order, descending=descending, statistics=False, **filters
     )
@@ -102,7 +94,7 @@ def experiences(
 def experiences_csv(
     here: Here, filters: Filtered, order: OrderBy = "created_at", descending: bool = True
 ) -> StreamingResponse:
-    """Return all experiences that match as csv."""
+    """Return all matching experiences as csv."""
     found = here.store.experiences(order=order, descending=descending, statistics=False, **filters)
     headers = {"content-disposition": 'attachment; filename="experiences.csv"'}
     return StreamingResponse(_csv(found), media_type="text/csv", headers=headers)
@@ -139,11 +131,11 @@ def picture(here: Here, key: Key) -> dict[str, Any]:
 )
 def factors(here: Here, key: Key) -> Response:
     """Return the W of a run as a numpy file."""
-    whole = run(here, key)
-    if whole["W_shape"] is None:
-        raise Refused(404, f"run {key[:12]} failed and has no W: {whole['reason']}")
+    found = here.store.run(key)
+    if found.W is None:
+        raise Refused(404, f"run {key[:12]} failed and has no W: {found.reason}")
     file = io.BytesIO()
-    np.save(file, np.asarray(here.store.run(key).W), allow_pickle=False)
+    np.save(file, found.W, allow_pickle=False)
     headers = {"content-disposition": f'attachment; filename="W-{key[:12]}.npy"'}
     return Response(file.getvalue(), media_type="application/octet-stream", headers=headers)
 

@@ -1,4 +1,4 @@
-"""How much there is, and what it says on the whole."""
+"""Totals of the store, and distributions and means of its improvement ratios."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST = 30  # rows and columns of the matrix of gains
 
 @router.get("/totals")
 def totals(here: Here) -> dict[str, Any]:
-    """Return how much the store holds."""
+    """Return the numbers of runs, experiences, pairs, domains and algorithms."""
     return here.memo.get("totals", here.store.summaries.totals)
 
 

@@ -28,7 +28,7 @@ Name = Annotated[str, PathParameter(max_length=200)]
 Pairs = Literal["all", "held-out"]
 _FRESH = 30.0  # seconds
 _MOST_RUNS = 300  # that a function is assessed on
-_MOST_RESTATED = 60  # of these, where their statistics have to be computed for it
+_MOST_RESTATED = 60  # of them, if their statistics have to be computed again
 
 
 @router.get("/reflections")
@@ -114,9 +114,7 @@ def _assessment(here: Context, known: NamedFunction, pairs: Pairs) -> dict[str, 
     summaries, function = here.store.summaries, known.function
     keys = summaries.some_runs(_MOST_RUNS if pairs == "all" else SHARE * _MOST_RUNS)
     if not keys:
-        raise Refused(
-            404, "there are no runs in this store yet that a function could be assessed on"
-        )
+        raise Refused(404, "a function is assessed on finished runs, and the store has none yet")
     experiences = here.store.experiences(key=keys)
     if pairs == "held-out":
         experiences = (each for each in experiences if held_out(each.target))
