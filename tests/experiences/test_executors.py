@@ -41,19 +41,30 @@ def test_processes_are_other_processes():
     assert os.getpid() not in set(Executor(2).map(lambda _: os.getpid(), range(4)))
 
 
-def test_tasks_are_taken_as_they_are_needed():
+def first_or_wait(task):
+    """Return the first task; any other when its pipe is opened for writing."""
+    number, pipe = task
+    if number:
+        pipe.open().close()
+    return number
+
+
+def test_tasks_are_taken_as_they_are_needed(tmp_path):
     """Thousands of pairs must not be made before the first is done."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
     taken = []
 
     def tasks():
         for n in range(100):
             taken.append(n)
-            yield n
+            yield n, pipe
 
-    results = Executor(2).map(square, tasks())
-    next(results)
+    results = Executor(2).map(first_or_wait, tasks())
+    assert next(results) == 0
     assert len(taken) < 20
-    list(results)
+    with pipe.open("w"):
+        assert sorted(results) == list(range(1, 100))
     assert len(taken) == 100
 
 

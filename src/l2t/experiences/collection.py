@@ -1,8 +1,8 @@
-"""Collection: run algorithms on pairs, measure what each W is worth, and keep every run.
+"""Collection: run algorithms on pairs, evaluate each W, and store every run.
 
-The unit of work is the run (pair, algorithm, parameters, seed, protocol), known by its content: what is
-in the store already is not done again. A run that fails is kept with its reason, and never stops the others.
-Runs of one pair travel together: they share its span and its accuracy without transfer.
+The unit of work is the run (pair, algorithm, parameters, seed, protocol), identified by its content: a run
+that the store has is not repeated. A failed run is stored with its reason, and never stops the others. The
+runs of one pair are one task: they share its span and its accuracy without transfer.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = ["Collection", "collect", "measure_run"]
 
 @dataclass(frozen=True)
 class Collection:
-    """How many runs a collection added by how they ended, found already there, and how long it took."""
+    """The numbers of runs that a collection added, by status, and found in the store, and its duration."""
 
     done: int
     failed: int
@@ -154,14 +154,14 @@ def collect(
 def measure_run(
     pair: DomainPair, algorithm: Algorithm, *, label_counts: Sequence[int], random_state: int = 0
 ) -> Run:
-    """Do one run as `collect` does it, and return it; what goes wrong becomes its reason."""
+    """Return one run, measured as `collect` does; an error becomes its reason."""
     protocol = _Protocol(tuple(int(count) for count in label_counts))
     task = _Task(pair, (algorithm,), random_state, protocol)
     return _run(task, algorithm, _before(task))
 
 
 def _one_of(chosen: tuple[Algorithm, ...], index: int, random_state: int) -> tuple[Algorithm, ...]:
-    """Return one random algorithm, which depends on the seed and the place of the pair alone."""
+    """Return one random algorithm, which depends on the seed and the number of the pair alone."""
     rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=(index,)))
     return (chosen[int(rng.integers(len(chosen)))],)
 
@@ -175,7 +175,7 @@ def _missing(store: ExperienceStore, task: _Task) -> _Task:
 
 
 def _params(algorithm: Algorithm) -> Mapping[str, Any]:
-    """Return the parameters of an algorithm; one from a plug-in may keep them to itself."""
+    """Return the parameters of an algorithm; one of a plug-in may have none."""
     return dict(getattr(algorithm, "params", {}))
 
 
@@ -207,7 +207,7 @@ def _accuracies(task: _Task, Z: AnyArray, label_counts: tuple[int, ...]) -> Accu
 
 
 def _run(task: _Task, algorithm: Algorithm, before: Accuracies | L2TError) -> Run:
-    """Do one run; whatever goes wrong becomes its reason."""
+    """Return one run; an error becomes its reason."""
     start = time.perf_counter()
     found: dict[str, Any]
     try:

@@ -37,16 +37,10 @@ MIN_TEST_ROWS = 30
 
 @dataclass(frozen=True, eq=False)
 class Accuracies:
-    """Accuracies by label count and draw.
+    """The `scores` of each label count and draw (counts x draws).
 
-    Attributes
-    ----------
-    label_counts, left_out : tuple of int
-        The counts that left enough rows for testing, and those that did not.
-    scores : array of shape (counts, draws)
-        The accuracy of each draw.
-    n_test : tuple of int
-        Test rows of each count, in the draw that has fewest.
+    `left_out` are the counts that left too few rows for testing; `n_test` are the test rows of each count, in
+    the draw that has fewest.
     """
 
     label_counts: tuple[int, ...]
@@ -186,7 +180,7 @@ def nearest_accuracy(D: Array, codes: Codes, chosen: Codes, test: Codes) -> floa
 def _scoring(
     Z: Array, codes: Codes, classifier: Any, scorer: Scorer | None
 ) -> Callable[[Codes, Codes], float]:
-    """Return (labelled rows, test rows) -> score; the distances of 1-NN are computed once."""
+    """Return the function (labelled rows, test rows) -> score; distances for 1-NN are computed once."""
     if classifier is None and scorer is None:
         return partial(nearest_accuracy, squared_distances(Z), codes)
     if classifier is None:
@@ -202,7 +196,7 @@ def _scoring(
 
 
 def _stratified(rng: np.random.Generator, codes: Codes, count: int) -> Codes:
-    """Draw rows by turns from the classes, in a random order, until there are enough."""
+    """Draw `count` rows, one class after the other in random order."""
     order = rng.permutation(len(codes))
     shuffled = codes[order]
     classes = rng.permutation(np.unique(codes))

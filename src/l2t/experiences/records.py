@@ -52,20 +52,9 @@ class FunctionVersion:
 class SuggestionRecord:
     """A suggestion of the agent as the store keeps it, beside its pair, W and statistics.
 
-    Attributes
-    ----------
-    id, source_name, target_name, algorithm : str
-        Ten hexadecimal digits, the pair, and what gave W.
-    n_labels : int
-        The number of labelled target rows it is made for.
-    predicted, low, high : float, float or None, float or None
-        The predicted improvement ratio, and the ends of its 90 % interval if there is one.
-    verdict, reason : str
-        "transfer" or "no-transfer", and why.
-    function : int
-        The version of the agent's function; 0 where there was none yet.
-    run, created_at : str or None, datetime
-        The key of the run that it became, None while its outcome is open; and when it was made (UTC).
+    `algorithm` is the chosen candidate, `low` and `high` are the ends of the 90 % interval of the predicted
+    improvement ratio, `function` is the version of the agent's function (0 for none), and `run` the key of
+    the run that it became when its outcome was reported.
     """
 
     id: str
@@ -112,7 +101,7 @@ class CollectionProgress:
 
 @dataclass(frozen=True)
 class Merged:
-    """How many runs and suggestions a merge added, and a sentence for each damaged part it left out."""
+    """The numbers of runs and suggestions that a merge added, and a sentence for each damaged part."""
 
     runs: int
     suggestions: int

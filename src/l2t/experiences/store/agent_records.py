@@ -1,4 +1,4 @@
-"""What the agent keeps in a store: its suggestions, the versions of its function, and used runs."""
+"""The agent's part of a store: its suggestions, the versions of its function, and used runs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class AgentRecords:
     _database: Database
 
     def add_suggestion(self, record: SuggestionRecord, run: Run) -> bool:
-        """Keep a suggestion with the run that it becomes; False where its id is taken."""
+        """Add a suggestion with the run that it becomes; False if its id exists."""
         packed = pack([run])
         row = {name: packed.runs[run.key][name] for name in TRANSFER} | row_of(record)
         with suppress(Conflict), self._database.writing() as connection:
@@ -74,7 +74,7 @@ class AgentRecords:
         return self._records(SuggestionRecord, query)
 
     def complete_suggestion(self, id: str, run: Run) -> bool:
-        """Add the run that a suggestion became; False, and no change, where it became one before."""
+        """Add the run that a suggestion became; False, without a change, if it became one before."""
         packed, this = pack([run]), suggestions.c.id == id
 
         def complete(connection: Connection) -> bool:
@@ -89,7 +89,7 @@ class AgentRecords:
         return self._database.write(complete)
 
     def delete_suggestion(self, id: str) -> None:
-        """Delete a suggestion, with all that nothing else refers to; the run it became stays."""
+        """Delete a suggestion and what only it refers to; the run it became stays."""
         found = self.suggestion(id)
         with self._database.writing(alone=True) as connection:
             delete_rows(connection, suggestions.c.id, [found.id])
@@ -97,7 +97,7 @@ class AgentRecords:
     def add_function(
         self, version: FunctionVersion, use: Mapping[Use, Sequence[str]] | None = None
     ) -> bool:
-        """Keep the next version of the agent's function with the runs it used; False if there is one."""
+        """Add the next version of the agent's function and mark the runs it used; False if it exists."""
         with self._database.writing() as connection:
             is_next = version.number == last_number(connection) + 1
             if not is_next or not insert_new(connection, functions, [row_of(version)]):
@@ -131,7 +131,7 @@ class AgentRecords:
         return [key for (key,) in self._database.rows(query)]
 
     def used_runs(self, purpose: Use, limit: int) -> list[str]:
-        """Return the keys of the newest runs that the agent learns from, or judges by."""
+        """Return the keys of the newest runs that the agent learns from, or validates on."""
         query = select(runs.c.key).where(runs.c.used_for == purpose, runs.c.status == "done")
         query = query.order_by(runs.c.created_at.desc(), runs.c.key.desc()).limit(limit)
         return [key for (key,) in self._database.rows(query)]

@@ -52,7 +52,7 @@ ORDERS: dict[str, ColumnElement[Any]] = {
 
 
 class Filters(TypedDict, total=False):
-    """What narrows a query; None or absent is no condition.
+    """The filters of a query; None or absent is no condition.
 
     `domain` is the name or the fingerprint of the source or the target, `status` and `origin` are those of
     `Run`, and a run is made at `since` or later and before `until`, which need a time zone.
@@ -69,7 +69,7 @@ class Filters(TypedDict, total=False):
 
 
 def conditions(filters: Filters) -> list[ColumnElement[bool]]:
-    """Return what must hold for an experience."""
+    """Return the conditions of some filters."""
     found: list[ColumnElement[bool]] = []
     value: Any
     for name, value in filters.items():

@@ -50,7 +50,7 @@ def keep(array: Any, what: str, kept: dict[str, dict[str, Any]]) -> str | None:
 
 
 def decode(row: Any) -> AnyArray:
-    """Return the array of a row, read-only; a StoreCorruptError where it has not the row's hash."""
+    """Return the array of a row, read-only; a StoreCorruptError if its hash is not that of the row."""
     try:
         content = zlib.decompressobj().decompress(row.data, LARGEST + 2**20)
         if hashlib.sha256(content).hexdigest() != row.hash:
@@ -86,7 +86,7 @@ class Packed:
 
 
 def pack(runs: Iterable[Run]) -> Packed:
-    """Return the rows of runs; an InvalidInputError where a value would not come back unchanged."""
+    """Return the rows of runs; an InvalidInputError if a value cannot be stored unchanged."""
     packed = Packed()
     for run in runs:
         key = _key(run)

@@ -28,7 +28,7 @@ __all__ = ["ExperienceStore", "open_store", "upgrade_store"]
 def open_store(
     url: str | os.PathLike[str] = "sqlite:///experiences.db", *, create: bool = True
 ) -> ExperienceStore:
-    """Open a store of experiences, and make it where there is none.
+    """Open a store of experiences, and create it if it does not exist.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def open_store(
         ``memory://`` for a store that ends with this object. An SQLite file must be on a local disk, because
         its WAL mode does not work on a network file system; use PostgreSQL there.
     create : bool, default=True
-        Whether a store that does not exist is made.
+        Whether a store that does not exist is created.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def open_store(
 
 
 def upgrade_store(url: str | os.PathLike[str]) -> None:
-    """Bring a store that an older version of the package wrote to the tables of this one."""
+    """Migrate a store of an older version of the package to the tables of this one."""
     ExperienceStore(url, create=False, upgrade=True).close()
 
 
@@ -82,7 +82,7 @@ class ExperienceStore(RunReader, AgentRecords):
 
     @property
     def url(self) -> str:
-        """What opens the same store from any directory; it may hold a password."""
+        """The absolute URL of the store; it may hold a password."""
         return self._database.address.url
 
     @property
@@ -96,11 +96,11 @@ class ExperienceStore(RunReader, AgentRecords):
         return Summaries(self._database)
 
     def add(self, run: Run) -> bool:
-        """Keep a run with all that belongs to it; False, and no change, where its key is known."""
+        """Add a run with its domains, W, statistics and scores; False if the store has it."""
         return bool(self.add_packed(pack([run])))
 
     def add_packed(self, packed: Packed) -> set[str]:
-        """Keep the runs of `pack` that are new, all or, on an error, none; return their keys."""
+        """Add the runs of `pack` that are new, in one transaction, and return their keys."""
         return self._database.write(lambda connection: put_runs(connection, packed))
 
     def delete(self, **filters: Unpack[Filters]) -> int:
@@ -124,7 +124,7 @@ class ExperienceStore(RunReader, AgentRecords):
         return merge(self._database, source._database)
 
     def note_collection(self, progress: CollectionProgress) -> None:
-        """Keep the progress of a collection, in place of what was kept of it before."""
+        """Replace the progress of a collection."""
         with self._database.writing() as connection:
             connection.execute(delete(collections).where(collections.c.id == progress.id))
             connection.execute(insert(collections), row_of(progress))
