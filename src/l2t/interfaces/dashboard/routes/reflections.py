@@ -114,7 +114,7 @@ def _assessment(here: Context, known: NamedFunction, pairs: Pairs) -> dict[str, 
     summaries, function = here.store.summaries, known.function
     keys = summaries.some_runs(_MOST_RUNS if pairs == "all" else SHARE * _MOST_RUNS)
     if not keys:
-        raise Refused(404, "a function is assessed on finished runs, and the store has none yet")
+        raise Refused(404, "there are no runs in this store yet to assess a function on")
     experiences = here.store.experiences(key=keys)
     if pairs == "held-out":
         experiences = (each for each in experiences if held_out(each.target))
