@@ -121,7 +121,7 @@ def collect(
     protocol = _Protocol(label_counts, n_draws, bank, n_neighbors, classifier)
     executor = choose_executor(n_jobs, cluster)
     start = time.perf_counter()
-    counts = {"done": 0, "failed": 0, "already there": 0}
+    counts = {"done": 0, "failed": 0, "already_there": 0}
     each = 1 if one_per_pair else len(chosen)
     total = len(pairs) * each if isinstance(pairs, Sequence) else None
     with (
@@ -134,7 +134,7 @@ def collect(
                 wanted = _one_of(chosen, index, random_state) if one_per_pair else chosen
                 task = _missing(store, _Task(pair, wanted, random_state, protocol))
                 for _ in range(len(wanted) - len(task.algorithms)):
-                    counts["already there"] += 1
+                    counts["already_there"] += 1
                     advance("already there")
                 heart.beat(counts)
                 if task.algorithms:
@@ -143,12 +143,11 @@ def collect(
         for packed in executor.map(_perform, tasks()):
             new = store.add_packed(packed)
             for key, row in packed.runs.items():
-                counts[row["status"] if key in new else "already there"] += 1
+                counts[row["status"] if key in new else "already_there"] += 1
                 advance(row["algorithm"])
                 latest = f"{row['algorithm']}: {row['source_name']} -> {row['target_name']}"
             heart.beat(counts, latest)
-    seconds = time.perf_counter() - start
-    return Collection(counts["done"], counts["failed"], counts["already there"], seconds)
+    return Collection(**counts, seconds=time.perf_counter() - start)
 
 
 def measure_run(

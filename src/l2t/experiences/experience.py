@@ -1,7 +1,7 @@
-"""Runs and experiences: what happened when an algorithm was tried on a pair.
+"""Runs and experiences: the outcome of an algorithm on a pair.
 
-A *run* is one algorithm with its parameters and seed on one pair; it gives one W, or a reason why not. An
-*experience* is a run at one number of labels: what accuracy was without and with W, and their ratio.
+A *run* is one algorithm with its parameters and seed on one pair; it gives one W, or the reason of its
+failure. An *experience* is a run at one number of labels: the accuracies without and with W, and their ratio.
 """
 
 from __future__ import annotations
@@ -29,16 +29,10 @@ Origin = Literal["collected", "reported"]
 
 @dataclass(frozen=True)
 class Score:
-    """The accuracies of a run at one number of labels.
+    """The accuracies of a run with `n_labels` labelled target rows, without (before) and with W (after).
 
-    Attributes
-    ----------
-    n_labels : int
-        How many target rows were labelled.
-    accuracy_before, standard_error_before, accuracy_after, standard_error_after : float
-        Mean accuracy on the same test rows without and with W, and standard errors over the draws.
-    improvement_ratio : float
-        ``l = after / before``, finite and positive (`improvement_ratio`).
+    Both are means over draws of the same test rows, with their standard errors; the improvement ratio is
+    ``l = after / before``, finite and positive.
     """
 
     n_labels: int
@@ -105,7 +99,7 @@ class Run(_Work):
 
     @cached_property
     def key(self) -> str:
-        """The content of the work as sha256: the same work has the same key on every machine."""
+        """The sha256 of what determines the run, the same on every machine."""
         return run_key(self.pair, self.algorithm, self.params, self.random_state, self.protocol)
 
 

@@ -7,10 +7,10 @@ import socket
 import time
 import traceback
 import uuid
-from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 from l2t.experiences.records import CollectionProgress
 from l2t.experiences.store import ExperienceStore
@@ -24,11 +24,9 @@ class Heartbeat:
     """Progress reports to a store: one at the beginning, at most one per second, and one at the end."""
 
     def __init__(self, store: ExperienceStore, total: int | None) -> None:
-        now = datetime.now(UTC)
+        now, host = datetime.now(UTC), socket.gethostname()
         self._store = store
-        self._progress = CollectionProgress(
-            uuid.uuid4().hex, socket.gethostname(), os.getpid(), now, now, total
-        )
+        self._progress = CollectionProgress(uuid.uuid4().hex, host, os.getpid(), now, now, total)
         self._next = 0.0
 
     def __enter__(self) -> Heartbeat:
@@ -49,13 +47,10 @@ class Heartbeat:
         with nullcontext() if error is None else suppress(Exception):
             self._leave(outcome)
 
-    def beat(self, counts: Mapping[str, int], latest: str | None = None) -> None:
-        """Report the numbers of runs by how they ended, and what was run last if that is new."""
-        done, failed, there = (counts[name] for name in ("done", "failed", "already there"))
-        latest = self._progress.latest if latest is None else latest
-        self._progress = replace(
-            self._progress, done=done, failed=failed, already_there=there, latest=latest
-        )
+    def beat(self, counts: dict[str, Any], latest: str = "") -> None:
+        """Report the runs that are done, failed or already_there, and what was run last if that is new."""
+        latest = latest or self._progress.latest
+        self._progress = replace(self._progress, latest=latest, **counts)
         if time.monotonic() >= self._next:
             self._leave()
 

@@ -70,8 +70,6 @@ class Address:
         >>> Address.of("postgresql://me:secret@host/l2t").without_password
         'postgresql://me@host/l2t'
         """
-        if self.kind != "postgresql":
-            return self.shown
         return make_url(self.url)._replace(password=None).render_as_string(hide_password=False)
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -35,11 +35,9 @@ def problems(connection: Connection) -> Iterator[str]:
     for key in (domains.c.fingerprint, runs.c.key, suggestions.c.id, functions.c.number):
         for batch in batches(connection.execute(select(key)).scalars()):
             for row in connection.execute(select(key.table).where(key.in_(batch))).all():
+                scored = connection.execute(scores_of(row.id)).all() if key.table is runs else ()
                 try:
-                    verify(connection, key, row)
-                    if key.table is runs:
-                        scored = connection.execute(scores_of(row.id)).mappings()
-                        verify_scores(row._mapping, [*scored])
+                    verify(connection, key, row, scored)
                 except StoreCorruptError as error:
                     yield f"{error}{_users(connection, row) if key.table is domains else ''}"
     for key in (arrays.c.hash, domains.c.fingerprint):
@@ -47,8 +45,8 @@ def problems(connection: Connection) -> Iterator[str]:
             yield f"{value:.12} of {key.table.name} is not used by any run or suggestion"
 
 
-def verify(connection: Connection, key: Column[Any], row: Any) -> None:
-    """Raise a StoreCorruptError unless a row, but for its domains, has the content of its key."""
+def verify(connection: Connection, key: Column[Any], row: Any, scored: Sequence[Any] = ()) -> None:
+    """Raise a StoreCorruptError unless a row, with the scores of a run, has the content of its key."""
     noun = key.table.name.removeprefix("l2t_").removesuffix("s")
     with naming(f"{noun} {row._mapping[key.name]!s:.12}"):
         if key.table is arrays:
@@ -60,10 +58,13 @@ def verify(connection: Connection, key: Column[Any], row: Any) -> None:
                 raise ValueError("its content has another fingerprint")
         elif key.table is functions:
             json.loads(row.content)
-        elif key.table in (runs, suggestions):
-            if key.table is runs:
-                _verify_work(row)
+        elif key.table is suggestions:
             _verify_references(connection, row)
+        elif key.table is runs:
+            _verify_work(row)
+            _verify_references(connection, row)
+            if content_hash(row._mapping, [score._mapping for score in scored]) != row.content:
+                raise ValueError("it or its scores were changed")
 
 
 def _verify_work(row: Any) -> None:
@@ -73,12 +74,6 @@ def _verify_work(row: Any) -> None:
     failed, known = row.status == "failed", row.status in ("done", "failed")
     if not known or failed != bool(row.reason) or failed != (row.W is None):
         raise ValueError(f"its status is {row.status!r:.20}, its reason {row.reason!r:.80}")
-
-
-def verify_scores(run: Mapping[Any, Any], scored: Sequence[Mapping[Any, Any]]) -> None:
-    """Raise a StoreCorruptError unless a run and its scores are as they were written."""
-    if content_hash(run, scored) != run["content"]:
-        raise StoreCorruptError(f"run {run['key']:.12} is damaged: it or its scores were changed")
 
 
 def _verify_references(connection: Connection, row: Any) -> None:
@@ -137,9 +132,11 @@ class _Copy:
         for batch in writing.batches(keys - writing.present(self.new, key, keys), size=50):
             sound = []
             for row in self.read(select(key.table).where(key.in_(batch))):
+                scored = self.read(scores_of(row.id)) if key.table is runs else []
                 try:
-                    verify(self.new, key, row)  # what it refers to was copied before
-                    sound.append(dict(row._mapping))
+                    verify(self.new, key, row, scored)  # what it refers to was copied before
+                    scores = {"scores": [dict(each._mapping) for each in scored]} if scored else {}
+                    sound.append(dict(row._mapping) | scores)
                 except StoreCorruptError as error:
                     self.damaged.append(str(error))
             yield sound
@@ -153,13 +150,8 @@ class _Copy:
         """Return runs with their scores; all else that they refer to was copied before."""
         packed = Packed()
         for row in rows:
-            scored = [dict(score._mapping) for score in self.read(scores_of(row.pop("id")))]
-            try:
-                verify_scores(row, scored)
-            except StoreCorruptError as error:
-                self.damaged.append(str(error))
-                continue
-            packed.scores[row["key"]] = scored
+            del row["id"]
+            packed.scores[row["key"]] = row.pop("scores", [])
             packed.runs[row["key"]] = row if adopt else row | {"used_for": None}
         return packed
 

@@ -71,6 +71,15 @@ class Job:
         folder = self.folder / "out"
         return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
 
+    def receive(self, event: dict[str, Any]) -> None:
+        """Take an event of the worker."""
+        if event["event"] == "result":
+            self.result = event["result"]
+        elif event["event"] == "error":
+            self.error = event["error"] + (f"; see {self.log}" if event["unexpected"] else "")
+        else:
+            self.events.append(event)
+
 
 class Jobs:
     """The jobs of a dashboard; each has a folder of its own, which is deleted with it."""
@@ -176,7 +185,7 @@ class Jobs:
                 process.stdin.close()
             with process.stdout as lines:
                 for line in lines:
-                    _take(job, json.loads(line))
+                    job.receive(json.loads(line))
             code = process.wait()
             if job.state == "running" and job.result is not None:
                 job.on_done(job)
@@ -204,13 +213,3 @@ class Jobs:
         logs = sorted(self._folder.glob("*.log"), key=lambda log: log.stat().st_mtime)
         for log in logs[: -2 * _KEPT]:
             log.unlink(missing_ok=True)
-
-
-def _take(job: Job, event: dict[str, Any]) -> None:
-    """Keep an event of a worker."""
-    if event["event"] == "result":
-        job.result = event["result"]
-    elif event["event"] == "error":
-        job.error = event["error"] + (f"; see {job.log}" if event["unexpected"] else "")
-    else:
-        job.events.append(event)

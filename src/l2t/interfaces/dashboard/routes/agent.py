@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -11,7 +10,7 @@ from fastapi import Path as PathParameter
 from l2t.interfaces.dashboard.context import Here
 from l2t.interfaces.dashboard.functions import number_in_use, version_name
 from l2t.interfaces.dashboard.models import AskIn, JobOut, OutcomeIn
-from l2t.interfaces.dashboard.routes.transfers import TOO_MANY, copy_domains, job_out
+from l2t.interfaces.dashboard.routes.transfers import TOO_MANY, start_job
 
 __all__ = ["router"]
 
@@ -74,14 +73,8 @@ def suggestions(here: Here, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> 
 @router.post("/suggestions", status_code=202, responses=TOO_MANY)
 def ask(here: Here, wanted: AskIn) -> JobOut:
     """Start a job that asks the agent; its suggestion is kept in the store."""
-    url = here.shared_store("a suggestion")
-
-    def prepare(folder: Path) -> dict[str, Any]:
-        names = copy_domains(here, {"source": wanted.source, "target": wanted.target}, folder)
-        options = wanted.model_dump(include={"n_labels", "n_classes"})
-        return {"store": url, "names": names, "normalize": wanted.normalize, "options": options}
-
-    return job_out(here.jobs.start("ask", prepare))
+    here.shared_store("a suggestion")  # or an error
+    return start_job(here, "ask", wanted, {"source": wanted.source})
 
 
 @router.post("/suggestions/{id}/outcome")

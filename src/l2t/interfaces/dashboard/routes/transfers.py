@@ -15,10 +15,17 @@ from l2t.domains import write_domain
 from l2t.interfaces.dashboard.context import Context, Here
 from l2t.interfaces.dashboard.errors import Refused
 from l2t.interfaces.dashboard.jobs import Job
-from l2t.interfaces.dashboard.models import DomainOut, ErrorOut, JobOut, RankingIn, TransferIn
+from l2t.interfaces.dashboard.models import (
+    AskIn,
+    DomainOut,
+    ErrorOut,
+    JobOut,
+    RankingIn,
+    TransferIn,
+)
 from l2t.interfaces.dashboard.uploads import Upload as UploadOut
 
-__all__ = ["TOO_MANY", "copy_domains", "job_out", "router"]
+__all__ = ["TOO_MANY", "job_out", "router", "start_job"]
 
 TOO_MANY: dict[int | str, Any] = {
     429: {"model": ErrorOut, "description": "Too many jobs are running."}
@@ -87,18 +94,14 @@ def remove_upload(here: Here, id: Id) -> None:
 @router.post("/transfers", status_code=202)
 def transfer(here: Here, wanted: TransferIn) -> JobOut:
     """Start a job that infers what to transfer; its events are the stages."""
-    files = {"source": wanted.source, "target": wanted.target}
-    return job_out(
-        here.jobs.start("transfer", lambda folder: _prepare(here, wanted, files, folder))
-    )
+    return start_job(here, "transfer", wanted, {"source": wanted.source})
 
 
 @router.post("/rankings", status_code=202)
 def ranking(here: Here, wanted: RankingIn) -> JobOut:
     """Start a job that ranks sources by what each adds; its events are the sources ranked so far."""
-    files = {f"source{i}": each for i, each in enumerate(wanted.sources)}
-    files["target"] = wanted.target
-    return job_out(here.jobs.start("rank", lambda folder: _prepare(here, wanted, files, folder)))
+    sources = {f"source{i}": each for i, each in enumerate(wanted.sources)}
+    return start_job(here, "rank", wanted, sources)
 
 
 @router.get("/jobs/{id}")
@@ -150,27 +153,29 @@ def job_out(job: Job, after: int = 0) -> JobOut:
     )
 
 
-def copy_domains(here: Context, files: dict[str, str], folder: Path) -> dict[str, str]:
-    """Copy domains by id into the folder of a job, and return their names."""
-    return {file: _copy_domain(here, id, folder / f"{file}.npz") for file, id in files.items()}
-
-
 def _upload(each: UploadOut) -> UploadOut:
     return replace(each, id=f"upload:{each.id}")
 
 
-def _prepare(
-    here: Context, wanted: TransferIn | RankingIn, files: dict[str, str], folder: Path
-) -> dict[str, Any]:
-    """Copy the domains into the folder of the job, and return the request for its worker."""
-    store = here.store.url
-    return {
-        "names": copy_domains(here, files, folder),
-        "normalize": wanted.normalize,
-        "options": wanted.model_dump(include={"n_labels", "n_classes", "n_components"}),
-        "store": None if store == "memory://" else store,  # which no other process can open
-        "n_sources": len(files) - 1,
-    }
+def start_job(
+    here: Context, kind: str, wanted: TransferIn | RankingIn | AskIn, sources: dict[str, str]
+) -> JobOut:
+    """Start a job on a target and sources, which are copied into its folder under these names."""
+    store = (
+        None if here.store.url == "memory://" else here.store.url
+    )  # no other process opens memory
+    files = sources | {"target": wanted.target}
+
+    def prepare(folder: Path) -> dict[str, Any]:
+        return {
+            "names": {n: _copy_domain(here, id, folder / f"{n}.npz") for n, id in files.items()},
+            "normalize": wanted.normalize,
+            "options": wanted.model_dump(include={"n_labels", "n_classes", "n_components"}),
+            "store": store,
+            "n_sources": len(sources),
+        }
+
+    return job_out(here.jobs.start(kind, prepare))
 
 
 def _copy_domain(here: Context, id: str, path: Path) -> str:
