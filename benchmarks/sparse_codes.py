@@ -13,7 +13,7 @@ ROWS, ATOMS, DIMENSIONS, ALPHA = 240, 480, 20, 0.05
 
 def run() -> dict[str, Any]:
     D, T, own = sparse_problem(ROWS, ATOMS, DIMENSIONS)
-    ours, found = best_of(lambda: sparse_codes(D, T, ALPHA, forbidden=own, max_iter=5000), 3)
+    ours, found = best_of(lambda: sparse_codes(D, T, ALPHA, forbidden=own), 3)
     theirs, codes = best_of(lambda: codes_row_by_row(D, T, own, ALPHA), 3)
     rows = [
         ("l2t, batched", f"{ours:.2f}", "1.0", f"{lasso_objective(D, T, found.codes, ALPHA):.6f}"),

@@ -44,7 +44,7 @@ def test_the_plain_objective_is_the_same(pair):
 
 def test_sparse_codes_row_by_row_reach_the_same_objective():
     D, T, own = sparse_problem(30, 60)
-    found = sparse_codes(D, T, 0.05, forbidden=own, max_iter=5000).codes
+    found = sparse_codes(D, T, 0.05, forbidden=own).codes
     plain = codes_row_by_row(D, T, own, 0.05)
     reached, expected = (lasso_objective(D, T, codes, 0.05) for codes in (found, plain))
     assert reached == pytest.approx(expected, rel=1e-4)

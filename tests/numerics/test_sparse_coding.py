@@ -32,16 +32,16 @@ def test_optimality_conditions_hold(n, k, d, share, seed):
     rng = np.random.default_rng(seed)
     D, T = rng.normal(size=(k, d)), rng.normal(size=(n, d))
     alpha = share * np.abs(T @ D.T).max()
-    found = sparse_codes(D, T, alpha, max_iter=20000, tol=1e-6)
+    found = sparse_codes(D, T, alpha, tol=1e-6)
     assert found.converged
     assert kkt_breach(D, T, found.codes, alpha) <= 2e-6
 
 
 def test_agrees_with_coordinate_descent(rng):
     D, T = rng.normal(size=(30, 12)), rng.normal(size=(5, 12))
-    found = sparse_codes(D, T, 2.0, max_iter=20000, tol=1e-8)
+    found = sparse_codes(D, T, 2.0, tol=1e-8)
     for row, code in zip(T, found.codes, strict=True):
-        peer = Lasso(alpha=2.0 / 12, fit_intercept=False, tol=1e-12, max_iter=100000)
+        peer = Lasso(alpha=2.0 / 12, fit_intercept=False, tol=1e-12)
         np.testing.assert_allclose(peer.fit(D.T, row).coef_, code, atol=1e-6)
 
 
@@ -49,8 +49,8 @@ def test_forbidden_atoms_stay_zero(rng):
     D = rng.normal(size=(20, 6))
     D /= np.linalg.norm(D, axis=1, keepdims=True)
     own = np.arange(20)
-    free = sparse_codes(D, D, 0.01, max_iter=5000)
-    barred = sparse_codes(D, D, 0.01, forbidden=own, max_iter=5000, start=free.codes)
+    free = sparse_codes(D, D, 0.01)
+    barred = sparse_codes(D, D, 0.01, forbidden=own, start=free.codes)
     assert (np.abs(np.diag(free.codes)) > 0.5).all(), "left alone, every row explains itself"
     assert (np.diag(barred.codes) == 0).all()
     assert barred.codes.any()
@@ -65,10 +65,10 @@ def test_a_large_alpha_gives_no_code_and_its_edge_is_exact(rng):
 
 def test_a_warm_start_leads_to_the_same_codes(rng):
     D, T = rng.normal(size=(15, 20)), rng.normal(size=(10, 20))
-    cold = sparse_codes(D, T, 1.0, max_iter=5000, tol=1e-7)
-    warm = sparse_codes(D, T, 1.0, start=cold.codes, max_iter=5000, tol=1e-6)
+    cold = sparse_codes(D, T, 1.0, tol=1e-7)
+    warm = sparse_codes(D, T, 1.0, start=cold.codes, tol=1e-6)
     np.testing.assert_array_equal(warm.codes, cold.codes)
-    other = sparse_codes(D, T, 1.0, start=rng.normal(size=(10, 15)), max_iter=5000, tol=1e-7)
+    other = sparse_codes(D, T, 1.0, start=rng.normal(size=(10, 15)), tol=1e-7)
     assert lasso_objective(D, T, other.codes, 1.0) == pytest.approx(
         lasso_objective(D, T, cold.codes, 1.0), rel=1e-10
     )
@@ -78,17 +78,32 @@ def test_zero_atoms(rng):
     assert not sparse_codes(np.zeros((3, 2)), np.ones((4, 2)), 1.0).codes.any()
 
 
-def test_the_proximal_gradient_takes_over_where_the_search_does_not_finish(rng, monkeypatch):
+def test_a_search_that_ends_too_early_has_not_converged(rng, monkeypatch):
     D, T = rng.normal(size=(30, 8)), rng.normal(size=(9, 8))
-    searched = sparse_codes(D, T, 0.5, tol=1e-8)
+    assert sparse_codes(D, T, 0.5, tol=1e-8).converged
     monkeypatch.setattr(sparse_coding, "ROUNDS", 0)
-    stepped = sparse_codes(D, T, 0.5, max_iter=20000, tol=1e-8)
-    assert searched.converged
-    assert stepped.converged
-    np.testing.assert_allclose(stepped.codes, searched.codes, atol=1e-6)
-    short = sparse_codes(D, T, 0.5, max_iter=3, tol=1e-8)
+    short = sparse_codes(D, T, 0.5, tol=1e-8)
     assert not short.converged
     assert short.violation > 1e-8
+
+
+@pytest.mark.parametrize("kind", ["integers", "copies", "weak directions", "non-negative", "own"])
+def test_the_search_finishes_on_awkward_data(rng, kind):
+    """Ties, atoms that depend on each other, and rows that may not explain themselves."""
+    for _ in range(20):
+        k, d, n = rng.integers(2, 60), rng.integers(1, 20), rng.integers(1, 40)
+        D, T = rng.normal(size=(k, d)), rng.normal(size=(n, d))
+        if kind == "integers":
+            D, T = np.sign(D), np.rint(T)
+        elif kind == "copies":
+            D = np.repeat(D, 3, axis=0)
+        elif kind == "weak directions":
+            D = D * 10.0 ** -rng.uniform(0, 6, size=d)
+        elif kind == "non-negative":
+            D, T = np.abs(D), np.abs(T)
+        own = np.arange(k) if kind == "own" else None
+        T = D + 1e-3 * rng.normal(size=D.shape) if kind == "own" else T
+        assert sparse_codes(D, T, float(10.0 ** rng.uniform(-3, 0)), forbidden=own).converged
 
 
 def test_copies_of_an_atom_are_no_trouble(rng):

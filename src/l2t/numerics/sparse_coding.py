@@ -3,12 +3,10 @@
 ``min_A  1/2 ||T - A D||_F² + alpha ||A||_1``,  T (n x d) rows to code, D (k x d) atoms as rows,
 A (n x k) codes; optionally one forbidden atom per row (a row must not explain itself).
 
-* Feature-sign search (Lee, Battle, Raina, Ng 2007), all rows in step: with the signs s of its support S
-  a row solves ``D_S D_S' a = D_S t - alpha s``. Where a sign would change on the way it stops there and
-  that atom leaves; where none does, the atom that breaks optimality most joins. A row is done, exactly,
-  when no atom wants to join.
-* Rows that are not done after that (atoms that depend on each other) are finished by accelerated proximal
-  gradient (FISTA), whose momentum restarts when it points uphill (O'Donoghue and Candès 2015).
+Feature-sign search (Lee, Battle, Raina, Ng 2007), all rows in step: with the signs s of its support S a row
+solves ``D_S D_S' a = D_S t - alpha s``. Where a sign would change on the way it stops there and that atom
+leaves; where none does, the atom that violates optimality most joins. A row is done, exactly, when no atom
+wants to join.
 
 The Gram matrix of the atoms (k x k) is never formed: ``(T - A D) D'`` is two thin products.
 
@@ -31,8 +29,6 @@ Indices = npt.NDArray[np.intp]
 
 #: Rounds of feature-sign search for each dimension of the rows; a row needs about one per atom.
 ROUNDS = 6
-#: Steps of FISTA between two looks at optimality.
-CHECK_EVERY = 25
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,14 +52,12 @@ def sparse_codes(
     *,
     start: Array | None = None,
     forbidden: npt.NDArray[np.intp] | None = None,
-    max_iter: int = 1000,
     tol: float = 1e-3,
 ) -> SparseCodes:
     """Code the rows of T (n x d) over the atoms, the rows of D (k x d).
 
-    `start` (n x k) is a warm start; row i never uses atom ``forbidden[i]``; `max_iter` are the steps of the
-    proximal gradient for rows that the search does not finish; `tol` is the violation of the optimality
-    conditions that is accepted, relative to alpha.
+    `start` (n x k) is a warm start; row i never uses atom ``forbidden[i]``; `tol` is the violation of the
+    optimality conditions that is accepted, relative to alpha.
 
     >>> sparse_codes(np.eye(2), np.array([[3.0, 0.5]]), 1.0).codes.round(9).tolist()
     [[2.0, 0.0]]
@@ -77,37 +71,8 @@ def sparse_codes(
         D, T = R.T, T @ Q
     open_rows = np.flatnonzero(_violation(D, T, codes, alpha, barred) > tol)
     codes[open_rows] = _feature_sign(D, T[open_rows], codes[open_rows], alpha, barred[open_rows])
-    violation = _violation(D, T, codes, alpha, barred)
-    open_rows = np.flatnonzero(violation > tol)
-    if open_rows.size:
-        codes[open_rows] = _fista(
-            D, T[open_rows], codes[open_rows], alpha, barred[open_rows], max_iter, tol
-        )
-        violation = _violation(D, T, codes, alpha, barred)
-    worst = float(violation.max(initial=0.0))
+    worst = float(_violation(D, T, codes, alpha, barred).max(initial=0.0))
     return SparseCodes(codes, worst, worst <= tol)
-
-
-def _fista(
-    D: Array, T: Array, A: Array, alpha: float, barred: Indices, max_iter: int, tol: float
-) -> Array:
-    """Return codes after accelerated proximal steps, until they are optimal or steps run out."""
-    lipschitz = float(np.linalg.eigvalsh(D.T @ D)[-1])
-    back, threshold = D.T / lipschitz, alpha / lipschitz
-    point, momentum = A.copy(), 1.0
-    for step in range(max_iter):
-        new = point - (point @ D - T) @ back
-        new -= np.clip(new, -threshold, threshold)
-        _clear(new, barred)
-        moved = new - A
-        if np.vdot(point - new, moved) > 0:
-            momentum = 1.0
-        following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
-        point = new + ((momentum - 1.0) / following) * moved
-        A, momentum = new, following
-        if step % CHECK_EVERY == 0 and _violation(D, T, A, alpha, barred).max() <= tol:
-            break
-    return A
 
 
 def _clear(A: Array, barred: Indices) -> None:
