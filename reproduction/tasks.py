@@ -22,9 +22,9 @@ from l2t.inference.inference import LEAST_SKILL, signs_of
 from l2t.progress import progress_bar
 from l2t.rehearsal import rehearse
 from l2t.rehearsal.rehearsal import SHOTS
-from reproduction.kinds import KINDS, Draw, draw
+from reproduction.kinds import CONTROLS, KINDS, Draw, draw, draw_controls
 
-__all__ = ["CANDIDATES", "Task", "log_ratio", "measure_tasks"]
+__all__ = ["CANDIDATES", "Task", "log_ratio", "measure_controls", "measure_tasks"]
 
 CANDIDATES = ("spectrum", "classes", "classes+spectrum")
 N_DRAWS = 8
@@ -53,42 +53,74 @@ def measure_tasks(
     return [task for each in wanted for task in json.loads(_file(work, *each).read_text())]
 
 
+def measure_controls(
+    kinds: Iterable[str],
+    n_draws: int,
+    data: Path,
+    work: Path,
+    *,
+    n_jobs: int = 1,
+    progress: bool = True,
+) -> list[Task]:
+    """Return tasks of 3, 6 and 12 classes with sources of all classes, and with what takes their place."""
+    work.mkdir(parents=True, exist_ok=True)
+    wanted = [(kind, "controls", i) for i in range(n_draws) for kind in kinds]
+    missing = [(each, data, work) for each in wanted if not _file(work, *each).exists()]
+    with progress_bar(len(missing), "measuring", shown=progress) as advance:
+        for done in choose_executor(n_jobs, None).map(_measure, missing):
+            advance(done)
+    return [task for each in wanted for task in json.loads(_file(work, *each).read_text())]
+
+
 def _file(work: Path, kind: str, mode: str, number: int) -> Path:
     return work / f"{kind} {mode} {number}.json".replace(" > ", "-to-").replace(" ", "-")
 
 
 def _measure(task: tuple[tuple[str, str, int], Path, Path]) -> str:
     (kind, mode, number), data, work = task
-    drawn = draw(kind, mode, number, data)
+    found: list[Task] = []
+    if mode == "controls":
+        for n_classes, target, sources in draw_controls(kind, number, data):
+            for control in CONTROLS:
+                drawn = Draw(kind, control, sources[control], (target,), n_classes)
+                found += _measured(drawn, target, whole=control == "true")
+    else:
+        drawn = draw(kind, mode, number, data)
+        for target in drawn.targets:
+            found += _measured(drawn, target)
     path = _file(work, kind, mode, number)
     part = path.with_suffix(".part")
-    part.write_text(
-        json.dumps([each for target in drawn.targets for each in _measured(drawn, target)])
-    )
+    part.write_text(json.dumps(found))
     part.replace(path)
     return kind
 
 
-def _measured(drawn: Draw, target: Domain) -> list[Task]:
-    """Return what was measured for a target; nothing where it has too few rows."""
+def _measured(drawn: Draw, target: Domain, *, whole: bool = True) -> list[Task]:
+    """Return what was measured for a target; nothing where it has too few rows.
+
+    Unless it is to be whole, what needs the source is left out where L2T would not use it: the features do
+    not tell its classes apart.
+    """
     known = KnownClasses([drawn.source]).without(target)
-    candidates = {name: algorithms.make(name) for name in CANDIDATES}
-    rehearsal = rehearse(
-        known,
-        candidates,
-        n_classes=drawn.n_classes,
-        rows_per_class=len(target) // drawn.n_classes,
-    )
+    settings: dict[str, Any] = {
+        "n_classes": drawn.n_classes,
+        "rows_per_class": len(target) // drawn.n_classes,
+    }
+    rehearsal = rehearse(known, {}, **settings)
+    useful = rehearsal.n_plays > 0 and rehearsal.skill >= LEAST_SKILL
+    names = CANDIDATES if useful or whole else ("spectrum",)
+    candidates = {name: algorithms.make(name) for name in names}
+    if useful:
+        rehearsal = rehearse(known, candidates, **settings)
     try:
         before = _accuracies(target.X, target, drawn.n_classes)
     except L2TError:
         return []
     pair = DomainPair(drawn.source, Domain(target.X))
     factors, _ = fit_candidates(candidates, pair, known, 0)
-    if len(factors) < len(CANDIDATES):
+    if len(factors) < len(names):
         return []
-    useful = rehearsal.n_plays > 0 and rehearsal.skill >= LEAST_SKILL
-    alone = signs_of(target, known, None, 1)
+    signs = vars(signs_of(target, known, rehearsal, SHOTS[0])) if useful else None
     return [
         {
             "kind": drawn.kind,
@@ -97,9 +129,9 @@ def _measured(drawn: Draw, target: Domain) -> list[Task]:
             "n_classes": drawn.n_classes,
             "n_rows": len(target),
             "known_classes": known.n_classes,
-            "share": alone.share,
+            "share": signs_of(target, known, None, 1).share,
             "signs": [
-                vars(signs_of(target, known, rehearsal, shots)) if useful else None
+                None if signs is None else signs | {"error": 1.0 - rehearsal.accuracy(shots)}
                 for shots in SHOTS
             ],
             "rehearsed": {
