@@ -19,17 +19,8 @@ import numpy.typing as npt
 from l2t.domains import Domain, digits, normalize, read_domain
 from l2t.domains.sampling import spelling
 
-__all__ = [
-    "CONTROLS",
-    "KINDS",
-    "MODES",
-    "SHIPPABLE",
-    "SIZES",
-    "Draw",
-    "Kind",
-    "draw",
-    "draw_controls",
-]
+__all__ = ["CONTROLS", "KINDS", "MODES", "SHIPPABLE", "SIZES", "Draw", "Kind", "draw"]
+__all__ += ["draw_classes", "draw_controls", "load"]
 
 #: What is done to the source or, with a number, to the target.
 MODES = ("true", "noise", "permuted", "adverse 0.3", "adverse 0.6", "adverse 1.0", "adverse 1.6")
@@ -86,7 +77,7 @@ class Draw:
 
 
 @cache
-def _domain(data: Path, name: str) -> Domain:
+def load(data: Path, name: str) -> Domain:
     """Return a file as a domain, scaled as suits it."""
     if name == "digits":
         return normalize(digits())
@@ -101,7 +92,7 @@ def _domain(data: Path, name: str) -> Domain:
 def draw(kind: str, mode: str, number: int, data: Path, *, n_targets: int = 3) -> Draw:
     """Return a draw of a kind; it depends on the kind, the mode and its number alone."""
     made = KINDS[kind]
-    source, target = _domain(data, made.source), _domain(data, made.target)
+    source, target = load(data, made.source), load(data, made.target)
     rng = np.random.default_rng([0, sorted(KINDS).index(kind), MODES.index(mode), number])
     ours, theirs = _split(source, target, rng)
     n_classes = int(rng.choice([each for each in CLASSES if each <= len(theirs)]))
@@ -124,7 +115,7 @@ def draw_controls(
     A source has all classes that its targets do not draw from.
     """
     made = KINDS[kind]
-    source, target = _domain(data, made.source), _domain(data, made.target)
+    source, target = load(data, made.source), load(data, made.target)
     rng = np.random.default_rng([1, sorted(KINDS).index(kind), number])
     ours, theirs = _split(source, target, rng)
     rows = int(rng.choice(ROWS))
@@ -140,6 +131,25 @@ def draw_controls(
         if size <= len(theirs)
         for _ in range(n_targets)
     ]
+
+
+def draw_classes(
+    kind: str,
+    n_classes: int,
+    rows_per_class: int,
+    data: Path,
+    rng: np.random.Generator,
+    *,
+    everything: bool = False,
+) -> tuple[Domain, Domain]:
+    """Return a target of random classes, and all classes that no target has, or all but these."""
+    made = KINDS[kind]
+    source, target = load(data, made.source), load(data, made.target)
+    ours, theirs = _split(source, target, rng)
+    chosen = rng.permutation(theirs)[:n_classes]
+    if everything:
+        ours = np.setdiff1d(np.arange(len(source.classes)), chosen)
+    return _target(target, chosen, rows_per_class, "true", rng), _source(source, ours, "true", rng)
 
 
 def _split(

@@ -81,9 +81,11 @@ def _measure(task: tuple[tuple[str, str, int], Path, Path]) -> str:
     found: list[Task] = []
     if mode == "controls":
         for n_classes, target, sources in draw_controls(kind, number, data):
-            for control in CONTROLS:
-                drawn = Draw(kind, control, sources[control], (target,), n_classes)
-                found += _measured(drawn, target, whole=control == "true")
+            draws = [Draw(kind, each, sources[each], (target,), n_classes) for each in CONTROLS]
+            true = _measured(draws[0], target)
+            found += true
+            for drawn in draws[1:]:
+                found += [each for like in true for each in _measured(drawn, target, like)]
     else:
         drawn = draw(kind, mode, number, data)
         for target in drawn.targets:
@@ -95,11 +97,11 @@ def _measure(task: tuple[tuple[str, str, int], Path, Path]) -> str:
     return kind
 
 
-def _measured(drawn: Draw, target: Domain, *, whole: bool = True) -> list[Task]:
+def _measured(drawn: Draw, target: Domain, like: Task | None = None) -> list[Task]:
     """Return what was measured for a target; nothing where it has too few rows.
 
-    Unless it is to be whole, what needs the source is left out where L2T would not use it: the features do
-    not tell its classes apart.
+    `like` is the same target with its true source: what needs no source is taken from there, and the rest is
+    left out where L2T would not use it, because the features do not tell the known classes apart.
     """
     known = KnownClasses([drawn.source]).without(target)
     settings: dict[str, Any] = {
@@ -108,19 +110,27 @@ def _measured(drawn: Draw, target: Domain, *, whole: bool = True) -> list[Task]:
     }
     rehearsal = rehearse(known, {}, **settings)
     useful = rehearsal.n_plays > 0 and rehearsal.skill >= LEAST_SKILL
-    names = CANDIDATES if useful or whole else ("spectrum",)
-    candidates = {name: algorithms.make(name) for name in names}
+    candidates = {name: algorithms.make(name) for name in CANDIDATES}
     if useful:
         rehearsal = rehearse(known, candidates, **settings)
-    try:
-        before = _accuracies(target.X, target, drawn.n_classes)
-    except L2TError:
-        return []
+    if like is None:
+        wanted: tuple[str, ...] = CANDIDATES
+        after: dict[str, Any] = {}
+        try:
+            before = _accuracies(target.X, target, drawn.n_classes)
+        except L2TError:
+            return []
+    else:
+        wanted = tuple(name for name in CANDIDATES if name != "spectrum") if useful else ()
+        before, after = like["before"], {"spectrum": like["after"]["spectrum"]}
     pair = DomainPair(drawn.source, Domain(target.X))
-    factors, _ = fit_candidates(candidates, pair, known, 0)
-    if len(factors) < len(names):
+    factors, failed = fit_candidates({name: candidates[name] for name in wanted}, pair, known, 0)
+    if failed:
         return []
+    for name, W in factors.items():
+        after[name] = _accuracies(target.X @ W, target, drawn.n_classes)
     signs = vars(signs_of(target, known, rehearsal, SHOTS[0])) if useful else None
+    rehearsed = rehearsal.after if useful else ()
     return [
         {
             "kind": drawn.kind,
@@ -135,15 +145,10 @@ def _measured(drawn: Draw, target: Domain, *, whole: bool = True) -> list[Task]:
                 for shots in SHOTS
             ],
             "rehearsed": {
-                name: [rehearsal.log_ratio(name, shots)[0] for shots in SHOTS]
-                for name in CANDIDATES
-                if useful
+                name: [rehearsal.log_ratio(name, shots)[0] for shots in SHOTS] for name in rehearsed
             },
             "before": before,
-            "after": {
-                name: _accuracies(target.X @ W, target, drawn.n_classes)
-                for name, W in factors.items()
-            },
+            "after": after,
         }
     ]
 
