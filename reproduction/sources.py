@@ -21,7 +21,13 @@ from l2t.inference.comparison import measure_transfer
 from l2t.statistics import KernelBank, pair_statistics
 from reproduction.kinds import draw_classes, load
 
-__all__ = ["measure_many_classes", "measure_paper_pairs", "measure_ranking", "ranking_table"]
+__all__ = [
+    "COUNTS",
+    "measure_many_classes",
+    "measure_paper_pairs",
+    "measure_ranking",
+    "ranking_table",
+]
 
 RANKED = ("sketch > sketch", "clinc150 > clinc150", "characters", "letters")
 #: Base algorithms that were best on photo > sketch at some label count.
@@ -108,6 +114,7 @@ def ranking_table(targets: list[list[Record]]) -> list[tuple[str, float, float, 
     """
     rules: dict[str, Callable[[Record], float]] = {
         "what each adds (rank_sources)": lambda each: each["adds"],
+        "predicted ratio": lambda each: each["predicted"],
         "plain MMD, smallest first": lambda each: -each["mmd"],
         "number of classes": lambda each: each["n_classes"],
         "real ratio (nobody can know)": lambda each: each["real"],
