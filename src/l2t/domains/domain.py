@@ -169,13 +169,8 @@ class Domain:
         columns = {"y": self.y, "labeled": self.labeled, "groups": self.groups}
         taken = {role: None if each is None else each[at] for role, each in columns.items()}
         name = self.name if name is None else name
-        return Domain(
-            self.X[at],
-            **taken,
-            name=name,
-            feature_names=self.feature_names,
-            prepared=self.prepared,
-        )
+        taken["prepared"] = self.prepared
+        return Domain(self.X[at], **taken, name=name, feature_names=self.feature_names)
 
 
 def _features(X: Any) -> npt.NDArray[Any]:
@@ -263,12 +258,10 @@ def _mask(values: Any, n: int) -> npt.NDArray[np.bool_]:
 def _prepared(values: Any, m: int) -> npt.NDArray[np.float64]:
     """Return shift and scale of the columns as a read-only array."""
     array = np.asarray(values, dtype=np.float64)
-    if array.shape != (2, m) or not np.isfinite(array).all() or not (array[1] > 0).all():
-        raise InvalidInputError(
-            f"prepared must be a finite shift and a positive scale for each of {m} columns, "
-            f"got shape {array.shape}"
-        )
-    return _frozen(array, values)
+    if array.shape == (2, m) and np.isfinite(array).all() and (array[1] > 0).all():
+        return _frozen(array, values)
+    rule = f"a finite shift and a positive scale for each of {m} columns"
+    raise InvalidInputError(f"prepared must be {rule}, got {array.tolist()!r:.80}")
 
 
 def _encoded(values: npt.NDArray[Any]) -> tuple[tuple[Any, ...], npt.NDArray[np.intp]]:

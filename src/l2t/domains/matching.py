@@ -41,10 +41,9 @@ def same_rows(
     prepared: AnyArray | None = None,
     others_prepared: AnyArray | None = None,
 ) -> npt.NDArray[np.bool_]:
-    """Return which rows of X are among the others, times a positive number, as they are or originally.
+    """Return which rows of X are among the others times a positive number, as they are or as they were.
 
-    `prepared` and `others_prepared` are shift and scale (2, m) of `Domain.prepared`. With one or two
-    features, where different rows are often multiples of each other, rows must be equal.
+    With one or two features, where different rows are often multiples of each other, rows must be equal.
     """
     m = X.shape[1]
     found = _occurs(X, others, any_scale=m > 2)

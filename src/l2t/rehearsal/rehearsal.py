@@ -13,7 +13,7 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from l2t.algorithms import Algorithm
 from l2t.domains import KnownClasses
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning, StoreError
 from l2t.experiences import evaluate
+from l2t.experiences.store import ExperienceStore
 from l2t.rehearsal.plays import Play, draw_plays, playing_classes
 from l2t.statistics import mutual_share
 from l2t.typing import AnyArray, Array
@@ -107,16 +108,6 @@ class Rehearsal:
         return [float(np.interp(np.log(shots), grid, row[known])) for row in values]
 
 
-class RehearsalStore(Protocol):
-    """Where rehearsals are kept by their work, such as an ExperienceStore."""
-
-    def rehearsal(self, work: Mapping[str, Any]) -> Any:
-        """Return the outcome; None where it is not known."""
-
-    def add_rehearsal(self, work: Mapping[str, Any], outcome: Any) -> bool:
-        """Keep an outcome."""
-
-
 #: Where nothing could be rehearsed.
 NONE = Rehearsal(0, SHOTS, np.empty((0, len(SHOTS))), 0.0, 0, {}, {})
 
@@ -129,7 +120,7 @@ def rehearse(
     rows_per_class: int = 80,
     n_plays: int = N_PLAYS,
     random_state: int = 0,
-    store: RehearsalStore | None = None,
+    store: ExperienceStore | None = None,
 ) -> Rehearsal:
     """Try candidates on known classes.
 
@@ -192,7 +183,7 @@ class _Stage:
     rows_per_class: int
     n_plays: int
     random_state: int
-    store: RehearsalStore | None
+    store: ExperienceStore | None
     plays: dict[bool, list[Play]] = field(default_factory=dict)
 
     def accuracies(self, algorithm: Algorithm | None) -> Array | str:

@@ -19,14 +19,7 @@ from l2t.experiences.store.database import Database, store_errors
 from l2t.experiences.store.reading import naming, read_array
 from l2t.experiences.store.rehearsals import verify_rehearsal
 from l2t.experiences.store.rows import Packed, Row, decode, domain_of, statistics_of
-from l2t.experiences.store.schema import (
-    arrays,
-    domains,
-    functions,
-    rehearsals,
-    runs,
-    suggestions,
-)
+from l2t.experiences.store.schema import arrays, domains, functions, runs, suggestions
 from l2t.experiences.store.writing import batches, present, unreferenced
 
 __all__ = ["merge", "problems", "verify"]
@@ -41,7 +34,7 @@ def problems(connection: Connection) -> Iterator[str]:
         for table, _row, parent, _key in connection.execute(text("PRAGMA foreign_key_check")):
             yield f"a row of {table} refers to a row of {parent} that is missing"
     keys = (domains.c.fingerprint, runs.c.key, suggestions.c.id, functions.c.number)
-    for key in (*keys, rehearsals.c.key):
+    for key in (*keys, schema.rehearsals.c.key):
         for batch in batches(connection.execute(select(key)).scalars()):
             for row in connection.execute(select(key.table).where(key.in_(batch))).all():
                 try:
@@ -66,7 +59,7 @@ def verify(connection: Connection, key: Column[Any], row: Any) -> None:
                 raise ValueError("its content has another fingerprint")
         elif key.table is functions:
             json.loads(row.content)
-        elif key.table is rehearsals:
+        elif key.table is schema.rehearsals:
             verify_rehearsal(row)
         elif key.table in (runs, suggestions):
             if key.table is runs:
@@ -116,7 +109,7 @@ def merge(target: Database, source: Database) -> Merged:
         n_suggestions = copy.table(suggestions.c.id, run=None)
         copy.outcomes()
         copy.table(schema.collections.c.id)
-        copy.table(rehearsals.c.key)
+        copy.table(schema.rehearsals.c.key)
         if adopt:
             copy.table(functions.c.number)
         writing.delete_unreferenced(new)  # what only damaged runs refer to

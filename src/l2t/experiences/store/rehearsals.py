@@ -1,14 +1,13 @@
 """Rehearsals in a store: what candidates did on known classes, in a table apart from the runs.
 
-A rehearsal has the key of its work: the fingerprint of the known classes, the algorithm with its parameters,
-and how it was measured. `collect`, `learn` and everything else that reads runs never meets one.
+`collect`, `learn` and everything else that reads runs never meets one.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,12 +23,12 @@ __all__ = ["RehearsalRecords", "verify_rehearsal"]
 
 
 class RehearsalRecords:
-    """The part of a store that keeps rehearsals; each method is one transaction."""
+    """The part of a store that keeps rehearsals by their work; each method is one transaction."""
 
     _database: Database
 
     def rehearsal(self, work: Mapping[str, Any]) -> Any:
-        """Return the outcome of a rehearsal by its work; None where it is not known."""
+        """Return the outcome of a rehearsal; None where it is not known."""
         key = _key(_text(work))
         for row in self._database.rows(select(rehearsals).where(rehearsals.c.key == key)):
             with naming(f"rehearsal {key:.12}"):
@@ -38,17 +37,9 @@ class RehearsalRecords:
 
     def add_rehearsal(self, work: Mapping[str, Any], outcome: Any) -> bool:
         """Keep the outcome of a rehearsal, plain JSON values; False where it is known already."""
-        text = _text(work)
-        now = microseconds(datetime.now(UTC), "created_at")
+        now, text = microseconds(datetime.now(UTC), "created_at"), _text(work)
         row: Row = {"key": _key(text), "work": text, "outcome": _text(outcome), "created_at": now}
         return bool(self._database.write(lambda at: insert_new(at, rehearsals, [row])))
-
-    def rehearsals(self) -> Iterator[tuple[dict[str, Any], Any]]:
-        """Iterate over the work and the outcome of all rehearsals, in order of time."""
-        query = select(rehearsals).order_by(rehearsals.c.created_at, rehearsals.c.key)
-        for row in self._database.rows(query):
-            with naming(f"rehearsal {row.key:.12}"):
-                yield json.loads(row.work), json.loads(row.outcome)
 
 
 def verify_rehearsal(row: Any) -> None:
