@@ -144,17 +144,15 @@ def draw_classes(
 ) -> tuple[Domain, Domain]:
     """Return a target of random classes, and a source of the classes that no target has.
 
-    With `everything` the source has all rows of all other classes.
+    With `everything` it has all other classes.
     """
     made = KINDS[kind]
     source, target = load(data, made.source), load(data, made.target)
     ours, theirs = _split(source, target, rng)
     chosen = rng.permutation(theirs)[:n_classes]
-    n_rows = MOST_SOURCE_ROWS
     if everything:
-        ours, n_rows = np.setdiff1d(np.arange(len(source.classes)), chosen), len(source)
-    drawn = _target(target, chosen, rows_per_class, "true", rng)
-    return drawn, _source(source, ours, "true", rng, n_rows)
+        ours = np.setdiff1d(np.arange(len(source.classes)), chosen)
+    return _target(target, chosen, rows_per_class, "true", rng), _source(source, ours, "true", rng)
 
 
 def _split(
@@ -173,15 +171,9 @@ def _split(
     return np.array(ours), np.array(others)
 
 
-def _source(
-    source: Domain,
-    codes: npt.NDArray[Any],
-    mode: str,
-    rng: np.random.Generator,
-    n_rows: int = MOST_SOURCE_ROWS,
-) -> Domain:
+def _source(source: Domain, codes: npt.NDArray[Any], mode: str, rng: np.random.Generator) -> Domain:
     rows = np.flatnonzero(np.isin(source.codes, codes))
-    rows = rng.permutation(rows)[:n_rows]
+    rows = rng.permutation(rows)[:MOST_SOURCE_ROWS]
     X, y = source.X[rows], source.codes[rows]
     if mode == "noise":
         X = X.mean(axis=0) + X.std(axis=0) * rng.normal(size=X.shape)

@@ -179,3 +179,14 @@ def test_few_columns_are_compared_as_they_were(rng):
         known = KnownClasses([normalize(Domain(X, np.arange(20) % 2), "zscore")])
         assert len(known.without(Domain(X[:6]))) == 14
         assert known.without(Domain(rng.normal(size=(20, m)))) is known
+
+
+def test_a_target_in_the_past_is_as_if_it_were_not_there(domain, rng):
+    """Also where another past target has some of its rows, which then count once more or less."""
+    target = domain.take(np.arange(12))
+    other = Domain(np.concatenate([domain.X[6:], rng.normal(size=(6, 6))]), np.arange(30) % 3)
+    alone = KnownClasses([other]).without(Domain(target.X))
+    both = KnownClasses([target, other]).without(Domain(target.X))
+    merged = KnownClasses([target]).merge(KnownClasses([other])).without(Domain(target.X))
+    assert both.fingerprint == merged.fingerprint == alone.fingerprint
+    np.testing.assert_array_equal(both.weights, 1.0)

@@ -93,45 +93,31 @@ class KnownClasses:
     def __init__(
         self, domains: Iterable[Domain] = (), *, weights: Sequence[float] | None = None
     ) -> None:
-        origins = list(domains)
-        shares = [1.0] * len(origins) if weights is None else [float(each) for each in weights]
-        _check(origins, shares)
-        X: list[AnyArray] = [np.empty((0, origins[0].n_features if origins else 0), np.float32)]
+        given = list(domains)
+        shares = [1.0] * len(given) if weights is None else [float(each) for each in weights]
+        _check(given, shares)
+        self._build([_origin(each, share) for each, share in zip(given, shares, strict=True)])
+
+    def _build(self, origins: list[_Origin]) -> KnownClasses:
+        """Take the labelled rows of some origins, class after class."""
+        X: list[AnyArray] = [np.empty((0, origins[0].X.shape[1] if origins else 0), np.float32)]
         codes: list[Codes] = [np.empty(0, dtype=np.intp)]
-        classes: list[tuple[float, int]] = []
+        weights: list[float] = []
         seen: set[bytes] = set()
-        for number, (domain, weight) in enumerate(zip(origins, shares, strict=True)):
-            known = domain.codes
-            if domain.labeled is not None:
-                known = np.where(domain.labeled, known, -1)
-            fresh = first_time(seen, domain.X, known >= 0)
-            weight *= fresh.sum() / max((known >= 0).sum(), 1)
-            for code in np.unique(known[known >= 0]):
-                members = np.flatnonzero(fresh & (known == code))
-                X.append(domain.X[members])
-                codes.append(np.full(len(members), len(classes)))
-                classes.append((weight, number))
-        self._prepared = [domain.prepared for domain in origins]
-        weight_of = np.array([weight for weight, _ in classes], dtype=np.float64)
-        origin_of = np.array([number for _, number in classes], dtype=np.intp)
-        self._set(np.concatenate(X), np.concatenate(codes), weight_of, origin_of)
-
-    def _set(self, X: AnyArray, codes: Codes, weights: Array, origins: Codes) -> None:
-        """Take rows, class after class; those with code -1 are dropped, and classes of one row or none."""
-        left = np.bincount(codes[codes >= 0], minlength=len(weights))
-        kept = np.flatnonzero((left > 1) & (weights > 0))
-        number = np.full(len(weights) + 1, -1, dtype=np.intp)
-        number[kept] = np.arange(len(kept))
-        codes = number[codes]
-        self.X, self.codes = X[codes >= 0], codes[codes >= 0]
-        self._weights, self._origins = weights[kept], origins[kept]
-
-    def _derived(self, codes: Codes) -> KnownClasses:
-        """Return the classes without the rows with code -1."""
-        found = KnownClasses.__new__(KnownClasses)
-        found._prepared = self._prepared
-        found._set(self.X, codes, self._weights, self._origins)
-        return found
+        for origin in origins:
+            labelled = origin.codes >= 0
+            fresh = first_time(seen, origin.X, labelled)
+            weight = origin.weight * fresh.sum() / max(labelled.sum(), 1)
+            for code in np.unique(origin.codes[labelled]):
+                members = np.flatnonzero(fresh & (origin.codes == code))
+                if len(members) > 1 and weight > 0:
+                    X.append(origin.X[members])
+                    codes.append(np.full(len(members), len(weights)))
+                    weights.append(weight)
+        self._origins = origins
+        self.X, self.codes = np.concatenate(X), np.concatenate(codes)
+        self._weights = np.array(weights, dtype=np.float64)
+        return self
 
     @classmethod
     def of(cls, store: _Store, n_features: int | None = None) -> KnownClasses:
@@ -150,10 +136,7 @@ class KnownClasses:
 
     @property
     def weights(self) -> Array:
-        """How much each class counts: the weight of its origin, times the share of rows that are new in it.
-
-        Rows of a target that are removed change no weight: it would depend on their labels.
-        """
+        """How much each class counts: the weight of its origin, times the share of whose rows are new."""
         return self._weights
 
     def __len__(self) -> int:
@@ -197,14 +180,17 @@ class KnownClasses:
         if self.n_features <= MAX_DIMENSIONS:
             return self
         found = copy(self)
-        found.X = self.span.rows
+        found.X, found._origins = self.span.rows, []
         found.span = replace(self.span, basis=np.eye(self.span.rows.shape[1]))
         return found
 
     def only(self, classes: npt.ArrayLike) -> KnownClasses:
         """Return some of the classes, in the coordinates of all."""
         rows = np.isin(self.codes, classes)
-        found = self._derived(np.where(rows, self.codes, -1))
+        found = copy(self)
+        found.__dict__.pop("fingerprint", None)
+        kept, found.codes = np.unique(self.codes[rows], return_inverse=True)
+        found.X, found._weights, found._origins = self.X[rows], self._weights[kept], []
         rank = min(self.span.rank, max(len(found) - 1, 1))
         found.span = replace(self.span, rows=self.span.rows[rows], rank=rank)
         return found
@@ -217,20 +203,7 @@ class KnownClasses:
             raise InvalidInputError(
                 f"known classes must have the same features, got {self.n_features} and {other.n_features}"
             )
-        seen: set[bytes] = set()
-        first_time(seen, self.X, self.codes >= 0)
-        fresh = first_time(seen, other.X, other.codes >= 0)
-        origins, n = other._origins[other.codes], len(other._prepared)
-        share = np.bincount(origins[fresh], minlength=n) / np.bincount(origins, minlength=n).clip(1)
-        found = KnownClasses.__new__(KnownClasses)
-        found._prepared = self._prepared + other._prepared
-        found._set(
-            np.concatenate([self.X, other.X]),
-            np.concatenate([self.codes, np.where(fresh, other.codes + self.n_classes, -1)]),
-            np.concatenate([self._weights, other._weights * share[other._origins]]),
-            np.concatenate([self._origins, other._origins + len(self._prepared)]),
-        )
-        return found
+        return KnownClasses()._build([*self._origins, *other._origins])
 
     def without(self, target: Domain) -> KnownClasses:
         """Return the classes without the rows of a target.
@@ -244,18 +217,36 @@ class KnownClasses:
             raise InvalidInputError(
                 f"known must have the target's {target.n_features} features, got {self.n_features}"
             )
-        removed = self._removed(target)
-        return self._derived(np.where(removed, -1, self.codes)) if removed.any() else self
+        left = [_without(each, target) for each in self._origins]
+        same = all(new is old for new, old in zip(left, self._origins, strict=True))
+        return self if same else KnownClasses()._build(left)
 
-    def _removed(self, target: Domain) -> npt.NDArray[np.bool_]:
-        """Return which rows are rows of a target."""
-        if all(each is None for each in self._prepared):
-            return same_rows(self.X, target.X, None, target.prepared)
-        found = np.zeros(len(self), dtype=bool)
-        for number, prepared in enumerate(self._prepared):
-            rows = np.flatnonzero(self._origins[self.codes] == number)
-            found[rows] = same_rows(self.X[rows], target.X, prepared, target.prepared)
-        return found
+
+@dataclass(frozen=True, eq=False)
+class _Origin:
+    """The rows of a domain; those with a negative code are not labelled, or were removed."""
+
+    X: AnyArray
+    codes: Codes
+    weight: float
+    prepared: AnyArray | None
+
+
+def _origin(domain: Domain, weight: float) -> _Origin:
+    codes = domain.codes
+    if domain.labeled is not None:
+        codes = np.where(domain.labeled, codes, -1)
+    return _Origin(domain.X, codes, weight, domain.prepared)
+
+
+def _without(origin: _Origin, target: Domain) -> _Origin:
+    rows = np.flatnonzero(origin.codes >= 0)
+    found = same_rows(origin.X[rows], target.X, origin.prepared, target.prepared)
+    if not found.any():
+        return origin
+    codes = origin.codes.copy()
+    codes[rows[found]] = -1
+    return replace(origin, codes=codes)
 
 
 def _check(origins: list[Domain], weights: list[float]) -> None:
