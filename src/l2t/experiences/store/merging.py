@@ -13,11 +13,10 @@ from sqlalchemy import Column, Connection, or_, select, text, update
 from l2t.exceptions import StoreCorruptError
 from l2t.experiences.experience import content_key
 from l2t.experiences.records import Merged
-from l2t.experiences.store import schema, writing
+from l2t.experiences.store import rehearsals, schema, writing
 from l2t.experiences.store.agent_records import last_number
 from l2t.experiences.store.database import Database, store_errors
 from l2t.experiences.store.reading import naming, read_array
-from l2t.experiences.store.rehearsals import verify_rehearsal
 from l2t.experiences.store.rows import Packed, Row, decode, domain_of, statistics_of
 from l2t.experiences.store.schema import arrays, domains, functions, runs, suggestions
 from l2t.experiences.store.writing import batches, present, unreferenced
@@ -57,10 +56,10 @@ def verify(connection: Connection, key: Column[Any], row: Any) -> None:
             shape = (row.n_rows, row.n_features)
             if domain.fingerprint != row.fingerprint or domain.X.shape != shape:
                 raise ValueError("its content has another fingerprint")
+        elif key.table is schema.rehearsals:
+            rehearsals.verify_rehearsal(row)
         elif key.table is functions:
             json.loads(row.content)
-        elif key.table is schema.rehearsals:
-            verify_rehearsal(row)
         elif key.table in (runs, suggestions):
             if key.table is runs:
                 _verify_work(row)
