@@ -19,15 +19,10 @@ import numpy.typing as npt
 from l2t.domains import Domain, digits, normalize, read_domain
 from l2t.domains.sampling import spelling
 
-__all__ = ["CONTROLS", "KINDS", "MODES", "SHIPPABLE", "SIZES", "Draw", "Kind", "draw"]
-__all__ += ["draw_classes", "draw_controls", "load"]
+__all__ = ["KINDS", "MODES", "SHIPPABLE", "Draw", "Kind", "draw"]
 
 #: What is done to the source or, with a number, to the target.
 MODES = ("true", "noise", "permuted", "adverse 0.3", "adverse 0.6", "adverse 1.0", "adverse 1.6")
-#: The source as it is, and what takes its place; all have the same targets in `draw_controls`.
-CONTROLS = ("true", "noise", "permuted")
-#: Classes of the target there.
-SIZES = (3, 6, 12)
 #: Draws are of these sizes: classes of the target, rows per class.
 CLASSES = (2, 3, 5, 8, 12, 20)
 ROWS = (20, 40, 80, 160)
@@ -77,7 +72,7 @@ class Draw:
 
 
 @cache
-def load(data: Path, name: str) -> Domain:
+def _domain(data: Path, name: str) -> Domain:
     """Return a file as a domain, scaled as suits it."""
     if name == "digits":
         return normalize(digits())
@@ -92,7 +87,7 @@ def load(data: Path, name: str) -> Domain:
 def draw(kind: str, mode: str, number: int, data: Path, *, n_targets: int = 3) -> Draw:
     """Return a draw of a kind; it depends on the kind, the mode and its number alone."""
     made = KINDS[kind]
-    source, target = load(data, made.source), load(data, made.target)
+    source, target = _domain(data, made.source), _domain(data, made.target)
     rng = np.random.default_rng([0, sorted(KINDS).index(kind), MODES.index(mode), number])
     ours, theirs = _split(source, target, rng)
     n_classes = int(rng.choice([each for each in CLASSES if each <= len(theirs)]))
@@ -105,54 +100,6 @@ def draw(kind: str, mode: str, number: int, data: Path, *, n_targets: int = 3) -
         for _ in range(n_targets)
     ]
     return Draw(kind, mode, known, tuple(targets), n_classes)
-
-
-def draw_controls(
-    kind: str, number: int, data: Path, *, n_targets: int = 3
-) -> list[tuple[int, Domain, dict[str, Domain]]]:
-    """Return targets of 3, 6 and 12 classes, each with the same sources by the names of `CONTROLS`.
-
-    A source has all classes that its targets do not draw from.
-    """
-    made = KINDS[kind]
-    source, target = load(data, made.source), load(data, made.target)
-    rng = np.random.default_rng([1, sorted(KINDS).index(kind), number])
-    ours, theirs = _split(source, target, rng)
-    rows = int(rng.choice(ROWS))
-    seeds = {mode: np.random.default_rng([2, number]) for mode in CONTROLS}
-    sources = {mode: _source(source, ours, mode, each) for mode, each in seeds.items()}
-    return [
-        (
-            size,
-            _target(target, rng.permutation(theirs)[:size], min(rows, 1000 // size), "true", rng),
-            sources,
-        )
-        for size in SIZES
-        if size <= len(theirs)
-        for _ in range(n_targets)
-    ]
-
-
-def draw_classes(
-    kind: str,
-    n_classes: int,
-    rows_per_class: int,
-    data: Path,
-    rng: np.random.Generator,
-    *,
-    everything: bool = False,
-) -> tuple[Domain, Domain]:
-    """Return a target of random classes, and a source of the classes that no target has.
-
-    With `everything` it has all other classes.
-    """
-    made = KINDS[kind]
-    source, target = load(data, made.source), load(data, made.target)
-    ours, theirs = _split(source, target, rng)
-    chosen = rng.permutation(theirs)[:n_classes]
-    if everything:
-        ours = np.setdiff1d(np.arange(len(source.classes)), chosen)
-    return _target(target, chosen, rows_per_class, "true", rng), _source(source, ours, "true", rng)
 
 
 def _split(

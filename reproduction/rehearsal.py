@@ -5,6 +5,7 @@ The forecast that chooses is fitted without the group of kinds that it is judged
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,38 +13,25 @@ import numpy as np
 
 from l2t.reflection.forecast import Forecast
 from l2t.rehearsal.rehearsal import SHOTS
-from reproduction.controls import (
-    SHOWN,
-    Rule,
-    by_kind,
-    by_known_classes,
-    by_size,
-    mean_over_kinds,
-    worth,
-)
 from reproduction.forecast import choose, fit_forecast
 from reproduction.kinds import KINDS, MODES, SHIPPABLE
 from reproduction.pages import write_page
-from reproduction.sources import (
-    COUNTS,
-    measure_many_classes,
-    measure_paper_pairs,
-    measure_ranking,
-    ranking_table,
-)
-from reproduction.tasks import CANDIDATES, Task, log_ratio, measure_controls, measure_tasks
+from reproduction.sources import source_tables
+from reproduction.tasks import CANDIDATES, Task, log_ratio, measure_tasks
 
 __all__ = ["write_rehearsal"]
 
+#: Labels per class that are shown.
+SHOWN = (1, 5, 15)
 ADVERSE = tuple(mode for mode in MODES if mode.startswith("adverse"))
-#: Draws of the controls, nine targets each, and of the smaller studies; pairs of the paper's kind.
-N_CONTROLS, N_RANKED, N_MANY, N_PAIRS = 4, 3, 8, 10
+
+#: A rule gives the candidate that is taken for a task at a place of SHOTS.
+Rule = Callable[[Task, int], str]
 
 
 def write_rehearsal(data: Path, out: Path, work: Path, n_draws: int, n_jobs: int) -> None:
     """Measure tasks of all kinds, and write the page."""
     tasks = measure_tasks(KINDS, MODES, n_draws, data, work, n_jobs=n_jobs)
-    controls = measure_controls(KINDS, N_CONTROLS, data, work, n_jobs=n_jobs)
     forecasts = _left_out(tasks)
     rules = _rules(forecasts)
     true = [task for task in tasks if task["mode"] == "true"]
@@ -54,7 +42,7 @@ def write_rehearsal(data: Path, out: Path, work: Path, n_draws: int, n_jobs: int
         "an adverse target": [task for task in tasks if task["mode"] in ADVERSE],
     }
     means = [
-        [f"{label}, {name}", *mean_over_kinds(some, rule)]
+        [f"{label}, {name}", *_mean_over_kinds(some, rule)]
         for label, some in groups.items()
         for name, rule in rules.items()
     ]
@@ -67,33 +55,8 @@ def write_rehearsal(data: Path, out: Path, work: Path, n_draws: int, n_jobs: int
         correlation=_correlation(true),
         worst=_worst(true, rules["L2T"]),
         shown=SHOWN,
-        known=by_known_classes(tasks, rules),
-        sizes=by_size(controls, rules),
-        control_kinds=by_kind(controls, rules),
-        **_smaller_studies(data, work),
+        **source_tables(tasks, rules, data, work, n_jobs),
     )
-
-
-def _smaller_studies(data: Path, work: Path) -> dict[str, Any]:
-    """Return what the page says of ranking, of many classes and of the paper's pairs."""
-    targets = measure_ranking(data, work, N_RANKED)
-    many = measure_many_classes(data, work, N_MANY)
-    return {
-        "ranking": {
-            shots: ranking_table([each for each in targets if each[0]["shots"] == shots])
-            for shots in (1, 5)
-        },
-        "n_ranked": len(targets) // 2,
-        "many": {
-            name: float(np.mean([each["accuracies"][name] for each in many]))
-            for name in ("identity", *CANDIDATES)
-        },
-        "many_chosen": float(np.mean([each["accuracies"][each["choice"]] for each in many])),
-        "n_many": len(many),
-        "paper": measure_paper_pairs(data, work, N_PAIRS),
-        "n_pairs": N_PAIRS,
-        "counts": COUNTS,
-    }
 
 
 def _left_out(tasks: list[Task]) -> dict[str, Forecast]:
@@ -130,8 +93,24 @@ def _rules(forecasts: dict[str, Forecast]) -> dict[str, Rule]:
     }
 
 
+def _worth(tasks: list[Task], rule: Rule, at: int) -> float:
+    """Return the mean log ratio of what a rule takes; NaN for no task."""
+    values = [
+        log_ratio(task, rule(task, at), at) for task in tasks if task["before"][at] is not None
+    ]
+    return float(np.mean(values)) if values else float("nan")
+
+
 def _by_kind(tasks: list[Task]) -> dict[str, list[Task]]:
     return {kind: [task for task in tasks if task["kind"] == kind] for kind in KINDS}
+
+
+def _mean_over_kinds(tasks: list[Task], rule: Rule) -> list[float]:
+    """Return the geometric mean over kinds for each number of labels shown."""
+    kinds = [some for some in _by_kind(tasks).values() if some]
+    logs = np.array([[_worth(some, rule, SHOTS.index(shots)) for shots in SHOWN] for some in kinds])
+    known = [column[np.isfinite(column)] for column in logs.reshape(-1, len(SHOWN)).T]
+    return [float(np.exp(column.mean())) if len(column) else float("nan") for column in known]
 
 
 def _worst(tasks: list[Task], rule: Rule) -> list[tuple[str, float]]:
@@ -139,7 +118,7 @@ def _worst(tasks: list[Task], rule: Rule) -> list[tuple[str, float]]:
     found = []
     for shots in SHOWN:
         at = SHOTS.index(shots)
-        ratios = {kind: worth(each, rule, at) for kind, each in _by_kind(tasks).items()}
+        ratios = {kind: _worth(each, rule, at) for kind, each in _by_kind(tasks).items()}
         kind = min(ratios, key=lambda name: np.nan_to_num(ratios[name], nan=np.inf))
         found.append((kind, float(np.exp(ratios[kind]))))
     return found
@@ -160,14 +139,14 @@ def _kind_row(kind: str, tasks: list[Task], rule: Rule) -> dict[str, Any]:
     ]
     for name in CANDIDATES:
         row["cells"][name] = [_real_and_seen(mine, name, at) for at in places]
-    row["choice"] = [float(np.exp(worth(mine, rule, at))) for at in places]
+    row["choice"] = [float(np.exp(_worth(mine, rule, at))) for at in places]
     return row
 
 
 def _real_and_seen(tasks: list[Task], name: str, at: int) -> tuple[float, float]:
     """Return the mean real ratio of a candidate, and the mean rehearsed one."""
     seen = [task["rehearsed"][name][at] for task in tasks if task["rehearsed"]] or [np.nan]
-    real = worth(tasks, lambda task, place: name, at)
+    real = _worth(tasks, lambda task, place: name, at)
     return float(np.exp(real)), float(np.exp(np.mean(seen)))
 
 

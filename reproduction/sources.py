@@ -1,4 +1,4 @@
-"""Smaller studies with `infer` and `rank_sources` as they are: which source, many classes, the paper's pairs.
+"""Which source, many classes, the paper's pairs: smaller studies with `infer` and `rank_sources` as they are.
 
 Each draw is kept as a JSON file in a working folder, so that a run that was stopped resumes where it was.
 """
@@ -19,16 +19,14 @@ from l2t.domains import Domain, DomainPair, KnownClasses, PairSampler
 from l2t.experiences import evaluate
 from l2t.inference.comparison import measure_transfer
 from l2t.statistics import KernelBank, pair_statistics
-from reproduction.kinds import draw_classes, load
+from reproduction.controls import Rule, by_kind, by_known_classes, by_size, measure_controls
+from reproduction.kinds import KINDS, _domain, _source, _split, _target
+from reproduction.tasks import CANDIDATES, Task
 
-__all__ = [
-    "COUNTS",
-    "measure_many_classes",
-    "measure_paper_pairs",
-    "measure_ranking",
-    "ranking_table",
-]
+__all__ = ["draw_classes", "ranking_table", "source_tables"]
 
+#: Draws of the controls, nine targets each, and of the smaller studies; pairs of the paper's kind.
+N_CONTROLS, N_RANKED, N_MANY, N_PAIRS = 4, 3, 8, 10
 RANKED = ("sketch > sketch", "clinc150 > clinc150", "characters", "letters")
 #: Base algorithms that were best on photo > sketch at some label count.
 BASE = ("cmf", "lsdt", "gfk", "sie")
@@ -36,6 +34,58 @@ COUNTS = (3, 15, 30, 60, 120)
 N_DRAWS = 8
 
 Record = dict[str, Any]
+
+
+def source_tables(
+    tasks: list[Task], rules: dict[str, Rule], data: Path, work: Path, n_jobs: int
+) -> dict[str, Any]:
+    """Return what the page on rehearsal says of sources, measured where it is not known yet."""
+    controls = measure_controls(KINDS, N_CONTROLS, data, work, n_jobs=n_jobs)
+    targets = measure_ranking(data, work, N_RANKED)
+    many = measure_many_classes(data, work, N_MANY)
+    chosen = [each["accuracies"][each["choice"]] for each in many]
+    return {
+        "known": by_known_classes(tasks, rules),
+        "sizes": by_size(controls, rules),
+        "control_kinds": by_kind(controls, rules),
+        "ranking": {
+            shots: ranking_table([each for each in targets if each[0]["shots"] == shots])
+            for shots in (1, 5)
+        },
+        "n_ranked": len(targets) // 2,
+        "many": {
+            name: float(np.mean([each["accuracies"][name] for each in many]))
+            for name in ("identity", *CANDIDATES)
+        },
+        "many_chosen": float(np.mean(chosen)),
+        "many_error": float(np.std(chosen, ddof=1) / np.sqrt(len(chosen))),
+        "n_many": len(many),
+        "paper": measure_paper_pairs(data, work, N_PAIRS),
+        "n_pairs": N_PAIRS,
+        "counts": COUNTS,
+    }
+
+
+def draw_classes(
+    kind: str,
+    n_classes: int,
+    rows_per_class: int,
+    data: Path,
+    rng: np.random.Generator,
+    *,
+    everything: bool = False,
+) -> tuple[Domain, Domain]:
+    """Return a target of random classes, and a source of the classes that no target has.
+
+    With `everything` it has all other classes.
+    """
+    made = KINDS[kind]
+    source, target = _domain(data, made.source), _domain(data, made.target)
+    ours, theirs = _split(source, target, rng)
+    chosen = rng.permutation(theirs)[:n_classes]
+    if everything:
+        ours = np.setdiff1d(np.arange(len(source.classes)), chosen)
+    return _target(target, chosen, rows_per_class, "true", rng), _source(source, ours, "true", rng)
 
 
 def _kept(path: Path, measure: Callable[[], Any]) -> Any:
@@ -165,7 +215,7 @@ def measure_paper_pairs(data: Path, work: Path, n_pairs: int) -> Record:
 
 
 def _paper_pairs(data: Path, n_pairs: int) -> Record:
-    photo, sketch = (load(data, f"photo-sketch/{name}.npz") for name in ("photo", "sketch"))
+    photo, sketch = (_domain(data, f"photo-sketch/{name}.npz") for name in ("photo", "sketch"))
     even = sketch.codes % 2 == 0
     past = PairSampler(photo, sketch.take(even), 20, random_state=1)
     known = KnownClasses([pair.target for pair in past])

@@ -22,9 +22,9 @@ from l2t.inference.inference import LEAST_SKILL, signs_of
 from l2t.progress import progress_bar
 from l2t.rehearsal import rehearse
 from l2t.rehearsal.rehearsal import SHOTS
-from reproduction.kinds import CONTROLS, KINDS, Draw, draw, draw_controls
+from reproduction.kinds import KINDS, Draw, draw
 
-__all__ = ["CANDIDATES", "Task", "log_ratio", "measure_controls", "measure_tasks"]
+__all__ = ["CANDIDATES", "Task", "log_ratio", "measure_tasks"]
 
 CANDIDATES = ("spectrum", "classes", "classes+spectrum")
 N_DRAWS = 8
@@ -53,84 +53,42 @@ def measure_tasks(
     return [task for each in wanted for task in json.loads(_file(work, *each).read_text())]
 
 
-def measure_controls(
-    kinds: Iterable[str],
-    n_draws: int,
-    data: Path,
-    work: Path,
-    *,
-    n_jobs: int = 1,
-    progress: bool = True,
-) -> list[Task]:
-    """Return tasks of 3, 6 and 12 classes with sources of all classes, and with what takes their place."""
-    work.mkdir(parents=True, exist_ok=True)
-    wanted = [(kind, "controls", i) for i in range(n_draws) for kind in kinds]
-    missing = [(each, data, work) for each in wanted if not _file(work, *each).exists()]
-    with progress_bar(len(missing), "measuring", shown=progress) as advance:
-        for done in choose_executor(n_jobs, None).map(_measure, missing):
-            advance(done)
-    return [task for each in wanted for task in json.loads(_file(work, *each).read_text())]
-
-
 def _file(work: Path, kind: str, mode: str, number: int) -> Path:
     return work / f"{kind} {mode} {number}.json".replace(" > ", "-to-").replace(" ", "-")
 
 
 def _measure(task: tuple[tuple[str, str, int], Path, Path]) -> str:
     (kind, mode, number), data, work = task
-    found: list[Task] = []
-    if mode == "controls":
-        for n_classes, target, sources in draw_controls(kind, number, data):
-            draws = [Draw(kind, each, sources[each], (target,), n_classes) for each in CONTROLS]
-            true = _measured(draws[0], target)
-            found += true
-            for drawn in draws[1:]:
-                found += [each for like in true for each in _measured(drawn, target, like)]
-    else:
-        drawn = draw(kind, mode, number, data)
-        for target in drawn.targets:
-            found += _measured(drawn, target)
+    drawn = draw(kind, mode, number, data)
     path = _file(work, kind, mode, number)
     part = path.with_suffix(".part")
-    part.write_text(json.dumps(found))
+    part.write_text(
+        json.dumps([each for target in drawn.targets for each in _measured(drawn, target)])
+    )
     part.replace(path)
     return kind
 
 
-def _measured(drawn: Draw, target: Domain, like: Task | None = None) -> list[Task]:
-    """Return what was measured for a target; nothing where it has too few rows.
-
-    `like` is the same target with its true source: what needs no source is taken from there, and the rest is
-    left out where L2T would not use it, because the features do not tell the known classes apart.
-    """
+def _measured(drawn: Draw, target: Domain) -> list[Task]:
+    """Return what was measured for a target; nothing where it has too few rows."""
     known = KnownClasses([drawn.source]).without(target)
-    settings: dict[str, Any] = {
-        "n_classes": drawn.n_classes,
-        "rows_per_class": len(target) // drawn.n_classes,
-    }
-    rehearsal = rehearse(known, {}, **settings)
-    useful = rehearsal.n_plays > 0 and rehearsal.skill >= LEAST_SKILL
     candidates = {name: algorithms.make(name) for name in CANDIDATES}
-    if useful:
-        rehearsal = rehearse(known, candidates, **settings)
-    if like is None:
-        wanted: tuple[str, ...] = CANDIDATES
-        after: dict[str, Any] = {}
-        try:
-            before = _accuracies(target.X, target, drawn.n_classes)
-        except L2TError:
-            return []
-    else:
-        wanted = tuple(name for name in CANDIDATES if name != "spectrum") if useful else ()
-        before, after = like["before"], {"spectrum": like["after"]["spectrum"]}
-    pair = DomainPair(drawn.source, Domain(target.X))
-    factors, failed = fit_candidates({name: candidates[name] for name in wanted}, pair, known, 0)
-    if failed:
+    rehearsal = rehearse(
+        known,
+        candidates,
+        n_classes=drawn.n_classes,
+        rows_per_class=len(target) // drawn.n_classes,
+    )
+    try:
+        before = _accuracies(target.X, target, drawn.n_classes)
+    except L2TError:
         return []
-    for name, W in factors.items():
-        after[name] = _accuracies(target.X @ W, target, drawn.n_classes)
-    signs = vars(signs_of(target, known, rehearsal, SHOTS[0])) if useful else None
-    rehearsed = rehearsal.after if useful else ()
+    pair = DomainPair(drawn.source, Domain(target.X))
+    factors, _ = fit_candidates(candidates, pair, known, 0)
+    if len(factors) < len(CANDIDATES):
+        return []
+    useful = rehearsal.n_plays > 0 and rehearsal.skill >= LEAST_SKILL
+    alone = signs_of(target, known, None, 1)
     return [
         {
             "kind": drawn.kind,
@@ -139,16 +97,21 @@ def _measured(drawn: Draw, target: Domain, like: Task | None = None) -> list[Tas
             "n_classes": drawn.n_classes,
             "n_rows": len(target),
             "known_classes": known.n_classes,
-            "share": signs_of(target, known, None, 1).share,
+            "share": alone.share,
             "signs": [
-                None if signs is None else signs | {"error": 1.0 - rehearsal.accuracy(shots)}
+                vars(signs_of(target, known, rehearsal, shots)) if useful else None
                 for shots in SHOTS
             ],
             "rehearsed": {
-                name: [rehearsal.log_ratio(name, shots)[0] for shots in SHOTS] for name in rehearsed
+                name: [rehearsal.log_ratio(name, shots)[0] for shots in SHOTS]
+                for name in CANDIDATES
+                if useful
             },
             "before": before,
-            "after": after,
+            "after": {
+                name: _accuracies(target.X @ W, target, drawn.n_classes)
+                for name, W in factors.items()
+            },
         }
     ]
 
