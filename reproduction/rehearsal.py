@@ -16,6 +16,7 @@ from l2t.rehearsal.rehearsal import SHOTS
 from reproduction.forecast import choose, fit_forecast
 from reproduction.kinds import KINDS, MODES, SHIPPABLE
 from reproduction.pages import write_page
+from reproduction.sources import source_tables
 from reproduction.tasks import CANDIDATES, Task, log_ratio, measure_tasks
 
 __all__ = ["write_rehearsal"]
@@ -54,6 +55,7 @@ def write_rehearsal(data: Path, out: Path, work: Path, n_draws: int, n_jobs: int
         correlation=_correlation(true),
         worst=_worst(true, rules["L2T"]),
         shown=SHOWN,
+        **source_tables(tasks, rules, data, work, n_jobs),
     )
 
 

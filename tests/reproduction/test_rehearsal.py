@@ -10,6 +10,7 @@ from reproduction import rehearsal, tasks
 from reproduction.forecast import choose, fit_forecast
 from reproduction.kinds import draw
 from reproduction.tasks import CANDIDATES, log_ratio, measure_tasks
+from tests.reproduction.test_sources import SOURCES
 
 pytestmark = pytest.mark.slow
 MODES = ("true", "noise", "adverse 1.6")
@@ -65,10 +66,12 @@ def test_the_page_has_every_kind_that_was_measured(measured, tmp_path, monkeypat
     monkeypatch.setattr(rehearsal, "measure_tasks", lambda *_, **__: measured)
     monkeypatch.setattr(rehearsal, "KINDS", {"digits": rehearsal.KINDS["digits"]})
     monkeypatch.setattr(rehearsal, "_left_out", lambda found: {"digits": fit_forecast(found)})
+    monkeypatch.setattr(rehearsal, "source_tables", lambda *_: SOURCES)
     rehearsal.write_rehearsal(tmp_path, tmp_path, tmp_path, 2, 1)
     text = (tmp_path / "rehearsal.md").read_text()
     assert "| digits | 6 |" in text
     assert "| the true source, L2T |" in text
+    assert "| a rule | 1.000 | 0% | 1.00 |" in text
 
 
 def test_ratios_have_a_floor():

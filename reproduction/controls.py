@@ -1,0 +1,178 @@
+"""What the true source is worth beside noise, permuted labels and no source, on the same targets.
+
+Targets have 3, 6 and 12 classes; the source has all classes that no target draws from.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from l2t.domains import Domain
+from l2t.experiences.executors import choose_executor
+from l2t.progress import progress_bar
+from l2t.rehearsal.rehearsal import SHOTS
+from reproduction.kinds import KINDS, ROWS, Draw, _domain, _source, _split, _target
+from reproduction.tasks import Task, _file, _measured, log_ratio
+
+__all__ = ["CONTROLS", "by_kind", "by_known_classes", "by_size", "draw_controls"]
+__all__ += ["measure_controls"]
+
+CONTROLS = ("true", "noise", "permuted")
+#: Classes of the targets.
+SIZES = (3, 6, 12)
+#: Labels per class that are shown.
+SHOWN = (1, 5, 15)
+#: Source classes, from each number up to the one before the next.
+KNOWN = (3, 6, 12, 25, 1000)
+
+#: A rule gives the candidate that is taken for a task at a place of SHOTS.
+Rule = Callable[[Task, int], str]
+
+
+def draw_controls(
+    kind: str, number: int, data: Path, *, n_targets: int = 3
+) -> list[tuple[Domain, int, dict[str, Domain]]]:
+    """Return targets, their numbers of classes, and the same sources for all, by name of `CONTROLS`."""
+    made = KINDS[kind]
+    source, target = _domain(data, made.source), _domain(data, made.target)
+    rng = np.random.default_rng([1, sorted(KINDS).index(kind), number])
+    ours, theirs = _split(source, target, rng)
+    rows = int(rng.choice(ROWS))
+    seeds = {mode: np.random.default_rng([2, number]) for mode in CONTROLS}
+    sources = {mode: _source(source, ours, mode, each) for mode, each in seeds.items()}
+    found = []
+    for size in [each for each in SIZES if each <= len(theirs) for _ in range(n_targets)]:
+        codes = rng.permutation(theirs)[:size]
+        drawn = _target(target, codes, min(rows, 1000 // size), "true", rng)
+        found.append((drawn, size, sources))
+    return found
+
+
+def measure_controls(
+    kinds: Iterable[str],
+    n_draws: int,
+    data: Path,
+    work: Path,
+    *,
+    n_jobs: int = 1,
+    progress: bool = True,
+) -> list[Task]:
+    """Return the tasks of `n_draws` draws of each kind, nine targets each where it has enough classes."""
+    work.mkdir(parents=True, exist_ok=True)
+    wanted = [(kind, "controls", i) for i in range(n_draws) for kind in kinds]
+    missing = [(each, data, work) for each in wanted if not _file(work, *each).exists()]
+    with progress_bar(len(missing), "measuring", shown=progress) as advance:
+        for done in choose_executor(n_jobs, None).map(_measure, missing):
+            advance(done)
+    return [task for each in wanted for task in json.loads(_file(work, *each).read_text())]
+
+
+def _measure(task: tuple[tuple[str, str, int], Path, Path]) -> str:
+    (kind, mode, number), data, work = task
+    found: list[Task] = []
+    for target, size, sources in draw_controls(kind, number, data):
+        for control in CONTROLS:
+            found += _measured(Draw(kind, control, sources[control], (target,), size), target)
+    part = _file(work, kind, mode, number).with_suffix(".part")
+    part.write_text(json.dumps(found))
+    part.replace(part.with_suffix(".json"))
+    return kind
+
+
+def _worth(tasks: list[Task], rule: Rule) -> list[float]:
+    """Return the mean log ratio of what a rule takes, for each number of labels shown; NaN for no task."""
+    logs = np.full((len(tasks), len(SHOWN)), np.nan)
+    for row, task in enumerate(tasks):
+        for column, at in enumerate(map(SHOTS.index, SHOWN)):
+            if np.isfinite(log_ratio(task, "spectrum", at)):  # there are rows enough to test
+                logs[row, column] = log_ratio(task, rule(task, at), at)
+    return _mean(logs)
+
+
+def _over_kinds(tasks: list[Task], rule: Rule) -> Any:
+    """Return the mean log ratios (kinds, numbers of labels shown)."""
+    return np.array([_worth([t for t in tasks if t["kind"] == kind], rule) for kind in KINDS])
+
+
+def _mean(logs: Any) -> list[float]:
+    columns = [column[np.isfinite(column)] for column in logs.T]
+    return [float(column.mean()) if len(column) else float("nan") for column in columns]
+
+
+def _error(values: Any) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+
+
+def _columns(tasks: list[Task], rules: dict[str, Rule]) -> dict[str, tuple[list[Task], Rule]]:
+    """Return what is shown side by side: tasks of one mode, and a rule."""
+    true, noise, permuted = ([t for t in tasks if t["mode"] == mode] for mode in CONTROLS)
+    return {
+        "always spectrum": (true, rules["always spectrum"]),
+        "always classes+spectrum": (true, rules["always classes+spectrum"]),
+        "L2T, no source": (true, rules["L2T without a source"]),
+        "L2T, noise": (noise, rules["L2T"]),
+        "L2T, permuted labels": (permuted, rules["L2T"]),
+        "L2T, true source": (true, rules["L2T"]),
+    }
+
+
+def by_size(tasks: list[Task], rules: dict[str, Rule]) -> dict[str, Any]:
+    """Return geometric means over kinds, for targets of any size and of each."""
+    rows = []
+    for size in ("all", *SIZES):
+        some = [task for task in tasks if size in ("all", task["n_classes"])]
+        logs = {name: _over_kinds(*each) for name, each in _columns(some, rules).items()}
+        gaps = logs["L2T, true source"] - logs["L2T, noise"]
+        rows.append(
+            {
+                "size": size,
+                "n": sum(task["mode"] == "true" for task in some),
+                "cells": [np.exp(_mean(each)).tolist() for each in logs.values()],
+                "gap": _mean(gaps),
+                "error": [_error(column[np.isfinite(column)]) for column in gaps.T],
+            }
+        )
+    return {"names": list(_columns([], rules)), "rows": rows}
+
+
+def by_kind(tasks: list[Task], rules: dict[str, Rule]) -> list[dict[str, Any]]:
+    """Return mean ratios for every kind and size that was measured."""
+    groups = {
+        (kind, size): [t for t in tasks if (t["kind"], t["n_classes"]) == (kind, size)]
+        for kind in KINDS
+        for size in SIZES
+    }
+    return [
+        {
+            "kind": kind,
+            "size": size,
+            "n": sum(task["mode"] == "true" for task in some),
+            "known": some[0]["known_classes"],
+            "cells": [np.exp(_worth(*each)).tolist() for each in _columns(some, rules).values()],
+        }
+        for (kind, size), some in groups.items()
+        if some
+    ]
+
+
+def by_known_classes(tasks: list[Task], rules: dict[str, Rule]) -> list[dict[str, Any]]:
+    """Return what tasks with their true source are worth with it and without, by its number of classes."""
+    shown = ("always spectrum", "always classes+spectrum", "L2T without a source", "L2T")
+    rows = []
+    for low, high in pairwise(KNOWN):
+        some = [t for t in tasks if t["mode"] == "true" and low <= t["known_classes"] < high]
+        rows.append(
+            {
+                "known": f"{low} to {high - 1}" if high < KNOWN[-1] else f"{low} or more",
+                "n": len(some),
+                "kinds": len({task["kind"] for task in some}),
+                "cells": [np.exp(_mean(_over_kinds(some, rules[name]))).tolist() for name in shown],
+            }
+        )
+    return rows
