@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from l2t.inference.choice import weigh
+
 from l2t.inference.evidence import Evidence, LabelledRows
 from l2t.reflection.forecast import Expectation
 
