@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 import l2t
-from l2t.reflection.forecast import BOUNDS, TRUSTING, Expectation, Forecast
+from l2t.reflection.forecast import BOUNDS, TAIL, TRUSTING, Expectation, Forecast
 from l2t.reflection.reliability import Familiarity, Kind, Reliability
 from l2t.rehearsal.rehearsal import SHOTS
 from l2t.typing import Array
@@ -68,7 +70,7 @@ def write_forecast(data: Path, out: Path, work: Path, n_draws: int, n_jobs: int)
     limits = choose_limits(tasks)
     forecast = fit_forecast(tasks, limits)
     reliability = reliability_of(tasks, left_out(tasks, limits))
-    out.write_text(replace(forecast, reliability=reliability).to_json())
+    out.write_text(msgspec.structs.replace(forecast, reliability=reliability).to_json())
 
 
 def fit_forecast(tasks: list[Task], limits: Limits) -> Forecast:
@@ -205,16 +207,16 @@ def _evidence(tasks: list[Task], forecasts: dict[str, Forecast]) -> tuple[float,
                     )
     mean, spread, order, nearest, n, shots, real, weight = np.array(rows).T
     best, least = Limits().evidence, np.inf
-    for slope in (1.0, 1.3, 1.6, 2.0):
-        for even in (3.0, 5.0, 8.0):
-            for error in (0.5, 0.7, 1.0, 1.4):
-                w = shots / (shots + even)
-                suggested = slope * ((1.0 - w) * order + w * nearest)
-                ours, theirs = spread**-2, n / error**2
-                left = real - (ours * mean + theirs * suggested) / (ours + theirs)
-                loss = float(weight @ left**2)
-                if loss < least:
-                    best, least = (slope, even, error), loss
+    for slope, even, error in product((1.0, 1.5, 2.0, 2.5), (2.0, 3.0, 5.0), (0.5, 0.7, 1.0, 1.4)):
+        w = shots / (shots + even)
+        suggested = slope * ((1.0 - w) * order + w * nearest)
+        variance = error**2 / n
+        doubt = (TAIL + (suggested - mean) ** 2 / (spread**2 + variance)) / (TAIL + 1.0)
+        ours, theirs = spread**-2 / np.maximum(doubt, 1.0), 1.0 / variance
+        left = real - (ours * mean + theirs * suggested) / (ours + theirs)
+        loss = float(weight @ left**2)
+        if loss < least:
+            best, least = (slope, even, error), loss
     return best
 
 

@@ -19,7 +19,7 @@ the share, and is a few learned numbers by k (``make reproduce WHAT=forecast``).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -41,6 +41,8 @@ TRUSTING = ("spectrum", "classes+spectrum")
 UNKNOWN = 0.1
 #: So many pairs of one's own weigh as much as what was learned from other data.
 OWN_PAIRS = 20
+#: Degrees of freedom of the distribution that real ratios have around an expectation.
+TAIL = 5.0
 #: A use of room beyond these counts as these: it is noise where there is little room.
 BOUNDS = (-2.0, 1.5)
 
@@ -68,10 +70,16 @@ class Expectation(NamedTuple):
         return float(np.exp(self.mean))
 
     def weighed(self, evidence: Expectation) -> Expectation:
-        """Return the expectation after evidence; each counts by its precision."""
+        """Return the expectation after evidence; each counts by its precision.
+
+        Expectations have heavy tails: where evidence contradicts one by several standard deviations, the
+        expectation counts less.
+        """
         if not self.spread:
             return self
-        ours, theirs = self.spread**-2, evidence.spread**-2
+        surprise = (evidence.mean - self.mean) ** 2 / (self.spread**2 + evidence.spread**2)
+        doubt = max((TAIL + surprise) / (TAIL + 1.0), 1.0)
+        ours, theirs = self.spread**-2 / doubt, evidence.spread**-2
         mean = (ours * self.mean + theirs * evidence.mean) / (ours + theirs)
         return Expectation(mean, (ours + theirs) ** -0.5, self.noise)
 
@@ -112,8 +120,7 @@ class Signs:
     n_test: int = 1000
 
 
-@dataclass(frozen=True)
-class Forecast:
+class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What was learned of candidates; every tuple is by labels per class.
 
     Attributes
@@ -171,8 +178,8 @@ class Forecast:
     evidence: tuple[float, float, float]
     reliability: Reliability
     familiarity: Familiarity
-    own_pairs: dict[str, int] = field(default_factory=dict)
-    training: dict[str, Any] = field(default_factory=dict)
+    own_pairs: dict[str, int] = {}
+    training: dict[str, Any] = {}
 
     def __post_init__(self) -> None:
         by_shots = (self.harm, self.other_harm, self.error, self.spread, self.doubtful_spread)
@@ -283,7 +290,7 @@ class Forecast:
                 moved[place] += np.sum(means) / (weight + len(means))
             prior[name] = tuple(moved.tolist())
             own[name] = own.get(name, 0) + len(pairs)
-        return replace(self, prior=prior, own_pairs=own)
+        return msgspec.structs.replace(self, prior=prior, own_pairs=own)
 
     def _prior(self, name: str, shots: float) -> float:
         return self._at(self.prior[name], shots) if name in self.prior else 0.0

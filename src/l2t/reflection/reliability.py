@@ -7,10 +7,10 @@ itself, and as far as the kind of data needs that was foreseen worst.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from l2t.typing import Array
@@ -21,8 +21,7 @@ __all__ = ["LEVELS", "Familiarity", "Kind", "Reliability"]
 LEVELS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.96, 0.97, 0.98, 0.99, 1.0)
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How far forecasts for one kind of data were off.
 
     Attributes
@@ -47,8 +46,7 @@ class Kind:
         return float(np.interp(rank, LEVELS, self.errors)) if rank <= 1.0 else float("inf")
 
 
-@dataclass(frozen=True)
-class Reliability:
+class Reliability(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How far forecasts were off, by kind of data; each was left out of learning.
 
     Examples
@@ -61,15 +59,14 @@ class Reliability:
     inf
     """
 
-    kinds: Mapping[str, Kind]
+    kinds: dict[str, Kind]
 
     def reach(self, level: float) -> float:
         """Return how many standard deviations an interval of this level reaches on the worst kind."""
         return max((kind.reach(level) for kind in self.kinds.values()), default=float("inf"))
 
 
-@dataclass(frozen=True)
-class Familiarity:
+class Familiarity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the signs of the training pairs look like: their centre, and how they vary.
 
     Attributes
