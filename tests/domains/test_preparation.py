@@ -36,3 +36,20 @@ def test_none_and_nonsense():
         normalize(domain, "l2")
     with pytest.raises(InvalidInputError, match="'zscore' needs two rows or more, got 1"):
         normalize(domain, "zscore")
+
+
+def test_zscores_are_recorded_and_can_be_undone(rng):
+    X = rng.normal(size=(20, 4)) * [1, 5, 0.1, 2] + [0, 3, 40, -2]
+    X[:, 3] = 7.0
+    domain = Domain(X, np.arange(20) % 2)
+    assert domain.prepared is None
+    assert normalize(domain).prepared is None
+    once = normalize(domain, "zscore")
+    part = normalize(once.take(np.arange(12)), "zscore")
+    for each, rows in ((once, X), (part, X[:12])):
+        shift, scale = each.prepared
+        np.testing.assert_allclose(each.X * scale + shift, rows, atol=1e-12)
+    assert normalize(once).prepared is once.prepared
+    assert once != Domain(once.X, once.y), "the record is part of the content"
+    with pytest.raises(InvalidInputError, match="prepared must be a finite shift and a positive"):
+        Domain(X, prepared=np.zeros((2, 4)))

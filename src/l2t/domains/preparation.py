@@ -26,6 +26,12 @@ def normalize(domain: Domain, how: str = "rows") -> Domain:
         row stays zero), ``"zscore"`` gives each column of this domain mean 0 and standard deviation
         1 (n - 1 in the denominator; a constant column becomes 0), ``"none"`` changes nothing.
 
+    Returns
+    -------
+    Domain
+        With `prepared`: what was done by column, after what was done before. Norms of rows are not
+        recorded, because rows are found again whatever their norms.
+
     Examples
     --------
     >>> normalize(Domain([[3.0, 4.0], [0.0, 0.0]])).X.tolist()
@@ -35,17 +41,23 @@ def normalize(domain: Domain, how: str = "rows") -> Domain:
     one_of("how", how, ("rows", "zscore", "none"))
     if how == "none":
         return domain
+    steps = domain.prepared
     if how == "rows":
         scaled = domain.X / _nonzero(np.linalg.norm(domain.X, axis=1, keepdims=True))
     else:
         if len(domain) < 2:
             raise InvalidInputError(f"how='zscore' needs two rows or more, got {len(domain)}")
-        centred = domain.X - domain.X.mean(axis=0)
+        shift = domain.X.mean(axis=0)
         spread = domain.X.std(axis=0, ddof=1)
         # Rounding leaves a constant column with a spread of its last digit: call it constant.
         noise = np.finfo(domain.X.dtype).eps * np.abs(domain.X).max(axis=0) * len(domain)
-        scaled = np.where(spread > noise, centred, 0.0) / _nonzero(spread)
-    return domain.with_features(scaled.astype(domain.X.dtype), feature_names=domain.feature_names)
+        scale = _nonzero(spread)
+        scaled = np.where(spread > noise, domain.X - shift, 0.0) / scale
+        before = (0.0, 1.0) if steps is None else steps
+        steps = np.array([before[0] + before[1] * shift, before[1] * scale])
+    X = scaled.astype(domain.X.dtype)
+    known = {"labeled": domain.labeled, "groups": domain.groups, "prepared": steps}
+    return Domain(X, domain.y, **known, name=domain.name, feature_names=domain.feature_names)
 
 
 def _nonzero(scale: npt.NDArray[Any]) -> npt.NDArray[Any]:
