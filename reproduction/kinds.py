@@ -22,7 +22,16 @@ from l2t.domains.sampling import spelling
 __all__ = ["KINDS", "MODES", "SHIPPABLE", "Draw", "Kind", "draw"]
 
 #: What is done to the source or, with a number, to the target.
-MODES = ("true", "noise", "permuted", "adverse 0.3", "adverse 0.6", "adverse 1.0", "adverse 1.6")
+MODES = (
+    "true",
+    "noise",
+    "permuted",
+    "adverse 0.3",
+    "adverse 0.6",
+    "adverse 1.0",
+    "adverse 1.6",
+    "unbalanced",
+)
 #: Draws are of these sizes: classes of the target, rows per class.
 CLASSES = (2, 3, 5, 8, 12, 20)
 ROWS = (20, 40, 80, 160)
@@ -135,6 +144,12 @@ def _target(
     rows = np.concatenate(
         [rng.permutation(np.flatnonzero(target.codes == code))[:n_rows] for code in codes]
     )
+    if mode == "unbalanced":  # classes have from all of their rows down to an eighth
+        shares = dict(zip(codes, np.geomspace(1, 1 / 8, len(codes)), strict=True))
+        place = np.concatenate([np.arange((target.codes[rows] == code).sum()) for code in codes])
+        rows = rows[
+            [i < max(shares[c] * n_rows, 5) for i, c in zip(place, target.codes[rows], strict=True)]
+        ]
     X = target.X[rows].astype(np.float64)
     if mode.startswith("adverse"):
         strength = float(mode.split()[1])

@@ -13,7 +13,7 @@ import numpy as np
 
 from l2t.reflection.forecast import Forecast
 from l2t.rehearsal.rehearsal import SHOTS
-from reproduction.forecast import choose, fit_forecast
+from reproduction.forecast import choose_limits, expectations, left_out
 from reproduction.kinds import KINDS, MODES, SHIPPABLE
 from reproduction.pages import write_page
 from reproduction.sources import source_tables
@@ -32,7 +32,8 @@ Rule = Callable[[Task, int], str]
 def write_rehearsal(data: Path, out: Path, work: Path, n_draws: int, n_jobs: int) -> None:
     """Measure tasks of all kinds, and write the page."""
     tasks = measure_tasks(KINDS, MODES, n_draws, data, work, n_jobs=n_jobs)
-    forecasts = _left_out(tasks)
+    ours = [task for task in tasks if task["group"] in SHIPPABLE]
+    forecasts = left_out(tasks, choose_limits(ours))
     rules = _rules(forecasts)
     true = [task for task in tasks if task["mode"] == "true"]
     groups = {
@@ -59,25 +60,14 @@ def write_rehearsal(data: Path, out: Path, work: Path, n_draws: int, n_jobs: int
     )
 
 
-def _left_out(tasks: list[Task]) -> dict[str, Forecast]:
-    """Return the forecast for each group of kinds, fitted to the shippable others."""
-    groups = {task["group"] for task in tasks}
-    return {
-        group: fit_forecast(
-            [each for each in tasks if each["group"] in SHIPPABLE and each["group"] != group]
-        )
-        for group in groups
-    }
-
-
 def _rules(forecasts: dict[str, Forecast]) -> dict[str, Rule]:
     def expected(task: Task, at: int, *, rehearsed: bool) -> str:
-        found = choose(forecasts[task["group"]], task, at, rehearsed=rehearsed)
-        return max(found, key=lambda name: found[name])
+        found = expectations(forecasts[task["group"]], task, at, source=rehearsed)
+        return max(found, key=lambda name: found[name].mean)
 
     def rehearsed_best(task: Task, at: int) -> str:
         found: dict[str, float] = {"identity": 0.0}
-        found |= {name: ratios[at] for name, ratios in task["rehearsed"].items()}
+        found |= {name: ratios[at][0] for name, ratios in task["rehearsed"].items()}
         return max(found, key=lambda name: found[name])
 
     def best(task: Task, at: int) -> str:
@@ -96,7 +86,9 @@ def _rules(forecasts: dict[str, Forecast]) -> dict[str, Rule]:
 def _worth(tasks: list[Task], rule: Rule, at: int) -> float:
     """Return the mean log ratio of what a rule takes; NaN for no task."""
     values = [
-        log_ratio(task, rule(task, at), at) for task in tasks if task["before"][at] is not None
+        log_ratio(task, rule(task, at), at)
+        for task in tasks
+        if task["accuracy"]["identity"][at] is not None
     ]
     return float(np.mean(values)) if values else float("nan")
 
@@ -132,7 +124,12 @@ def _kind_row(kind: str, tasks: list[Task], rule: Rule) -> dict[str, Any]:
     row["plain"] = [
         float(
             np.mean(
-                [task["before"][at] for task in mine if task["before"][at] is not None] or [np.nan]
+                [
+                    np.mean(task["accuracy"]["identity"][at])
+                    for task in mine
+                    if task["accuracy"]["identity"][at] is not None
+                ]
+                or [np.nan]
             )
         )
         for at in places
@@ -145,7 +142,7 @@ def _kind_row(kind: str, tasks: list[Task], rule: Rule) -> dict[str, Any]:
 
 def _real_and_seen(tasks: list[Task], name: str, at: int) -> tuple[float, float]:
     """Return the mean real ratio of a candidate, and the mean rehearsed one."""
-    seen = [task["rehearsed"][name][at] for task in tasks if task["rehearsed"]] or [np.nan]
+    seen = [task["rehearsed"][name][at][0] for task in tasks if task["rehearsed"]] or [np.nan]
     real = _worth(tasks, lambda task, place: name, at)
     return float(np.exp(real)), float(np.exp(np.mean(seen)))
 
@@ -163,8 +160,10 @@ def _correlation(tasks: list[Task]) -> float:
             for shots in (1, 5):
                 at = SHOTS.index(shots)
                 useful = [
-                    task for task in mine if task["rehearsed"] and task["before"][at] is not None
+                    task
+                    for task in mine
+                    if task["rehearsed"] and task["accuracy"]["identity"][at] is not None
                 ]
                 real.append(np.mean([log_ratio(task, name, at) for task in useful]))
-                seen.append(np.mean([task["rehearsed"][name][at] for task in useful]))
+                seen.append(np.mean([task["rehearsed"][name][at][0] for task in useful]))
     return float(np.corrcoef(real, seen)[0, 1])

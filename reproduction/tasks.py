@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +15,34 @@ import numpy as np
 
 from l2t import algorithms
 from l2t.domains import Domain, DomainPair, KnownClasses
-from l2t.exceptions import L2TError
-from l2t.experiences import evaluate
+from l2t.experiences.evaluation import (
+    MIN_TEST_ROWS,
+    improvement_ratio,
+    labeled_draws,
+    nearest_accuracy,
+    rows_to_test,
+)
 from l2t.experiences.executors import choose_executor
 from l2t.inference.candidates import fit_candidates
+from l2t.inference.evidence import MAX_ROWS, agreement
 from l2t.inference.inference import LEAST_SKILL, signs_of
+from l2t.numerics import squared_distances
 from l2t.progress import progress_bar
+from l2t.reflection.forecast import Signs
 from l2t.rehearsal import rehearse
 from l2t.rehearsal.rehearsal import SHOTS
+from l2t.statistics import KernelBank, pair_statistics
+from l2t.typing import AnyArray
 from reproduction.kinds import KINDS, Draw, draw
 
-__all__ = ["CANDIDATES", "Task", "log_ratio", "measure_tasks"]
+__all__ = ["CANDIDATES", "N_EVIDENCE", "Task", "log_ratio", "measure_tasks", "signs_at"]
 
 CANDIDATES = ("spectrum", "classes", "classes+spectrum")
 N_DRAWS = 8
+#: In so many of them the evidence of the labelled rows is measured as well.
+N_EVIDENCE = 4
+#: Statistics are taken among at most so many rows of each domain.
+N_STATISTICS = 240
 
 #: A measured task as plain values; see `_measured`.
 Task = dict[str, Any]
@@ -79,57 +94,96 @@ def _measured(drawn: Draw, target: Domain) -> list[Task]:
         n_classes=drawn.n_classes,
         rows_per_class=len(target) // drawn.n_classes,
     )
-    try:
-        before = _accuracies(target.X, target, drawn.n_classes)
-    except L2TError:
-        return []
     pair = DomainPair(drawn.source, Domain(target.X))
     factors, _ = fit_candidates(candidates, pair, known, 0)
-    if len(factors) < len(CANDIDATES):
+    if len(target) < 2 * drawn.n_classes + MIN_TEST_ROWS or len(factors) < len(CANDIDATES):
         return []
     useful = rehearsal.n_plays > 0 and rehearsal.skill >= LEAST_SKILL
     alone = signs_of(target, known, None, 1)
-    return [
-        {
-            "kind": drawn.kind,
-            "group": KINDS[drawn.kind].group,
-            "mode": drawn.mode,
-            "n_classes": drawn.n_classes,
-            "n_rows": len(target),
-            "known_classes": known.n_classes,
-            "share": alone.share,
-            "signs": [
-                vars(signs_of(target, known, rehearsal, shots)) if useful else None
-                for shots in SHOTS
-            ],
-            "rehearsed": {
-                name: [rehearsal.log_ratio(name, shots)[0] for shots in SHOTS]
-                for name in CANDIDATES
-                if useful
-            },
-            "before": before,
-            "after": {
-                name: _accuracies(target.X @ W, target, drawn.n_classes)
-                for name, W in factors.items()
-            },
-        }
-    ]
+    task = {
+        "kind": drawn.kind,
+        "group": KINDS[drawn.kind].group,
+        "mode": drawn.mode,
+        "n_classes": drawn.n_classes,
+        "n_rows": len(target),
+        "known_classes": known.n_classes,
+        "share": alone.share,
+        "signs": [
+            vars(signs_of(target, known, rehearsal, shots)) if useful else None for shots in SHOTS
+        ],
+        "rehearsed": {
+            name: [rehearsal.log_ratio(name, shots) for shots in SHOTS]
+            for name in CANDIDATES
+            if useful
+        },
+        "statistics": _statistics(drawn.source, target, factors),
+    }
+    return [task | _outcomes(target, factors, drawn.n_classes)]
 
 
-def _accuracies(Z: Any, target: Domain, n_classes: int) -> list[float | None]:
-    """Return the accuracy of 1-NN for each number of labels per class, None for too few rows."""
-    counts = [shots * n_classes for shots in SHOTS]
-    found = evaluate(Z, target.codes, label_counts=counts, n_draws=N_DRAWS)
-    scores = dict(zip(found.label_counts, found.mean.tolist(), strict=True))
-    return [scores.get(count) for count in counts]
+def _outcomes(target: Domain, factors: dict[str, AnyArray], n_classes: int) -> dict[str, Any]:
+    """Return accuracies, and what the labelled rows say, for each number of labels per class and draw."""
+    X = target.X - target.X.mean(axis=0, dtype=np.float64)
+    distances = {"identity": squared_distances(X)}
+    distances |= {name: squared_distances(X @ W) for name, W in factors.items()}
+    accuracy: dict[str, list[Any]] = {name: [] for name in distances}
+    evidence: dict[str, list[Any]] = {name: [] for name in distances}
+    n_test = []
+    for shots in SHOTS:
+        draws = labeled_draws(target.codes, shots * n_classes, N_DRAWS)
+        splits = [(rows, rows_to_test(len(target), rows)) for rows in draws]
+        n_test.append(min(len(test) for _, test in splits))
+        for name, D in distances.items():
+            enough = n_test[-1] >= MIN_TEST_ROWS
+            found = (
+                [nearest_accuracy(D, target.codes, *split) for split in splits] if enough else None
+            )
+            accuracy[name].append(found)
+            seen = None
+            if enough and shots > 1:
+                seen = [
+                    agreement(
+                        D[np.ix_(rows[:MAX_ROWS], rows[:MAX_ROWS])], target.codes[rows[:MAX_ROWS]]
+                    )
+                    for rows in draws[:N_EVIDENCE]
+                ]
+            evidence[name].append(seen)
+    return {"accuracy": accuracy, "evidence": evidence, "n_test": n_test}
+
+
+def _statistics(
+    source: Domain, target: Domain, factors: dict[str, AnyArray]
+) -> dict[str, tuple[list[float], list[float]]]:
+    """Return d and tau for three kernels, without W and with each, among as many rows for every pair."""
+    rng = np.random.default_rng(0)
+    some = [each.take(rng.permutation(len(each))[:N_STATISTICS]) for each in (source, target)]
+    pair = DomainPair(Domain(some[0].X), Domain(some[1].X))
+    found = {}
+    for name, W in ({"identity": np.eye(target.n_features)} | factors).items():
+        statistics = pair_statistics(pair, W, kernels=KernelBank(-2, 2, 2))
+        found[name] = statistics.d.tolist(), statistics.tau.tolist()
+    return found
 
 
 def log_ratio(task: Task, name: str, at: int) -> float:
     """Return the real log ratio of a candidate at a place of SHOTS; NaN where it was not measured."""
     if name == "identity":
         return 0.0
-    before, after = task["before"][at], task["after"][name][at]
+    before, after = (task["accuracy"][each][at] for each in ("identity", name))
     if before is None or after is None:
         return float("nan")
-    floor = 0.5 / task["n_rows"]
-    return float(np.log(max(after, floor) / max(before, floor)))
+    return float(np.log(improvement_ratio(np.mean(before), np.mean(after), task["n_test"][at])))
+
+
+def signs_at(task: Task, at: int, draw: int | None = None) -> Signs:
+    """Return the signs of a task at a place of SHOTS, with the labelled rows of a draw if given."""
+    n_test = task["n_rows"] - SHOTS[at] * task["n_classes"]
+    signs = Signs(task["share"], n_test=max(n_test, MIN_TEST_ROWS))
+    seen = task["signs"][at]
+    if seen is not None:
+        signs = replace(signs, **{name: seen[name] for name in ("excess", "error", "gap")})
+    rows = task["evidence"]["identity"][at] if draw is not None else None
+    if rows is not None and draw is not None and rows[draw] is not None:
+        n, _, _, nearest = rows[draw]
+        signs = replace(signs, own_error=1.0 - nearest, n_own=n)
+    return signs

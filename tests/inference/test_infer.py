@@ -178,7 +178,7 @@ def test_evidence_may_change_the_choice_and_nothing_else(pair, found):
     same_factors(warned, found)
     assert found.choice in ("classes", "classes+spectrum")
     assert warned.choice in ("identity", "spectrum")
-    assert warned.candidates[found.choice].evidence.log_ratio < 0
+    assert warned.candidates[found.choice].evidence.suggests.mean < 0
     assert warned.candidates[found.choice].predicted < found.predicted
 
 

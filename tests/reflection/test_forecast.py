@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from l2t.exceptions import FileFormatError
-from l2t.reflection.forecast import UNKNOWN, Expectation, Forecast, Signs
+from l2t.reflection.forecast import OWN_PAIRS, UNKNOWN, Expectation, Forecast, Signs, room_of
 
-ORDINARY = Signs(share=0.6, rehearsed_share=0.6, error=0.3)
-MISLEADING = Signs(share=0.8, rehearsed_share=0.6, error=0.3)
+ORDINARY = Signs(share=0.6, excess=0.0, error=0.3)
+MISLEADING = Signs(share=0.8, excess=0.2, error=0.3)
 
 
 @pytest.fixture(scope="module")
@@ -20,31 +21,49 @@ def forecast():
     return Forecast.default()
 
 
-def mean(forecast, name="spectrum", signs=ORDINARY, rehearsed=0.1, shots=1):
-    return forecast.expect(name, signs, rehearsed, shots).mean
+def use(forecast, name="spectrum", signs=ORDINARY, rehearsed=0.1, shots=1):
+    """The part of the room that a candidate is expected to use."""
+    room = room_of(forecast.expected_error(signs, shots))
+    return forecast.expect(name, signs, rehearsed, shots).mean / room
 
 
 def test_the_rehearsed_ratio_raises_the_expectation(forecast):
-    values = [mean(forecast, rehearsed=r) for r in (-0.3, -0.1, 0.0, 0.1, 0.3)]
+    values = [use(forecast, rehearsed=r) for r in (-0.3, -0.1, 0.0, 0.1, 0.3)]
     assert (np.diff(values) > 0).all()
 
 
 def test_mutual_neighbourhoods_lower_it(forecast):
-    shares = (0.5, 0.6, 0.63, 0.67, 0.72, 0.9)
-    values = [mean(forecast, signs=replace(ORDINARY, share=s)) for s in shares]
-    assert (np.diff(values) <= 0).all()
+    excesses = (-0.1, 0.0, 0.03, 0.06, 0.1, 0.3)
+    values = [use(forecast, signs=replace(ORDINARY, excess=each)) for each in excesses]
+    assert (np.diff(values) <= 1e-12).all()
     assert values[0] > 0 > values[-1]
     assert values[-1] == pytest.approx(forecast.harm[0])
-    plain = [mean(forecast, signs=Signs(share=s), rehearsed=None) for s in shares]
-    assert (np.diff(plain) <= 0).all()
+    plain = [use(forecast, signs=Signs(share=s), rehearsed=None) for s in (0.5, 0.6, 0.7, 0.8, 0.9)]
+    assert (np.diff(plain) <= 1e-12).all()
 
 
-def test_without_room_the_prior_counts(forecast):
-    full = mean(forecast, signs=replace(ORDINARY, error=1e9))
-    none = mean(forecast, signs=replace(ORDINARY, error=0.0))
-    assert full == pytest.approx(0.1)
-    assert none == pytest.approx(forecast.prior[0])
-    assert mean(forecast, "classes", signs=replace(ORDINARY, error=0.0)) == 0.0
+def test_a_rehearsal_without_errors_leaves_it_to_the_prior(forecast):
+    assert use(forecast, signs=replace(ORDINARY, error=0.0)) == pytest.approx(
+        forecast.prior["spectrum"][0]
+    )
+    assert use(forecast, "classes", signs=replace(ORDINARY, error=0.0)) == 0.0
+    seen = [
+        use(forecast, "classes", replace(ORDINARY, error=e), 0.5 * room_of(e)) for e in (0.02, 0.4)
+    ]
+    assert 0 < seen[0] < seen[1] < 0.5
+
+
+def test_nothing_is_gained_where_nothing_is_missing(forecast):
+    """The ratio never promises more than an accuracy of 1."""
+    for own in (0.0, 0.05, 0.3, 0.7):
+        signs = replace(ORDINARY, own_error=own, n_own=10_000)
+        expected = forecast.expect("spectrum", signs, 0.2, 1)
+        assert (1.0 - own) * expected.ratio <= 1.0 + 0.03
+    tight, wide = (
+        forecast.expect("spectrum", replace(ORDINARY, own_error=e, n_own=500), 0.1, 5)
+        for e in (0.02, 0.4)
+    )
+    assert tight.spread < 0.2 * wide.spread
 
 
 def test_far_domains_are_as_without_a_rehearsal(forecast):
@@ -52,27 +71,77 @@ def test_far_domains_are_as_without_a_rehearsal(forecast):
     for name in ("spectrum", "classes", "classes+spectrum"):
         alone = forecast.expect(name, Signs(share=0.6), None, 5)
         assert forecast.expect(name, apart, 0.4, 5) == alone
-    assert mean(forecast, "gfk", Signs(share=0.6), None) == pytest.approx(-UNKNOWN)
+    without_gate = replace(Signs(share=0.6), share=0.0)
+    assert use(forecast, "gfk", without_gate, None) == pytest.approx(-UNKNOWN)
 
 
-def test_misleading_neighbourhoods_do_not_concern_the_classes(forecast):
+def test_misleading_neighbourhoods_hardly_concern_the_classes(forecast):
     for shots in (1, 5, 15):
-        harm = mean(forecast, "classes", MISLEADING, 0.1, shots)
-        assert -0.05 < harm <= 0 > mean(forecast, "spectrum", MISLEADING, 0.1, shots) - 1e-9
+        classes, spectrum = (
+            use(forecast, name, MISLEADING, 0.1, shots) for name in ("classes", "spectrum")
+        )
+        assert -0.2 < classes <= 0
+        assert spectrum < min(classes, -0.1)
 
 
 def test_between_label_counts_it_is_interpolated(forecast):
-    values = [
-        mean(forecast, signs=replace(ORDINARY, error=0.0), shots=k) for k in (1, 1.5, 2, 3, 5)
-    ]
+    saturated = replace(ORDINARY, error=0.0)
+    values = [use(forecast, signs=saturated, shots=k) for k in (1, 1.5, 2, 3, 5)]
     assert (np.diff(values) < 0).all()
-    assert mean(forecast, shots=400) == mean(forecast, shots=forecast.shots[-1])
+    last = forecast.shots[-1]
+    assert use(forecast, shots=400) == pytest.approx(use(forecast, shots=last))
 
 
 def test_intervals_hold_the_ratio():
-    low, high = Expectation(0.1, 0.05).interval
-    assert Expectation(0.1, 0.05).ratio == pytest.approx(np.exp(0.1))
-    assert low < np.exp(0.1) < high
+    expected = Expectation(0.1, 0.05)
+    low, high = expected.interval(2.0)
+    assert (low, high) == pytest.approx((1.0, np.exp(0.2)))
+    assert expected.interval(np.inf) == (0.0, np.inf)
+    assert Expectation(0.0, 0.0).interval(np.inf) == (1.0, 1.0)
+    assert Expectation(0.1, 0.04, 0.03).interval(2.0) == pytest.approx((low, high))
+
+
+def test_an_unfamiliar_pair_widens_the_interval(forecast):
+    usual, strange = ORDINARY, replace(ORDINARY, excess=0.9, share=1.0)
+    assert forecast.strangeness(usual) < 1 < forecast.strangeness(strange)
+    assert forecast.reach(strange) > 1.5 * forecast.reach(usual)
+    assert forecast.reach(usual, 0.5) < forecast.reach(usual, 0.9) < forecast.reach(usual, 0.99)
+
+
+def experiences(n, ratio, algorithm="gfk", before=0.6):
+    return [
+        SimpleNamespace(
+            algorithm=algorithm,
+            n_labels=5 * 3,
+            n_classes=3,
+            accuracy_before=before,
+            improvement_ratio=ratio,
+            source="s",
+            target=f"t{i}",
+        )
+        for i in range(n)
+    ]
+
+
+def test_own_experience_moves_the_prior_as_it_grows(forecast):
+    target = np.log(1.1) / room_of(0.4)
+    priors = [
+        forecast.refined(experiences(n, 1.1)).prior["gfk"][forecast.shots.index(5)]
+        for n in (1, 20, 400)
+    ]
+    shares = np.array([1, 20, 400]) / (np.array([1, 20, 400]) + OWN_PAIRS)
+    assert priors == pytest.approx(target * shares)
+    assert forecast.refined([]) == forecast
+    again = forecast.refined(experiences(20, 1.1)).refined(experiences(20, 1.1))
+    assert again.prior["gfk"] == pytest.approx(
+        forecast.refined(experiences(40, 1.1)).prior["gfk"], abs=0.2
+    )
+    assert again.own_pairs == {"gfk": 40}
+
+
+def test_own_experience_outweighs_a_rehearsal(forecast):
+    own = forecast.refined(experiences(400, 0.9, "spectrum"))
+    assert use(own, shots=5, rehearsed=0.05) < 0 < use(forecast, shots=5, rehearsed=0.05)
 
 
 def test_it_travels_as_json(forecast):
@@ -81,9 +150,10 @@ def test_it_travels_as_json(forecast):
     for broken in (
         "[1]",
         "{",
-        json.dumps({**content, "prior": [0.1]}),
+        json.dumps({**content, "harm": [0.1]}),
         json.dumps({**content, "colour": 1}),
         json.dumps({**content, "harm": ["a"] * 5}),
+        forecast.to_json().replace("0.", "NaN", 1),
     ):
         with pytest.raises(FileFormatError, match="this is not a forecast"):
             Forecast.from_json(broken)

@@ -8,28 +8,46 @@ class:
 * nearest: the share of rows whose nearest other labelled row is of their class: the leave-one-out accuracy of
   1-NN. 15 labels make only 15 tests.
 
-With k labels per class the log improvement ratio is about ``1.3 ((1 - w) gain_order + w gain_nearest)``,
-``w = k / (k + 5)``, with an error of ``0.5 / sqrt(n)`` over n rows: rounded from regressions on
-1,728 draws of labelled rows from tasks of six kinds, harmful ones among them (docs/adr/0014).
+What they suggest, and with which error, was learned (`Forecast.suggested`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from l2t.numerics import squared_distances
 from l2t.numerics.graphs import TIE
+from l2t.reflection.forecast import Expectation, Forecast
 from l2t.typing import AnyArray, Array
 
-__all__ = ["Evidence", "LabelledRows"]
+__all__ = ["Agreement", "Evidence", "LabelledRows", "agreement"]
 
 #: Of more labelled rows so many random ones are used: distances grow with their square.
 MAX_ROWS = 500
-SLOPE = 1.3
-EVEN_SHOTS = 5
-ERROR = 0.5
+
+
+class Agreement(NamedTuple):
+    """How the distances between labelled rows agree with their classes.
+
+    Attributes
+    ----------
+    n_rows : int
+        Labelled rows with another of their class, and one of another class.
+    shots : float
+        Labelled rows per class.
+    order : float
+        The mean share of triples in order.
+    nearest : float
+        The share of rows whose nearest labelled row is of their class.
+    """
+
+    n_rows: int
+    shots: float
+    order: float
+    nearest: float
 
 
 @dataclass(frozen=True)
@@ -46,6 +64,8 @@ class Evidence:
         The mean share of triples in order, with W and without.
     nearest, nearest_without : float
         The share of rows whose nearest labelled row is of their class, with W and without.
+    suggests : Expectation
+        What that suggests of the log improvement ratio.
     """
 
     n_rows: int
@@ -54,18 +74,7 @@ class Evidence:
     order_without: float
     nearest: float
     nearest_without: float
-
-    @property
-    def log_ratio(self) -> float:
-        """The log improvement ratio that the rows suggest."""
-        w = self.shots / (self.shots + EVEN_SHOTS)
-        order, nearest = self.order - self.order_without, self.nearest - self.nearest_without
-        return SLOPE * ((1.0 - w) * order + w * nearest)
-
-    @property
-    def error(self) -> float:
-        """The standard error of that."""
-        return ERROR / float(np.sqrt(self.n_rows))
+    suggests: Expectation
 
 
 class LabelledRows:
@@ -77,41 +86,62 @@ class LabelledRows:
         The rows.
     codes : int array of shape (n,)
         Their classes.
+
+    Attributes
+    ----------
+    without : Agreement or None
+        How they agree with their classes without W.
     """
 
     def __init__(self, X: AnyArray, codes: AnyArray) -> None:
         if len(X) > MAX_ROWS:
             rows = np.sort(np.random.default_rng(0).permutation(len(X))[:MAX_ROWS])
             X, codes = X[rows], codes[rows]
-        same = codes[:, None] == codes
-        np.fill_diagonal(same, False)
-        other = codes[:, None] != codes
-        self._rows = np.flatnonzero(same.any(axis=1) & other.any(axis=1))
-        self._same, self._other = same[self._rows], other[self._rows]
-        self._shots = len(X) / max(len(np.unique(codes)), 1)
-        if len(self._rows):
-            self._X = X - X.mean(axis=0, dtype=np.float64)
-            self._without = self._measure(self._X)
+        self._X = X - X.mean(axis=0, dtype=np.float64) if len(X) else X
+        self._codes = codes
+        self.without = agreement(squared_distances(self._X), codes) if len(X) else None
 
-    def evidence(self, W: AnyArray) -> Evidence | None:
+    def evidence(self, W: AnyArray, forecast: Forecast) -> Evidence | None:
         """Return the evidence on W; None where no class has two labelled rows, or there is one class."""
-        if not len(self._rows):
+        before = self.without
+        after = before and agreement(squared_distances(self._X @ W), self._codes)
+        if before is None or after is None:
             return None
-        order, nearest = self._measure(self._X @ W)
-        plain_order, plain_nearest = self._without
-        return Evidence(len(self._rows), self._shots, order, plain_order, nearest, plain_nearest)
+        suggests = forecast.suggested(
+            after.order - before.order, after.nearest - before.nearest, after.n_rows, after.shots
+        )
+        return Evidence(
+            *(after.n_rows, after.shots, after.order, before.order, after.nearest, before.nearest),
+            suggests,
+        )
 
-    def _measure(self, Z: AnyArray) -> tuple[float, float]:
-        """Return the mean share of triples in order, and of rows whose nearest is of their class."""
-        D = squared_distances(Z)[self._rows]
-        order, nearest = [], []
-        for row, near, far in zip(D, self._same, self._other, strict=True):
-            others = np.sort(row[far])
-            # Distances that differ by rounding alone are ties, and count half.
-            nearer = np.searchsorted(others, row[near] * (1.0 - TIE), "left")
-            not_farther = np.searchsorted(others, row[near] * (1.0 + TIE), "right")
-            shares: Array = 1.0 - 0.5 * (nearer + not_farther) / len(others)
-            order.append(shares.mean())
-            first = np.argmin(row[near])
-            nearest.append(0.5 * (float(nearer[first] == 0) + float(not_farther[first] == 0)))
-        return float(np.mean(order)), float(np.mean(nearest))
+
+def agreement(D: AnyArray, codes: AnyArray) -> Agreement | None:
+    """Return how distances between labelled rows agree with their classes; None where that cannot be seen.
+
+    Parameters
+    ----------
+    D : array of shape (n, n)
+        Squared distances between the rows.
+    codes : int array of shape (n,)
+        Their classes.
+    """
+    same = codes[:, None] == codes
+    other = ~same
+    np.fill_diagonal(same, False)
+    rows = np.flatnonzero(same.any(axis=1) & other.any(axis=1))
+    if not len(rows):
+        return None
+    order, nearest = [], []
+    for i in rows:
+        others = np.sort(D[i, other[i]])
+        mates = D[i, same[i]]
+        # Distances that differ by rounding alone are ties, and count half.
+        nearer = np.searchsorted(others, mates * (1.0 - TIE), "left")
+        not_farther = np.searchsorted(others, mates * (1.0 + TIE), "right")
+        shares: Array = 1.0 - 0.5 * (nearer + not_farther) / len(others)
+        order.append(shares.mean())
+        first = np.argmin(mates)
+        nearest.append(0.5 * (float(nearer[first] == 0) + float(not_farther[first] == 0)))
+    shots = len(codes) / len(np.unique(codes))
+    return Agreement(len(rows), shots, float(np.mean(order)), float(np.mean(nearest)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -12,7 +13,6 @@ from l2t import algorithms as registry
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.exceptions import InvalidInputError
 from l2t.inference.candidates import Wanted, candidate_algorithms, fit_candidates, given_factors
-from l2t.inference.choice import CERTAIN, weigh
 from l2t.inference.evidence import Evidence, LabelledRows
 from l2t.inference.paper.search import search
 from l2t.inference.paper.starts import Starts
@@ -32,7 +32,7 @@ __all__ = ["LEAST_SKILL", "infer", "label_count", "signs_of"]
 Method = Literal["l2t", "paper"]
 #: Where 1-NN tells known classes apart no better than this, a rehearsal means nothing.
 LEAST_SKILL = 0.1
-#: A share of neighbours is taken among at most so many target rows, where nothing was rehearsed.
+#: A share of neighbours is taken among at most so many target rows.
 MAX_SHARE_ROWS = 240
 #: What is assumed where neither labelled rows nor the caller say.
 N_CLASSES = 3
@@ -67,7 +67,8 @@ def infer(
     pair : DomainPair or Domain
         The domains; or the target alone, with `sources`.
     reflection : ReflectionFunction, str or path, optional
-        For ``method="paper"``: the function whose f is searched; by default the one that ships.
+        What predicts improvement ratios; by default the function that ships. One without a forecast, as it
+        is written down by hand, implies ``method="paper"``.
     n_components : int, optional
         Columns of W, at most; by default all that a candidate has, and 20 for ``method="paper"``.
     n_labels : int, optional
@@ -86,7 +87,7 @@ def infer(
         How many times the candidates are rehearsed; 0 for not at all.
     method : {"l2t", "paper"}, optional
         "paper" searches W by conjugate gradient on the paper's form of f, and compares it with "identity" by
-        f alone. The default where a reflection function is given.
+        f alone.
     plan, starts
         For ``method="paper"``: how W is searched (`Plan`), and where from.
     random_state : int, default=0
@@ -113,7 +114,9 @@ def infer(
     n_labels, n_classes = label_count(target, n_labels), _class_count(target, n_classes)
     task = DomainPair(_joined(origins, target), target)
     with few_threads((len(task.source) + len(target)) * target.n_features):
-        if method == "paper" or (method is None and reflection is not None):
+        if reflection is not None and not isinstance(reflection, ReflectionFunction):
+            reflection = load_reflection(reflection)
+        if method == "paper" or (reflection is not None and reflection.forecast is None):
             plan = plan or Plan(n_components=n_components or Plan().n_components)
             return _paper(task, reflection, plan, starts, n_labels, n_classes, random_state)
         if method not in (None, "l2t"):
@@ -143,8 +146,10 @@ def infer(
             say("fitting")
             factors, failed = fit_candidates(algorithms, task, classes, random_state)
         say("choosing")
+        forecast = Forecast.default() if reflection is None else reflection.forecast
+        assert forecast is not None  # else the method is "paper"
         return _choose(
-            target, factors, failed, rehearsal, classes, n_components, n_labels, n_classes
+            target, factors, failed, rehearsal, classes, forecast, n_components, n_labels, n_classes
         )
 
 
@@ -154,6 +159,7 @@ def _choose(
     failed: dict[str, str],
     rehearsal: Rehearsal,
     known: KnownClasses,
+    forecast: Forecast,
     n_components: int | None,
     n_labels: int,
     n_classes: int,
@@ -161,29 +167,36 @@ def _choose(
     """Weigh expectation and evidence of each candidate, and take the best."""
     shots = n_labels / n_classes
     usable = rehearsal.skill >= LEAST_SKILL
-    signs = signs_of(target, known, rehearsal if usable else None, shots)
-    forecast = Forecast.default()
     labelled = np.flatnonzero(_labelled(target))
     rows = LabelledRows(target.X[labelled], target.codes[labelled])
+    signs = signs_of(target, known, rehearsal if usable else None, shots)
+    signs = replace(signs, n_test=max(len(target) - n_labels, 1))
+    if rows.without is not None:
+        seen = rows.without
+        signs = replace(signs, own_error=1.0 - seen.nearest, n_own=seen.n_rows)
     found: dict[str, tuple[Expectation, Evidence | None]] = {}
     for name, W in factors.items():
         if name != "identity" and n_components is not None:
             factors[name] = W = _compressed(W, n_components)
         if name == "identity":
-            found[name] = CERTAIN, None
+            found[name] = Expectation(0.0, 0.0), None
             continue
-        evidence = rows.evidence(W)
-        seen = usable and name in rehearsal.after
-        rehearsed = rehearsal.log_ratio(name, shots)[0] if seen else None
-        found[name] = weigh(forecast.expect(name, signs, rehearsed, shots), evidence), evidence
+        rehearsed = None
+        if usable and name in rehearsal.after:
+            rehearsed = rehearsal.log_ratio(name, shots)[0]
+        expected = forecast.expect(name, signs, rehearsed, shots)
+        evidence = rows.evidence(W, forecast)
+        found[name] = (expected.weighed(evidence.suggests) if evidence else expected), evidence
     choice = max(found, key=lambda name: found[name][0].mean)  # the first of equals: identity
+    plain = 1.0 - forecast.expected_error(signs, shots)
+    reach = forecast.reach(signs)
     candidates = [
         Candidate(
             name,
             factors[name],
             _rehearsed(rehearsal, name, shots),
-            expected.ratio,
-            expected.interval,
+            min(expected.ratio, 1.0 / plain),
+            expected.interval(reach),
             evidence,
             name == choice,
         )
@@ -191,7 +204,9 @@ def _choose(
     ]
     candidates += [Candidate(name, reason=reason) for name, reason in failed.items()]
     reason = _reason(choice, found[choice][0], rehearsal, known)
-    return Inference(choice, Candidates(candidates), reason, n_labels, n_classes, rehearsal)
+    if forecast.strangeness(signs) > 1.0:
+        reason += "; this pair is unlike anything in the experience of the reflection function"
+    return Inference(choice, Candidates(candidates), reason, n_labels, n_classes, plain, rehearsal)
 
 
 def _reason(choice: str, expected: Expectation, rehearsal: Rehearsal, known: KnownClasses) -> str:
@@ -221,13 +236,14 @@ def signs_of(
     target: Domain, known: KnownClasses, rehearsal: Rehearsal | None, shots: float
 ) -> Signs:
     """Return what is known of a target before any label, with a rehearsal or without."""
+    share = mutual_share(target.X, MAX_SHARE_ROWS)
     if rehearsal is None or not rehearsal.n_plays:
-        return Signs(mutual_share(target.X, MAX_SHARE_ROWS))
+        return Signs(share)
     gap = target.X.mean(axis=0, dtype=np.float64) - known.X.mean(axis=0, dtype=np.float64)
     spread = target.X.var(axis=0).sum() + known.X.var(axis=0).sum()
     return Signs(
-        mutual_share(target.X, rehearsal.n_rows),
-        rehearsal.share,
+        share,
+        mutual_share(target.X, rehearsal.n_rows) - rehearsal.share,
         1.0 - rehearsal.accuracy(shots),
         float(gap @ gap / spread) if spread > 0 else 0.0,
     )
@@ -249,7 +265,7 @@ def _compressed(W: AnyArray, n_components: int) -> AnyArray:
 
 def _paper(
     pair: DomainPair,
-    reflection: ReflectionFunction | str | os.PathLike[str] | None,
+    reflection: ReflectionFunction | None,
     plan: Plan,
     starts: Starts | None,
     n_labels: int,
@@ -257,8 +273,8 @@ def _paper(
     random_state: int,
 ) -> Inference:
     """Search W as the paper does, and use it where f expects it to beat W = I."""
-    if not isinstance(reflection, ReflectionFunction):
-        reflection = load_reflection("default" if reflection is None else reflection)
+    if reflection is None:
+        reflection = load_reflection("default")
     found = search(
         pair, reflection, plan, n_labels=n_labels, starts=starts, random_state=random_state
     )
@@ -274,7 +290,7 @@ def _paper(
         Candidate("paper", found.W, None, predicted, interval, None, choice == "paper"),
     ]
     reason = f"the reflection function predicts a ratio of {predicted:.3f} for the W that it found"
-    return Inference(choice, Candidates(candidates), reason, n_labels, n_classes, None, found)
+    return Inference(choice, Candidates(candidates), reason, n_labels, n_classes, search=found)
 
 
 def _domains(

@@ -59,8 +59,8 @@ class Candidate:
     reason: str = ""
 
     def __repr__(self) -> str:
-        told = self.reason or f"predicted {self.predicted:.3f}"
-        return f"Candidate({self.name!r}, {told}{', chosen' if self.chosen else ''})"
+        state = self.reason or f"predicted {self.predicted:.3f}"
+        return f"Candidate({self.name!r}, {state}{', chosen' if self.chosen else ''})"
 
 
 class Candidates(Mapping[str, Candidate]):
@@ -124,6 +124,8 @@ class Inference:
         The number of labelled target rows that predictions are for.
     n_classes : int
         The number of target classes that they are for.
+    accuracy_without : float or None
+        The accuracy of 1-NN to expect on the features as they are.
     rehearsal : Rehearsal or None
         What was rehearsed.
     search : Search or None
@@ -135,6 +137,7 @@ class Inference:
     reason: str
     n_labels: int
     n_classes: int
+    accuracy_without: float | None = None
     rehearsal: Rehearsal | None = None
     search: Search | None = None
 
@@ -163,6 +166,12 @@ class Inference:
     def interval(self) -> tuple[float, float] | None:
         """Where that ratio lies with 90 % probability; None where that is not known."""
         return self._chosen.interval
+
+    @property
+    def accuracy(self) -> float | None:
+        """The accuracy of 1-NN to expect with the choice, at most 1; None where that is not known."""
+        plain = self.accuracy_without
+        return None if plain is None else min(plain * self.predicted, 1.0)
 
     @property
     def verdict(self) -> Verdict:

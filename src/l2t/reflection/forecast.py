@@ -1,120 +1,190 @@
 """The forecast: what to expect of a candidate, learned from tasks of many kinds.
 
-For a candidate c at k labels per class
+A candidate can only gain what is missing. With the error e of 1-NN on the features as they are, the room for
+a change is ``e (1 - e)``, and on every kind of data a candidate uses about the same part of it:
 
-``log l = (1 - g) (b r + (1 - b) prior_c(k)) + g harm_c(k)``
+``log l = room u``,  ``u = (1 - g) (b r + (1 - b) prior(k)) + g harm(k)``
 
-* r, the rehearsed log ratio, is trusted by ``b = e / (e + room)``: e is the error of 1-NN in rehearsal. Where
-  everything rehearses without an error there is no room to see a gain in, and the prior counts: the mean gain
-  on other data.
+* r is the rehearsed log ratio in units of the rehearsal's own room, trusted by ``b = room / (room + least)``:
+  where everything rehearses without an error, nothing can be seen there, and the prior counts: what the
+  candidate used on other data at k labels per class.
 * g rises from 0 to 1 with how much more mutual the target's neighbourhoods are than those of the playing
   targets (`mutual_share`): then they follow something else than classes, and what trusts them does harm.
 
 Without a rehearsal b is 0, and g follows from the share itself. The same counts, more and more, the farther
-the domains are apart. Every part is monotone in r and in the share, and is a few learned numbers by k
-(``make reproduce WHAT=forecast``).
+the domains are apart. All inputs are the same for few rows and for many; every part is monotone in r and in
+the share, and is a few learned numbers by k (``make reproduce WHAT=forecast``).
 """
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from l2t.exceptions import FileFormatError
+from l2t.reflection.reliability import Familiarity, Reliability
 
-__all__ = ["TRUSTING", "Expectation", "Forecast", "Signs", "rise"]
+if TYPE_CHECKING:
+    from l2t.experiences import Experience
+
+__all__ = ["TRUSTING", "Expectation", "Forecast", "Signs", "rise", "room_of"]
 
 #: Candidates that trust the neighbourhoods of the target.
 TRUSTING = ("spectrum", "classes+spectrum")
+#: What is taken off the expected use of room of a candidate of which nothing is known.
+UNKNOWN = 0.1
+#: So many pairs of one's own weigh as much as what was learned from other data.
+OWN_PAIRS = 20
+#: Degrees of freedom of the distribution that real ratios have around an expectation.
+TAIL = 5.0
+#: A use of room beyond these counts as these: it is noise where there is little room.
+BOUNDS = (-2.0, 1.5)
 
 
-#: What is taken off the expectation of a candidate of which nothing is known.
-UNKNOWN = 0.02
+class Expectation(NamedTuple):
+    """A log improvement ratio with its uncertainty.
 
-
-@dataclass(frozen=True)
-class Expectation:
-    """A log improvement ratio, and its standard deviation."""
+    Attributes
+    ----------
+    mean : float
+        What to expect.
+    spread : float
+        Its standard deviation.
+    noise : float
+        How far a measured ratio is from the true one, because test rows are few.
+    """
 
     mean: float
     spread: float
+    noise: float = 0.0
 
     @property
     def ratio(self) -> float:
         """The improvement ratio."""
         return float(np.exp(self.mean))
 
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Where the ratio lies with 90 % probability, if its logarithm is normal."""
-        reach = 1.645 * self.spread
-        return float(np.exp(self.mean - reach)), float(np.exp(self.mean + reach))
+    def weighed(self, evidence: Expectation) -> Expectation:
+        """Return the expectation after evidence; each counts by its precision.
+
+        Expectations have heavy tails: where evidence contradicts one by several standard deviations, the
+        expectation counts less.
+        """
+        if not self.spread:
+            return self
+        surprise = (evidence.mean - self.mean) ** 2 / (self.spread**2 + evidence.spread**2)
+        doubt = max((TAIL + surprise) / (TAIL + 1.0), 1.0)
+        ours, theirs = self.spread**-2 / doubt, evidence.spread**-2
+        mean = (ours * self.mean + theirs * evidence.mean) / (ours + theirs)
+        return Expectation(mean, (ours + theirs) ** -0.5, self.noise)
+
+    def interval(self, reach: float) -> tuple[float, float]:
+        """Return the ratios so many standard deviations away."""
+        width = reach * float(np.hypot(self.spread, self.noise)) if self.spread else 0.0
+        return float(np.exp(self.mean - width)), float(np.exp(self.mean + width))
 
 
 @dataclass(frozen=True)
 class Signs:
-    """What is known of a pair before any label.
+    """What is known of a pair without the labels of its target, and the error on its labelled rows.
 
     Attributes
     ----------
     share : float
-        How mutual the target's neighbourhoods are, among as many rows as a playing target has.
-    rehearsed_share : float or None
-        The same of the playing targets; None without a rehearsal.
+        How mutual the target's neighbourhoods are.
+    excess : float or None
+        How much more than those of playing targets of as many rows; None without a rehearsal.
     error : float
         The error of 1-NN in rehearsal, at the user's number of labels per class.
     gap : float
         The squared distance of the domains' means over the sum of their variances.
+    own_error : float
+        The leave-one-out error of 1-NN on the labelled target rows.
+    n_own : int
+        How many labelled rows that rests on.
+    n_test : int
+        Target rows without a label.
     """
 
     share: float
-    rehearsed_share: float | None = None
+    excess: float | None = None
     error: float = 0.0
     gap: float = 0.0
+    own_error: float = 0.0
+    n_own: int = 0
+    n_test: int = 1000
 
 
-@dataclass(frozen=True)
-class Forecast:
+class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What was learned of candidates; every tuple is by labels per class.
 
     Attributes
     ----------
     shots : tuple of int
         Labels per class, rising.
-    prior : tuple of float
-        Mean log ratio of candidates that trust the target's neighbourhoods.
+    prior : mapping of str to tuple of float
+        The part of the room that a candidate uses on other data; 0 for those not named.
     harm, other_harm : tuple of float
-        Log ratio of candidates that trust them where they mislead, and of others.
+        The same where neighbourhoods mislead, for candidates that trust them and for others.
+    error : tuple of float
+        The mean error of 1-NN on other data.
     spread, doubtful_spread : tuple of float
-        Standard deviation of the real log ratio, where neighbourhoods are as in rehearsal and where not.
-    room : float
-        The error in rehearsal at which half of the rehearsed ratio is believed.
-    excess : (float, float)
-        Excess of the share at which the neighbourhoods begin to mislead, and do so wholly.
-    share : (float, float)
-        The same for the share itself, without a rehearsal.
+        Standard deviation of the use of room, where neighbourhoods are as in rehearsal and where not.
+    least_room : float
+        The room in rehearsal at which half of the rehearsed ratio is believed.
+    excess, share : (float, float)
+        Excess of the share at which the neighbourhoods begin to mislead, and do so wholly; the same for the
+        share itself, without a rehearsal.
     far : (float, float)
         The gap of the domains at which a rehearsal begins to be doubted, and does not count any more.
+    trust : float
+        How much of the error in rehearsal is believed of the target.
+    own_rows : float
+        So many labelled rows weigh as much as the expected error.
+    noise : float
+        The variance of a measured log ratio, for one test row and even odds.
+    evidence : (float, float, float)
+        How the labelled rows count: their slope, the labels per class at which both of their measures count
+        alike, and the standard error of one row.
+    reliability : Reliability
+        How far forecasts were off.
+    familiarity : Familiarity
+        What the signs of the pairs that it was learned from look like.
+    own_pairs : mapping of str to int
+        How many pairs of one's own are in the prior of a candidate.
     training : mapping
         How it was learned.
     """
 
     shots: tuple[int, ...]
-    prior: tuple[float, ...]
+    prior: dict[str, tuple[float, ...]]
     harm: tuple[float, ...]
     other_harm: tuple[float, ...]
+    error: tuple[float, ...]
     spread: tuple[float, ...]
     doubtful_spread: tuple[float, ...]
-    room: float
+    least_room: float
     excess: tuple[float, float]
     share: tuple[float, float]
     far: tuple[float, float]
-    training: dict[str, Any]
+    trust: float
+    own_rows: float
+    noise: float
+    evidence: tuple[float, float, float]
+    reliability: Reliability
+    familiarity: Familiarity
+    own_pairs: dict[str, int] = {}
+    training: dict[str, Any] = {}
+
+    def __post_init__(self) -> None:
+        by_shots = (self.harm, self.other_harm, self.error, self.spread, self.doubtful_spread)
+        if {len(each) for each in (*by_shots, *self.prior.values())} != {len(self.shots)}:
+            raise ValueError("its lists must have one number for each of its shots")
 
     def expect(self, name: str, signs: Signs, rehearsed: float | None, shots: float) -> Expectation:
         """Return what to expect of a candidate.
@@ -130,45 +200,110 @@ class Forecast:
         shots : float
             Labels per class.
         """
-        apart = 1.0
-        if signs.rehearsed_share is not None:
-            apart = rise(signs.gap, self.far)
-        near, far = self._rehearsed(name, signs, rehearsed, shots), self._plain(name, signs, shots)
+        apart = self.apart(signs)
+        prior = self._prior(name, shots)
+        seen = room_of(signs.error)
+        doubt = 1.0 + self.own_pairs.get(name, 0) / OWN_PAIRS
+        b = seen / (seen + self.least_room * doubt) if rehearsed is not None else 0.0
+        r = float(np.clip((rehearsed or 0.0) / max(seen, 0.01), *BOUNDS))
+        near = b * r + (1.0 - b) * prior
+        far = prior - (UNKNOWN if name not in self.prior or name != "spectrum" else 0.0)
+        g_near = rise(signs.excess or 0.0, self.excess)
+        g_far = rise(signs.share, self.share)
+        g = (1.0 - apart) * g_near + apart * g_far
+        harm = self._at(self.harm if name in TRUSTING else self.other_harm, shots)
+        use = (1.0 - apart) * (1.0 - g_near) * near + apart * (1.0 - g_far) * far + g * harm
+        spread = (1.0 - g) * self._at(self.spread, shots) + g * self._at(
+            self.doubtful_spread, shots
+        )
+        e = self.expected_error(signs, shots)
+        noise = np.sqrt(self.noise * e / (1.0 - e) / max(signs.n_test, 1))
+        return Expectation(room_of(e) * use, room_of(e) * spread, float(noise))
+
+    def suggested(self, order: float, nearest: float, n_rows: int, shots: float) -> Expectation:
+        """Return what the labelled target rows suggest.
+
+        Parameters
+        ----------
+        order, nearest : float
+            What a candidate adds to the share of triples in order, and of rows whose nearest labelled row is
+            of their class (`l2t.inference.evidence`).
+        n_rows : int
+            How many labelled rows.
+        shots : float
+            Labels per class: with few of them the order says more, with many the nearest row.
+        """
+        slope, even, error = self.evidence
+        w = shots / (shots + even)
         return Expectation(
-            (1 - apart) * near.mean + apart * far.mean,
-            (1 - apart) * near.spread + apart * far.spread,
+            slope * ((1.0 - w) * order + w * nearest), error / float(np.sqrt(n_rows))
         )
 
-    def _rehearsed(
-        self, name: str, signs: Signs, rehearsed: float | None, shots: float
-    ) -> Expectation:
-        """Return what to expect by the rehearsal."""
-        g = rise(signs.share - (signs.rehearsed_share or 0.0), self.excess)
-        b = signs.error / (signs.error + self.room) if rehearsed is not None else 0.0
-        prior = self._at(self.prior, shots) if name in TRUSTING else 0.0
-        return self._mixed(name, g, b * (rehearsed or 0.0) + (1.0 - b) * prior, shots)
+    def apart(self, signs: Signs) -> float:
+        """Return how little a rehearsal counts: 0 for wholly, 1 for not at all."""
+        return 1.0 if signs.excess is None else rise(signs.gap, self.far)
 
-    def _plain(self, name: str, signs: Signs, shots: float) -> Expectation:
-        """Return what to expect without a rehearsal; of what the classes give nothing is known then."""
-        prior = self._at(self.prior, shots) if name in TRUSTING else 0.0
-        if name != "spectrum":
-            prior -= UNKNOWN
-        return self._mixed(name, rise(signs.share, self.share), prior, shots)
+    def expected_error(self, signs: Signs, shots: float) -> float:
+        """Return the error of 1-NN to expect on the target as it is."""
+        usual = self._at(self.error, shots)
+        expected = usual + (1.0 - self.apart(signs)) * self.trust * (signs.error - usual)
+        n, m = signs.n_own, self.own_rows
+        return float(np.clip((n * signs.own_error + m * expected) / (n + m), 0.02, 0.98))
 
-    def _mixed(self, name: str, g: float, ordinary: float, shots: float) -> Expectation:
-        harm = self._at(self.harm if name in TRUSTING else self.other_harm, shots)
-        spread = (1 - g) * self._at(self.spread, shots) + g * self._at(self.doubtful_spread, shots)
-        return Expectation((1 - g) * ordinary + g * harm, spread)
+    def reach(self, signs: Signs, level: float = 0.9) -> float:
+        """Return how many standard deviations an interval reaches; infinite where that is not known."""
+        return self.reliability.reach(level) * max(self.strangeness(signs), 1.0)
+
+    def strangeness(self, signs: Signs) -> float:
+        """Return how far a pair is from those learned from; above 1 it is unlike all of them."""
+        if signs.excess is None:
+            return 0.0
+        return self.familiarity.distance([signs.share, signs.excess, signs.error, signs.gap])
+
+    def refined(self, experiences: Iterable[Experience]) -> Forecast:
+        """Return the forecast after one's own experiences: the prior moves towards what they show.
+
+        What was learned from other data weighs as much as 20 pairs.
+        """
+        places = np.log(self.shots)
+        found: dict[str, dict[tuple[str, str], list[tuple[int, float]]]] = {}
+        for each in experiences:
+            if each.n_labels is None or each.algorithm == "identity":
+                continue
+            shots = each.n_labels / max(each.n_classes, 1)  # type: ignore[attr-defined]
+            room = max(room_of(1.0 - each.accuracy_before), 0.01)
+            use = float(np.clip(np.log(each.improvement_ratio) / room, *BOUNDS))
+            place = int(np.argmin(np.abs(places - np.log(shots))))
+            pairs = found.setdefault(each.algorithm, {})
+            left = use - self._prior(each.algorithm, shots)
+            pairs.setdefault((each.source, each.target), []).append((place, left))
+        prior, own = dict(self.prior), dict(self.own_pairs)
+        for name, pairs in found.items():
+            moved = np.array(prior.get(name, (0.0,) * len(self.shots)))
+            for place in range(len(self.shots)):
+                means = [
+                    np.mean([left for at, left in runs if at == place])
+                    for runs in pairs.values()
+                    if any(at == place for at, _ in runs)
+                ]
+                weight = OWN_PAIRS + own.get(name, 0)
+                moved[place] += np.sum(means) / (weight + len(means))
+            prior[name] = tuple(moved.tolist())
+            own[name] = own.get(name, 0) + len(pairs)
+        return msgspec.structs.replace(self, prior=prior, own_pairs=own)
+
+    def _prior(self, name: str, shots: float) -> float:
+        return self._at(self.prior[name], shots) if name in self.prior else 0.0
 
     def _at(self, values: tuple[float, ...], shots: float) -> float:
         return float(np.interp(np.log(shots), np.log(self.shots), values))
 
     def to_json(self) -> str:
         """Return the forecast as JSON."""
-        return json.dumps(asdict(self), indent=1) + "\n"
+        return msgspec.json.format(msgspec.json.encode(self), indent=1).decode() + "\n"
 
     @classmethod
-    def from_json(cls, text: str) -> Forecast:
+    def from_json(cls, text: str | bytes) -> Forecast:
         """Read a forecast back.
 
         Raises
@@ -177,19 +312,9 @@ class Forecast:
             The text does not hold one.
         """
         try:
-            content = json.loads(text)
-            fields: dict[str, Any] = {
-                key: tuple(value) if isinstance(value, list) else value
-                for key, value in content.items()
-            }
-            found = cls(**fields)
-            numbers = [*found.prior, *found.harm, *found.other_harm, *found.spread]
-            lengths = {len(found.shots), len(found.prior), len(found.harm), len(found.spread)}
-            if len(lengths) > 1 or not np.isfinite(numbers).all():
-                raise ValueError("its lists must be of one length and finite")
-        except (TypeError, ValueError, AttributeError) as error:
+            return msgspec.json.decode(text, type=cls)
+        except (msgspec.MsgspecError, ValueError) as error:
             raise FileFormatError(f"this is not a forecast: {error}") from None
-        return found
 
     @classmethod
     def default(cls) -> Forecast:
@@ -203,7 +328,12 @@ def rise(value: float, between: tuple[float, float]) -> float:
     return float(np.clip((value - low) / (high - low), 0.0, 1.0))
 
 
+def room_of(error: float) -> float:
+    """Return the room for a change: ``error (1 - error)``."""
+    return error * (1.0 - error)
+
+
 @cache
 def _shipped() -> Forecast:
-    text = resources.files("l2t.reflection").joinpath("forecast.json").read_text("utf-8")
+    text = resources.files("l2t.reflection").joinpath("forecast.json").read_bytes()
     return Forecast.from_json(text)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from l2t.exceptions import InvalidInputError
 from l2t.reflection.calibration import LEAST, Calibration, LabelCurve
+from l2t.reflection.forecast import Forecast
 from l2t.reflection.loss import Memory, Settings, Units
 from l2t.reflection.table import QMode
 from l2t.statistics import KernelBank, PairStatistics
@@ -63,6 +64,9 @@ class ReflectionFunction:
         Where intervals come from, and how ratios depend on the number of labels.
     lessons : Lessons, optional
         What `partial_fit` goes on from.
+    forecast : Forecast, optional
+        What is expected of candidates, learned from the same experiences and from other data. Without it the
+        function is the paper's form alone.
     training : mapping
         How it was learned and on what; plain JSON values.
 
@@ -86,6 +90,7 @@ class ReflectionFunction:
     label_range: tuple[int, int] = (3, 120)
     calibration: Calibration | None = None
     lessons: Lessons | None = None
+    forecast: Forecast | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -112,6 +117,11 @@ class ReflectionFunction:
         learned = self.training.get("experiences")
         how = f"learned from {learned} experiences" if learned else "written by hand"
         return f"ReflectionFunction({len(self.kernels)} kernels, {how})"
+
+    @property
+    def paper(self) -> ReflectionFunction:
+        """The paper's form alone, without the forecast."""
+        return replace(self, forecast=None)
 
     @property
     def label_curve(self) -> LabelCurve:

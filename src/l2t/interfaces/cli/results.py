@@ -146,7 +146,7 @@ def _evidence(candidate: Candidate) -> str:
     evidence = candidate.evidence
     if evidence is None:
         return "too few to check this candidate"
-    side = "for" if evidence.log_ratio > 0 else "against"
+    side = "for" if evidence.suggests.mean > 0 else "against"
     nearer = _nearer(candidate, "{:.0%} of the comparisons with it, {:.0%} without")
     return f"{evidence.n_rows} speak {side} it: same-class rows are nearer in {nearer}"
 

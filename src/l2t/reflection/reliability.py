@@ -1,0 +1,97 @@
+"""How far forecasts can be relied on: intervals that hold on new kinds of data, and what is unfamiliar.
+
+Forecasts for kinds of data that were left out of learning were off by so many of their standard deviations.
+An interval is conformal: it reaches as far as the share `level` of these errors, with room for the new pair
+itself, and as far as the kind of data needs that was foreseen worst.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from l2t.typing import Array
+
+__all__ = ["LEVELS", "Familiarity", "Kind", "Reliability"]
+
+#: Probabilities at which the distribution of errors is kept.
+LEVELS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.96, 0.97, 0.98, 0.99, 1.0)
+
+
+class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How far forecasts for one kind of data were off.
+
+    Attributes
+    ----------
+    n_pairs : int
+        How many pairs were foreseen.
+    errors : tuple of float
+        Quantiles, at `LEVELS`, of the error in standard deviations.
+    """
+
+    n_pairs: int
+    errors: tuple[float, ...]
+
+    @classmethod
+    def of(cls, errors: Any, n_pairs: int) -> Kind:
+        """Return the kind whose forecasts had these errors."""
+        return cls(n_pairs, tuple(np.quantile(np.abs(errors), LEVELS).round(3).tolist()))
+
+    def reach(self, level: float) -> float:
+        """Return how far an interval reaches that holds the share `level`; infinite for too few pairs."""
+        rank = level * (self.n_pairs + 1) / self.n_pairs if self.n_pairs else np.inf
+        return float(np.interp(rank, LEVELS, self.errors)) if rank <= 1.0 else float("inf")
+
+
+class Reliability(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How far forecasts were off, by kind of data; each was left out of learning.
+
+    Examples
+    --------
+    With nine pairs the largest error bounds nine of ten new ones; with eight nothing does.
+
+    >>> Reliability({"images": Kind.of(np.arange(1.0, 10.0), 9)}).reach(0.9)
+    9.0
+    >>> Reliability({"images": Kind.of(np.arange(1.0, 9.0), 8)}).reach(0.9)
+    inf
+    """
+
+    kinds: dict[str, Kind]
+
+    def reach(self, level: float) -> float:
+        """Return how many standard deviations an interval of this level reaches on the worst kind."""
+        return max((kind.reach(level) for kind in self.kinds.values()), default=float("inf"))
+
+
+class Familiarity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the signs of the training pairs look like: their centre, and how they vary.
+
+    Attributes
+    ----------
+    centre : tuple of float
+        Means.
+    precision : tuple of tuple of float
+        The inverse of their covariance.
+    limit : float
+        The Mahalanobis distance that one in a hundred training pairs exceeds.
+    """
+
+    centre: tuple[float, ...]
+    precision: tuple[tuple[float, ...], ...]
+    limit: float
+
+    @classmethod
+    def of(cls, signs: Array) -> Familiarity:
+        """Return what signs (pairs, signs) look like."""
+        precision = np.linalg.pinv(np.cov(signs, rowvar=False))
+        found = cls(tuple(signs.mean(axis=0).tolist()), tuple(map(tuple, precision.tolist())), 1.0)
+        limit = float(np.quantile([found.distance(row) for row in signs], 0.99))
+        return cls(found.centre, found.precision, limit)
+
+    def distance(self, signs: Sequence[float] | Array) -> float:
+        """Return the distance from the centre; above 1 the signs are unlike those of training."""
+        away = np.asarray(signs) - self.centre
+        return float(np.sqrt(max(away @ np.asarray(self.precision) @ away, 0.0))) / self.limit
