@@ -156,11 +156,11 @@ def expectations(
     return found
 
 
-def outcomes(task: Task, name: str, at: int) -> Array | None:
-    """Return the log ratio of each draw; None where it was not measured."""
+def outcomes(task: Task, name: str, at: int) -> Array:
+    """Return the log ratio of each draw; NaN where it was not measured."""
     before, after = (task["accuracy"][each][at] for each in ("identity", name))
     if before is None:
-        return None
+        return np.full(N_EVIDENCE, np.nan)
     ratios = l2t.experiences.improvement_ratio(before, after, task["n_test"][at])
     return np.asarray(np.log(ratios))
 
@@ -176,10 +176,10 @@ def reliability_of(tasks: list[Task], forecasts: dict[str, Forecast]) -> Reliabi
             for draw in range(N_EVIDENCE):
                 found = expectations(forecasts[group], task, at, draw)
                 for name in CANDIDATES:
-                    real = outcomes(task, name, at)
-                    if real is not None:
+                    real = outcomes(task, name, at)[draw]
+                    if np.isfinite(real):
                         scale = np.hypot(found[name].spread, found[name].noise)
-                        errors.setdefault(group, []).append((real[draw] - found[name].mean) / scale)
+                        errors.setdefault(group, []).append((real - found[name].mean) / scale)
     return Reliability({group: Kind.of(errors[group], pairs[group]) for group in sorted(errors)})
 
 
@@ -200,7 +200,6 @@ def _evidence(tasks: list[Task], forecasts: dict[str, Forecast]) -> tuple[float,
                     rehearsed = task["rehearsed"][name][at][0] if signs.excess is not None else None
                     prior = forecasts[task["group"]].expect(name, signs, rehearsed, SHOTS[at])
                     real = outcomes(task, name, at)
-                    assert real is not None
                     gains = order - seen[0][2], nearest - seen[0][3]
                     rows.append(
                         (prior.mean, prior.spread, *gains, n, shots, float(real[draw]), weight)

@@ -1,7 +1,7 @@
 """What L2T says of kinds of data that it has never met: choices, predictions and intervals.
 
-Every group of kinds is left out in turn: what judges it was chosen, fitted and calibrated on the others that may
-be shipped from.
+Every group of kinds is left out in turn: what judges it was chosen, fitted and calibrated on the others that
+may be shipped from.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from scipy.stats import binomtest, spearmanr
 from l2t.reflection.forecast import Forecast
 from l2t.rehearsal.rehearsal import SHOTS
 from reproduction.forecast import (
-    SHIPPABLE,
     choose_limits,
     expectations,
     fit_forecast,
@@ -25,7 +24,7 @@ from reproduction.forecast import (
     outcomes,
     reliability_of,
 )
-from reproduction.kinds import KINDS, MODES
+from reproduction.kinds import KINDS, MODES, SHIPPABLE
 from reproduction.pages import write_page
 from reproduction.tasks import CANDIDATES, N_EVIDENCE, Task, log_ratio, measure_tasks, signs_at
 
@@ -84,6 +83,7 @@ def judge(forecast: Forecast, task: Task) -> list[dict[str, Any]]:
         if task["accuracy"]["identity"][at] is None:
             continue
         means = {name: log_ratio(task, name, at) for name in NAMES}
+        measured = {name: outcomes(task, name, at) for name in CANDIDATES}
         rehearsed = dict.fromkeys(NAMES, 0.0)
         rehearsed |= {name: seen[at][0] for name, seen in task["rehearsed"].items()}
         for draw in range(N_EVIDENCE):
@@ -91,7 +91,7 @@ def judge(forecast: Forecast, task: Task) -> list[dict[str, Any]]:
             found = expectations(forecast, task, at, draw)
             signs = signs_at(task, at, draw)
             reach = forecast.reach(signs)
-            real = {name: outcomes(task, name, at)[draw] for name in CANDIDATES} | {"identity": 0.0}
+            real = {name: measured[name][draw] for name in CANDIDATES} | {"identity": 0.0}
             inside = [
                 bool(abs(real[name] - found[name].mean) <= reach * np.hypot(*found[name][1:]))
                 for name in CANDIDATES
@@ -100,12 +100,16 @@ def judge(forecast: Forecast, task: Task) -> list[dict[str, Any]]:
             rows.append(
                 {
                     **{key: task[key] for key in ("kind", "group", "mode", "n_rows", "n_classes")},
-                    "shots": shots, "draw": draw, "task": id(task),
+                    "shots": shots,
+                    "draw": draw,
+                    "task": id(task),
                     "choice": max(found, key=lambda name: found[name].mean),
                     "alone": max(alone, key=lambda name: alone[name].mean),
                     "rehearsed": max(rehearsed, key=lambda name: rehearsed[name]),
                     "expected": {name: found[name].mean for name in NAMES},
-                    "real": real, "means": means, "inside": inside,
+                    "real": real,
+                    "means": means,
+                    "inside": inside,
                     "strange": forecast.strangeness(signs),
                     "inside_usual": [
                         bool(abs(real[n] - found[n].mean) <= usual * np.hypot(*found[n][1:]))
@@ -183,7 +187,10 @@ def _coverage(rows: pd.DataFrame) -> list[dict[str, Any]]:
         p = binomtest(round(held * tasks), tasks, 0.9, "less").pvalue
         records.append(
             {
-                "kind": kind, "tasks": tasks, "held": held, "p": float(p),
+                "kind": kind,
+                "tasks": tasks,
+                "held": held,
+                "p": float(p),
                 "true": float(np.mean([each for row in true["inside"] for each in row])),
             }
         )
