@@ -14,6 +14,7 @@ from l2t.domains.embedded import digits
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.reflection import learn, learning, lesson, restated, table
 from l2t.reflection.calibration import LabelCurve
+from l2t.reflection.forecast import Forecast
 from l2t.reflection.lesson import Lesson, pair_splits
 from l2t.reflection.loss import COMPONENTS, Settings
 from l2t.reflection.table import Table
@@ -133,25 +134,37 @@ def test_the_order_of_experiences_does_not_matter(world, quick, monkeypatch):
     assert first.training["loss"] == pytest.approx(second.training["loss"], rel=0.01)
 
 
-def test_what_training_tells(world):
+def test_training_holds_settings_and_scores(world):
     experiences = world.experiences(30, per_pair=3)
     function = learn(experiences, gamma=(1e-1, 1e-4), huber=(0.05, 0.2), n_starts=3)
-    told = function.training
-    assert (told["experiences"], told["runs"], told["pairs"]) == (270, 90, 30)
-    assert told["algorithms"] == {"gfk": 30, "itl": 30, "tca": 30}
-    assert (told["starts"], told["starts_agreeing"], len(told["losses"])) == (3, 3, 3)
-    assert told["version"] == l2t.__version__
-    choices = told["choices"]
+    training = function.training
+    assert (training["experiences"], training["runs"], training["pairs"]) == (270, 90, 30)
+    assert training["algorithms"] == {"gfk": 30, "itl": 30, "tca": 30}
+    assert (training["starts"], training["starts_agreeing"], len(training["losses"])) == (3, 3, 3)
+    assert re.match(r"after \d+ steps: ", training["stopped"])
+    assert training["version"] == l2t.__version__
+    choices = training["choices"]
     assert {(each["gamma"], each["huber"]) for each in choices} == {
         (gamma, huber) for gamma in (1e-1, 1e-4) for huber in (0.05, 0.2)
     }
     assert {each["n_neighbors"] for each in choices} == {5}
     best = max(choices, key=lambda each: each["spearman"])
-    assert (told["gamma"], told["huber"]) == (best["gamma"], best["huber"])
+    assert (training["gamma"], training["huber"]) == (best["gamma"], best["huber"])
     assert best["gamma"] == 1e-4, "a strong regulariser predicts worse"
     assert best["spearman"] > 0.95
     assert 0 < best["rmse"] < 0.05
     assert function.label_range == (3, 60)
+
+
+@pytest.mark.parametrize("n_neighbors", [None, 5])
+def test_the_forecast_moves_towards_the_experiences(world, quick, n_neighbors):
+    """Also where experiences come from an iterator, which can be read only once."""
+    experiences = world.experiences(30)
+    function = learn(iter(experiences), n_neighbors=n_neighbors, **quick)
+    assert function.forecast == Forecast.default().refined(experiences)
+    assert function.forecast.own_pairs["gfk"] == 30
+    assert function.forecast != Forecast.default()
+    assert function.paper.forecast is None
 
 
 def test_held_out_predictions_do_not_see_their_pair(world):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -175,6 +176,15 @@ def test_the_search_ends_where_nothing_falls(world, rng):
         assert np.abs(inside - found.theta).max() < 1e-6, "projected gradient"
         assert (found.theta >= problem.low).all()
         assert (found.theta <= problem.high).all()
+
+
+def test_the_search_says_why_it_stopped(world):
+    problem = problem_of(world, Settings(1e-4, 0.05), n_pairs=40)
+    start = starts(1, len(world.kernels), problem.y, 0)[0]
+    found = problem.solve(start, max_iter=2)
+    assert found.stopped == "after 2 steps: the limit of steps was reached"
+    found = problem.solve(start)
+    assert re.match(r"after \d+ steps: (3 steps in a row lowered|no step lowers)", found.stopped)
 
 
 def test_the_loss_never_rises(world):

@@ -32,6 +32,14 @@ def test_batches_end_where_learning_anew_does(world, quick, rng):
     assert function.lessons.memory.weight == anew.lessons.memory.weight
 
 
+def test_the_forecast_is_refined_or_stays_away(learned, world):
+    batch = world.experiences(10, seed=3)
+    refined = learned.partial_fit(iter(batch))
+    assert refined.forecast == learned.forecast.refined(batch)
+    assert refined.forecast.own_pairs["gfk"] == learned.forecast.own_pairs["gfk"] + 10
+    assert learned.paper.partial_fit(batch).forecast is None
+
+
 def test_it_learns_and_leaves_the_old_function_alone(world, quick, rng):
     """First from a world with another bias, then from more of this one."""
     other = replace(world, b=0.8)

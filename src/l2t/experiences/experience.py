@@ -108,6 +108,7 @@ class Experience:
     """A run at one number of labels, as a store gives it back.
 
     A run that failed is one experience without scores (`n_labels` None, accuracies and ratio NaN).
+    `n_classes` counts the classes of the target; it is 0 where no label is known.
     """
 
     run_key: str
@@ -115,6 +116,7 @@ class Experience:
     target: str
     source_name: str
     target_name: str
+    n_classes: int
     algorithm: str
     params: Mapping[str, Any]
     random_state: int

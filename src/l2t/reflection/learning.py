@@ -24,8 +24,9 @@ from l2t._version import __version__
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.experiences import Experience, ExperienceStore
 from l2t.reflection.calibration import MARGIN, LabelCurve, calibrate, fit_label_curve
+from l2t.reflection.forecast import Forecast
 from l2t.reflection.function import Lessons, ReflectionFunction, count_of
-from l2t.reflection.lesson import Lesson, Split, class_splits, pair_splits
+from l2t.reflection.lesson import Lesson, Split, class_splits, keeping, pair_splits
 from l2t.reflection.loss import COMPONENTS, Problem, Settings, Solution, starts
 from l2t.reflection.table import QMode, Table, restated
 from l2t.statistics import KernelBank
@@ -93,7 +94,8 @@ def learn(
     Returns
     -------
     ReflectionFunction
-        `training` tells what was chosen from what with which scores, and how many starts agreed.
+        `training` holds the settings with their scores on held-out pairs, how many starts agreed, and why the
+        search stopped. Its forecast is the one that ships, refined by the experiences.
     """
     grid = _grid(gamma, huber, components)
     one_of("label_curve", label_curve, get_args(LabelCurveMode))
@@ -103,7 +105,8 @@ def learn(
     count_of(max_labels, "max_labels")
     best: _Trial | None = None
     choices: list[dict[str, Any]] = []
-    for each in _candidates(experiences, n_neighbors, store):
+    kept: list[Experience] = []
+    for each in _candidates(keeping(experiences, kept), n_neighbors, store):
         table = Table(each, kernels=kernels, q_mode=q_mode)
         if len(table) < LEAST_EXPERIENCES:
             raise InvalidInputError(
@@ -114,7 +117,7 @@ def learn(
         splits = _splits(sample.table, split, n_folds, store, random_state)
         for settings, held_out in _held_out(sample, splits, grid):
             trial = _Trial(lesson, sample, settings, held_out)
-            choices.append(trial.told())
+            choices.append(trial.summary())
             if best is None or trial.score > best.score:
                 best = trial
     assert best is not None  # there is at least one candidate, and one setting
@@ -122,7 +125,8 @@ def learn(
     if label_curve == "joint":
         lesson = _joint(lesson, settings)
     solution, agreement = _from_several_starts(lesson, settings, n_starts, random_state)
-    return _function(lesson, settings, solution, best, q_mode, choices, agreement)
+    function = _function(lesson, settings, solution, best, q_mode, choices, agreement)
+    return replace(function, forecast=Forecast.default().refined(kept))
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +151,8 @@ class _Trial:
             return -np.inf
         return float(spearmanr(-inverse, level).statistic)
 
-    def told(self) -> dict[str, Any]:
-        """Return the trial as plain values."""
+    def summary(self) -> dict[str, Any]:
+        """Return the settings and their scores as plain values."""
         errors = self.held_out[self.known] - 1.0 / self.sample.levels()[self.known]
         score = self.score
         return {
@@ -284,10 +288,14 @@ def _from_several_starts(
     found = [problem.solve(theta) for theta in first]
     best = min(found, key=lambda solution: solution.loss)
     agree = sum(each.loss - best.loss <= AGREEMENT * abs(best.loss) for each in found)
-    told = {"starts": n_starts, "starts_agreeing": agree, "losses": [each.loss for each in found]}
+    agreement = {
+        "starts": n_starts,
+        "starts_agreeing": agree,
+        "losses": [each.loss for each in found],
+    }
     if sample is not lesson:
         best = lesson.problem(settings).solve(best.theta)
-    return best, told
+    return best, agreement
 
 
 def _function(
@@ -331,6 +339,7 @@ def _function(
             "gamma": settings.gamma,
             "huber": settings.huber,
             "loss": solution.loss,
+            "stopped": solution.stopped,
             **agreement,
             "choices": choices,
             "version": __version__,

@@ -7,7 +7,7 @@ old ones (`refine`), at a cost that does not grow with their number.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,7 +21,7 @@ from l2t.reflection.loss import Problem, Settings, Units
 from l2t.reflection.table import Indices, Table
 from l2t.typing import Array
 
-__all__ = ["Lesson", "Split", "class_splits", "held_out", "pair_splits", "refine"]
+__all__ = ["Lesson", "Split", "class_splits", "held_out", "keeping", "pair_splits", "refine"]
 
 Mask = npt.NDArray[np.bool_]
 #: Which runs to learn from, and which to predict.
@@ -88,6 +88,14 @@ class Lesson:
             return np.asarray(sums / counts)
 
 
+def keeping(experiences: Iterable[Experience], kept: list[Experience]) -> Iterator[Experience]:
+    """Yield experiences, and keep those that were done, without what is large: they may come only once."""
+    for each in experiences:
+        if each.status == "done":
+            kept.append(replace(each, statistics=None, params={}, protocol={}))
+        yield each
+
+
 def held_out(target: str) -> bool:
     """Tell whether all pairs with a target domain are held out: everywhere the same, by its fingerprint."""
     return zlib.crc32(target.encode()) % SHARE == 0
@@ -139,7 +147,8 @@ def refine(function: ReflectionFunction, experiences: Iterable[Experience]) -> R
         raise InvalidInputError(
             "partial_fit needs a function that l2t.learn gave, got one written by hand"
         )
-    table = Table(experiences, kernels=function.kernels, q_mode=function.q_mode)
+    kept: list[Experience] = []
+    table = Table(keeping(experiences, kept), kernels=function.kernels, q_mode=function.q_mode)
     if table.n_neighbors != function.n_neighbors:
         raise InvalidInputError(
             f"experiences must have the function's n_neighbors, {function.n_neighbors}, "
@@ -166,5 +175,6 @@ def refine(function: ReflectionFunction, experiences: Iterable[Experience]) -> R
         b=b,
         calibration=calibration,
         lessons=Lessons(problem.remember(solution.theta), lessons.units, lessons.settings),
-        training={**training, **totals, "loss": solution.loss},
+        forecast=None if function.forecast is None else function.forecast.refined(kept),
+        training={**training, **totals, "loss": solution.loss, "stopped": solution.stopped},
     )

@@ -83,11 +83,11 @@ class Memory:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A stationary point (w, s, v, m, b), its regularised loss, and the Newton steps that led there."""
+    """A stationary point (w, s, v, m, b), its regularised loss, and why the search stopped there."""
 
     theta: Array
     loss: float
-    n_iter: int
+    stopped: str
 
     def parameters(self, units: Units) -> tuple[Array, float, float, float]:
         """Return beta, lambda, mu and b of the paper."""
@@ -172,18 +172,21 @@ class Problem:
         theta = np.clip(theta, self.low, self.high)
         state = self.derivatives(theta)
         damping, small, n_iter = DAMPING, 0, 0
+        reason = "the limit of steps was reached"
         while n_iter < max_iter:
-            n_iter += 1
             found = self._step(theta, state, damping)
             if found is None:
+                reason = "no step lowers the loss"
                 break
+            n_iter += 1
             theta, new, used = found
             damping = max(used / 8, 1e-10)
             small = small + 1 if state[0] - new < TOL * abs(state[0]) else 0
             state = self.derivatives(theta)
             if small == PATIENCE:
+                reason = f"{PATIENCE} steps in a row lowered the loss by less than {TOL:g} of it"
                 break
-        return Solution(theta, state[0], n_iter)
+        return Solution(theta, state[0], f"after {n_iter} steps: {reason}")
 
     def remember(self, theta: Array) -> Memory:
         """Return the loss without R to second order around theta."""

@@ -180,7 +180,16 @@ def function_summary(function: ReflectionFunction) -> dict[str, Any]:
     training = function.training
     choices = [each for each in training.get("choices", []) if each.get("spearman") is not None]
     best = max((each["spearman"] for each in choices), default=None)
-    names = ("experiences", "runs", "pairs", "gamma", "huber", "starts", "starts_agreeing")
+    names = (
+        "experiences",
+        "runs",
+        "pairs",
+        "gamma",
+        "huber",
+        "starts",
+        "starts_agreeing",
+        "stopped",
+    )
     return {
         **{name: training.get(name) for name in names},
         "rank_correlation_on_held_out_pairs": best,
