@@ -24,7 +24,7 @@ ARRAYS = {
     "beta",
     "calibration.slope",
     "calibration.offset",
-    "calibration.quantiles",
+    "calibration.errors",
     "lessons.theta",
     "lessons.gradient",
     "lessons.hessian",
@@ -41,13 +41,14 @@ NUMBERS = {
     "lessons.gamma",
     "lessons.huber",
 }
-COUNTS = {"schema", "n_neighbors", "calibration.n_pairs", "lessons.weight"}
+COUNTS = {"schema", "n_neighbors", "lessons.weight"}
 OPTIONAL = {"calibration", "lessons", "forecast", "checksum"}
 OTHERS = OPTIONAL | {
     "kernels",
     "q_mode",
     "label_range",
     "calibration.n_labels",
+    "calibration.pairs",
     "lessons.components",
     "training",
 }
@@ -127,8 +128,7 @@ def assert_same(first, second):
     assert first.beta.tobytes() == second.beta.tobytes()
     assert (first.calibration is None) == (second.calibration is None)
     if first.calibration is not None:
-        assert first.calibration.n_pairs == second.calibration.n_pairs
-        for name in ("n_labels", "slope", "offset", "quantiles"):
+        for name in ("n_labels", "slope", "offset", "errors"):
             one, two = (getattr(f.calibration, name) for f in (first, second))
             assert one.tobytes() == two.tobytes()
     assert (first.lessons is None) == (second.lessons is None)
@@ -259,10 +259,10 @@ def test_an_array_of_another_shape(valid, path, field):
 
 
 def test_rows_of_several_lengths(valid, path):
-    quantiles = copy.deepcopy(valid["calibration"]["quantiles"])
-    quantiles[1].pop()
-    content = changed(valid, "calibration.quantiles", quantiles)
-    assert "must be of shape (4, 43)" in field_refused(path, content, "quantiles")
+    errors = copy.deepcopy(valid["calibration"]["errors"])
+    errors[1].pop()
+    content = changed(valid, "calibration.errors", errors)
+    assert "must be of shape (4, 42)" in field_refused(path, content, "errors")
 
 
 def test_a_forecast_whose_lists_do_not_fit(valid, path):
@@ -317,7 +317,12 @@ def test_a_forecast_whose_lists_do_not_fit(valid, path):
             [1.0, -1.0, 1.0, 1.0],
             "Expected `float` >= 0.0 - at `$.calibration.slope[1]`",
         ),
-        ("calibration.n_pairs", 0, "Expected `int` >= 1 - at `$.calibration.n_pairs`"),
+        (
+            "calibration.pairs",
+            [60, 60, -1, 60],
+            "Expected `int` >= 0 - at `$.calibration.pairs[2]`",
+        ),
+        ("calibration.pairs", [60], "calibration.pairs must be of shape (4,), got (1,)"),
         ("lessons.gamma", 0, "Expected `float` > 0.0 - at `$.lessons.gamma`"),
         ("lessons.units", [1.0, 0.0, 1.0], "Expected `float` > 0.0 - at `$.lessons.units[1]`"),
         (
@@ -346,11 +351,11 @@ def test_values_that_cannot_be(valid, path, field, value, sentence):
     assert message == f"is no reflection function: {sentence}"
 
 
-def test_quantiles_that_fall(valid, path):
-    quantiles = copy.deepcopy(valid["calibration"]["quantiles"])
-    quantiles[2].reverse()
-    message = field_refused(path, changed(valid, "calibration.quantiles", quantiles), "quantiles")
-    assert message == "calibration.quantiles must not fall"
+def test_errors_that_fall(valid, path):
+    errors = copy.deepcopy(valid["calibration"]["errors"])
+    errors[2].reverse()
+    message = field_refused(path, changed(valid, "calibration.errors", errors), "errors")
+    assert message == "calibration.errors must not fall"
 
 
 def test_weights_below_zero(valid, path):

@@ -46,7 +46,7 @@ def content(function):
         calibration.n_labels,
         calibration.slope,
         calibration.offset,
-        calibration.quantiles,
+        calibration.errors,
         lessons.memory.theta,
         lessons.memory.gradient,
         lessons.memory.hessian,

@@ -97,7 +97,7 @@ def test_the_calibration_grows(learned, world):
     ]
     more = learned.partial_fit(lucky)
     assert more.calibration.n_pairs == learned.calibration.n_pairs + 60
-    assert (more.calibration.quantiles[:, -5] > learned.calibration.quantiles[:, -5] + 0.1).all()
+    assert (more.calibration.errors[:, -5] > learned.calibration.errors[:, -5] + 0.1).all()
 
 
 def test_settings_stay(world, quick):

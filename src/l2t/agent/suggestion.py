@@ -21,6 +21,7 @@ from l2t.experiences import ExperienceStore, Run, Score, SuggestionRecord, impro
 from l2t.inference import Candidate, Inference, infer
 from l2t.inference.result import Verdict
 from l2t.numerics import fingerprint
+from l2t.reflection.calibration import finite_interval
 from l2t.statistics import pair_statistics
 from l2t.typing import AnyArray
 from l2t.validation import real_number, whole_number
@@ -190,7 +191,7 @@ def keep_suggestion(
     store: ExperienceStore, run: Run, candidate: Candidate, reason: str, n_labels: int
 ) -> SuggestionRecord:
     """Keep a suggestion in the store under a new id."""
-    low, high = candidate.interval or (None, None)
+    low, high = finite_interval(candidate.interval) or (None, None)
     record = SuggestionRecord(
         id="",
         source_name=run.pair.source.name,

@@ -21,7 +21,7 @@ from msgspec import Meta, Struct
 
 from l2t.domains.files._disk import reading, replacing, writing
 from l2t.exceptions import FileFormatError, InvalidInputError, L2TError, L2TWarning
-from l2t.reflection.calibration import PROBABILITIES, Calibration
+from l2t.reflection.calibration import SHARES, Calibration
 from l2t.reflection.forecast import Forecast, Signs
 from l2t.reflection.function import Lessons, ReflectionFunction
 from l2t.reflection.loss import Memory, Settings, Units
@@ -48,8 +48,8 @@ class _Calibration(Struct, forbid_unknown_fields=True):
     n_labels: Annotated[list[Natural], Meta(min_length=2)]
     slope: list[NotNegative]
     offset: list[Finite]
-    quantiles: list[list[Finite]]
-    n_pairs: Count
+    errors: list[list[NotNegative]]
+    pairs: list[Natural]
 
 
 class _Lessons(Struct, forbid_unknown_fields=True):
@@ -235,10 +235,11 @@ def _calibration(file: _Calibration) -> Calibration:
     C = len(counts)
     slope = _array("calibration.slope", file.slope, C)
     offset = _array("calibration.offset", file.offset, C)
-    quantiles = _array("calibration.quantiles", file.quantiles, C, len(PROBABILITIES))
-    if (np.diff(quantiles, axis=1) < 0).any():
-        raise ValueError("calibration.quantiles must not fall")
-    return Calibration(counts, slope, offset, quantiles, file.n_pairs)
+    errors = _array("calibration.errors", file.errors, C, len(SHARES))
+    if (np.diff(errors, axis=1) < 0).any():
+        raise ValueError("calibration.errors must not fall")
+    pairs = _array("calibration.pairs", file.pairs, C).astype(np.intp)
+    return Calibration(counts, slope, offset, errors, pairs)
 
 
 def _lessons(file: _Lessons, K: int) -> Lessons:

@@ -307,11 +307,10 @@ def _function(
     choices: list[dict[str, Any]],
     agreement: dict[str, Any],
 ) -> ReflectionFunction:
-    table, sample, known = lesson.table, trial.sample, trial.known
-    calibration = None
-    if known.sum() >= 2:
-        n_pairs = len(np.unique(sample.table.pair[known]))
-        calibration = calibrate(*sample.outcomes(trial.held_out, known), n_pairs)
+    table, calibration = lesson.table, None
+    outcomes = trial.sample.outcomes(trial.held_out)
+    if len(np.unique(outcomes.pair)) >= 2:
+        calibration = calibrate(outcomes)
     else:
         warnings.warn(
             "all experiences are of one pair: the first gamma and huber were taken, and there is no "

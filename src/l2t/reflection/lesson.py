@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import Experience
-from l2t.reflection.calibration import LabelCurve
+from l2t.reflection.calibration import LabelCurve, Outcomes
 from l2t.reflection.function import Lessons, ReflectionFunction
 from l2t.reflection.loss import Problem, Settings, Units
 from l2t.reflection.table import Indices, Table
@@ -71,14 +71,14 @@ class Lesson:
         kept = slice(None) if runs is None else runs[self.run]
         return Problem(self.table, self.run[kept], self.y[kept], self.units, settings)
 
-    def outcomes(
-        self, inverse: Array, known: npt.NDArray[np.bool_]
-    ) -> tuple[Array, Array, Indices, Indices, Array]:
-        """Return what `calibrate` takes of the known runs, given their predictions 1/f."""
-        kept = known[self.table.run]
-        run = (np.cumsum(known) - 1)[self.table.run[kept]]
-        n_labels, ratio = self.table.n_labels[kept], self.table.ratio[kept]
-        return inverse[known], self.levels()[known], run, n_labels, ratio
+    def outcomes(self, inverse: Array) -> Outcomes:
+        """Return what was measured of the runs that have a level and a prediction 1/f (not NaN)."""
+        table, levels = self.table, self.levels()
+        known = np.isfinite(inverse) & np.isfinite(levels)
+        kept = known[table.run]
+        run = (np.cumsum(known) - 1)[table.run[kept]]
+        by_run = (inverse[known], levels[known], table.pair[known])
+        return Outcomes(*by_run, run, table.n_labels[kept], table.ratio[kept])
 
     def levels(self) -> Array:
         """Return the mean l_hat of each run; NaN for runs that do not shape the function."""
@@ -163,8 +163,8 @@ def refine(function: ReflectionFunction, experiences: Iterable[Experience]) -> R
     n_pairs = int(table.pair.max()) + 1
     calibration = function.calibration
     if calibration is not None:
-        inverse, known = problem.predictions(lessons.memory.theta), np.isfinite(lesson.levels())
-        calibration = calibration.updated(*lesson.outcomes(inverse, known), n_pairs)
+        inverse = problem.predictions(lessons.memory.theta)
+        calibration = calibration.updated(lesson.outcomes(inverse))
     grown = {"experiences": len(table), "runs": table.n_runs, "pairs": n_pairs}
     totals = {name: int(training.get(name, 0)) + more for name, more in grown.items()}
     return replace(

@@ -20,6 +20,7 @@ from l2t.inference import Inference, infer, rank_sources
 from l2t.interfaces.dashboard.pictures import numbers, picture
 from l2t.reflection import assess, learning_curve
 from l2t.reflection.assessment import CurvePoint
+from l2t.reflection.calibration import finite_interval
 from l2t.reflection.lesson import held_out
 
 __all__ = ["ask", "curve", "rank", "transfer"]
@@ -141,7 +142,7 @@ def _summary(found: Inference) -> dict[str, Any]:
         "choice": found.choice,
         "verdict": found.verdict,
         "predicted": found.predicted,
-        "interval": found.interval,
+        "interval": finite_interval(found.interval),
         "reason": found.reason,
     }
 
