@@ -106,7 +106,7 @@ def test_the_function_uses_them(world, quick, rng):
         else each
         for each in world.experiences(60)
     ]
-    function = learn(experiences, label_curve="none", **quick | {"max_labels": 15})
+    function = learn(experiences, label_curve=False, **quick | {"max_labels": 15})
     calibration = function.calibration
     assert calibration.slope[-1] < 0.5 < calibration.slope[1]
     for _ in range(10):

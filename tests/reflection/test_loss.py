@@ -161,9 +161,9 @@ def test_memory_is_the_loss_to_second_order(world, rng):
     here = problem.value(theta) - ridge(theta)
     step = 1e-4 * direction
     exact = problem.value(theta + step) - ridge(theta + step) - here
-    told = memory.gradient @ step + 0.5 * step @ memory.hessian @ step
-    assert told == pytest.approx(exact, rel=1e-3)
-    assert told != pytest.approx(memory.gradient @ step, rel=0.01), "the second order matters"
+    quadratic = memory.gradient @ step + 0.5 * step @ memory.hessian @ step
+    assert quadratic == pytest.approx(exact, rel=1e-3)
+    assert quadratic != pytest.approx(memory.gradient @ step, rel=0.01), "the second order matters"
 
 
 def test_the_search_ends_where_nothing_falls(world, rng):

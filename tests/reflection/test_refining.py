@@ -139,6 +139,6 @@ def test_what_cannot_be_refined(learned, world, how):
         sentence = "experiences must have the function's n_neighbors, 5, got 7"
     else:
         function, experiences = learned, []
-        sentence = "experiences must hold at least one run that was done, got none"
+        sentence = "experiences must hold at least one finished run, got none"
     with pytest.raises(InvalidInputError, match=f"^{re.escape(sentence)}$"):
         function.partial_fit(experiences)

@@ -90,14 +90,14 @@ def assess(function: ReflectionFunction, experiences: Iterable[Experience]) -> A
     function : ReflectionFunction
         What predicts.
     experiences : iterable of Experience
-        With statistics; failed ones are passed over.
+        With statistics; failed ones are ignored.
     """
     found: dict[str, list[Experience]] = {}
     for each in experiences:
         if each.statistics is not None and each.n_labels is not None:
             found.setdefault(each.run_key, []).append(each)
     if not found:
-        raise InvalidInputError("experiences must hold at least one run that was done, got none")
+        raise InvalidInputError("experiences must hold at least one finished run, got none")
     runs, terms, inverses, counts, ratios = [], [], [], [], []
     for key, rows in found.items():
         first = rows[0]
@@ -188,20 +188,20 @@ def learning_curve(
             tested.append(each)
         else:
             pairs.setdefault((each.source, each.target), []).append(each)
-    taught = [pairs[key] for key in sorted(pairs)]
-    reached = np.cumsum([len(rows) for rows in taught])
+    training = [pairs[key] for key in sorted(pairs)]
+    reached = np.cumsum([len(rows) for rows in training])
     enough = np.flatnonzero(reached >= LEAST_EXPERIENCES)
-    if not tested or not enough.size or len(taught) < 2:
+    if not tested or not enough.size or len(training) < 2:
         raise InvalidInputError(
             f"a learning curve needs at least {LEAST_EXPERIENCES} experiences of two pairs to learn from "
             f"and one pair to predict, got {int(reached[-1]) if len(reached) else 0} experiences of "
-            f"{len(taught)} pairs and {len(tested)} experiences held out"
+            f"{len(training)} pairs and {len(tested)} experiences held out"
         )
     least = max(int(enough[0]) + 1, 2)
-    sizes = np.unique(np.geomspace(least, len(taught), n_points).round().astype(int))
+    sizes = np.unique(np.geomspace(least, len(training), n_points).round().astype(int))
     points = []
     for size in sizes.tolist():
-        rows = [each for pair in taught[:size] for each in pair]
+        rows = [each for pair in training[:size] for each in pair]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", L2TWarning)
             function = learn(

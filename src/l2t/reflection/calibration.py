@@ -10,7 +10,7 @@ that at least the share `level` of new ratios is covered if pairs are drawn alik
 counts everything is interpolated in log n.
 
 l_hat brings ratios measured at different numbers of labels to one scale (`LabelCurve`).
-Along one W the ratio is taken to fall like ``x / (a (x + c))``,
+Along one W the ratio is assumed to fall like ``x / (a (x + c))``,
 ``-p < c <= 0``, over numbers of labels x from p to q (errata section 6); its mean over [p, q] is
 
 ``l_hat = l_n (n + c) / n [1 - c / (q - p) log((q + c) / (p + c))]``.
@@ -78,7 +78,7 @@ class Calibration:
     Attributes
     ----------
     n_labels : array of shape (C,)
-        Label counts, rising; 0 stands for l_hat itself.
+        Label counts, rising; 0 means l_hat itself.
     slope, offset : arrays of shape (C,)
         ``1/l_n = offset + slope / f``.
     errors : array of shape (C, len(SHARES))
@@ -181,9 +181,9 @@ def _line(x: Array, y: Array, pair: Indices) -> tuple[float, float, Array]:
     centre = x.mean()
     x = x - centre
     sums = np.array([np.bincount(group, each) for each in (np.ones_like(x), x, y, x * x, x * y)])
-    whole = sums.sum(axis=1, keepdims=True)
+    total = sums.sum(axis=1, keepdims=True)
     # First the line of all pairs, then those that leave one of them out.
-    n, sx, sy, sxx, sxy = np.hstack([whole, whole - sums])
+    n, sx, sy, sxx, sxy = np.hstack([total, total - sums])
     with np.errstate(invalid="ignore", divide="ignore"):  # of one pair nothing is left
         spread = sxx - sx**2 / n
         slope = np.where(spread > 1e-12, np.maximum((sxy - sx * sy / n) / spread, 0.0), 0.0)
@@ -239,12 +239,10 @@ class LabelCurve:
 
 
 def fit_label_curve(runs: Indices, n_labels: Indices, ratios: Array) -> LabelCurve:
-    """Fit c to the logarithms of ratios (one entry per experience), each run with a level of its own."""
+    """Fit c to log ratios (one per experience), each run with its own level; 0 for one label count."""
     fewest, most = int(n_labels.min()), int(n_labels.max())
     if fewest == most:
-        raise InvalidInputError(
-            f"the label curve needs experiences at two label counts or more, got {fewest} alone"
-        )
+        return LabelCurve(0.0, fewest, most)
     n_runs = int(runs.max()) + 1
     sizes = np.bincount(runs, minlength=n_runs)
 

@@ -103,7 +103,7 @@ class _Header(Struct):
 
 
 def save_reflection(function: ReflectionFunction, path: str | os.PathLike[str]) -> Path:
-    """Write a function as JSON, whole or not at all."""
+    """Write a function as JSON; the file is replaced atomically."""
     where = Path(path)
     text = to_json(function, indent=1)
     with writing(where), replacing(where) as file:

@@ -89,7 +89,7 @@ class Lesson:
 
 
 def keeping(experiences: Iterable[Experience], kept: list[Experience]) -> Iterator[Experience]:
-    """Yield experiences, and keep those that were done, without what is large: they may come only once."""
+    """Yield experiences, and keep the finished ones without their statistics: an iterator is read once."""
     for each in experiences:
         if each.status == "done":
             kept.append(replace(each, statistics=None, params={}, protocol={}))
@@ -97,7 +97,7 @@ def keeping(experiences: Iterable[Experience], kept: list[Experience]) -> Iterat
 
 
 def held_out(target: str) -> bool:
-    """Tell whether all pairs with a target domain are held out: everywhere the same, by its fingerprint."""
+    """Return whether all pairs with a target are held out, which follows from its fingerprint alone."""
     return zlib.crc32(target.encode()) % SHARE == 0
 
 

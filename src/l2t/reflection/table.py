@@ -1,4 +1,4 @@
-"""What experiences say, as arrays: a row of statistics a run, and a ratio an experience.
+"""Experiences as arrays: one row of statistics per run, and one ratio per experience.
 
 A run has one W and so one d, Q and tau, about 9 kB, which its label counts share. What is more than
 `IN_MEMORY` goes to a temporary file and is read back block by block, so that memory stays bounded.
@@ -28,7 +28,7 @@ Indices = npt.NDArray[np.intp]
 QMode = Literal["full", "diag"]
 
 IN_MEMORY = 2**28  # bytes of statistics
-ROWS = 2048  # runs a block
+ROWS = 2048  # runs per block
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +50,9 @@ class Block:
 
 
 class Table:
-    """Experiences that were done, ready for learning.
+    """The experiences of finished runs as arrays.
 
-    Failed experiences are passed over; `kernels` may be a part of the experiences' bank. Per experience there
+    Failed experiences are ignored; `kernels` may be a part of the experiences' bank. Per experience there
     are `run` (its number), `n_labels` and `ratio`; per run there are `pair` (its number), `keys` and
     `algorithms`.
     """
@@ -100,9 +100,7 @@ class Table:
             rows.append((number, each.n_labels, each.improvement_ratio))
         self._keep(waiting)
         if not rows:
-            raise InvalidInputError(
-                "experiences must hold at least one run that was done, got none"
-            )
+            raise InvalidInputError("experiences must hold at least one finished run, got none")
         columns = list(zip(*rows, strict=True))
         self.run: Indices = np.array(columns[0], dtype=np.intp)
         self.n_labels: Indices = np.array(columns[1], dtype=np.intp)
@@ -140,7 +138,7 @@ class Table:
         return part
 
     def blocks(self) -> Iterator[Block]:
-        """Go through the statistics of all runs in order."""
+        """Iterate over the statistics of all runs in order."""
         yield from self._blocks
         if self._spool is None:
             return
@@ -205,7 +203,7 @@ def restated(
     kernels: KernelBank | None = None,
     n_neighbors: int | None = None,
 ) -> Iterator[Experience]:
-    """Yield experiences with their statistics computed anew, where other ones are wanted."""
+    """Yield experiences with their statistics recomputed for other kernels or neighbours."""
     computed: dict[str, PairStatistics] = {}
     for each in experiences:
         old = each.statistics
