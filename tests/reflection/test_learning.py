@@ -107,7 +107,7 @@ def test_statistics_on_disk_give_the_same_bits(world, quick, monkeypatch):
     row = 8 * 5 * 7  # bytes of a run
     for kept in (0, 2 * 7 * row):  # nothing, or two blocks in memory
         monkeypatch.setattr(table, "IN_MEMORY", kept)
-        assert Table(world.stream(30))._spool is not None
+        assert isinstance([*Table(world.stream(30)).blocks()][-1].Q, np.memmap)
         assert content(learn(world.stream(30), **quick)) == content(in_memory)
     monkeypatch.undo()
     one_block = learn(world.stream(30), **quick)

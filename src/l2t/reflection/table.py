@@ -1,16 +1,15 @@
 """Experiences as arrays: one row of statistics per run, and one ratio per experience.
 
 A run has one W and so one d, Q and tau, about 9 kB, which its label counts share. What is more than
-`IN_MEMORY` goes to a temporary file and is read back block by block, so that memory stays bounded.
+`IN_MEMORY` is mapped from temporary files, so that memory stays bounded.
 """
 
 from __future__ import annotations
 
 import tempfile
-import weakref
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -69,7 +68,6 @@ class Table:
     ) -> None:
         self.keys: list[str] = []
         self.algorithms: list[str] = []
-        self._spool: IO[bytes] | None = None
         self._blocks: list[Block] = []
         if kernels is not None:
             self.kernels = kernels
@@ -119,7 +117,7 @@ class Table:
     def take(self, runs: Indices) -> Table:
         """Return the table of some runs, given in rising order; it is held in memory."""
         part = object.__new__(Table)
-        part.kernels, part.n_neighbors, part._spool = self.kernels, self.n_neighbors, None
+        part.kernels, part.n_neighbors = self.kernels, self.n_neighbors
         part.keys = [self.keys[i] for i in runs]
         part.algorithms = [self.algorithms[i] for i in runs]
         part.pair = self.pair[runs]
@@ -139,18 +137,7 @@ class Table:
 
     def blocks(self) -> Iterator[Block]:
         """Iterate over the statistics of all runs in order."""
-        yield from self._blocks
-        if self._spool is None:
-            return
-        K = len(self.kernels)
-        width = K * (K + 2)
-        start = first = self._blocks[-1].runs.stop if self._blocks else 0
-        while first < self.n_runs:
-            n = min(ROWS, self.n_runs - first)
-            self._spool.seek(8 * (first - start) * width)  # others may have read meanwhile
-            rows = np.frombuffer(self._spool.read(8 * n * width)).reshape(n, width)
-            yield _split(first, rows, K)
-            first += n
+        return iter(self._blocks)
 
     def _accepted(self, experience: Experience) -> PairStatistics:
         statistics = experience.statistics
@@ -177,23 +164,23 @@ class Table:
             return
         if self._q_mode == "diag":
             waiting = [replace(s, Q=np.diag(np.diag(s.Q))) for s in waiting]
-        rows = np.array([np.concatenate([s.d, s.tau, s.Q.ravel()]) for s in waiting])
-        if not np.isfinite(rows).all():
+        stacked = {
+            name: np.array([getattr(s, name) for s in waiting]) for name in ("d", "Q", "tau")
+        }
+        if not all(np.isfinite(each).all() for each in stacked.values()):
             raise InvalidInputError("statistics must be finite, got NaN or infinity")
+        per_run = sum(each[0].nbytes for each in stacked.values())
+        if per_run * ROWS * (len(self._blocks) + 1) > IN_MEMORY:
+            stacked = {name: _on_disk(each) for name, each in stacked.items()}
         first = self._blocks[-1].runs.stop if self._blocks else 0
-        if self._spool is None and rows.nbytes * (len(self._blocks) + 1) <= IN_MEMORY:
-            self._blocks.append(_split(first, rows, len(self.kernels)))
-            return
-        if self._spool is None:
-            self._spool = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the table)
-            weakref.finalize(self, self._spool.close)
-        self._spool.write(rows.tobytes())
+        self._blocks.append(Block(first, **stacked))
 
 
-def _split(first: int, rows: Array, K: int) -> Block:
-    # Arrays of their own: products with a part of wider rows would copy that part in every pass.
-    d, tau, Q = (np.ascontiguousarray(part) for part in np.split(rows, (K, 2 * K), axis=1))
-    return Block(first, d, Q.reshape(-1, K, K), tau)
+def _on_disk(array: Array) -> Array:
+    """Return the array in a temporary file, which lasts as long as the array."""
+    with tempfile.TemporaryFile() as file:
+        array.tofile(file)
+        return np.memmap(file, array.dtype, "r", shape=array.shape)
 
 
 def restated(
