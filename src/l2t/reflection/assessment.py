@@ -16,28 +16,17 @@ from scipy.stats import spearmanr
 
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.experiences import Experience
+from l2t.reflection.explanation import PredictedRun
 from l2t.reflection.function import ReflectionFunction
 from l2t.reflection.learning import LEAST_EXPERIENCES, learn
 from l2t.reflection.lesson import held_out
 from l2t.typing import Array
 
-__all__ = ["Assessment", "CurvePoint", "PredictedRun", "assess", "learning_curve"]
+__all__ = ["Assessment", "CurvePoint", "assess", "learning_curve"]
 
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 #: Measured ratios are averaged over numbers of labels up to this one: with more, all are near 1.
 MOST_LABELS = 30
-
-
-@dataclass(frozen=True)
-class PredictedRun:
-    """A run with the ratio that was predicted for it, and the mean of those measured with few labels."""
-
-    run_key: str
-    algorithm: str
-    source_name: str
-    target_name: str
-    predicted: float
-    actual: float
 
 
 @dataclass(frozen=True)
@@ -47,7 +36,7 @@ class Assessment:
     Attributes
     ----------
     runs : tuple of PredictedRun
-        Every run.
+        Every run; `actual` is the mean over numbers of labels up to `MOST_LABELS`.
     n_pairs : int
         How many pairs they are of.
     rank_correlation, rmse : float
@@ -99,16 +88,14 @@ def assess(function: ReflectionFunction, experiences: Iterable[Experience]) -> A
     if not found:
         raise InvalidInputError("experiences must hold at least one finished run, got none")
     runs, terms, inverses, counts, ratios = [], [], [], [], []
-    for key, rows in found.items():
-        first = rows[0]
-        assert first.statistics is not None
-        statistics = first.statistics.restrict(function.kernels)
+    for rows in found.values():
+        statistics = rows[0].statistics
+        assert statistics is not None  # only those were taken
+        statistics = statistics.restrict(function.kernels)
         terms.append(function.terms(statistics))
         inverse = sum(terms[-1].values())
         few = [row for row in rows if row.n_labels is not None and row.n_labels <= MOST_LABELS]
-        actual = float(np.mean([row.improvement_ratio for row in few or rows]))
-        names = (first.algorithm, first.source_name, first.target_name)
-        runs.append(PredictedRun(key, *names, function.ratio(inverse), actual))
+        runs.append(PredictedRun.of(few or rows, function.ratio(inverse)))
         for row in rows:
             inverses.append(inverse)
             counts.append(row.n_labels or 0)
