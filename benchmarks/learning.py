@@ -34,6 +34,7 @@ _RUN = Experience(
     target="",
     source_name="photos",
     target_name="sketches",
+    n_classes=3,
     algorithm="",
     params={},
     random_state=0,

@@ -1,8 +1,8 @@
 """The forecast that ships: fitted to tasks of many kinds, adverse ones among them.
 
 Every kind counts the same. Nothing is chosen on a kind that the forecast is judged on: the limits of its
-gates are chosen on the kinds that may be shipped from, each group judged by what was fitted to the others,
-and a loss counts twice as much as a gain; the numbers by labels per class are least squares.
+gates are chosen on the kinds that may be shipped from, each group judged by what was fitted to the others;
+the numbers by labels per class are least squares.
 """
 
 from __future__ import annotations
@@ -33,8 +33,6 @@ WEIGHTS = {"noise": 0.5, "unbalanced": 0.5} | {
     mode: 0.25 for mode in MODES if mode not in ("true", "noise", "unbalanced")
 }
 RIDGE = 3.0
-#: How much more a loss counts than a gain, where limits are chosen.
-CAUTION = 1.0
 #: Numbers of labels per class that limits are chosen for.
 CHOSEN_FOR = (1, 5, 15)
 #: The variance of the log accuracy of n test rows is about this times error / (accuracy n).
@@ -297,7 +295,7 @@ class _Rows:
         )
         taken = real[np.arange(len(use)), use.argmax(axis=1)]
         got = np.where(use.max(axis=1) > 0, taken, 0.0)
-        return float(np.average(np.where(got < 0, CAUTION * got, got), weights=weight[:, 0]))
+        return float(np.average(got, weights=weight[:, 0]))
 
     def fit(self, limits: Limits) -> list[tuple[float, ...]]:
         """Return prior, harm, other harm, error and both spreads, each by labels per class."""

@@ -351,6 +351,7 @@ def test_from_a_store_to_a_function_and_its_explanation(files, tmp_path):
     assert learned.exit_code == 0, learned.output
     with open_store(store) as opened:
         assert json.loads(learned.stdout)["runs"] == len(opened.keys()) >= 6
+    assert json.loads(learned.stdout)["stopped"].startswith("after ")
     assert "share of beta" in runner.invoke(app, ["explain", "--reflection", function]).stdout
     picture = tmp_path / "why.png"
     arguments = [

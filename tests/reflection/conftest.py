@@ -22,6 +22,7 @@ PLAIN = Experience(
     target="target",
     source_name="photos",
     target_name="sketches",
+    n_classes=3,
     algorithm="gfk",
     params={},
     random_state=0,

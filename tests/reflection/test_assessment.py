@@ -15,24 +15,24 @@ from l2t.reflection.lesson import held_out
 
 def test_every_run_is_predicted(world, learned):
     fresh = world.experiences(30, seed=7)
-    told = assess(learned, fresh)
-    assert len(told.runs) == 60
-    assert told.n_pairs == 30
-    by_key = {run.run_key: run for run in told.runs}
+    found = assess(learned, fresh)
+    assert len(found.runs) == 60
+    assert found.n_pairs == 30
+    by_key = {run.run_key: run for run in found.runs}
     for each in fresh[::5]:
         assert by_key[each.run_key].predicted == pytest.approx(learned.predict(each.statistics))
     rows = [each for each in fresh if each.run_key == fresh[0].run_key and each.n_labels <= 30]
     mean = np.mean([row.improvement_ratio for row in rows])
     assert by_key[fresh[0].run_key].actual == pytest.approx(mean)
-    assert told.rank_correlation > 0.9
-    assert sum(told.terms.values()) == pytest.approx(
+    assert found.rank_correlation > 0.9
+    assert sum(found.terms.values()) == pytest.approx(
         np.mean([learned.inverse(each.statistics) for each in fresh])
     )
 
 
 def test_coverage_is_that_of_the_intervals(world, learned):
     fresh = world.experiences(40, seed=8)
-    told = assess(learned, fresh)
+    found = assess(learned, fresh)
     for count in world.counts:
         rows = [each for each in fresh if each.n_labels == count]
         inside = [
@@ -40,21 +40,21 @@ def test_coverage_is_that_of_the_intervals(world, learned):
             for each in rows
             for low, high in [learned.interval(each.statistics, count)]
         ]
-        assert told.coverage[count] == (pytest.approx(np.mean(inside)), len(rows))
-    assert list(told.reliability) == list(LEVELS)
-    assert np.all(np.diff(list(told.reliability.values())) >= 0)
+        assert found.coverage[count] == (pytest.approx(np.mean(inside)), len(rows))
+    assert list(found.reliability) == list(LEVELS)
+    assert np.all(np.diff(list(found.reliability.values())) >= 0)
 
 
 def test_without_calibration_there_is_no_coverage(world):
-    told = assess(world.truth, world.experiences(5))
-    assert (told.coverage, told.reliability) == ({}, {})
-    assert told.rmse < 0.05
+    found = assess(world.truth, world.experiences(5))
+    assert (found.coverage, found.reliability) == ({}, {})
+    assert found.rmse < 0.05
 
 
 def test_failed_runs_are_passed_over_and_nothing_is_refused(world, learned, plain):
     failed = replace(plain, status="failed", reason="no", n_labels=None)
     assert len(assess(learned, [failed, *world.experiences(1, per_pair=1)]).runs) == 1
-    with pytest.raises(InvalidInputError, match="at least one run that was done"):
+    with pytest.raises(InvalidInputError, match="at least one finished run"):
         assess(learned, [failed])
 
 

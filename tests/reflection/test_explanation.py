@@ -55,9 +55,9 @@ def test_the_same_statistics_come_first(learned, world):
         wanted.algorithm,
         "photos",
         "sketches",
-        0.0,
         learned.predict(wanted.statistics),
         pytest.approx(np.mean(ratios)),
+        distance=0.0,
     )
 
 

@@ -1,26 +1,30 @@
-"""Functions as files: exact to the bit, and one sentence for whatever is wrong."""
+"""Functions as files: exact to the bit, and one sentence for every error."""
 
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 import os
 import re
+import warnings
 from dataclasses import replace
+from importlib import resources
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from l2t.exceptions import FileFormatError, InvalidInputError, L2TError
+from l2t.exceptions import FileFormatError, InvalidInputError, L2TError, L2TWarning
 from l2t.reflection import ReflectionFunction, files, load_reflection
+from l2t.reflection.forecast import Forecast
 
 ARRAYS = {
     "beta",
     "calibration.slope",
     "calibration.offset",
-    "calibration.quantiles",
+    "calibration.errors",
     "lessons.theta",
     "lessons.gradient",
     "lessons.hessian",
@@ -37,18 +41,18 @@ NUMBERS = {
     "lessons.gamma",
     "lessons.huber",
 }
-WHOLES = {"schema", "n_neighbors", "calibration.n_pairs", "lessons.weight"}
-OTHERS = {
+COUNTS = {"schema", "n_neighbors", "lessons.weight"}
+OPTIONAL = {"calibration", "lessons", "forecast", "checksum"}
+OTHERS = OPTIONAL | {
     "kernels",
     "q_mode",
     "label_range",
-    "calibration",
     "calibration.n_labels",
-    "lessons",
+    "calibration.pairs",
     "lessons.components",
     "training",
 }
-FIELDS = sorted(ARRAYS | NUMBERS | WHOLES | OTHERS)
+FIELDS = sorted(ARRAYS | NUMBERS | COUNTS | OTHERS)
 
 
 @pytest.fixture
@@ -91,34 +95,40 @@ def value_of(content, field):
 
 
 def refused(path, content):
-    """Return what is said about a file that cannot be loaded, without its name: one line."""
+    """Return the error of a file that cannot be loaded, without the file's name: one line."""
     path.write_text(content if isinstance(content, str) else json.dumps(content))
-    with pytest.raises(FileFormatError) as told:
+    with pytest.raises(FileFormatError) as error:
         load_reflection(path)
-    said = str(told.value)
-    assert said.startswith(f"{path}: ")
-    assert "\n" not in said
-    assert len(said) < 500
-    return said.removeprefix(f"{path}: ")
+    message = str(error.value)
+    assert message.startswith(f"{path}: ")
+    assert "\n" not in message
+    assert len(message) < 500
+    return message.removeprefix(f"{path}: ")
 
 
 def field_refused(path, content, field):
-    said = refused(path, content)
-    assert said.startswith("is no reflection function: ")
-    assert field.split(".")[-1] in said
-    return said.removeprefix("is no reflection function: ")
+    message = refused(path, content)
+    assert message.startswith("is no reflection function: ")
+    assert field.split(".")[-1] in message
+    return message.removeprefix("is no reflection function: ")
+
+
+def load_edited(path):
+    """Load a file whose content was changed."""
+    with pytest.warns(L2TWarning, match="was edited by hand"):
+        return load_reflection(path)
 
 
 def assert_same(first, second):
     for name in ("lambda_", "mu", "b", "kernels", "n_neighbors", "q_mode", "c"):
         assert getattr(first, name) == getattr(second, name)
     assert first.label_range == second.label_range
+    assert first.forecast == second.forecast
     assert dict(first.training) == dict(second.training)
     assert first.beta.tobytes() == second.beta.tobytes()
     assert (first.calibration is None) == (second.calibration is None)
     if first.calibration is not None:
-        assert first.calibration.n_pairs == second.calibration.n_pairs
-        for name in ("n_labels", "slope", "offset", "quantiles"):
+        for name in ("n_labels", "slope", "offset", "errors"):
             one, two = (getattr(f.calibration, name) for f in (first, second))
             assert one.tobytes() == two.tobytes()
     assert (first.lessons is None) == (second.lessons is None)
@@ -159,6 +169,7 @@ def test_a_function_by_hand_comes_back(world, path):
     assert np.signbit(loaded.b)
     assert loaded.calibration is None
     assert loaded.lessons is None
+    assert loaded.forecast is None
 
 
 @given(
@@ -172,34 +183,47 @@ def test_any_numbers_come_back(world, tmp_path, numbers, c):
     assert_same(load_reflection(function.save(tmp_path / "any.json")), function)
 
 
-def test_the_list_of_fields_is_whole(valid):
+def test_the_list_of_fields_is_complete(valid):
     found = {
         name if inner is None else f"{name}.{inner}"
         for name, value in valid.items()
-        for inner in [None, *(value if isinstance(value, dict) and name != "training" else [])]
+        for inner in [
+            None,
+            *(value if isinstance(value, dict) and name not in ("training", "forecast") else []),
+        ]
     }
     assert found == set(FIELDS)
 
 
-@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("field", sorted({*FIELDS} - {"checksum"}))
 def test_a_field_that_is_missing(valid, path, field):
-    assert field_refused(path, without(valid, field), field) == f"{field} is missing"
+    *outer, last = field.split(".")
+    place = "".join(f" - at `$.{name}`" for name in outer)
+    message = field_refused(path, without(valid, field), field)
+    assert message == f"Object missing required field `{last}`{place}"
+
+
+def test_a_field_of_the_forecast_that_is_missing(valid, path):
+    optional = {"own_pairs", "training"}
+    for name in valid["forecast"].keys() - optional:
+        message = field_refused(path, without(valid, f"forecast.{name}"), name)
+        assert message == f"Object missing required field `{name}` - at `$.forecast`"
 
 
 @pytest.mark.parametrize("field", FIELDS)
 def test_a_field_of_another_type(valid, path, field):
     for value in ("text", 1.5, True, [["a"]], {"x": 1}, [None], None):
         expected = value_of(valid, field)
-        if value is None and field in ("calibration", "lessons"):
-            continue  # null says that there is none
-        if type(value) is type(expected) and field in ("training", "q_mode"):
-            continue  # any object, and a text that `test_values_that_cannot_be` has
+        if value is None and field in OPTIONAL:
+            continue  # null: there is none
+        if type(value) is type(expected) and field in ("training", "q_mode", "checksum"):
+            continue  # any object, a text that `test_values_that_cannot_be` has, and a warning
         if isinstance(value, float) and field in NUMBERS:
             continue
         field_refused(path, changed(valid, field, value), field)
 
 
-@pytest.mark.parametrize("field", sorted(ARRAYS | NUMBERS | WHOLES))
+@pytest.mark.parametrize("field", sorted(ARRAYS | NUMBERS | COUNTS))
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "1" + 400 * "0"])
 def test_a_number_that_is_none(valid, path, field, number):
     value = "PLACE"
@@ -208,39 +232,65 @@ def test_a_number_that_is_none(valid, path, field, number):
         inner = value[0] if isinstance(value[0], list) else value
         inner[-1] = "PLACE"
     text = json.dumps(changed(valid, field, value)).replace('"PLACE"', number)
-    field_refused(path, text, field)
+    if number[0].isdigit():
+        field_refused(path, text, field)
+    else:  # no number of JSON
+        assert "JSON is malformed: invalid character" in refused(path, text)
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])
-def test_what_is_told_of_training_is_finite(valid, path, number):
-    text = json.dumps(changed(valid, "training", {"deep": [{"x": "PLACE"}]}))
-    said = field_refused(path, text.replace('"PLACE"', number), "training")
-    assert said == "training must hold finite numbers"
+@pytest.mark.parametrize("field", ["training", "forecast"])
+def test_training_and_forecast_are_finite(valid, path, number, field):
+    content = changed(valid, f"{field}.training", {"deep": [{"x": "PLACE"}]})
+    refused(path, json.dumps(content).replace('"PLACE"', number))
 
 
 @pytest.mark.parametrize("field", sorted(ARRAYS))
 def test_an_array_of_another_shape(valid, path, field):
     value = value_of(valid, field)
-    for other in (value[:-1], [*value, value[-1]], [value], [], [*value[:-1], [0.0, [1.0]]]):
-        said = field_refused(path, changed(valid, field, other), field)
-        assert "shape" in said
+    for other in (value[:-1], [*value, value[-1]], []):
+        message = field_refused(path, changed(valid, field, other), field)
+        assert "shape" in message or "of length 3" in message
+    for other in ([value], [*value[:-1], [0.0, [1.0]]]):
+        field_refused(path, changed(valid, field, other), field)
     numbers_as_texts = json.loads(json.dumps(value), parse_float=str)
-    said = field_refused(path, changed(valid, field, numbers_as_texts), field)
-    assert said.startswith(f"{field} must be numbers, got [")
+    message = field_refused(path, changed(valid, field, numbers_as_texts), field)
+    assert message.startswith("Expected `float`, got `str` - at `$.")
+
+
+def test_rows_of_several_lengths(valid, path):
+    errors = copy.deepcopy(valid["calibration"]["errors"])
+    errors[1].pop()
+    content = changed(valid, "calibration.errors", errors)
+    assert "must be of shape (4, 42)" in field_refused(path, content, "errors")
+
+
+def test_a_forecast_whose_lists_do_not_fit(valid, path):
+    forecast = valid["forecast"]
+    name, kind = next(iter(forecast["reliability"]["kinds"].items()))
+    kinds = forecast["reliability"]["kinds"] | {name: kind | {"errors": kind["errors"][:-1]}}
+    for field, value in (
+        ("spread", forecast["spread"][:-1]),
+        ("far", [1.0, 1.0]),
+        ("familiarity", forecast["familiarity"] | {"centre": [0.0, 0.0, 0.0]}),
+        ("familiarity", forecast["familiarity"] | {"limit": 0.0}),
+        ("reliability", {"kinds": kinds}),
+    ):
+        field_refused(path, changed(valid, f"forecast.{field}", value), "forecast")
 
 
 @pytest.mark.parametrize(
     ("field", "value", "sentence"),
     [
-        ("schema", 2, "its schema 2 is newer than 1; use a newer version of l2t"),
-        ("schema", 0, "schema must be at least 1, got 0"),
-        ("q_mode", "half", "q_mode must be one of full, diag, got 'half'"),
-        ("lambda", -1.0, "lambda_ must be a number of at least 0, got -1.0"),
-        ("mu", -1, "mu must be a number of at least 0, got -1.0"),
-        ("n_neighbors", 0, "n_neighbors must be at least 1, got 0"),
+        ("schema", 2, "schema 2 is newer than 1; use a newer version of l2t"),
+        ("schema", 0, "Expected `int` >= 1 - at `$.schema`"),
+        ("q_mode", "half", "Invalid enum value 'half' - at `$.q_mode`"),
+        ("lambda", -1.0, "Expected `float` >= 0.0 - at `$.lambda`"),
+        ("mu", -1, "Expected `float` >= 0.0 - at `$.mu`"),
+        ("n_neighbors", 0, "Expected `int` >= 1 - at `$.n_neighbors`"),
         ("c", 0.5, "c must be above -3 (the fewest labels) and at most 0, got 0.5"),
-        ("label_range", [3], "label_range must be whole numbers, got [3]"),
-        ("label_range", [3, 60.5], "label_range must be whole numbers, got [3, 60.5]"),
+        ("label_range", [3], "Expected `array` of length 2 - at `$.label_range`"),
+        ("label_range", [3, 60.5], "Expected `int`, got `float` - at `$.label_range[1]`"),
         (
             "label_range",
             [60, 3],
@@ -252,7 +302,11 @@ def test_an_array_of_another_shape(valid, path, field):
             "first, last and step must give a rising range that ends at last, got -2, 2, 0.3",
         ),
         ("kernels.last", 1e300, "kernels must be a bank of few kernels, got one without end"),
-        ("calibration.n_labels", [0], "calibration.n_labels must rise from 0, got [0]"),
+        (
+            "calibration.n_labels",
+            [0],
+            "Expected `array` of length >= 2 - at `$.calibration.n_labels`",
+        ),
         (
             "calibration.n_labels",
             [0, 15, 3, 60],
@@ -261,57 +315,74 @@ def test_an_array_of_another_shape(valid, path, field):
         (
             "calibration.slope",
             [1.0, -1.0, 1.0, 1.0],
-            "calibration.slope must not be negative, and quantiles must not fall",
+            "Expected `float` >= 0.0 - at `$.calibration.slope[1]`",
         ),
-        ("calibration.n_pairs", 0, "calibration.n_pairs must be at least 1, got 0"),
-        ("lessons.gamma", 0, "lessons.gamma, huber and units must be positive"),
-        ("lessons.units", [1.0, 0.0, 1.0], "lessons.gamma, huber and units must be positive"),
+        (
+            "calibration.pairs",
+            [60, 60, -1, 60],
+            "Expected `int` >= 0 - at `$.calibration.pairs[2]`",
+        ),
+        ("calibration.pairs", [60], "calibration.pairs must be of shape (4,), got (1,)"),
+        ("lessons.gamma", 0, "Expected `float` > 0.0 - at `$.lessons.gamma`"),
+        ("lessons.units", [1.0, 0.0, 1.0], "Expected `float` > 0.0 - at `$.lessons.units[1]`"),
         (
             "lessons.components",
             ["mean"],
-            "lessons.components must be some of ('mmd', 'variance', 'discriminant'), got ['mean']",
+            "Invalid enum value 'mean' - at `$.lessons.components[0]`",
         ),
         (
             "lessons.hessian",
             [-1.0] + 44 * [0.0],
             "lessons.hessian must be positive semidefinite, got -1",
         ),
-        ("training", {"max_labels": "x"}, "training.max_labels must be a whole number, got 'x'"),
-        ("training", {"experiences": -1}, "training.experiences must be at least 1, got -1"),
-        ("unknown", 1, "'unknown' is no field of a reflection function"),
-        ("lessons.unknown", 1, "lessons.'unknown' is no field of a reflection function"),
-        ("kernels.unknown", 1, "kernels.'unknown' is no field of a reflection function"),
+        (
+            "training",
+            {"max_labels": "x"},
+            "Expected `int | null`, got `str` - at `$.training.max_labels`",
+        ),
+        ("training", {"experiences": -1}, "Expected `int` >= 1 - at `$.training.experiences`"),
+        ("unknown", 1, "Object contains unknown field `unknown`"),
+        ("lessons.unknown", 1, "Object contains unknown field `unknown` - at `$.lessons`"),
+        ("kernels.unknown", 1, "Object contains unknown field `unknown` - at `$.kernels`"),
     ],
 )
 def test_values_that_cannot_be(valid, path, field, value, sentence):
-    said = refused(path, changed(valid, field, value))
-    assert said == f"is no reflection function: {sentence}"
+    message = refused(path, changed(valid, field, value))
+    assert message == f"is no reflection function: {sentence}"
+
+
+def test_errors_that_fall(valid, path):
+    errors = copy.deepcopy(valid["calibration"]["errors"])
+    errors[2].reverse()
+    message = field_refused(path, changed(valid, "calibration.errors", errors), "errors")
+    assert message == "calibration.errors must not fall"
 
 
 def test_weights_below_zero(valid, path):
-    said = field_refused(path, changed(valid, "beta", [0.1, 0.1, -0.5, 0.1, 0.1]), "beta")
-    assert said == "beta must be finite and not negative, got a least value of -0.5"
+    message = field_refused(path, changed(valid, "beta", [0.1, 0.1, -0.5, 0.1, 0.1]), "beta")
+    assert message == "Expected `float` >= 0.0 - at `$.beta[2]`"
 
 
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
         (b"", "is empty"),
-        (b"hello", "is no reflection function: Expecting value: line 1 column 1 (char 0)"),
-        (b"[1, 2]", "is no reflection function: it must be a JSON object, got list"),
-        (b"null", "is no reflection function: it must be a JSON object, got NoneType"),
-        (b"{}", "is no reflection function: schema is missing"),
+        (b"hello", "is no reflection function: JSON is malformed: invalid character (byte 0)"),
+        (b"[1, 2]", "is no reflection function: Expected `object`, got `array`"),
+        (b"null", "is no reflection function: Expected `object`, got `null`"),
+        (b"{}", "is no reflection function: Object missing required field `schema`"),
         (b"\x80\x04\x95", "is no reflection function: "),
         (b"\xff\xfe{", "is no reflection function: "),
-        (b"[" * 1_000_000, "is no reflection function: maximum recursion depth exceeded"),
+        (b"[" * 1_000_000, "is no reflection function: Expected `object`, got `array`"),
+        (b'{"x":' * 1_000_000, "is no reflection function: maximum recursion depth exceeded"),
         (b'{"schema": 1' + 5000 * b"0" + b"}", "is no reflection function: "),
     ],
 )
 def test_what_is_no_function_at_all(path, content, sentence):
     path.write_bytes(content)
-    with pytest.raises(FileFormatError, match=f"^{re.escape(f'{path}: {sentence}')}") as told:
+    with pytest.raises(FileFormatError, match=f"^{re.escape(f'{path}: {sentence}')}") as error:
         load_reflection(path)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(error.value)
 
 
 def test_deep_training(valid, path):
@@ -321,7 +392,8 @@ def test_deep_training(valid, path):
         text = json.dumps(changed(valid, "training", {"x": "PLACE"}))
         path.write_text(text.replace('"PLACE"', depth * "[" + depth * "]"))
         try:
-            load_reflection(path).save(path)
+            with warnings.catch_warnings(action="ignore", category=L2TWarning):
+                load_reflection(path).save(path)
         except L2TError:
             found.append("refused")
         else:
@@ -392,14 +464,15 @@ def test_whatever_is_changed_it_loads_or_says_why(valid, tmp_path, world, data):
             place[last] = data.draw(JSON_VALUES)
     path = tmp_path / "mutant.json"
     path.write_text(json.dumps(content))
-    function, said = None, ""
+    function, message = None, ""
     try:
-        function = load_reflection(path)
+        with warnings.catch_warnings(action="ignore", category=L2TWarning):
+            function = load_reflection(path)
     except FileFormatError as error:
-        said = str(error)
+        message = str(error)
     if function is None:
-        assert said.startswith(f"{path}: is no reflection function: ")
-        assert "\n" not in said
+        assert message.startswith(f"{path}: is no reflection function: ")
+        assert "\n" not in message
     else:
         assert_same(load_reflection(function.save(path)), function)
 
@@ -456,14 +529,44 @@ def test_hostile_content_runs_nothing(valid, path, tmp_path):
         for value in (code, {"__reduce__": code, "py/object": code}, [code]):
             path.write_text(json.dumps(changed(valid, field, value)))
             if field == "training" and isinstance(value, dict):
-                assert dict(load_reflection(path).training) == value
+                assert dict(load_edited(path).training) == value
+            elif field == "checksum" and isinstance(value, str):
+                load_edited(path)
             else:
                 with pytest.raises(FileFormatError):
                     load_reflection(path)
     assert not trap.exists()
 
 
+def test_a_file_that_was_edited_is_loaded_with_a_warning(valid, path):
+    for content, how in (
+        (changed(valid, "mu", valid["mu"] + 0.5), "does not match its content"),
+        (changed(valid, "training", {"note": "mine"}), "does not match its content"),
+        (changed(valid, "forecast.trust", 0.123), "does not match its content"),
+        (changed(valid, "checksum", "0" * 64), "does not match its content"),
+        (changed(valid, "checksum", None), "is missing"),
+        (without(valid, "checksum"), "is missing"),
+    ):
+        path.write_text(json.dumps(content))
+        sentence = f"{path} was edited by hand: its checksum {how}"
+        with pytest.warns(L2TWarning, match=f"^{re.escape(sentence)}$"):
+            loaded = load_reflection(path)
+        assert loaded.mu == content["mu"]
+        assert_same(load_reflection(loaded.save(path)), loaded)
+
+
+def test_the_checksum_is_that_of_the_canonical_json(valid, path):
+    rest = without(valid, "checksum")
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
+    assert valid["checksum"] == hashlib.sha256(text.encode()).hexdigest()
+    path.write_text(json.dumps(dict(sorted(valid.items())), indent=7))
+    load_reflection(path)  # order and spaces are no change
+
+
 def test_functions_that_ship(tmp_path):
+    content = json.loads((resources.files(files._SHIPPED) / "default.json").read_text())
+    assert content["forecast"] is None
+    assert load_reflection("default").forecast == Forecast.default()
     for name in files.shipped():
         function = load_reflection(name)
         assert_same(load_reflection(function.save(tmp_path / "again.json")), function)

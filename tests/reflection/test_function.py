@@ -71,8 +71,8 @@ def test_numbers_of_labels_that_cannot_be(bad):
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"beta": [1.0]}, "beta must have one weight a kernel (2), got shape (1,)"),
-        ({"beta": [[1.0, 2.0]]}, "beta must have one weight a kernel (2), got shape (1, 2)"),
+        ({"beta": [1.0]}, "beta must have one weight per kernel (2), got shape (1,)"),
+        ({"beta": [[1.0, 2.0]]}, "beta must have one weight per kernel (2), got shape (1, 2)"),
         ({"beta": [1.0, -0.1]}, "beta must be finite and not negative, got a least value of -0.1"),
         ({"beta": [1.0, np.nan]}, "beta must be finite and not negative, got a least value of nan"),
         ({"beta": [1.0, np.inf]}, "beta must be finite and not negative, got a least value of 1.0"),

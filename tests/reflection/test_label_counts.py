@@ -99,26 +99,16 @@ def test_c_stays_away_from_the_pole(rng):
     assert fit_label_curve(runs, counts, steep).c == pytest.approx(-3 * (1 - MARGIN), abs=1e-3)
 
 
-def test_equal_counts_tell_nothing():
+def test_one_count_has_no_curve(world, quick):
     runs, counts = np.arange(4), np.full(4, 15)
-    sentence = "the label curve needs experiences at two label counts or more, got 15 alone"
-    with pytest.raises(InvalidInputError, match=f"^{sentence}$"):
-        fit_label_curve(runs, counts, np.ones(4))
+    assert fit_label_curve(runs, counts, np.ones(4)) == LabelCurve(0.0, 15, 15)
+    assert learn(replace(world, counts=(15,)).experiences(30), **quick).c == 0.0
 
 
-def test_learning_from_one_count(world, quick):
-    experiences = replace(world, counts=(15,)).experiences(30)
-    sentence = "label_curve='joint' needs experiences at two label counts or more, got 15 alone"
-    with pytest.raises(InvalidInputError, match=f"^{sentence}$"):
-        learn(experiences, label_curve="joint", **quick)
-    assert learn(experiences, label_curve="two-step", **quick).c == 0.0
-
-
-@pytest.mark.parametrize("mode", ["two-step", "joint"])
-def test_learning_finds_c(world, quick, mode):
+def test_learning_finds_c(world, quick):
     curved = replace(world, c=-0.5, counts=(3, 6, 15, 60), noise=0.01)
-    function = learn(curved.experiences(60), label_curve=mode, **quick)
-    assert function.c == pytest.approx(-0.5, abs=0.03 if mode == "two-step" else 0.1)
+    function = learn(curved.experiences(60), **quick)
+    assert function.c == pytest.approx(-0.5, abs=0.03)
     assert function.label_range == (3, 60)
     fresh = [curved.statistics(np.random.default_rng(seed)) for seed in range(20)]
     for n in (None, 3, 60):
@@ -129,6 +119,6 @@ def test_learning_finds_c(world, quick, mode):
         np.testing.assert_allclose(predicted, actual, rtol=0.04)
 
 
-def test_none_means_none(world, quick):
+def test_the_curve_can_be_left_out(world, quick):
     curved = replace(world, c=-0.5)
-    assert learn(curved.experiences(30), label_curve="none", **quick).c == 0.0
+    assert learn(curved.experiences(30), label_curve=False, **quick).c == 0.0

@@ -14,6 +14,7 @@ from l2t.domains.embedded import digits
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.reflection import learn, learning, lesson, restated, table
 from l2t.reflection.calibration import LabelCurve
+from l2t.reflection.forecast import Forecast
 from l2t.reflection.lesson import Lesson, pair_splits
 from l2t.reflection.loss import COMPONENTS, Settings
 from l2t.reflection.table import Table
@@ -45,7 +46,7 @@ def content(function):
         calibration.n_labels,
         calibration.slope,
         calibration.offset,
-        calibration.quantiles,
+        calibration.errors,
         lessons.memory.theta,
         lessons.memory.gradient,
         lessons.memory.hessian,
@@ -84,7 +85,7 @@ def test_outliers_hardly_count(world, quick):
         replace(each, improvement_ratio=each.improvement_ratio * (0.2 if i % 20 == 0 else 1.0))
         for i, each in enumerate(experiences)
     ]
-    function = learn(broken, label_curve="none", **quick)
+    function = learn(broken, label_curve=False, **quick)
     rng = np.random.default_rng(1)
     for _ in range(20):
         statistics = world.statistics(rng)
@@ -106,7 +107,7 @@ def test_statistics_on_disk_give_the_same_bits(world, quick, monkeypatch):
     row = 8 * 5 * 7  # bytes of a run
     for kept in (0, 2 * 7 * row):  # nothing, or two blocks in memory
         monkeypatch.setattr(table, "IN_MEMORY", kept)
-        assert Table(world.stream(30))._spool is not None
+        assert isinstance([*Table(world.stream(30)).blocks()][-1].Q, np.memmap)
         assert content(learn(world.stream(30), **quick)) == content(in_memory)
     monkeypatch.undo()
     one_block = learn(world.stream(30), **quick)
@@ -133,25 +134,37 @@ def test_the_order_of_experiences_does_not_matter(world, quick, monkeypatch):
     assert first.training["loss"] == pytest.approx(second.training["loss"], rel=0.01)
 
 
-def test_what_training_tells(world):
+def test_training_holds_settings_and_scores(world):
     experiences = world.experiences(30, per_pair=3)
     function = learn(experiences, gamma=(1e-1, 1e-4), huber=(0.05, 0.2), n_starts=3)
-    told = function.training
-    assert (told["experiences"], told["runs"], told["pairs"]) == (270, 90, 30)
-    assert told["algorithms"] == {"gfk": 30, "itl": 30, "tca": 30}
-    assert (told["starts"], told["starts_agreeing"], len(told["losses"])) == (3, 3, 3)
-    assert told["version"] == l2t.__version__
-    choices = told["choices"]
+    training = function.training
+    assert (training["experiences"], training["runs"], training["pairs"]) == (270, 90, 30)
+    assert training["algorithms"] == {"gfk": 30, "itl": 30, "tca": 30}
+    assert (training["starts"], training["starts_agreeing"], len(training["losses"])) == (3, 3, 3)
+    assert re.match(r"after \d+ steps: ", training["stopped"])
+    assert training["version"] == l2t.__version__
+    choices = training["choices"]
     assert {(each["gamma"], each["huber"]) for each in choices} == {
         (gamma, huber) for gamma in (1e-1, 1e-4) for huber in (0.05, 0.2)
     }
     assert {each["n_neighbors"] for each in choices} == {5}
     best = max(choices, key=lambda each: each["spearman"])
-    assert (told["gamma"], told["huber"]) == (best["gamma"], best["huber"])
+    assert (training["gamma"], training["huber"]) == (best["gamma"], best["huber"])
     assert best["gamma"] == 1e-4, "a strong regulariser predicts worse"
     assert best["spearman"] > 0.95
     assert 0 < best["rmse"] < 0.05
     assert function.label_range == (3, 60)
+
+
+@pytest.mark.parametrize("n_neighbors", [None, 5])
+def test_the_forecast_moves_towards_the_experiences(world, quick, n_neighbors):
+    """Also where experiences come from an iterator, which can be read only once."""
+    experiences = world.experiences(30)
+    function = learn(iter(experiences), n_neighbors=n_neighbors, **quick)
+    assert function.forecast == Forecast.default().refined(experiences)
+    assert function.forecast.own_pairs["gfk"] == 30
+    assert function.forecast != Forecast.default()
+    assert function.paper.forecast is None
 
 
 def test_held_out_predictions_do_not_see_their_pair(world):
@@ -195,7 +208,7 @@ def test_many_labels_calibrate_but_do_not_shape(world, quick):
         replace(each, improvement_ratio=1.0) if each.n_labels == 60 else each
         for each in experiences
     ]
-    options = quick | {"max_labels": 30, "label_curve": "none"}
+    options = quick | {"max_labels": 30, "label_curve": False}
     first, second = learn(experiences, **options), learn(moved, **options)
     np.testing.assert_array_equal(first.beta, second.beta)
     assert second.calibration.slope[-1] == pytest.approx(0.0, abs=1e-9)
@@ -217,15 +230,15 @@ def test_one_pair_warns(world, quick):
         "all experiences are of one pair: the first gamma and huber were taken, and there is no "
         "interval; collect from more pairs"
     )
-    with pytest.warns(L2TWarning, match=f"^{re.escape(sentence)}$") as told:
+    with pytest.warns(L2TWarning, match=f"^{re.escape(sentence)}$") as caught:
         function = learn(world.experiences(1, per_pair=10), **quick)
-    assert told[0].filename == __file__
+    assert caught[0].filename == __file__
     assert function.calibration is None
     assert function.training["choices"][0]["spearman"] is None
     assert function.training["choices"][0]["rmse"] is None
 
 
-def test_failed_runs_are_passed_over(world, plain, quick):
+def test_failed_runs_are_ignored(world, plain, quick):
     experiences = world.experiences(30)
     failed = replace(
         plain, run_key="x", status="failed", reason="no", n_labels=None, improvement_ratio=np.nan
@@ -253,7 +266,6 @@ def refused(sentence, *args, **options):
             "components must be some of mmd, variance, discriminant, got ('mmd', 'mean')",
         ),
         ({"components": ()}, "components must be some of mmd, variance, discriminant, got ()"),
-        ({"label_curve": "three"}, "label_curve must be one of two-step, joint, none, got 'three'"),
         ({"split": "row"}, "split must be one of pair, class, got 'row'"),
         (
             {"split": "class"},
@@ -280,10 +292,10 @@ def test_options_that_cannot_be(world, quick, options, sentence):
 def test_experiences_that_cannot_be_learned_from(world, plain, quick):
     good = world.experiences(10)
     failed = replace(plain, status="failed", reason="no", n_labels=None, improvement_ratio=np.nan)
-    nothing = "experiences must hold at least one run that was done, got none"
+    nothing = "experiences must hold at least one finished run, got none"
     refused(nothing, [], **quick)
     refused(nothing, [failed, failed], **quick)
-    refused("experiences must be at least 20 that were done, got 19", good[:19], **quick)
+    refused("experiences must be at least 20 of finished runs, got 19", good[:19], **quick)
     refused(
         "experiences must carry their statistics, got run 0/9/1 without; "
         "read them with statistics=True",
@@ -360,7 +372,7 @@ def test_neighbours_are_chosen_with_the_store(store, quick):
         )
 
 
-def test_statistics_restated(store):
+def test_statistics_are_recomputed(store):
     old = list(store.experiences())
     new = list(restated(old, store, n_neighbors=3))
     for before, after in zip(old, new, strict=True):

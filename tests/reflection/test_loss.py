@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -160,9 +161,9 @@ def test_memory_is_the_loss_to_second_order(world, rng):
     here = problem.value(theta) - ridge(theta)
     step = 1e-4 * direction
     exact = problem.value(theta + step) - ridge(theta + step) - here
-    told = memory.gradient @ step + 0.5 * step @ memory.hessian @ step
-    assert told == pytest.approx(exact, rel=1e-3)
-    assert told != pytest.approx(memory.gradient @ step, rel=0.01), "the second order matters"
+    quadratic = memory.gradient @ step + 0.5 * step @ memory.hessian @ step
+    assert quadratic == pytest.approx(exact, rel=1e-3)
+    assert quadratic != pytest.approx(memory.gradient @ step, rel=0.01), "the second order matters"
 
 
 def test_the_search_ends_where_nothing_falls(world, rng):
@@ -175,6 +176,15 @@ def test_the_search_ends_where_nothing_falls(world, rng):
         assert np.abs(inside - found.theta).max() < 1e-6, "projected gradient"
         assert (found.theta >= problem.low).all()
         assert (found.theta <= problem.high).all()
+
+
+def test_the_search_says_why_it_stopped(world):
+    problem = problem_of(world, Settings(1e-4, 0.05), n_pairs=40)
+    start = starts(1, len(world.kernels), problem.y, 0)[0]
+    found = problem.solve(start, max_iter=2)
+    assert found.stopped == "after 2 steps: the limit of steps was reached"
+    found = problem.solve(start)
+    assert re.match(r"after \d+ steps: (3 steps in a row lowered|no step lowers)", found.stopped)
 
 
 def test_the_loss_never_rises(world):

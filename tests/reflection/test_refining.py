@@ -32,6 +32,14 @@ def test_batches_end_where_learning_anew_does(world, quick, rng):
     assert function.lessons.memory.weight == anew.lessons.memory.weight
 
 
+def test_the_forecast_is_refined_or_stays_away(learned, world):
+    batch = world.experiences(10, seed=3)
+    refined = learned.partial_fit(iter(batch))
+    assert refined.forecast == learned.forecast.refined(batch)
+    assert refined.forecast.own_pairs["gfk"] == learned.forecast.own_pairs["gfk"] + 10
+    assert learned.paper.partial_fit(batch).forecast is None
+
+
 def test_it_learns_and_leaves_the_old_function_alone(world, quick, rng):
     """First from a world with another bias, then from more of this one."""
     other = replace(world, b=0.8)
@@ -89,7 +97,7 @@ def test_the_calibration_grows(learned, world):
     ]
     more = learned.partial_fit(lucky)
     assert more.calibration.n_pairs == learned.calibration.n_pairs + 60
-    assert (more.calibration.quantiles[:, -5] > learned.calibration.quantiles[:, -5] + 0.1).all()
+    assert (more.calibration.errors[:, -5] > learned.calibration.errors[:, -5] + 0.1).all()
 
 
 def test_settings_stay(world, quick):
@@ -131,6 +139,6 @@ def test_what_cannot_be_refined(learned, world, how):
         sentence = "experiences must have the function's n_neighbors, 5, got 7"
     else:
         function, experiences = learned, []
-        sentence = "experiences must hold at least one run that was done, got none"
+        sentence = "experiences must hold at least one finished run, got none"
     with pytest.raises(InvalidInputError, match=f"^{re.escape(sentence)}$"):
         function.partial_fit(experiences)

@@ -49,8 +49,8 @@ def test_a_row_a_run_and_a_ratio_an_experience(world, kept):
     assert table.ratio.tolist() == [each.improvement_ratio for each in experiences]
     for name, values in zip(("d", "Q", "tau"), whole(table), strict=True):
         np.testing.assert_array_equal(values, [getattr(each.statistics, name) for each in runs])
-    assert (table._spool is not None) == (kept != "memory")
-    assert len(table._blocks) == {"memory": 4, "disk": 0, "both": 2}[kept]
+    on_disk = [isinstance(block.Q, np.memmap) for block in table.blocks()]
+    assert on_disk == [i >= {"memory": 4, "disk": 0, "both": 2}[kept] for i in range(4)]
 
 
 def test_mixed_experiences_find_their_run(world, kept, rng):

@@ -20,6 +20,7 @@ from l2t.domains.domain import feature_rows
 from l2t.experiences import ExperienceStore, Run, Score, SuggestionRecord, improvement_ratio
 from l2t.inference import Candidate, Inference, infer
 from l2t.numerics import fingerprint
+from l2t.reflection.calibration import finite_interval
 from l2t.statistics import pair_statistics
 from l2t.typing import AnyArray
 from l2t.validation import real_number, whole_number
@@ -161,7 +162,7 @@ def keep_suggestion(
 ) -> SuggestionRecord:
     """Keep a suggestion in the store under a new id."""
     assert candidate.predicted is not None  # no method="paper" here
-    low, high = candidate.interval or (None, None)
+    low, high = finite_interval(candidate.interval) or (None, None)
     record = SuggestionRecord(
         id="",
         source_name=run.pair.source.name,

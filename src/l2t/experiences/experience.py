@@ -108,6 +108,7 @@ class Experience(_Work):
     """A run at one number of labels, as a store returns it.
 
     A run that failed is one experience without scores (`n_labels` None, accuracies and ratio NaN).
+    `n_classes` counts the classes of the target; it is 0 where no label is known.
     """
 
     run_key: str
@@ -115,6 +116,7 @@ class Experience(_Work):
     target: str
     source_name: str
     target_name: str
+    n_classes: int
     n_labels: int | None
     accuracy_before: float
     standard_error_before: float

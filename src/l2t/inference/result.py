@@ -12,6 +12,7 @@ from scipy import sparse
 
 from l2t.domains.domain import feature_rows
 from l2t.inference.evidence import Evidence
+from l2t.reflection.calibration import finite_interval
 from l2t.rehearsal import Rehearsal
 from l2t.typing import AnyArray
 
@@ -88,8 +89,8 @@ class Candidates(Mapping[str, Candidate]):
                 "candidate": each.name,
                 "chosen": each.chosen,
                 "predicted": each.predicted,
-                "low": None if each.interval is None else each.interval[0],
-                "high": None if each.interval is None else each.interval[1],
+                "low": low,
+                "high": high,
                 "rehearsed": each.rehearsed,
                 "labelled_rows": None if each.evidence is None else each.evidence.n_rows,
                 "same_class_nearer": None if each.evidence is None else each.evidence.order,
@@ -99,6 +100,7 @@ class Candidates(Mapping[str, Candidate]):
                 "reason": each.reason,
             }
             for each in self.values()
+            for low, high in [finite_interval(each.interval) or (None, None)]
         ]
 
     def to_frame(self) -> pd.DataFrame:

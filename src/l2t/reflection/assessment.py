@@ -16,28 +16,17 @@ from scipy.stats import spearmanr
 
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.experiences import Experience
+from l2t.reflection.explanation import PredictedRun
 from l2t.reflection.function import ReflectionFunction
 from l2t.reflection.learning import LEAST_EXPERIENCES, learn
 from l2t.reflection.lesson import held_out
 from l2t.typing import Array
 
-__all__ = ["Assessment", "CurvePoint", "PredictedRun", "assess", "learning_curve"]
+__all__ = ["Assessment", "CurvePoint", "assess", "learning_curve"]
 
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 #: Measured ratios are averaged over numbers of labels up to this one: with more, all are near 1.
 MOST_LABELS = 30
-
-
-@dataclass(frozen=True)
-class PredictedRun:
-    """A run with the ratio that was predicted for it, and the mean of those measured with few labels."""
-
-    run_key: str
-    algorithm: str
-    source_name: str
-    target_name: str
-    predicted: float
-    actual: float
 
 
 @dataclass(frozen=True)
@@ -47,7 +36,7 @@ class Assessment:
     Attributes
     ----------
     runs : tuple of PredictedRun
-        Every run.
+        Every run; `actual` is the mean over numbers of labels up to `MOST_LABELS`.
     n_pairs : int
         How many pairs they are of.
     rank_correlation, rmse : float
@@ -90,25 +79,23 @@ def assess(function: ReflectionFunction, experiences: Iterable[Experience]) -> A
     function : ReflectionFunction
         What predicts.
     experiences : iterable of Experience
-        With statistics; failed ones are passed over.
+        With statistics; failed ones are ignored.
     """
     found: dict[str, list[Experience]] = {}
     for each in experiences:
         if each.statistics is not None and each.n_labels is not None:
             found.setdefault(each.run_key, []).append(each)
     if not found:
-        raise InvalidInputError("experiences must hold at least one run that was done, got none")
+        raise InvalidInputError("experiences must hold at least one finished run, got none")
     runs, terms, inverses, counts, ratios = [], [], [], [], []
-    for key, rows in found.items():
-        first = rows[0]
-        assert first.statistics is not None
-        statistics = first.statistics.restrict(function.kernels)
+    for rows in found.values():
+        statistics = rows[0].statistics
+        assert statistics is not None  # only those were taken
+        statistics = statistics.restrict(function.kernels)
         terms.append(function.terms(statistics))
         inverse = sum(terms[-1].values())
         few = [row for row in rows if row.n_labels is not None and row.n_labels <= MOST_LABELS]
-        actual = float(np.mean([row.improvement_ratio for row in few or rows]))
-        names = (first.algorithm, first.source_name, first.target_name)
-        runs.append(PredictedRun(key, *names, function.ratio(inverse), actual))
+        runs.append(PredictedRun.of(few or rows, function.ratio(inverse)))
         for row in rows:
             inverses.append(inverse)
             counts.append(row.n_labels or 0)
@@ -188,20 +175,20 @@ def learning_curve(
             tested.append(each)
         else:
             pairs.setdefault((each.source, each.target), []).append(each)
-    taught = [pairs[key] for key in sorted(pairs)]
-    reached = np.cumsum([len(rows) for rows in taught])
+    training = [pairs[key] for key in sorted(pairs)]
+    reached = np.cumsum([len(rows) for rows in training])
     enough = np.flatnonzero(reached >= LEAST_EXPERIENCES)
-    if not tested or not enough.size or len(taught) < 2:
+    if not tested or not enough.size or len(training) < 2:
         raise InvalidInputError(
             f"a learning curve needs at least {LEAST_EXPERIENCES} experiences of two pairs to learn from "
             f"and one pair to predict, got {int(reached[-1]) if len(reached) else 0} experiences of "
-            f"{len(taught)} pairs and {len(tested)} experiences held out"
+            f"{len(training)} pairs and {len(tested)} experiences held out"
         )
     least = max(int(enough[0]) + 1, 2)
-    sizes = np.unique(np.geomspace(least, len(taught), n_points).round().astype(int))
+    sizes = np.unique(np.geomspace(least, len(training), n_points).round().astype(int))
     points = []
     for size in sizes.tolist():
-        rows = [each for pair in taught[:size] for each in pair]
+        rows = [each for pair in training[:size] for each in pair]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", L2TWarning)
             function = learn(

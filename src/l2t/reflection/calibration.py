@@ -2,12 +2,15 @@
 
 f predicts one level for a W; what that is worth depends on the number of labels. On predictions for pairs
 that a function had not learned from, ``1/l_n`` is fitted by ``offset_n + slope_n / f`` for each number of
-labels. The factors ``l_n / prediction`` that remain give intervals by conformal prediction: quantiles, with
-room for the new pair itself, so that a share of at least `level` of new ratios is covered if pairs are drawn
-alike. Between measured label counts everything is interpolated in log n.
+labels. The errors ``|log(l_n / prediction)|`` of a pair are those of the line fitted to the other pairs.
+
+Intervals are conformal: they reach as far as the share ``level (n + 1) / n`` of the errors of n pairs, so
+that at least the share `level` of new ratios is covered if pairs are drawn alike. For n below
+``level / (1 - level)`` that is more than all errors, and intervals are infinite. Between measured label
+counts everything is interpolated in log n.
 
 l_hat brings ratios measured at different numbers of labels to one scale (`LabelCurve`).
-Along one W the ratio is taken to fall like ``x / (a (x + c))``,
+Along one W the ratio is assumed to fall like ``x / (a (x + c))``,
 ``-p < c <= 0``, over numbers of labels x from p to q (errata section 6); its mean over [p, q] is
 
 ``l_hat = l_n (n + c) / n [1 - c / (q - p) log((q + c) / (p + c))]``.
@@ -26,16 +29,46 @@ from scipy.optimize import minimize_scalar
 from l2t.exceptions import InvalidInputError
 from l2t.typing import Array
 
-__all__ = ["Calibration", "LabelCurve", "calibrate", "fit_label_curve"]
+__all__ = ["Calibration", "LabelCurve", "Outcomes", "calibrate", "finite_interval"]
+__all__ += ["fit_label_curve"]
 
 Indices = npt.NDArray[np.intp]
 
-#: Probabilities at which the distribution of factors is kept.
-PROBABILITIES: Array = np.array([0.005, 0.01, *np.arange(1, 40) / 40, 0.99, 0.995])
+#: Shares of the errors at which their distribution is kept.
+SHARES: Array = np.array([*np.arange(1, 40) / 40, 0.99, 0.995, 1.0])
 #: Predictions of 1/f are kept above this (f below 10).
 LEAST = 0.1
 #: c of a label curve stays this share of p away from the pole at -p.
 MARGIN = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """Predictions for held-out runs, and what was measured.
+
+    Attributes
+    ----------
+    inverse, l_hat, pair : arrays of shape (n_runs,)
+        1/f, the mean measured over the label counts that f was learned from, and the number of the pair.
+    run, n_labels, ratio : arrays of shape (n_experiences,)
+        The number of the run, the number of labels, and the measured improvement ratio.
+    """
+
+    inverse: Array
+    l_hat: Array
+    pair: Indices
+    run: Indices
+    n_labels: Indices
+    ratio: Array
+
+    def at(self, count: int) -> tuple[Array, Array, Indices]:
+        """Return 1/f, ratio and pair of the experiences with `count` labels; of l_hat for 0."""
+        inverse = np.maximum(self.inverse, LEAST)
+        if count == 0:
+            return inverse, self.l_hat, self.pair
+        here = self.n_labels == count
+        run = self.run[here]
+        return inverse[run], self.ratio[here], self.pair[run]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,110 +78,132 @@ class Calibration:
     Attributes
     ----------
     n_labels : array of shape (C,)
-        Label counts, rising; 0 stands for l_hat itself.
+        Label counts, rising; 0 means l_hat itself.
     slope, offset : arrays of shape (C,)
         ``1/l_n = offset + slope / f``.
-    quantiles : array of shape (C, len(PROBABILITIES))
-        Of ``log(l_n / prediction)``.
-    n_pairs : int
-        How many pairs this rests on.
+    errors : array of shape (C, len(SHARES))
+        Quantiles of ``|log(l_n / prediction)|``.
+    pairs : array of shape (C,)
+        How many pairs the errors are of.
     """
 
     n_labels: Indices
     slope: Array
     offset: Array
-    quantiles: Array
-    n_pairs: int
+    errors: Array
+    pairs: Indices
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs this rests on."""
+        return int(self.pairs[0])
 
     def expected(self, inverse: float, n_labels: int | None) -> float:
         """Return the ratio to expect for a prediction 1/f."""
         if n_labels is None:
             return 1.0 / max(inverse, LEAST)
-        slope, offset = self._at(self.slope, n_labels), self._at(self.offset, n_labels)
-        return 1.0 / max(float(offset + slope * inverse), LEAST)
+        weights = self._weights(n_labels)
+        return 1.0 / max(float(weights @ (self.offset + self.slope * inverse)), LEAST)
 
     def interval(self, inverse: float, n_labels: int | None, level: float) -> tuple[float, float]:
-        """Return where the ratio lies with probability `level`."""
-        tail = (1.0 - level) / 2.0
-        # Wider by the rank that the new pair itself takes among the others.
-        tail = max(tail - (1.0 - tail) / (self.n_pairs + 1), 0.0)
-        shifts = self._at(self.quantiles, n_labels or 0)
-        low, high = np.interp((tail, 1.0 - tail), PROBABILITIES, shifts)
+        """Return where the ratio lies with probability `level`; (0, inf) for too few pairs."""
+        weights = self._weights(n_labels or 0)
+        used = weights > 0
+        with np.errstate(divide="ignore"):
+            shares = level * (1.0 + 1.0 / self.pairs[used])
+        reaches = [
+            np.interp(share, SHARES, errors) if share <= 1.0 + 1e-12 else np.inf
+            for share, errors in zip(shares, self.errors[used], strict=True)
+        ]
+        factor = np.exp(weights[used] @ reaches)
         centre = self.expected(inverse, n_labels)
-        return float(centre * np.exp(low)), float(centre * np.exp(high))
+        return float(centre / factor), float(centre * factor)
 
-    def updated(
-        self,
-        inverse: Array,
-        l_hat: Array,
-        run: Indices,
-        n_labels: Indices,
-        ratio: Array,
-        n_pairs: int,
-    ) -> Calibration:
-        """Return the calibration that has seen more; arguments as those of `calibrate`.
+    def updated(self, outcomes: Outcomes) -> Calibration:
+        """Return the calibration that has seen more pairs.
 
         Slopes and offsets stay, and so do label counts; old and new weigh as their numbers of pairs.
         """
-        inverse = np.maximum(inverse, LEAST)
         old = np.linspace(0.0025, 0.9975, 400)
-        quantiles = self.quantiles.copy()
+        errors, pairs = self.errors.copy(), self.pairs.copy()
         for i, count in enumerate(self.n_labels):
-            at = n_labels == count
-            x = inverse[run[at]] if count else inverse
-            expected = 1.0 / np.maximum(self.offset[i] + self.slope[i] * x, LEAST)
-            new = np.log((ratio[at] if count else l_hat) / expected)
-            if new.size:
-                values = np.r_[np.interp(old, PROBABILITIES, self.quantiles[i]), new]
-                shares = self.n_pairs / len(old), n_pairs / len(new)
-                quantiles[i] = _weighted_quantiles(values, np.repeat(shares, (len(old), len(new))))
-        return replace(self, quantiles=quantiles, n_pairs=self.n_pairs + n_pairs)
+            inverse, ratio, pair = outcomes.at(count)
+            if not ratio.size:
+                continue
+            new = _errors(ratio, self.offset[i] + self.slope[i] * inverse)
+            weights, n_new = _weights_by(pair)
+            past = np.full(len(old), self.pairs[i] / len(old))
+            values = np.r_[np.interp(old, SHARES, self.errors[i]), new]
+            errors[i], pairs[i] = _quantiles(values, np.r_[past, weights]), pairs[i] + n_new
+        return replace(self, errors=errors, pairs=pairs)
 
-    def _at(self, values: Array, n_labels: int) -> Array:
+    def _weights(self, n_labels: int) -> Array:
+        """Return how much each of the label counts weighs at a number of labels; 0 for l_hat."""
         if n_labels == 0:
-            return np.asarray(values[0])
+            return np.array([1.0, *np.zeros(len(self.n_labels) - 1)])
         counts = np.log(self.n_labels[1:])
-        place = np.clip(np.log(n_labels), counts[0], counts[-1])
-        columns = values[1:].reshape(len(counts), -1)
-        found = np.array([np.interp(place, counts, column) for column in columns.T])
-        return found if values.ndim > 1 else found[0]
+        rows = np.eye(len(counts))
+        return np.array([0.0, *(np.interp(np.log(n_labels), counts, row) for row in rows)])
 
 
-def calibrate(
-    inverse: Array, l_hat: Array, run: Indices, n_labels: Indices, ratio: Array, n_pairs: int
-) -> Calibration:
-    """Calibrate on held-out predictions 1/f of the runs of `n_pairs` pairs.
+def calibrate(outcomes: Outcomes) -> Calibration:
+    """Calibrate on the outcomes of predictions for held-out pairs."""
+    if len(np.unique(outcomes.pair)) < 2:
+        raise InvalidInputError("calibration needs runs of at least 2 pairs, got 1 pair or none")
+    counts = np.r_[0, np.unique(outcomes.n_labels)]
+    slope, offset = np.ones(len(counts)), np.zeros(len(counts))
+    errors, pairs = np.zeros((len(counts), len(SHARES))), np.zeros(len(counts), dtype=np.intp)
+    for i, count in enumerate(counts):
+        predicted, ratio, pair = outcomes.at(count)
+        weights, n_pairs = _weights_by(pair)
+        if count:
+            offset[i], slope[i], predicted = _line(predicted, 1.0 / ratio, pair)
+        if n_pairs > 1:  # else nothing is known of the errors, as of 0 pairs
+            errors[i], pairs[i] = _quantiles(_errors(ratio, predicted), weights), n_pairs
+    return Calibration(counts.astype(np.intp), slope, offset, errors, pairs)
 
-    `inverse` and `l_hat` have one entry per run: 1/f, and the mean measured over the label counts that f was
-    learned from; `run`, `n_labels` and `ratio` have one per experience.
+
+def finite_interval(interval: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Return an interval to show or to write as JSON; None where it is unknown or infinite.
+
+    >>> finite_interval((0.9, 1.1)), finite_interval((0.0, float("inf")))
+    ((0.9, 1.1), None)
     """
-    if len(inverse) < 2:
-        raise InvalidInputError(f"calibration needs at least 2 runs, got {len(inverse)}")
-    inverse = np.maximum(inverse, LEAST)
-    rows = [(0, 1.0, 0.0, np.quantile(np.log(l_hat * inverse), PROBABILITIES))]
-    for count in np.unique(n_labels):
-        at = n_labels == count
-        x, y = inverse[run[at]], 1.0 / ratio[at]
-        slope = _slope(x, y)
-        offset = float(y.mean() - slope * x.mean())
-        expected = 1.0 / np.maximum(offset + slope * x, LEAST)
-        shifts = np.quantile(np.log(ratio[at] / expected), PROBABILITIES)
-        rows.append((int(count), slope, offset, shifts))
-    counts, slopes, offsets, quantiles = (np.array(column) for column in zip(*rows, strict=True))
-    return Calibration(counts.astype(np.intp), slopes, offsets, quantiles, n_pairs)
+    return interval if interval is not None and np.isfinite(interval).all() else None
 
 
-def _slope(x: Array, y: Array) -> float:
-    """Return the least-squares slope, not below 0: a better f never means a worse ratio."""
-    spread = float(np.sum((x - x.mean()) ** 2))
-    return max(float((x - x.mean()) @ (y - y.mean())) / spread, 0.0) if spread > 0 else 0.0
+def _line(x: Array, y: Array, pair: Indices) -> tuple[float, float, Array]:
+    """Return offset and slope of the least-squares line, and y by the lines fitted to other pairs.
+
+    Slopes are not below 0: a better f never means a worse ratio.
+    """
+    _, group = np.unique(pair, return_inverse=True)
+    centre = x.mean()
+    x = x - centre
+    sums = np.array([np.bincount(group, each) for each in (np.ones_like(x), x, y, x * x, x * y)])
+    total = sums.sum(axis=1, keepdims=True)
+    # First the line of all pairs, then those that leave one of them out.
+    n, sx, sy, sxx, sxy = np.hstack([total, total - sums])
+    with np.errstate(invalid="ignore", divide="ignore"):  # of one pair nothing is left
+        spread = sxx - sx**2 / n
+        slope = np.where(spread > 1e-12, np.maximum((sxy - sx * sy / n) / spread, 0.0), 0.0)
+        offset = (sy - slope * sx) / n
+    others = offset[1:][group] + slope[1:][group] * x
+    return float(offset[0] - slope[0] * centre), float(slope[0]), others
 
 
-def _weighted_quantiles(values: Array, weights: Array) -> Array:
-    order = np.argsort(values)
-    cumulated = np.cumsum(weights[order])
-    middle = (cumulated - 0.5 * weights[order]) / cumulated[-1]
-    return np.asarray(np.interp(PROBABILITIES, middle, values[order]))
+def _errors(ratio: Array, inverse: Array) -> Array:
+    return np.abs(np.log(ratio * np.maximum(inverse, LEAST)))
+
+
+def _weights_by(pair: Indices) -> tuple[Array, int]:
+    """Return weights that add up to 1 over each pair, and the number of pairs."""
+    _, group, sizes = np.unique(pair, return_inverse=True, return_counts=True)
+    return 1.0 / sizes[group], len(sizes)
+
+
+def _quantiles(errors: Array, weights: Array) -> Array:
+    return np.asarray(np.quantile(errors, SHARES, weights=weights, method="inverted_cdf"))
 
 
 @dataclass(frozen=True)
@@ -184,12 +239,10 @@ class LabelCurve:
 
 
 def fit_label_curve(runs: Indices, n_labels: Indices, ratios: Array) -> LabelCurve:
-    """Fit c to the logarithms of ratios (one entry per experience), each run with a level of its own."""
+    """Fit c to log ratios (one per experience), each run with its own level; 0 for one label count."""
     fewest, most = int(n_labels.min()), int(n_labels.max())
     if fewest == most:
-        raise InvalidInputError(
-            f"the label curve needs experiences at two label counts or more, got {fewest} alone"
-        )
+        return LabelCurve(0.0, fewest, most)
     n_runs = int(runs.max()) + 1
     sizes = np.bincount(runs, minlength=n_runs)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from l2t.reflection.function import ReflectionFunction
 from l2t.statistics import KernelBank, PairStatistics
 from l2t.typing import Array
 
-__all__ = ["Explanation", "Neighbor", "explain"]
+__all__ = ["Explanation", "Neighbor", "PredictedRun", "explain"]
 
 
 N_NEAREST = 5
@@ -26,26 +27,30 @@ _MEANING = {
 
 
 @dataclass(frozen=True)
-class Neighbor:
-    """A past run with similar terms.
-
-    Attributes
-    ----------
-    run_key, algorithm, source_name, target_name : str
-        Which run.
-    distance : float
-        Between its terms and those explained, in standard deviations of past terms.
-    predicted, actual : float
-        The ratio that the function gives for it, and the mean of its measured ratios.
-    """
+class PredictedRun:
+    """A run, the ratio that a function predicts for it, and the mean of its measured ratios."""
 
     run_key: str
     algorithm: str
     source_name: str
     target_name: str
-    distance: float
     predicted: float
     actual: float
+
+    @classmethod
+    def of(cls, rows: Sequence[Experience], predicted: float, **more: Any) -> Self:
+        """Return the run of these experiences."""
+        names = ("run_key", "algorithm", "source_name", "target_name")
+        actual = float(np.mean([row.improvement_ratio for row in rows]))
+        named = {name: getattr(rows[0], name) for name in names}
+        return cls(**named, predicted=predicted, actual=actual, **more)
+
+
+@dataclass(frozen=True)
+class Neighbor(PredictedRun):
+    """A past run, and how far its terms are from others, in standard deviations of past terms."""
+
+    distance: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,10 +147,8 @@ def _nearest(
     entries = list(runs.values())
     nearest = []
     for i in np.argsort(distances, kind="stable")[:N_NEAREST]:
-        first = entries[i][0]
-        assert first.statistics is not None
-        names = (first.run_key, first.algorithm, first.source_name, first.target_name)
-        predicted = function.predict(first.statistics, n_labels)
-        actual = float(np.mean([each.improvement_ratio for each in entries[i]]))
-        nearest.append(Neighbor(*names, float(distances[i]), predicted, actual))
+        statistics = entries[i][0].statistics
+        assert statistics is not None  # entries have statistics
+        predicted = function.predict(statistics, n_labels)
+        nearest.append(Neighbor.of(entries[i], predicted, distance=float(distances[i])))
     return tuple(nearest)

@@ -31,7 +31,7 @@ __all__ = ["Lessons", "ReflectionFunction", "count_of"]
 
 @dataclass(frozen=True, eq=False)
 class Lessons:
-    """What a function needs to keep of its experiences to go on learning without them."""
+    """What a function needs to keep of its experiences to resume learning without them."""
 
     memory: Memory
     units: Units
@@ -63,7 +63,7 @@ class ReflectionFunction:
     calibration : Calibration, optional
         Where intervals come from, and how ratios depend on the number of labels.
     lessons : Lessons, optional
-        What `partial_fit` goes on from.
+        What `partial_fit` resumes from.
     forecast : Forecast, optional
         What is expected of candidates, learned from the same experiences and from other data. Without it the
         function is the paper's form alone.
@@ -97,7 +97,7 @@ class ReflectionFunction:
         beta = np.array(self.beta, dtype=np.float64)
         if beta.shape != (len(self.kernels),):
             raise InvalidInputError(
-                f"beta must have one weight a kernel ({len(self.kernels)}), got shape {beta.shape}"
+                f"beta must have one weight per kernel ({len(self.kernels)}), got shape {beta.shape}"
             )
         if not (np.isfinite(beta).all() and (beta >= 0).all()):
             raise InvalidInputError(
@@ -198,7 +198,7 @@ class ReflectionFunction:
         return explain(self, statistics, n_labels, past)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the function as a small JSON file, whole or not at all; see `load_reflection`."""
+        """Write the function as a small JSON file, atomically; see `load_reflection`."""
         from l2t.reflection.files import save_reflection
 
         return save_reflection(self, path)

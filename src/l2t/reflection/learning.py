@@ -13,28 +13,26 @@ import itertools
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize_scalar
 from scipy.stats import spearmanr
 
 from l2t._version import __version__
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.experiences import Experience, ExperienceStore
-from l2t.reflection.calibration import MARGIN, LabelCurve, calibrate, fit_label_curve
+from l2t.reflection.calibration import calibrate, fit_label_curve
+from l2t.reflection.forecast import Forecast
 from l2t.reflection.function import Lessons, ReflectionFunction, count_of
-from l2t.reflection.lesson import Lesson, Split, class_splits, pair_splits
-from l2t.reflection.loss import COMPONENTS, Problem, Settings, Solution, starts
+from l2t.reflection.lesson import Lesson, Split, class_splits, keeping, pair_splits
+from l2t.reflection.loss import COMPONENTS, Settings, Solution, starts
 from l2t.reflection.table import QMode, Table, restated
 from l2t.statistics import KernelBank
 from l2t.typing import Array
 from l2t.validation import one_of, whole_number
 
-__all__ = ["LabelCurveMode", "learn"]
-
-LabelCurveMode = Literal["two-step", "joint", "none"]
+__all__ = ["learn"]
 
 LEAST_EXPERIENCES = 20
 #: Starts agree whose losses differ from the best by less than this share of it.
@@ -50,7 +48,7 @@ def learn(
     q_mode: QMode = "full",
     gamma: float | Sequence[float] = (1e-2, 1e-3, 1e-4, 1e-5),
     huber: float | Sequence[float] = (0.05, 0.2),
-    label_curve: LabelCurveMode = "two-step",
+    label_curve: bool = True,
     max_labels: int | None = 30,
     split: Literal["pair", "class"] = "pair",
     n_folds: int = 5,
@@ -63,20 +61,20 @@ def learn(
     Parameters
     ----------
     experiences : iterable of Experience
-        At least 20 that were done, such as ``store.experiences()``; failed ones are passed over.
+        At least 20 of finished runs, such as ``store.experiences()``; failed ones are ignored.
     kernels : KernelBank, optional
         A part of the experiences' bank; all of it by default.
     n_neighbors : int or sequence of int, optional
         The neighbours r of tau; of several, the best on held-out pairs. Those of the experiences by
-        default; others are computed anew from the domains and W that `store` has.
+        default; others are recomputed from the domains and W in `store`.
     components : sequence of {"mmd", "variance", "discriminant"}
         The terms of 1/f to learn; the others stay off.
     q_mode : {"full", "diag"}
         All of Q, or its diagonal alone as the paper prints it.
     gamma, huber : float or sequence of float
         The weight of the regulariser and the Huber threshold; of several, the best on held-out pairs.
-    label_curve : {"two-step", "joint", "none"}
-        How the label-count correction is found: before learning, with it, or not at all.
+    label_curve : bool, default=True
+        Whether ratios at different label counts are brought to one scale before learning.
     max_labels : int or None
         Experiences with more labels calibrate the function but do not shape it: there all ratios are
         near 1, and what is left is mostly noise. None for no limit.
@@ -93,36 +91,36 @@ def learn(
     Returns
     -------
     ReflectionFunction
-        `training` tells what was chosen from what with which scores, and how many starts agreed.
+        `training` holds the settings with their scores on held-out pairs, how many starts agreed, and why the
+        search stopped. Its forecast is the one that ships, refined by the experiences.
     """
     grid = _grid(gamma, huber, components)
-    one_of("label_curve", label_curve, get_args(LabelCurveMode))
     one_of("split", split, ("pair", "class"))
     whole_number("n_folds", n_folds, least=2)
     whole_number("n_starts", n_starts, least=1)
     count_of(max_labels, "max_labels")
     best: _Trial | None = None
     choices: list[dict[str, Any]] = []
-    for each in _candidates(experiences, n_neighbors, store):
+    kept: list[Experience] = []
+    for each in _candidates(keeping(experiences, kept), n_neighbors, store):
         table = Table(each, kernels=kernels, q_mode=q_mode)
         if len(table) < LEAST_EXPERIENCES:
             raise InvalidInputError(
-                f"experiences must be at least {LEAST_EXPERIENCES} that were done, got {len(table)}"
+                f"experiences must be at least {LEAST_EXPERIENCES} of finished runs, got {len(table)}"
             )
-        lesson = Lesson.of(table, _two_step(table, label_curve), max_labels)
+        curve = fit_label_curve(table.run, table.n_labels, table.ratio)
+        lesson = Lesson.of(table, curve if label_curve else replace(curve, c=0.0), max_labels)
         sample = lesson.sample(random_state)
         splits = _splits(sample.table, split, n_folds, store, random_state)
         for settings, held_out in _held_out(sample, splits, grid):
             trial = _Trial(lesson, sample, settings, held_out)
-            choices.append(trial.told())
+            choices.append(trial.summary())
             if best is None or trial.score > best.score:
                 best = trial
     assert best is not None  # there is at least one candidate, and one setting
-    lesson, settings = best.lesson, best.settings
-    if label_curve == "joint":
-        lesson = _joint(lesson, settings)
-    solution, agreement = _from_several_starts(lesson, settings, n_starts, random_state)
-    return _function(lesson, settings, solution, best, q_mode, choices, agreement)
+    solution, agreement = _from_several_starts(best, n_starts, random_state)
+    function = _function(best, solution, q_mode, agreement | {"choices": choices})
+    return replace(function, forecast=Forecast.default().refined(kept))
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +145,8 @@ class _Trial:
             return -np.inf
         return float(spearmanr(-inverse, level).statistic)
 
-    def told(self) -> dict[str, Any]:
-        """Return the trial as plain values."""
+    def summary(self) -> dict[str, Any]:
+        """Return the settings and their scores as plain values."""
         errors = self.held_out[self.known] - 1.0 / self.sample.levels()[self.known]
         score = self.score
         return {
@@ -202,35 +200,6 @@ def _candidates(
     return (restated(kept, store, n_neighbors=r) for r in several)
 
 
-def _two_step(table: Table, mode: LabelCurveMode) -> LabelCurve:
-    counts = (int(table.n_labels.min()), int(table.n_labels.max()))
-    if mode == "joint" and counts[0] == counts[1]:
-        raise InvalidInputError(
-            f"label_curve='joint' needs experiences at two label counts or more, got {counts[0]} alone"
-        )
-    if mode == "none" or counts[0] == counts[1]:
-        return LabelCurve(0.0, *counts)
-    return fit_label_curve(table.run, table.n_labels, table.ratio)
-
-
-def _joint(lesson: Lesson, settings: Settings) -> Lesson:
-    """Choose c by the loss that is left; targets keep their mean, or the loss would shrink with them."""
-    curve, small = lesson.curve, lesson.sample(0)
-    theta = small.problem(settings).solve(_first(small)).theta
-
-    def at(c: float, table: Table) -> Lesson:
-        return Lesson.of(table, replace(curve, c=c), lesson.max_labels, lesson.units)
-
-    def left(c: float) -> float:
-        part = at(c, small.table)
-        y = part.y * (small.y.mean() / part.y.mean())
-        return Problem(small.table, part.run, y, lesson.units, settings).solve(theta).loss
-
-    bounds = (-curve.fewest * (1.0 - MARGIN), 0.0)
-    found = minimize_scalar(left, bounds=bounds, method="bounded", options={"xatol": 1e-3})
-    return at(float(found.x) if found.fun < left(0.0) else 0.0, lesson.table)
-
-
 def _splits(
     table: Table, split: str, n_folds: int, store: ExperienceStore | None, random_state: int
 ) -> list[Split]:
@@ -275,35 +244,33 @@ def _first(lesson: Lesson) -> Array:
 
 
 def _from_several_starts(
-    lesson: Lesson, settings: Settings, n_starts: int, random_state: int
+    trial: _Trial, n_starts: int, random_state: int
 ) -> tuple[Solution, dict[str, Any]]:
     """Return the best solution, and how many starts agreed on it; they are compared on a sample."""
-    sample = lesson.sample(random_state)
+    lesson, sample, settings = trial.lesson, trial.sample, trial.settings
     problem = sample.problem(settings)
     first = starts(n_starts, len(lesson.table.kernels), lesson.y, random_state)
     found = [problem.solve(theta) for theta in first]
     best = min(found, key=lambda solution: solution.loss)
     agree = sum(each.loss - best.loss <= AGREEMENT * abs(best.loss) for each in found)
-    told = {"starts": n_starts, "starts_agreeing": agree, "losses": [each.loss for each in found]}
+    agreement = {
+        "starts": n_starts,
+        "starts_agreeing": agree,
+        "losses": [each.loss for each in found],
+    }
     if sample is not lesson:
         best = lesson.problem(settings).solve(best.theta)
-    return best, told
+    return best, agreement
 
 
 def _function(
-    lesson: Lesson,
-    settings: Settings,
-    solution: Solution,
-    trial: _Trial,
-    q_mode: QMode,
-    choices: list[dict[str, Any]],
-    agreement: dict[str, Any],
+    trial: _Trial, solution: Solution, q_mode: QMode, search: dict[str, Any]
 ) -> ReflectionFunction:
-    table, sample, known = lesson.table, trial.sample, trial.known
-    calibration = None
-    if known.sum() >= 2:
-        n_pairs = len(np.unique(sample.table.pair[known]))
-        calibration = calibrate(*sample.outcomes(trial.held_out, known), n_pairs)
+    lesson, settings = trial.lesson, trial.settings
+    table, calibration = lesson.table, None
+    outcomes = trial.sample.outcomes(trial.held_out)
+    if len(np.unique(outcomes.pair)) >= 2:
+        calibration = calibrate(outcomes)
     else:
         warnings.warn(
             "all experiences are of one pair: the first gamma and huber were taken, and there is no "
@@ -331,8 +298,8 @@ def _function(
             "gamma": settings.gamma,
             "huber": settings.huber,
             "loss": solution.loss,
-            **agreement,
-            "choices": choices,
+            "stopped": solution.stopped,
+            **search,
             "version": __version__,
         },
     )

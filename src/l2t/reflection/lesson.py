@@ -7,7 +7,7 @@ old ones (`refine`), at a cost that does not grow with their number.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,13 +15,13 @@ import numpy.typing as npt
 
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import Experience
-from l2t.reflection.calibration import LabelCurve
+from l2t.reflection.calibration import LabelCurve, Outcomes
 from l2t.reflection.function import Lessons, ReflectionFunction
 from l2t.reflection.loss import Problem, Settings, Units
 from l2t.reflection.table import Indices, Table
 from l2t.typing import Array
 
-__all__ = ["Lesson", "Split", "class_splits", "held_out", "pair_splits", "refine"]
+__all__ = ["Lesson", "Split", "class_splits", "held_out", "keeping", "pair_splits", "refine"]
 
 Mask = npt.NDArray[np.bool_]
 #: Which runs to learn from, and which to predict.
@@ -71,14 +71,14 @@ class Lesson:
         kept = slice(None) if runs is None else runs[self.run]
         return Problem(self.table, self.run[kept], self.y[kept], self.units, settings)
 
-    def outcomes(
-        self, inverse: Array, known: npt.NDArray[np.bool_]
-    ) -> tuple[Array, Array, Indices, Indices, Array]:
-        """Return what `calibrate` takes of the known runs, given their predictions 1/f."""
-        kept = known[self.table.run]
-        run = (np.cumsum(known) - 1)[self.table.run[kept]]
-        n_labels, ratio = self.table.n_labels[kept], self.table.ratio[kept]
-        return inverse[known], self.levels()[known], run, n_labels, ratio
+    def outcomes(self, inverse: Array) -> Outcomes:
+        """Return what was measured of the runs that have a level and a prediction 1/f (not NaN)."""
+        table, levels = self.table, self.levels()
+        known = np.isfinite(inverse) & np.isfinite(levels)
+        kept = known[table.run]
+        run = (np.cumsum(known) - 1)[table.run[kept]]
+        by_run = (inverse[known], levels[known], table.pair[known])
+        return Outcomes(*by_run, run, table.n_labels[kept], table.ratio[kept])
 
     def levels(self) -> Array:
         """Return the mean l_hat of each run; NaN for runs that do not shape the function."""
@@ -88,8 +88,16 @@ class Lesson:
             return np.asarray(sums / counts)
 
 
+def keeping(experiences: Iterable[Experience], kept: list[Experience]) -> Iterator[Experience]:
+    """Yield experiences, and keep the finished ones without their statistics: an iterator is read once."""
+    for each in experiences:
+        if each.status == "done":
+            kept.append(replace(each, statistics=None, params={}, protocol={}))
+        yield each
+
+
 def held_out(target: str) -> bool:
-    """Tell whether all pairs with a target domain are held out: everywhere the same, by its fingerprint."""
+    """Return whether all pairs with a target are held out, which follows from its fingerprint alone."""
     return zlib.crc32(target.encode()) % SHARE == 0
 
 
@@ -139,7 +147,8 @@ def refine(function: ReflectionFunction, experiences: Iterable[Experience]) -> R
         raise InvalidInputError(
             "partial_fit needs a function that l2t.learn gave, got one written by hand"
         )
-    table = Table(experiences, kernels=function.kernels, q_mode=function.q_mode)
+    kept: list[Experience] = []
+    table = Table(keeping(experiences, kept), kernels=function.kernels, q_mode=function.q_mode)
     if table.n_neighbors != function.n_neighbors:
         raise InvalidInputError(
             f"experiences must have the function's n_neighbors, {function.n_neighbors}, "
@@ -154,8 +163,8 @@ def refine(function: ReflectionFunction, experiences: Iterable[Experience]) -> R
     n_pairs = int(table.pair.max()) + 1
     calibration = function.calibration
     if calibration is not None:
-        inverse, known = problem.predictions(lessons.memory.theta), np.isfinite(lesson.levels())
-        calibration = calibration.updated(*lesson.outcomes(inverse, known), n_pairs)
+        inverse = problem.predictions(lessons.memory.theta)
+        calibration = calibration.updated(lesson.outcomes(inverse))
     grown = {"experiences": len(table), "runs": table.n_runs, "pairs": n_pairs}
     totals = {name: int(training.get(name, 0)) + more for name, more in grown.items()}
     return replace(
@@ -166,5 +175,6 @@ def refine(function: ReflectionFunction, experiences: Iterable[Experience]) -> R
         b=b,
         calibration=calibration,
         lessons=Lessons(problem.remember(solution.theta), lessons.units, lessons.settings),
-        training={**training, **totals, "loss": solution.loss},
+        forecast=None if function.forecast is None else function.forecast.refined(kept),
+        training={**training, **totals, "loss": solution.loss, "stopped": solution.stopped},
     )

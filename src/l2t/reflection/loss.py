@@ -70,7 +70,7 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """The loss of experiences that are no longer at hand, to second order around `theta`.
+    """The loss of experiences that are not kept, to second order around `theta`.
 
     ``L(x) = gradient'(x - theta) + (x - theta)'H(x - theta) / 2``, for the mean over `weight` experiences.
     """
@@ -83,11 +83,11 @@ class Memory:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A stationary point (w, s, v, m, b), its regularised loss, and the Newton steps that led there."""
+    """A stationary point (w, s, v, m, b), its regularised loss, and why the search stopped there."""
 
     theta: Array
     loss: float
-    n_iter: int
+    stopped: str
 
     def parameters(self, units: Units) -> tuple[Array, float, float, float]:
         """Return beta, lambda, mu and b of the paper."""
@@ -101,8 +101,8 @@ class Solution:
 class Problem:
     """The loss over some experiences of a table.
 
-    `run` and `y` have one entry per experience: the number of its run, and 1 / l_hat. `memory` stands for
-    experiences that are no longer at hand.
+    `run` and `y` have one entry per experience: the number of its run, and 1 / l_hat. `memory` replaces
+    experiences that are not kept.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class Problem:
     def value(self, theta: Array) -> float:
         """Return the regularised loss."""
         residual = self.predictions(theta)[self.run] - self.y
-        return self._whole(theta, float(huber(self.huber, residual).sum()))
+        return self._regularised(theta, float(huber(self.huber, residual).sum()))
 
     def derivatives(self, theta: Array) -> tuple[float, Array, Array, Array]:
         """Return the loss, its gradient, its Gauss-Newton matrix and the rest of its Hessian."""
@@ -165,25 +165,28 @@ class Problem:
             gauss_newton += self.memory.weight * self.memory.hessian
         n = self._total
         gradient = gradient / n + self.ridge * theta
-        return self._whole(theta, loss), gradient, gauss_newton / n, rest / n
+        return self._regularised(theta, loss), gradient, gauss_newton / n, rest / n
 
     def solve(self, theta: Array, *, max_iter: int = MAX_ITER) -> Solution:
         """Descend from theta by damped, projected Newton steps to a stationary point."""
         theta = np.clip(theta, self.low, self.high)
         state = self.derivatives(theta)
         damping, small, n_iter = DAMPING, 0, 0
+        reason = "the limit of steps was reached"
         while n_iter < max_iter:
-            n_iter += 1
             found = self._step(theta, state, damping)
             if found is None:
+                reason = "no step lowers the loss"
                 break
+            n_iter += 1
             theta, new, used = found
             damping = max(used / 8, 1e-10)
             small = small + 1 if state[0] - new < TOL * abs(state[0]) else 0
             state = self.derivatives(theta)
             if small == PATIENCE:
+                reason = f"{PATIENCE} steps in a row lowered the loss by less than {TOL:g} of it"
                 break
-        return Solution(theta, state[0], n_iter)
+        return Solution(theta, state[0], f"after {n_iter} steps: {reason}")
 
     def remember(self, theta: Array) -> Memory:
         """Return the loss without R to second order around theta."""
@@ -224,7 +227,7 @@ class Problem:
         wQw, wtau = Qw @ w, np.maximum(tau @ w, LEAST_TAU)
         return s * (d @ w) + v * wQw + m / wtau + b, d, Qw, wQw, tau, wtau
 
-    def _whole(self, theta: Array, loss: float) -> float:
+    def _regularised(self, theta: Array, loss: float) -> float:
         if self.memory is not None:
             step = theta - self.memory.theta
             past = self.memory.gradient @ step + 0.5 * step @ self.memory.hessian @ step

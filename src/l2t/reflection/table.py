@@ -1,16 +1,15 @@
-"""What experiences say, as arrays: a row of statistics a run, and a ratio an experience.
+"""Experiences as arrays: one row of statistics per run, and one ratio per experience.
 
 A run has one W and so one d, Q and tau, about 9 kB, which its label counts share. What is more than
-`IN_MEMORY` goes to a temporary file and is read back block by block, so that memory stays bounded.
+`IN_MEMORY` is mapped from temporary files, so that memory stays bounded.
 """
 
 from __future__ import annotations
 
 import tempfile
-import weakref
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +27,7 @@ Indices = npt.NDArray[np.intp]
 QMode = Literal["full", "diag"]
 
 IN_MEMORY = 2**28  # bytes of statistics
-ROWS = 2048  # runs a block
+ROWS = 2048  # runs per block
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +49,9 @@ class Block:
 
 
 class Table:
-    """Experiences that were done, ready for learning.
+    """The experiences of finished runs as arrays.
 
-    Failed experiences are passed over; `kernels` may be a part of the experiences' bank. Per experience there
+    Failed experiences are ignored; `kernels` may be a part of the experiences' bank. Per experience there
     are `run` (its number), `n_labels` and `ratio`; per run there are `pair` (its number), `keys` and
     `algorithms`.
     """
@@ -69,7 +68,6 @@ class Table:
     ) -> None:
         self.keys: list[str] = []
         self.algorithms: list[str] = []
-        self._spool: IO[bytes] | None = None
         self._blocks: list[Block] = []
         if kernels is not None:
             self.kernels = kernels
@@ -100,9 +98,7 @@ class Table:
             rows.append((number, each.n_labels, each.improvement_ratio))
         self._keep(waiting)
         if not rows:
-            raise InvalidInputError(
-                "experiences must hold at least one run that was done, got none"
-            )
+            raise InvalidInputError("experiences must hold at least one finished run, got none")
         columns = list(zip(*rows, strict=True))
         self.run: Indices = np.array(columns[0], dtype=np.intp)
         self.n_labels: Indices = np.array(columns[1], dtype=np.intp)
@@ -121,7 +117,7 @@ class Table:
     def take(self, runs: Indices) -> Table:
         """Return the table of some runs, given in rising order; it is held in memory."""
         part = object.__new__(Table)
-        part.kernels, part.n_neighbors, part._spool = self.kernels, self.n_neighbors, None
+        part.kernels, part.n_neighbors = self.kernels, self.n_neighbors
         part.keys = [self.keys[i] for i in runs]
         part.algorithms = [self.algorithms[i] for i in runs]
         part.pair = self.pair[runs]
@@ -140,19 +136,8 @@ class Table:
         return part
 
     def blocks(self) -> Iterator[Block]:
-        """Go through the statistics of all runs in order."""
-        yield from self._blocks
-        if self._spool is None:
-            return
-        K = len(self.kernels)
-        width = K * (K + 2)
-        start = first = self._blocks[-1].runs.stop if self._blocks else 0
-        while first < self.n_runs:
-            n = min(ROWS, self.n_runs - first)
-            self._spool.seek(8 * (first - start) * width)  # others may have read meanwhile
-            rows = np.frombuffer(self._spool.read(8 * n * width)).reshape(n, width)
-            yield _split(first, rows, K)
-            first += n
+        """Iterate over the statistics of all runs in order."""
+        return iter(self._blocks)
 
     def _accepted(self, experience: Experience) -> PairStatistics:
         statistics = experience.statistics
@@ -179,23 +164,23 @@ class Table:
             return
         if self._q_mode == "diag":
             waiting = [replace(s, Q=np.diag(np.diag(s.Q))) for s in waiting]
-        rows = np.array([np.concatenate([s.d, s.tau, s.Q.ravel()]) for s in waiting])
-        if not np.isfinite(rows).all():
+        stacked = {
+            name: np.array([getattr(s, name) for s in waiting]) for name in ("d", "Q", "tau")
+        }
+        if not all(np.isfinite(each).all() for each in stacked.values()):
             raise InvalidInputError("statistics must be finite, got NaN or infinity")
+        per_run = sum(each[0].nbytes for each in stacked.values())
+        if per_run * ROWS * (len(self._blocks) + 1) > IN_MEMORY:
+            stacked = {name: _on_disk(each) for name, each in stacked.items()}
         first = self._blocks[-1].runs.stop if self._blocks else 0
-        if self._spool is None and rows.nbytes * (len(self._blocks) + 1) <= IN_MEMORY:
-            self._blocks.append(_split(first, rows, len(self.kernels)))
-            return
-        if self._spool is None:
-            self._spool = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the table)
-            weakref.finalize(self, self._spool.close)
-        self._spool.write(rows.tobytes())
+        self._blocks.append(Block(first, **stacked))
 
 
-def _split(first: int, rows: Array, K: int) -> Block:
-    # Arrays of their own: products with a part of wider rows would copy that part in every pass.
-    d, tau, Q = (np.ascontiguousarray(part) for part in np.split(rows, (K, 2 * K), axis=1))
-    return Block(first, d, Q.reshape(-1, K, K), tau)
+def _on_disk(array: Array) -> Array:
+    """Return the array in a temporary file, which lasts as long as the array."""
+    with tempfile.TemporaryFile() as file:
+        array.tofile(file)
+        return np.memmap(file, array.dtype, "r", shape=array.shape)
 
 
 def restated(
@@ -205,7 +190,7 @@ def restated(
     kernels: KernelBank | None = None,
     n_neighbors: int | None = None,
 ) -> Iterator[Experience]:
-    """Yield experiences with their statistics computed anew, where other ones are wanted."""
+    """Yield experiences with their statistics recomputed for other kernels or neighbours."""
     computed: dict[str, PairStatistics] = {}
     for each in experiences:
         old = each.statistics

@@ -134,6 +134,7 @@ def test_opening_and_listing_read_no_arrays(path):
         ("UPDATE l2t_runs SET kernels = '[0, 1, 3, 5]' WHERE random_state = '1'", "statistics"),
         ("UPDATE l2t_domains SET y_values = '[]' WHERE n_rows = 12", "labels cannot be read"),
         ("UPDATE l2t_domains SET y_values = replace(y_values, '2', '9')", "another fingerprint"),
+        ("UPDATE l2t_domains SET n_classes = 99", "another fingerprint"),
         ("UPDATE l2t_arrays SET data = x'00'", "is damaged"),
         ("UPDATE l2t_functions SET content = '{'", "function 1 is damaged"),
         ("INSERT INTO l2t_rehearsals VALUES ('a', '{}', '1', 0)", "rehearsal a is damaged"),

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from sqlalchemy import text
 
+from l2t.domains import Domain
 from l2t.experiences.store import open_store, pack
+from l2t.experiences.store.rows import class_count
 from l2t.experiences.store.writing import put_runs
 from tests.experiences.store.contract import assert_same_run, random_run
 
@@ -22,6 +24,16 @@ def test_what_runs_share_is_packed_once():
     assert len(packed.runs) == 8
     assert len(packed.domains) == 2
     assert len(packed.arrays) == 2 + 1 + 8 + 8  # X, labels, W and statistics
+
+
+def test_classes_of_rows_without_a_label_are_not_counted():
+    X = np.arange(12.0).reshape(6, 2)
+    for target, n_classes in (
+        (Domain(X), 0),
+        (Domain(X, list("aabbcc")), 3),
+        (Domain(X, ["a", "b", -1, -1, -1, -1], labeled=[True, True, *4 * [False]]), 2),
+    ):
+        assert class_count(target) == n_classes
 
 
 def test_of_two_runs_with_one_key_the_first_counts():

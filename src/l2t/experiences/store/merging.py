@@ -17,7 +17,15 @@ from l2t.experiences.store import rehearsals, schema, writing
 from l2t.experiences.store.agent_records import last_number
 from l2t.experiences.store.database import Database, store_errors
 from l2t.experiences.store.reading import naming, read_array, scores_of
-from l2t.experiences.store.rows import Packed, Row, content_hash, decode, domain_of, statistics_of
+from l2t.experiences.store.rows import (
+    Packed,
+    Row,
+    class_count,
+    content_hash,
+    decode,
+    domain_of,
+    statistics_of,
+)
 from l2t.experiences.store.schema import arrays, domains, functions, runs, suggestions
 from l2t.experiences.store.writing import batches, present, unreferenced
 
@@ -54,8 +62,9 @@ def verify(connection: Connection, key: Column[Any], row: Any, scored: Sequence[
             decode(row)
         elif key.table is domains:
             domain = domain_of(row, partial(read_array, connection))
-            shape = (row.n_rows, row.n_features)
-            if domain.fingerprint != row.fingerprint or domain.X.shape != shape:
+            counts = (row.n_rows, row.n_features, row.n_classes)
+            found = (*domain.X.shape, class_count(domain))
+            if domain.fingerprint != row.fingerprint or found != counts:
                 raise ValueError("its content has another fingerprint")
         elif key.table is schema.rehearsals:
             rehearsals.verify_rehearsal(row)

@@ -253,7 +253,9 @@ def _experiences_at(
     connection: Connection, places: Sequence[Any], with_statistics: bool
 ) -> list[Experience]:
     """Return the experiences of pairs of run and number of labels."""
-    query = matching([runs.c.id.in_({place.id for place in places})], runs, scores)
+    chosen = [runs.c.id.in_({place.id for place in places})]
+    query = matching(chosen, runs, scores, domains.c.n_classes)
+    query = query.join(domains, domains.c.fingerprint == runs.c.target)
     if with_statistics:
         query = query.add_columns(arrays).outerjoin(arrays, runs.c.statistics == arrays.c.hash)
     rows = {(row.id, row.n_labels): row for row in connection.execute(query)}

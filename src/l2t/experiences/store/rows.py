@@ -24,8 +24,8 @@ from l2t.experiences.experience import Experience, Run, Score
 from l2t.statistics import KernelBank, PairStatistics
 from l2t.typing import AnyArray
 
-__all__ = ["LARGEST", "Packed", "Row", "content_hash", "decode", "domain_of", "experience_of"]
-__all__ += ["keep", "microseconds", "moment", "pack", "run_of", "statistics_of"]
+__all__ = ["LARGEST", "Packed", "Row", "class_count", "content_hash", "decode", "domain_of"]
+__all__ += ["experience_of", "keep", "microseconds", "moment", "pack", "run_of", "statistics_of"]
 
 LARGEST = 2**30 - 2**20  #: bytes; neither SQLite nor PostgreSQL holds a larger value
 _LEVEL = 1  # features are mostly noise: higher levels take several times as long for little
@@ -108,11 +108,18 @@ def content_hash(row: Mapping[Any, Any], scores: Iterable[Mapping[Any, Any]]) ->
     return hashlib.sha256(_json([kept, scored]).encode()).hexdigest()
 
 
+def class_count(domain: Domain) -> int:
+    """Return the number of classes, those of the labelled rows where some are not."""
+    labeled = domain.labeled
+    return len(domain.classes if labeled is None else np.unique(domain.codes[labeled]))
+
+
 def _domain_row(domain: Domain, arrays: dict[str, Row]) -> Row:
     row: Row = {
         "fingerprint": domain.fingerprint,
         "n_rows": len(domain),
         "n_features": domain.n_features,
+        "n_classes": class_count(domain),
         "X": keep(domain.X, "X", arrays),
         "labeled": keep(domain.labeled, "labeled", arrays),
         "prepared": keep(domain.prepared, "prepared", arrays),
@@ -178,7 +185,7 @@ def run_of(row: Any, scores: Iterable[Any], pair: DomainPair, array: ArrayReader
 
 def experience_of(row: Any, statistics: PairStatistics | None) -> Experience:
     """Return the experience of a run joined with one of its scores, or with none."""
-    names = ("source", "target", "source_name", "target_name", *_SCORE)
+    names = ("source", "target", "source_name", "target_name", "n_classes", *_SCORE)
     values = {name: getattr(row, name) for name in names}
     values |= _NO_SCORE if row.n_labels is None else {}
     return Experience(run_key=row.key, statistics=statistics, **values, **_common(row))

@@ -54,7 +54,7 @@ arrays = _table(
 domains = _table(
     "domains",
     Column("fingerprint", _HASH, primary_key=True),
-    *_columns(Integer, "n_rows", "n_features"),
+    *_columns(Integer, "n_rows", "n_features", "n_classes"),
     *_references("l2t_arrays.hash", "X", nullable=False),
     *_references("l2t_arrays.hash", "y", "labeled", "groups", "prepared"),
     *_columns(Text, "y_values", "groups_values", nullable=True),

@@ -13,6 +13,7 @@ from l2t.experiences import evaluate, improvement_ratio
 from l2t.inference import Candidate, Inference
 from l2t.inference.inference import LEAST_SKILL
 from l2t.reflection import ReflectionFunction
+from l2t.reflection.calibration import finite_interval
 
 __all__ = [
     "candidate_rows",
@@ -29,7 +30,7 @@ def expectation(
     source: Path, target: Path, pair: DomainPair, found: Inference | Suggestion
 ) -> dict[str, Any]:
     """Return what is expected of the choice for a pair of files."""
-    low, high = found.interval or (None, None)
+    low, high = finite_interval(found.interval) or (None, None)
     return {
         "source": _described(source, pair.source),
         "target": _described(target, pair.target),
@@ -91,9 +92,14 @@ def for_people(record: dict[str, Any]) -> dict[str, Any]:
 def _expected_ratio(predicted: float, interval: tuple[float, float] | None) -> str:
     """Return what to expect of a candidate in words."""
     words = f"{predicted:.3f} times the accuracy without transfer"
-    if interval is None or interval[0] == interval[1]:
-        return words
-    return f"{words}, 90 % interval {interval[0]:.3f} to {interval[1]:.3f}"
+    known = finite_interval(interval)
+    if known is None:
+        return f"{words}, 90 % interval unknown"
+    return (
+        words
+        if known[0] == known[1]
+        else f"{words}, 90 % interval {known[0]:.3f} to {known[1]:.3f}"
+    )
 
 
 def candidate_rows(found: Inference) -> list[dict[str, Any]]:
@@ -180,7 +186,16 @@ def function_summary(function: ReflectionFunction) -> dict[str, Any]:
     training = function.training
     choices = [each for each in training.get("choices", []) if each.get("spearman") is not None]
     best = max((each["spearman"] for each in choices), default=None)
-    names = ("experiences", "runs", "pairs", "gamma", "huber", "starts", "starts_agreeing")
+    names = (
+        "experiences",
+        "runs",
+        "pairs",
+        "gamma",
+        "huber",
+        "starts",
+        "starts_agreeing",
+        "stopped",
+    )
     return {
         **{name: training.get(name) for name in names},
         "rank_correlation_on_held_out_pairs": best,

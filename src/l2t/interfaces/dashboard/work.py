@@ -19,6 +19,7 @@ from l2t.experiences import open_store
 from l2t.inference import Inference, infer, rank_sources
 from l2t.interfaces.dashboard.pictures import numbers, picture
 from l2t.reflection import assess, learning_curve
+from l2t.reflection.calibration import finite_interval
 from l2t.reflection.lesson import held_out
 
 __all__ = ["ask", "curve", "rank", "transfer"]
@@ -124,8 +125,9 @@ def _finished(pair: DomainPair, found: Inference) -> dict[str, Any]:
 
 
 def _summary(found: Inference) -> dict[str, Any]:
-    names = ("choice", "verdict", "predicted", "interval", "reason")
-    return {name: getattr(found, name) for name in names}
+    names = ("choice", "verdict", "predicted", "reason")
+    summary = {name: getattr(found, name) for name in names}
+    return summary | {"interval": finite_interval(found.interval)}
 
 
 def _domain(request: dict[str, Any], file: str) -> Domain:

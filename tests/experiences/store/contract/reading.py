@@ -45,6 +45,7 @@ def check_experiences_tell_the_run(open: Open) -> None:
                 run.pair.target.fingerprint,
             )
             assert (each.source_name, each.target_name) == ("source1", "target1")
+            assert each.n_classes == len(run.pair.target.classes)
             assert (each.run_key, each.status, each.reason) == (run.key, "done", "")
             assert_same_statistics(each.statistics, run.statistics)
         assert all(each.statistics is None for each in store.experiences(statistics=False))

@@ -167,6 +167,7 @@ def rank(
     from l2t.domains import read_domains
     from l2t.inference import rank_sources
     from l2t.interfaces.cli.reading import known_classes
+    from l2t.reflection.calibration import finite_interval
 
     domains = read_domains([*sources, target], **reading)
     *read, last = (normalized(domain, normalize) for domain in domains)
@@ -174,7 +175,7 @@ def rank(
     ranked = rank_sources(last, read, known=known, **options.inference_options(context))
     rows: list[dict[str, Any]] = []
     for place, each in enumerate(ranked, start=1):
-        low, high = each.inference.interval or (None, None)
+        low, high = finite_interval(each.inference.interval) or (None, None)
         adds = "nothing" if format is Format.table and each.adds <= 1 else each.adds
         row = {"rank": place, "source": str(sources[each.index]), "adds": adds}
         row |= {"predicted": each.predicted, "low": low, "high": high}

@@ -17,7 +17,7 @@ const DOWNLOADS = {
   "result.json": "numbers, json",
 };
 
-export const interval = (low, high) => (high ? `${fixed(low)} – ${fixed(high)}` : "–");
+export const interval = (low, high) => (high ? `${fixed(low)} – ${fixed(high)}` : "unknown");
 
 export const verdictBadge = (verdict) =>
   verdict === "transfer" ? badge("transfer", "good") : badge("do not transfer", "bad");
@@ -35,9 +35,7 @@ export function verdict(job) {
       {},
       el("div", { class: `value ${ratioClass(found.predicted)}` }, fixed(found.predicted)),
       el("div", { class: "quiet" }, "predicted improvement ratio"),
-      use && found.interval
-        ? el("div", { class: "quiet" }, `90 %: ${fixed(found.interval[0])} to ${fixed(found.interval[1])}`)
-        : null,
+      use ? el("div", { class: "quiet" }, `90 %: ${interval(...(found.interval ?? []))}`) : null,
     ),
     el(
       "div",

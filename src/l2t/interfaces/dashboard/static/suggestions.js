@@ -1,6 +1,7 @@
 // Suggestions of the agent whose outcome is open, each with a form to report it.
 
 import { api, badge, byId, el, fixed, main, moment, plural, post, sentence, table } from "./base.js";
+import { interval } from "./outcome.js";
 
 const place = byId("suggestions");
 const readOnly = main.dataset.readOnly === "true";
@@ -55,7 +56,7 @@ function columns(say) {
       value: (s) =>
         el(
           "span",
-          { title: s.interval ? `90 %: ${fixed(s.interval[0])} to ${fixed(s.interval[1])}` : null },
+          { title: `90 %: ${interval(...(s.interval ?? []))}` },
           fixed(s.predicted),
         ),
     },
