@@ -116,10 +116,10 @@ def test_errors_know_their_place(path: Path) -> None:
         e=[2, 1],
         f=["g", None],
     )
-    refused(path, "column 'a', row 1: a feature is missing; fill it", features="a")
-    refused(path, "column 'b', row 0: 'u' is not a number; if these are the labels", features="b")
-    refused(path, "column 'c', row 1: inf is not a finite number$", features="c")
-    refused(path, r"column 'd', row 0: array\(\[1\]\) is not a number; if these", features="d")
+    refused(path, "got 1 missing cell in column 'a', row 1; fill missing cells", features="a")
+    refused(path, "got 'u' and 1 more like it in column 'b', row 0", features="b")
+    refused(path, "got inf in column 'c', row 1; leave it out", features="c")
+    refused(path, r"got '\[1\]' and 1 more like it in column 'd', row 0", features="d")
     refused(path, r"column 'd', row 0: array\(\[1\]\) is not a label$", features="e", label="d")
     refused(path, "'f', row 0: 'g' is not 0, 1, true or false$", features="e", labeled="f")
     refused(path, "column 'f', row 1: a group is missing$", features="e", groups="f")

@@ -23,7 +23,7 @@ from l2t.exceptions import InvalidInputError
 __all__ = ["read_settings", "write_settings"]
 
 #: How a run is shown is no part of what it does.
-_LEFT_OUT = ("config", "format", "quiet", "help")
+_LEFT_OUT = ("config", "format", "quiet", "force", "help")
 
 
 def read_settings(context: typer.Context, file: Path | None) -> Path | None:

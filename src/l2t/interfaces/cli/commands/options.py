@@ -93,6 +93,10 @@ Config = Annotated[
     ),
 ]
 
+Force = Annotated[bool, typer.Option("--force", help="Replace output files that exist already.")]
+
+#: Options of files that take several names, with commas between them.
+_SEVERAL = {"id", "ignore", "keep", "missing"}
 #: Options that say what to infer.
 _INFERRING = ("labels", "classes", "candidates", "store", "normalize", "seed")
 
@@ -115,11 +119,41 @@ def _reading(
             "the rows whose label cell is not empty, where some are.",
         ),
     ] = None,
-    ignore: Annotated[
+    id: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="A column that is no feature, such as an identifier; may be given again.",
+            help="A column that identifies rows. It is passed through to the output.",
+        ),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Other columns that are no features, with commas between them; also passed through.",
+        ),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--feature",
+            metavar="NAMES",
+            help="Columns that are features although they look like an id or a label.",
+        ),
+    ] = None,
+    missing: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXTS",
+            help="Cells that mean a missing number or label, beside empty ones, NA, N/A, null, NaN, None "
+            "and ?.",
+        ),
+    ] = None,
+    impute: Annotated[
+        Literal["mean", "median", "drop"] | None,
+        typer.Option(
+            help="Fill missing numbers with the mean or the median of their column, or drop their rows. "
+            "Without it they are an error."
         ),
     ] = None,
     decimal: Annotated[
@@ -165,7 +199,10 @@ def reads_files(*left_out: str) -> Callable[[Callable[..., None]], Callable[...,
         @functools.wraps(command)
         def run(**given: Any) -> None:
             reading = {option.name: given.pop(option.name) for option in options}
-            command(reading=reading | {"ignore": reading["ignore"] or ()}, **given)
+            for name in _SEVERAL & reading.keys():
+                words = ",".join(reading[name] or ())
+                reading[name] = [word.strip() for word in words.split(",") if word.strip()]
+            command(reading=reading, **given)
 
         run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {each.name: each.annotation for each in parameters}

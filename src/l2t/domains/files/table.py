@@ -1,0 +1,97 @@
+"""A file as it was read: the user's own rows and columns, and the domain in them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from l2t.domains.domain import Domain
+from l2t.domains.files import _csv, _tables
+from l2t.domains.files._columns import Columns
+from l2t.domains.files._disk import as_path, replacing, writing
+from l2t.domains.files._formats import check_format, format_to_write
+from l2t.exceptions import InvalidInputError
+from l2t.typing import AnyArray
+
+__all__ = ["Table"]
+
+_WRITERS = {"csv": _csv.write_frame, "parquet": _tables.write_frame}
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A file as it was read.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    domain : Domain
+        The features and labels in it.
+    roles : Columns
+        Which columns are features, label, mask, groups and ids; the others are passed through.
+    notes : tuple of str
+        What was adjusted or left out, one sentence each.
+    """
+
+    path: Path
+    domain: Domain
+    roles: Columns
+    notes: tuple[str, ...] = ()
+    _frame: Any = None
+
+    @cached_property
+    def frame(self) -> Any:
+        """All columns of the file as a DataFrame, in their order, with one row per row of the domain."""
+        return _tables.frame_of(self.domain, "label") if self._frame is None else self._frame
+
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        features: AnyArray | None = None,
+        columns: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write the user's own columns to a csv or parquet file, as a whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; one that exists is replaced.
+        features : array of shape (n, u), optional
+            Features ``x0``, ``x1``, ... in the place of those of the file.
+        columns : mapping from str to array of shape (n,), optional
+            More columns, at the end.
+        """
+        target = as_path(path)
+        with writing(target):
+            format = format_to_write(target)
+            check_format(format, tuple(_WRITERS))
+            frame = self.frame if features is None else self._with(features)
+            if taken := [name for name in columns or () if name in frame.columns]:
+                raise InvalidInputError(
+                    f"the output has a column {taken[0]!r} of its own, got one in {self.path} as well: "
+                    "rename it"
+                )
+            with replacing(target) as handle:
+                _WRITERS[format](frame.assign(**columns or {}), handle)
+
+    def _with(self, features: AnyArray) -> Any:
+        """Return the frame with other features, where the first one of the file was."""
+        import pandas as pd
+
+        own = self.frame.columns
+        at = min(own.get_loc(name) for name in self.roles.features)
+        left = [name for name in own if name not in set(self.roles.features)]
+        before = [name for name in own[:at] if name in set(left)]
+        prefix = "x"
+        while any(f"{prefix}{i}" in left for i in range(features.shape[1])):
+            prefix += "_"
+        names = [f"{prefix}{i}" for i in range(features.shape[1])]
+        moved = pd.DataFrame(features, columns=names, index=self.frame.index)
+        after = [name for name in left if name not in before]
+        return pd.concat([self.frame[before], moved, self.frame[after]], axis="columns")
