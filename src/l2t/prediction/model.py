@@ -1,0 +1,263 @@
+"""A model: features of the target, a trained classifier and calibrated probabilities, as plain arrays."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import brentq
+from scipy.special import softmax
+
+from l2t.domains.domain import feature_rows
+from l2t.domains.files._disk import reading, replacing, writing
+from l2t.domains.labels import decode_labels, encode_labels
+from l2t.exceptions import FileFormatError, InvalidInputError
+from l2t.prediction.classifiers import Head
+from l2t.typing import AnyArray, Array
+
+__all__ = ["Features", "Model", "load_model"]
+
+#: The version of the file's form; a reader rejects a newer one.
+SCHEMA = 1
+#: A file may hold so many bytes once it is unpacked.
+LARGEST = 4 * 2**30
+#: Rows that are classified at a time.
+BLOCK = 8192
+_ARRAYS = ("columns", "mean", "W", "coef", "intercept", "rows", "shares", "codes")
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Rows as a classifier takes them: ``(X W - mean) / scale``, divided by their norm where `unit`.
+
+    W is None for the features as they are; X is divided by `columns` first, where they are given.
+    """
+
+    W: AnyArray | None
+    mean: Array
+    scale: float
+    unit: bool = False
+    columns: Array | None = None
+
+    @classmethod
+    def of(cls, X: AnyArray, W: AnyArray | None) -> Features:
+        """Return the features of target rows X: with a mean of zero and a mean squared norm of 1."""
+        Z = np.asarray(X if W is None else X @ W, dtype=np.float64)
+        mean = Z.mean(axis=0)
+        scale = float(np.sqrt(np.mean(np.sum((Z - mean) ** 2, axis=1))))
+        return cls(W, mean, scale if scale > 0 else 1.0)
+
+    def __call__(self, X: Any) -> Array:
+        """Return the rows that the classifier takes."""
+        if self.columns is not None:
+            X = (X.toarray() if sparse.issparse(X) else X) / self.columns
+        Z = X if self.W is None else X @ self.W
+        Z = (np.asarray(Z.toarray() if sparse.issparse(Z) else Z) - self.mean) / self.scale
+        if self.unit:
+            norms = np.linalg.norm(Z, axis=1, keepdims=True)
+            Z /= np.where(norms > 0, norms, 1.0)
+        return np.asarray(Z)
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What classifies rows of the target, those that arrive later as well.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The classes of the target.
+    feature_names : tuple of str or None
+        The names of the columns, where they have any.
+    features : Features
+        What is done to rows first.
+    head : Head
+        The trained classifier.
+    temperature : float
+        Scores are divided by it, so that probabilities are as large as the share of right answers.
+    name : str
+        The features and the classifier, for people.
+    """
+
+    classes_: AnyArray
+    feature_names: tuple[str, ...] | None
+    features: Features
+    head: Head
+    temperature: float = 1.0
+    name: str = ""
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns of X."""
+        W = self.features.W
+        return len(self.features.mean) if W is None else int(W.shape[0])
+
+    def predict(self, X: Any) -> AnyArray:
+        """Return the class of each row of an array, a DataFrame, a sparse matrix or a Domain."""
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each class, in the order of `classes_`.
+
+        A frame must have the columns that the model was made with, in any order.
+        """
+        return np.asarray(softmax(self.decision_function(X) / self.temperature, axis=1))
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores of the classes, before they are calibrated."""
+        rows = feature_rows(self._in_order(X), self.n_features)
+        found = [
+            self.head.scores(self.features(rows[at : at + BLOCK]))
+            for at in range(0, rows.shape[0], BLOCK)
+        ]
+        return np.concatenate(found) if found else np.empty((0, len(self.classes_)))
+
+    def _in_order(self, X: Any) -> Any:
+        """Return the columns of a frame by their names; anything else as it is."""
+        columns = list(getattr(X, "columns", ()))
+        if self.feature_names is None or not all(isinstance(each, str) for each in columns):
+            return X
+        missing = [each for each in self.feature_names if each not in columns]
+        if columns and missing:
+            more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+            raise InvalidInputError(
+                f"X must have the columns that the model was made with, got none named "
+                f"{', '.join(map(repr, missing[:3]))}{more}"
+            )
+        return X[list(self.feature_names)] if columns else X
+
+    def calibrated(self, scores: Array, accuracy: float) -> Model:
+        """Return the model whose mean probability on rows with these scores is the accuracy to expect."""
+        n_classes = scores.shape[1]
+        if n_classes < 2 or not len(scores):
+            return self
+        low, high = 1.0 / n_classes, 1.0
+        wanted = float(np.clip(accuracy, low + 0.02 * (high - low), low + 0.999 * (high - low)))
+
+        def excess(log_temperature: float) -> float:
+            P = softmax(scores / np.exp(log_temperature), axis=1)
+            return float(P.max(axis=1).mean()) - wanted
+
+        ends = -12.0, 12.0
+        if excess(ends[0]) <= 0 or excess(ends[1]) >= 0:  # all scores are alike
+            return self
+        temperature = float(np.exp(brentq(excess, *ends, xtol=1e-3)))
+        return Model(
+            self.classes_, self.feature_names, self.features, self.head, temperature, self.name
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the model to one file, whole or not at all: a zip of JSON and npy arrays."""
+        where = Path(path)
+        codes, classes = encode_labels(self.classes_, "classes")
+        values = vars(self.features) | vars(self.head) | {"codes": codes}
+        arrays = {name: values[name] for name in _ARRAYS if values[name] is not None}
+        content = {
+            "schema": SCHEMA,
+            "classes": classes,
+            "feature_names": self.feature_names,
+            "scale": self.features.scale,
+            "unit": self.features.unit,
+            "bandwidth": self.head.bandwidth,
+            "temperature": self.temperature,
+            "name": self.name,
+        }
+        with writing(where), replacing(where) as file, zipfile.ZipFile(file, "w") as folder:
+            folder.writestr("model.json", json.dumps(content, allow_nan=False))
+            for name, array in arrays.items():
+                buffer = io.BytesIO()
+                dense = array.toarray() if sparse.issparse(array) else array
+                np.lib.format.write_array(buffer, np.asarray(dense), allow_pickle=False)
+                folder.writestr(f"{name}.npy", buffer.getvalue())
+        return where
+
+
+def load_model(path: str | os.PathLike[str]) -> Model:
+    """Read a model that `Model.save` wrote; nothing in the file can run code.
+
+    Raises
+    ------
+    FileFormatError
+        There is no such file, or it does not hold a model that this version can read.
+    """
+    where = Path(path)
+    with reading(where):
+        try:
+            return _read(where)
+        except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, OSError) as error:
+            raise FileFormatError(f"is not a model that l2t saved: {error}") from None
+
+
+def _read(path: Path) -> Model:
+    with zipfile.ZipFile(path) as folder:
+        if sum(each.file_size for each in folder.infolist()) > LARGEST:
+            raise ValueError("it is larger than a model may be")
+        content = json.loads(folder.read("model.json"))
+        if content["schema"] != SCHEMA:
+            raise ValueError(f"its schema is {content['schema']!r:.40}, and this version reads 1")
+        arrays: dict[str, Any] = dict.fromkeys(_ARRAYS)
+        for name in set(folder.namelist()) - {"model.json"}:
+            if name.removesuffix(".npy") not in _ARRAYS:
+                raise ValueError(f"it holds an unknown part {name!r:.40}")
+            buffer = io.BytesIO(folder.read(name))
+            arrays[name.removesuffix(".npy")] = np.lib.format.read_array(buffer, allow_pickle=False)
+    numbers = {key: float(content[key]) for key in ("scale", "bandwidth", "temperature")}
+    names = content["feature_names"]
+    model = Model(
+        decode_labels(arrays["codes"], content["classes"]),
+        None if names is None else tuple(map(str, names)),
+        Features(
+            arrays["W"],
+            arrays["mean"],
+            numbers["scale"],
+            bool(content["unit"]),
+            arrays["columns"],
+        ),
+        Head(
+            arrays["coef"],
+            arrays["intercept"],
+            arrays["rows"],
+            arrays["shares"],
+            numbers["bandwidth"],
+        ),
+        numbers["temperature"],
+        str(content["name"]),
+    )
+    _check(model, arrays, numbers)
+    return model
+
+
+def _check(model: Model, arrays: dict[str, Any], numbers: dict[str, float]) -> None:
+    """Reject arrays that are not finite numbers or do not fit together, with a ValueError."""
+    sizes = {name: each.shape for name, each in arrays.items() if each is not None}
+    for name, each in arrays.items():
+        if each is None or name == "codes":
+            continue
+        if each.dtype.kind != "f" or not np.isfinite(each).all():
+            raise ValueError(f"{name} must be finite numbers")
+    if not np.isfinite(list(numbers.values())).all() or min(numbers.values()) < 0:
+        raise ValueError("its numbers must be finite and not negative")
+    if numbers["scale"] == 0 or numbers["temperature"] == 0:
+        raise ValueError("its scale and temperature must be positive")
+    (width,), n_classes = sizes["mean"], len(model.classes_)
+    wanted: dict[str, tuple[int, ...]] = {}
+    if "W" in sizes:
+        wanted["W"] = (sizes["W"][0], width)
+    if "columns" in sizes:
+        wanted["columns"] = (model.n_features,)
+    if "coef" in sizes:
+        wanted |= {"coef": (width, n_classes), "intercept": (n_classes,)}
+    else:
+        wanted |= {"rows": (len(arrays["rows"]), width), "shares": (len(arrays["rows"]), n_classes)}
+    wrong = [name for name, shape in wanted.items() if sizes.get(name) != shape]
+    if wrong:
+        raise ValueError(f"{wrong[0]} has the wrong shape")
+    if model.feature_names is not None and len(model.feature_names) != model.n_features:
+        raise ValueError("its names do not fit its features")

@@ -1,0 +1,172 @@
+"""What a prediction starts from: domains as people have them, and the rows that teach the target's classes.
+
+Where source and target share classes, rows of the source are trained on as well; everything about that case
+is decided in `training_rows`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from l2t.domains import Domain
+from l2t.domains.domain import is_missing
+from l2t.exceptions import InvalidInputError
+
+__all__ = ["UNLABELED", "TrainOn", "Training", "as_domain", "column_scales", "training_rows"]
+
+TrainOn = Literal["auto", "target", "source", "both"]
+Mask = npt.NDArray[np.bool_]
+
+#: A target label that means "not labelled" in arrays, beside NaN and None.
+UNLABELED = -1
+#: Columns are divided by their standard deviation where the largest is so many times the middle one.
+UNEVEN = 30.0
+
+
+def as_domain(given: Any, role: str) -> Domain:
+    """Return a Domain, (X, y) or X as a domain.
+
+    In a tuple every label of a target counts as known, but for -1, NaN and None; in a Domain those of
+    `labeled` do.
+    """
+    if isinstance(given, Domain):
+        return given
+    if not isinstance(given, tuple):
+        return Domain(given, name=role)
+    if len(given) != 2:
+        raise InvalidInputError(
+            f"{role} must be a Domain, (X, y) or X, got a tuple of {len(given)}"
+        )
+    domain = Domain(*given, name=role)
+    if domain.y is None:
+        return domain
+    known = known_labels(domain.y, marked=role == "target")
+    names = domain.feature_names
+    return Domain(domain.X, domain.y, labeled=known, name=role, feature_names=names)
+
+
+def known_labels(y: npt.NDArray[Any], *, marked: bool) -> Mask:
+    """Tell which labels are known; -1 means that one is not, where it is a mark."""
+    gone = (is_missing(label) or (marked and is_mark(label)) for label in y.tolist())
+    return ~np.fromiter(gone, dtype=bool, count=len(y))
+
+
+def is_mark(label: Any) -> bool:
+    """Tell whether a label marks a row that is not labelled."""
+    return isinstance(label, int | float) and label == UNLABELED
+
+
+def labelled_rows(domain: Domain, *, default: bool) -> Mask:
+    """Return which rows are labelled: those that are marked, and all or none otherwise."""
+    if domain.y is None:
+        return np.zeros(len(domain), dtype=bool)
+    return np.full(len(domain), default) if domain.labeled is None else domain.labeled
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """Rows with labels.
+
+    Attributes
+    ----------
+    X : array of shape (n, m)
+        All rows of the target, then the rows of the source that are trained on.
+    codes : int array of shape (n,)
+        Their classes; -1 for rows without a label.
+    classes : tuple
+        The classes that can be predicted.
+    n_target : int
+        How many of the rows are the target's.
+    """
+
+    X: npt.NDArray[Any]
+    codes: npt.NDArray[np.intp]
+    classes: tuple[Any, ...]
+    n_target: int
+
+    @property
+    def shared(self) -> bool:
+        """Whether rows of a source are among those that are trained on."""
+        return len(self.X) > self.n_target
+
+    @property
+    def shots(self) -> float:
+        """Labelled rows per class."""
+        return float((self.codes >= 0).sum() / len(self.classes))
+
+
+def training_rows(sources: list[Domain], target: Domain, train_on: TrainOn = "auto") -> Training:
+    """Return the rows to train on.
+
+    "auto" is the labelled target rows, and those of the sources as well where these have every labelled
+    class of the target; without a labelled target row the sources' classes are taken for the target's.
+    """
+    theirs = labelled_rows(target, default=False)
+    ours = [(each, labelled_rows(each, default=True)) for each in sources]
+    given = {value for value, known in zip(_values(target), theirs, strict=True) if known}
+    offered = {
+        value
+        for each, rows in ours
+        for value, known in zip(_values(each), rows, strict=True)
+        if known
+    }
+    if train_on == "auto":
+        shared = bool(offered) and given <= offered
+        train_on = ("both" if given else "source") if shared else "target"
+    _check(train_on, given, offered, len(target))
+    X, labels = [target.X], _values(target)
+    if train_on == "source":
+        theirs = np.zeros(len(target), dtype=bool)
+    known = [theirs]
+    if train_on != "target":
+        for each, rows in ours:
+            X.append(each.X[rows])
+            labels += [label for label, there in zip(_values(each), rows, strict=True) if there]
+            known.append(np.ones(int(rows.sum()), dtype=bool))
+    there = np.concatenate(known)
+    column = np.empty(len(labels), dtype=object)
+    column[:] = [label if known else None for label, known in zip(labels, there, strict=True)]
+    encoded = Domain(np.zeros((len(column), 1)), column)
+    return Training(np.concatenate(X), encoded.codes, encoded.classes, len(target))
+
+
+def _values(domain: Domain) -> list[Any]:
+    return [None] * len(domain) if domain.y is None else list(domain.y.tolist())
+
+
+def _check(train_on: str, given: set[Any], offered: set[Any], n_rows: int) -> None:
+    """Say why rows cannot teach the target's classes."""
+    unlabelled = f"got none of {n_rows}"
+    if train_on == "target" and not given:
+        raise InvalidInputError(
+            f"train_on='target' needs labelled target rows, {unlabelled}; label a few, or take "
+            "train_on='source' if both domains have the same classes"
+        )
+    if train_on == "target":
+        return
+    if not offered:
+        raise InvalidInputError(f"train_on={train_on!r} needs labelled source rows, got none")
+    if train_on == "both" and not given:
+        raise InvalidInputError(
+            f"train_on='both' needs labelled target rows, {unlabelled}; take train_on='source' if both "
+            "domains have the same classes"
+        )
+    strange = given - offered
+    if strange and (train_on == "source" or strange == given):
+        raise InvalidInputError(
+            f"train_on={train_on!r} needs classes that both domains share, got the target's "
+            f"{sorted(strange, key=str)[0]!r} which no source row has; take train_on='target'"
+        )
+
+
+def column_scales(X: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
+    """Return the standard deviation of each column where they are very uneven; None where they are not."""
+    spread = X.std(axis=0, dtype=np.float64)
+    some = spread[spread > 0]
+    if len(some) < 2 or some.max() <= UNEVEN * np.median(some):
+        return None
+    return np.where(spread > 0, spread, 1.0)
