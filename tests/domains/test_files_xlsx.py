@@ -55,7 +55,7 @@ def test_errors_name_the_row_of_the_sheet(path: Path) -> None:
             "features must be finite numbers, got 'x' in column 'c', row 3; if 'x' means",
         ),
         ({"c": [1, 2, None]}, ".* got 1 missing cell in column 'c', row 4; fill missing cells"),
-        ({"label": [None] * 3, "labeled": ["?"] * 3}, "column 'labeled' is a feature or not"),
+        ({"label": [None] * 3, "labeled": [1, 0, 1]}, "column 'labeled' must be named to be used"),
     ):
         with pytest.raises(FileFormatError, match=f"book.xlsx: {sentence}"):
             read_domain(save(path, **columns))

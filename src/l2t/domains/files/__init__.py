@@ -230,9 +230,12 @@ def write_domain(
     return target
 
 
-def check_writable(path: str | os.PathLike[str]) -> None:
-    """Reject a path that `write_domain` would reject, before there is anything to write."""
+def check_writable(
+    path: str | os.PathLike[str], formats: tuple[str, ...] | None = tuple(_WRITERS)
+) -> None:
+    """Reject a path that cannot be written, or is of none of some formats, before anything is computed."""
     target = as_path(path)
     with writing(target):
-        check_format(format_to_write(target), tuple(_WRITERS))
+        if formats is not None:
+            check_format(format_to_write(target), formats)
         check_replaceable(target)

@@ -91,13 +91,10 @@ class Names:
         if format in ("npz", "mat") and len(self.columns) > 1:
             rule = f"features must be the name of one array in {format} files"
             raise InvalidInputError(f"{rule}, got {self.columns!r:.80}")
-        for name in _SEVERAL:
-            if format in ("npz", "mat") and (given := getattr(self, name)):
-                rule = f"{name} is for the columns of csv, xlsx and parquet files"
-                raise InvalidInputError(f"{rule}, got {given!r:.80}")
-        for name in ("label", "features", "labeled", "groups", *_SEVERAL):
-            if format == "svmlight" and (given := getattr(self, name)):
-                rule = f"{name} cannot be chosen in svmlight files, whose columns have no names"
+        roles = ("label", "features", "labeled", "groups") if format == "svmlight" else ()
+        for name in (*_SEVERAL, *roles) if format in ("npz", "mat", "svmlight") else ():
+            if given := getattr(self, name):
+                rule = f"{name} cannot be chosen in {format} files, whose columns have no names"
                 raise InvalidInputError(f"{rule}, got {given!r:.80}")
 
 
@@ -118,8 +115,8 @@ class Columns:
         Columns of `index` number the rows; they are no features unless they are named.
         """
         refuse_twice(table)
-        label = names.label
-        if label is None and "label" in table and "label" not in (*names.columns, *names.keep):
+        label, used = names.label, (*names.columns, *names.keep, *names.others)
+        if label is None and "label" in table and "label" not in used:
             label = "label"
         if names.optional and label not in table:
             label = None
@@ -130,7 +127,6 @@ class Columns:
         features = list(names.columns)
         if not features:
             left_out = {*others, *index, *names.others} - set(names.keep)
-            _refuse_unnamed(table, {*left_out, *names.keep})
             features = [name for name in table if name not in left_out]
         if not features:
             raise FileFormatError(f"has no feature columns; its columns are {listed(table)}")
@@ -181,16 +177,6 @@ def feature_names(domain: Domain, label: str) -> list[str]:
     if label in (_MASK, _GROUPS, *given) or re.fullmatch("x[0-9]+", label):
         raise InvalidInputError(f"label must not be the name of another column, got {label!r}")
     return list(given)
-
-
-def _refuse_unnamed(table: Sequence[str], others: Collection[str]) -> None:
-    """Reject a mask among the features: it would tell an algorithm what it must not know."""
-    for name in (_MASK, _GROUPS):
-        if name in table and name not in others:
-            raise FileFormatError(
-                f"column {name!r} is a feature or not: say {option(name, name)}, or leave it out with "
-                f"{option('ignore', name)}"
-            )
 
 
 def option(name: str, *values: str, flag: str | None = None) -> str:

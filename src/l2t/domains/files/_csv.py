@@ -15,7 +15,7 @@ from typing import IO, Any
 import numpy as np
 
 from l2t.domains.domain import Domain
-from l2t.domains.files._cells import ID_NAME
+from l2t.domains.files._cells import ID_NAME, PADDED
 from l2t.domains.files._columns import MISSING, NUMBER, Columns, Names, header_of, option
 from l2t.domains.files._formats import unpacked
 from l2t.domains.files._sheet import Sheet
@@ -110,7 +110,13 @@ def _parsed(text: _Text, table: list[str], columns: Columns, names: Names, *, he
     """Return the frame; text stays as it is in columns of labels and ids, and where it is no number."""
     import pandas as pd
 
-    numbers = [name for name in columns.features if not ID_NAME.fullmatch(name)]
+    sample = zip(*(cells for _, cells in islice(text.records(), _SAMPLE)), strict=False)
+    padded = {
+        name
+        for name, cells in zip(table, sample, strict=False)
+        if ID_NAME.fullmatch(name) or any(map(PADDED.fullmatch, cells))
+    }
+    numbers = [name for name in columns.features if name not in padded]
     with unpacked(text.path) as handle, warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)  # a first row that is too long
         try:

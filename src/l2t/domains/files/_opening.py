@@ -125,7 +125,7 @@ def _table(
     kept, notes = _impute(parts, names.impute)
     domain = Domain(**parts, name=path.stem if name is None else name)
     if isinstance(opened, Sheet):
-        notes += _notes(opened, features)
+        notes += opened.notes(features)
         frame = opened.frame if kept is None else opened.frame[kept].reset_index(drop=True)
         ids = tuple(each for each, kind in opened.passed_through.items() if kind == "id")
         roles = replace(opened.columns, features=features, ids=(*opened.columns.ids, *ids))
@@ -136,15 +136,10 @@ def _table(
 
 
 def _impute(parts: _Parts, how: str | None) -> tuple[AnyArray | None, list[str]]:
-    """Fill missing numbers, or drop their rows, in the arguments of `Domain`.
-
-    Returns the mask of rows that are kept where some are not, and a sentence.
-    """
+    """Fill missing numbers or drop their rows; return the mask of rows that are kept, and a sentence."""
     X = parts["X"]
-    if how is None or not isinstance(X, np.ndarray) or X.dtype.kind != "f" or X.ndim != 2:
-        return None, []
-    gone = np.isnan(X)
-    if not gone.any():
+    usable = how is not None and isinstance(X, np.ndarray) and X.dtype.kind == "f" and X.ndim == 2
+    if not usable or not (gone := np.isnan(X)).any():
         return None, []
     if how == "drop":
         kept = np.asarray(~gone.any(axis=1))
@@ -165,25 +160,3 @@ def _impute(parts: _Parts, how: str | None) -> tuple[AnyArray | None, list[str]]
     return None, [
         f"missing cells filled with the {how} of their column: {cells} in {columns} columns"
     ]
-
-
-def _notes(sheet: Sheet, features: list[str]) -> list[str]:
-    """Return sentences about columns that are no features, and labels that are missing."""
-    notes = []
-    kinds = sheet.passed_through
-    for name, kind in kinds.items():
-        if kind == "text":
-            notes.append(f"column {name!r} holds text, and is no feature")
-        else:
-            note = f"column {name!r} is taken for an id, and is no feature"
-            number = not sheet.cells[name].is_text
-            keep = f"; if it is one, say {option('keep', name, flag='feature')}" if number else ""
-            notes.append(note + keep)
-    extra = [each for each in sheet.columns.features if each not in {*features, *kinds}]
-    if extra:
-        columns = f"column {extra[0]!r} is" if len(extra) == 1 else f"columns {listed(extra)} are"
-        notes.append(f"{columns} left out, as not every file has numbers under that name")
-    if texts := sheet.missing_labels():
-        told = ", ".join(f"{count} {text!r}" for text, count in texts.items())
-        notes.append(f"labels that mean a missing one: {told}")
-    return notes

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from l2t.domains.domain import Domain
 from l2t.domains.files import _csv, _tables
@@ -58,40 +60,49 @@ class Table:
     ) -> None:
         """Write the user's own columns to a csv or parquet file, as a whole or not at all.
 
-        Parameters
-        ----------
-        path : str or path
-            The file; one that exists is replaced.
-        features : array of shape (n, u), optional
-            Features ``x0``, ``x1``, ... in the place of those of the file.
-        columns : mapping from str to array of shape (n,), optional
-            More columns, at the end.
+        `features` of shape (n, u) become ``x0``, ``x1``, ... in the place of those of the file; `columns` by
+        name are added at the end.
         """
         target = as_path(path)
         with writing(target):
             format = format_to_write(target)
             check_format(format, tuple(_WRITERS))
+            self.check_free(columns or ())
             frame = self.frame if features is None else self._with(features)
-            if taken := [name for name in columns or () if name in frame.columns]:
-                raise InvalidInputError(
-                    f"the output has a column {taken[0]!r} of its own, got one in {self.path} as well: "
-                    "rename it"
-                )
             with replacing(target) as handle:
                 _WRITERS[format](frame.assign(**columns or {}), handle)
+
+    def check_free(self, names: Iterable[str]) -> None:
+        """Reject names of new columns that the file has already."""
+        for name in names:
+            if name in self.frame.columns:
+                raise InvalidInputError(
+                    f"{self.path}: must not have a column {name!r}, which the output adds: rename it"
+                )
+
+    @property
+    def labelled(self) -> Domain:
+        """The domain, all labels of which count as given where there is no mask."""
+        domain = self.domain
+        if domain.y is None or domain.labeled is not None:
+            return domain
+        rest: Any = {
+            "groups": domain.groups,
+            "name": domain.name,
+            "feature_names": domain.feature_names,
+        }
+        return Domain(domain.X, domain.y, labeled=np.ones(len(domain), dtype=bool), **rest)
 
     def _with(self, features: AnyArray) -> Any:
         """Return the frame with other features, where the first one of the file was."""
         import pandas as pd
 
-        own = self.frame.columns
-        at = min(own.get_loc(name) for name in self.roles.features)
-        left = [name for name in own if name not in set(self.roles.features)]
-        before = [name for name in own[:at] if name in set(left)]
+        own, old = list(self.frame.columns), set(self.roles.features)
+        at = next(place for place, name in enumerate(own) if name in old)
+        after = [name for name in own[at:] if name not in old]
         prefix = "x"
-        while any(f"{prefix}{i}" in left for i in range(features.shape[1])):
+        while any(f"{prefix}{i}" in (*own[:at], *after) for i in range(features.shape[1])):
             prefix += "_"
         names = [f"{prefix}{i}" for i in range(features.shape[1])]
         moved = pd.DataFrame(features, columns=names, index=self.frame.index)
-        after = [name for name in left if name not in before]
-        return pd.concat([self.frame[before], moved, self.frame[after]], axis="columns")
+        return pd.concat([self.frame[own[:at]], moved, self.frame[after]], axis="columns")

@@ -40,7 +40,7 @@ def run_demo(
     quiet: bool,
 ) -> None:
     """Collect, learn, transfer, and print a table to standard output."""
-    check_report(report)
+    check_report()
     if plot is not None:
         check_figure_path(plot)
     start = time.perf_counter()

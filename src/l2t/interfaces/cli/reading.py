@@ -8,28 +8,37 @@ from pathlib import Path
 from typing import Any
 
 from l2t.domains import DomainPair, KnownClasses, Table, normalize, read_tables
+from l2t.domains.files import check_writable
+from l2t.domains.files._disk import reading as file_errors
+from l2t.domains.files._formats import format_to_read
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import open_store
 from l2t.experiences.store.address import Address
 from l2t.interfaces.cli.output import say
 
-__all__ = ["check_overwriting", "known_classes", "read_files", "read_pair", "shown_url"]
+__all__ = [
+    "check_outputs",
+    "free_path",
+    "known_classes",
+    "read_features",
+    "read_files",
+    "read_pair",
+]
+__all__ += ["shown_url"]
 
 
-def check_overwriting(
+def check_outputs(
     outputs: Iterable[Path | None],
     inputs: Iterable[str | Path | None],
     *,
     store: str | None = None,
     force: bool,
 ) -> None:
-    """Reject an output that is an input, a store or another output, or that exists without `force`."""
+    """Reject an output that is an input, a store or another output, cannot be written, or exists."""
     kept = [os.path.realpath(each) for each in inputs if each is not None]
     if store is not None and (file := Address.of(store).path) is not None:
         kept.append(str(file))
-    for output in outputs:
-        if output is None:
-            continue
+    for output in (each for each in outputs if each is not None):
         place = os.path.realpath(output)
         if any(place == each or _same_file(place, each) for each in kept):
             raise InvalidInputError(
@@ -39,7 +48,17 @@ def check_overwriting(
             raise InvalidInputError(
                 f"an output must be a new file unless you add --force, got {str(output)!r}, which exists"
             )
+        check_writable(output, None)
         kept.append(place)
+
+
+def free_path(name: str) -> Path:
+    """Return a path of which there is no file yet: the name, or the name with a number."""
+    path, number = Path(name), 1
+    while path.exists():
+        number += 1
+        path = Path(name).with_stem(f"{Path(name).stem}-{number}")
+    return path
 
 
 def _same_file(one: str, other: str) -> bool:
@@ -57,6 +76,15 @@ def read_files(paths: Sequence[Path], reading: dict[str, Any], quiet: bool) -> l
         for note in table.notes:
             say(f"note: {note}", quiet)
     return tables
+
+
+def read_features(
+    path: Path, features: Sequence[str] | None, reading: dict[str, Any], quiet: bool
+) -> Table:
+    """Return a file with the features of a model: by their names, where both have names."""
+    with file_errors(path):
+        named = features is not None and format_to_read(path) in ("csv", "xlsx", "parquet")
+    return read_files([path], reading | {"features": features if named else None}, quiet)[0]
 
 
 def read_pair(

@@ -54,9 +54,9 @@ def ask(
     from l2t.domains.files import check_writable
     from l2t.experiences import open_store
     from l2t.interfaces.cli import results
-    from l2t.interfaces.cli.reading import check_overwriting, read_pair, shown_url
+    from l2t.interfaces.cli.reading import check_outputs, read_pair, shown_url
 
-    check_overwriting([output], [source, target], store=url, force=force)
+    check_outputs([output], [source, target], store=url, force=force)
     if output is not None:
         check_writable(output)
     tables, pair = read_pair(source, target, reading=reading, how=normalize, quiet=quiet)
@@ -157,9 +157,9 @@ def versions(
     """List every version of the agent's reflection function, and which took over from which."""
     from l2t.agent import Agent
     from l2t.experiences import open_store
-    from l2t.interfaces.cli.reading import check_overwriting
+    from l2t.interfaces.cli.reading import check_outputs
 
-    check_overwriting([save], [], store=url, force=force)
+    check_outputs([save], [], store=url, force=force)
     with open_store(url, create=False) as store:
         agent = Agent(store, reflection=None)
         if go_back is not None:

@@ -129,13 +129,11 @@ def learn(
     run are written beside the function (reflection.json: reflection.toml), and --config repeats it.
     """
     from l2t.experiences import open_store
-    from l2t.interfaces.cli.reading import check_overwriting, shown_url
+    from l2t.interfaces.cli.reading import check_outputs, shown_url
     from l2t.interfaces.cli.results import function_summary
     from l2t.reflection import learn as learn_from
 
-    check_overwriting([output], [config], store=store, force=force)
-    if not output.parent.is_dir():
-        raise InvalidInputError(f"the folder of --output must exist, got {str(output.parent)!r}")
+    check_outputs([output], [config], store=store, force=force)
     known = shown_url(store)
     with open_store(store, create=False) as opened:
         function = learn_from(

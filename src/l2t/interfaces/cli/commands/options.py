@@ -222,16 +222,18 @@ def inference_options(context: typer.Context) -> dict[str, Any]:
     }
 
 
-def typed_options(context: typer.Context) -> list[str]:
-    """Return the options for reading and inferring that were given, as words of a command line."""
+def typed_options(context: typer.Context, command: str) -> list[str]:
+    """Return the options that were given and that another command has too, as words of a command line."""
+    assert context.parent is not None
+    group: Any = context.parent.command
+    shared = {each.name for each in group.commands[command].params} & {
+        *inspect.signature(_reading).parameters,
+        *_INFERRING,
+    }
     words = []
     for parameter in context.command.params:
-        name = str(parameter.name)
-        value = context.params[name]
-        if (
-            name not in (*inspect.signature(_reading).parameters, *_INFERRING)
-            or value == parameter.default
-        ):
+        value = context.params[str(parameter.name)]
+        if parameter.name not in shared or value == parameter.default:
             continue
         if isinstance(value, bool):
             words += [(parameter.opts if value else parameter.secondary_opts)[0]]
