@@ -18,7 +18,7 @@ from scipy.special import softmax
 from l2t.domains.domain import feature_rows
 from l2t.domains.files._disk import reading, replacing, writing
 from l2t.domains.labels import decode_labels, encode_labels
-from l2t.exceptions import FileFormatError, InvalidInputError
+from l2t.exceptions import InvalidInputError
 from l2t.prediction.classifiers import EstimatorHead, Head
 from l2t.typing import AnyArray, Array
 
@@ -194,10 +194,7 @@ def load_model(path: str | os.PathLike[str]) -> Model:
     """
     where = Path(path)
     with reading(where):
-        try:
-            return _read(where)
-        except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, OSError) as error:
-            raise FileFormatError(f"is not a model that l2t saved: {error}") from None
+        return _read(where)
 
 
 def _read(path: Path) -> Model:
