@@ -22,7 +22,7 @@ from l2t.typing import Array
 __all__ = ["Outlook", "Rule", "choose"]
 
 #: Classifiers that trust the neighbourhoods of the target, as the features "spectrum" do.
-TRUSTING = ("label spreading", "soft k-means", "balanced k-means")
+TRUSTING = ("label spreading", "smoothed logistic", "soft k-means", "balanced k-means")
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def _outlook(
 
 
 def _mean(scores: Scores, combination: tuple[str, str]) -> float:
-    return float(scores.of(*combination).mean())
+    return float(np.average(scores.of(*combination), weights=scores.sizes))
 
 
 def _shrunk(differences: Array) -> float:

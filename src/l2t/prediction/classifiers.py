@@ -12,6 +12,7 @@ nearest centroid        plain  minus the distance to the mean of each class
 logistic                plain  logistic regression, its C by cross-validation where labels suffice
 logistic (centred)      unit   the same
 label spreading         unit   shares of the classes around z, spread over the graph of all rows (Zhou 2004)
+smoothed logistic       unit   the same, from the labels and what logistic regression makes of the other rows
 soft k-means            unit   k-means from the class means, with soft assignments and class shares
 balanced k-means        unit   the same with classes of equal size, by Sinkhorn's scaling (PT-MAP; Hu 2021)
 ======================  =====  ===========================================================================
@@ -22,28 +23,33 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import solve
+from scipy.special import softmax
 
 from l2t.numerics import mean_squared_distance, squared_distances
 from l2t.typing import Array
 
-__all__ = ["BALANCED", "CLASSIFIERS", "DEFAULT", "Classifier", "Head", "Task", "fit_head"]
+__all__ = ["BALANCED", "CLASSIFIERS", "DEFAULT", "Classifier"]
+__all__ += ["EstimatorHead", "Head", "Task", "fit_head"]
 
 Codes = npt.NDArray[np.intp]
 
 #: Values of C that cross-validation chooses from, and the one without it.
-GRID = (1.0, 10.0, 100.0, 1000.0)
+GRID = (1.0, 10.0, 100.0)
 C_DEFAULT = 10.0
 #: Labels per class, in the smallest class, from which C is cross-validated.
 CV_SHOTS = 3
 #: Bandwidth of the graph of label spreading in mean squared distances, and how far labels spread.
-SPREAD_WIDTH = 0.1
-SPREADING = 0.9
+SPREAD_WIDTH = 0.05
+SPREADING = 0.8
+#: Weight of a guess of logistic regression beside a label.
+GUESS = 0.3
 #: Sharpness of k-means, its steps and how far each one moves.
-SHARPNESS = 10.0
+SHARPNESS = 20.0
 STEPS = 20
 RATE = 0.3
 SCALINGS = 10
@@ -79,6 +85,26 @@ class Head:
         return np.asarray(np.log(np.maximum(K @ self.shares, np.finfo(float).tiny)))
 
 
+@dataclass(frozen=True, eq=False)
+class EstimatorHead:
+    """A classifier of scikit-learn that was trained on the classes themselves."""
+
+    estimator: Any
+
+    def scores(self, Z: Array) -> Array:
+        """Return log probabilities, or the decision function, or 0 and 1."""
+        if hasattr(self.estimator, "predict_proba"):
+            return np.asarray(
+                np.log(np.maximum(self.estimator.predict_proba(Z), np.finfo(float).tiny))
+            )
+        if hasattr(self.estimator, "decision_function"):
+            found = np.asarray(self.estimator.decision_function(Z))
+            return np.stack([-found, found], axis=1) / 2 if found.ndim == 1 else found
+        return np.asarray(
+            self.estimator.predict(Z)[:, None] == self.estimator.classes_, dtype=float
+        )
+
+
 class Task(NamedTuple):
     """Rows Z of a target, the places of the labelled ones, and their classes from 0 to n_classes - 1."""
 
@@ -106,14 +132,21 @@ class Classifier(NamedTuple):
     unit: bool
 
 
-def fit_head(name: str, task: Task, *, cross_validate: bool = True) -> Head:
-    """Train a classifier; without `cross_validate` at the default C."""
+def fit_head(
+    name: str, task: Task, *, cross_validate: bool = True, guess: Head | None = None
+) -> Head:
+    """Train a classifier.
+
+    Without `cross_validate` C is the default; `guess` is a trained "logistic (centred)", where there is one.
+    """
     if task.n_classes == 1:
         return Head(np.zeros((task.Z.shape[1], 1)), np.zeros(1))
-    fit = CLASSIFIERS[name].fit
-    if fit is _logistic:
-        return fit(task, None if cross_validate else C_DEFAULT)
-    return fit(task)
+    C = None if cross_validate else C_DEFAULT
+    if name in ("logistic", "logistic (centred)"):
+        return _logistic(task, C)
+    if name == "smoothed logistic":
+        return _smoothed(task, _logistic(task, C) if guess is None else guess)
+    return CLASSIFIERS[name].fit(task)
 
 
 def _nearest(task: Task) -> Head:
@@ -154,11 +187,7 @@ def _logistic(task: Task, C: float | None = None) -> Head:
         C = C_DEFAULT
         least = int(np.bincount(task.codes).min())
         if least >= CV_SHOTS:
-            folds = list(
-                StratifiedKFold(min(least, 4), shuffle=True, random_state=0).split(
-                    small, task.codes
-                )
-            )
+            folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(small, task.codes))
             right = [
                 sum(
                     (trained(each, train).predict(small[test]) == task.codes[test]).sum()
@@ -176,8 +205,16 @@ def _logistic(task: Task, C: float | None = None) -> Head:
 
 
 def _spreading(task: Task) -> Head:
-    from scipy.linalg import solve
+    return _spread(task, np.zeros((len(task.Z), task.n_classes)))
 
+
+def _smoothed(task: Task, guess: Head) -> Head:
+    """Spread the probabilities of logistic regression together with the labels."""
+    return _spread(task, GUESS * softmax(guess.scores(task.Z), axis=1))
+
+
+def _spread(task: Task, shares: Array) -> Head:
+    """Return ``(I - a S)^-1 Y`` on the graph S of all rows; Y is the shares, and the labels where known."""
     n = len(task.Z)
     width = SPREAD_WIDTH * max(mean_squared_distance(task.Z, task.Z), np.finfo(float).tiny)
     K = np.exp(squared_distances(task.Z) / -width)
@@ -185,14 +222,13 @@ def _spreading(task: Task) -> Head:
     degree = np.sqrt(np.maximum(K.sum(axis=1), np.finfo(float).tiny))
     K /= degree[:, None]
     K /= degree
-    Y = np.zeros((n, task.n_classes))
-    Y[task.at] = task.onehot / task.onehot.sum(axis=0)
     K *= -SPREADING
     K[np.diag_indices(n)] += 1.0
-    F = np.maximum(solve(K, Y, assume_a="pos", overwrite_a=True), 0.0)
+    shares[task.at] = task.onehot * (task.onehot.sum() / task.n_classes / task.onehot.sum(axis=0))
+    F = np.maximum(solve(K, shares, assume_a="pos", overwrite_a=True), 0.0)
     sums = F.sum(axis=1, keepdims=True)
-    shares = np.where(sums > 0, F / np.where(sums > 0, sums, 1.0), 1.0 / task.n_classes)
-    return Head(rows=task.Z, shares=shares, bandwidth=width)
+    F = np.where(sums > 0, F / np.where(sums > 0, sums, 1.0), 1.0 / task.n_classes)
+    return Head(rows=task.Z, shares=F, bandwidth=width)
 
 
 def _means(task: Task, *, balanced: bool) -> Head:
@@ -227,6 +263,7 @@ CLASSIFIERS = {
     "logistic": Classifier(_logistic, unit=False),
     "logistic (centred)": Classifier(_logistic, unit=True),
     "label spreading": Classifier(_spreading, unit=True),
+    "smoothed logistic": Classifier(_smoothed, unit=True),
     "soft k-means": Classifier(_soft, unit=True),
     "balanced k-means": Classifier(_balanced, unit=True),
 }

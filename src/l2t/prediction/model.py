@@ -18,8 +18,8 @@ from scipy.special import softmax
 from l2t.domains.domain import feature_rows
 from l2t.domains.files._disk import reading, replacing, writing
 from l2t.domains.labels import decode_labels, encode_labels
-from l2t.exceptions import FileFormatError, InvalidInputError
-from l2t.prediction.classifiers import Head
+from l2t.exceptions import InvalidInputError
+from l2t.prediction.classifiers import EstimatorHead, Head
 from l2t.typing import AnyArray, Array
 
 __all__ = ["Features", "Model", "load_model"]
@@ -78,7 +78,7 @@ class Model:
         The names of the columns, where they have any.
     features : Features
         What is done to rows first.
-    head : Head
+    head : Head or EstimatorHead
         The trained classifier.
     temperature : float
         Scores are divided by it, so that probabilities are as large as the share of right answers.
@@ -89,7 +89,7 @@ class Model:
     classes_: AnyArray
     feature_names: tuple[str, ...] | None
     features: Features
-    head: Head
+    head: Head | EstimatorHead
     temperature: float = 1.0
     name: str = ""
 
@@ -155,6 +155,11 @@ class Model:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the model to one file, whole or not at all: a zip of JSON and npy arrays."""
+        if isinstance(self.head, EstimatorHead):
+            raise InvalidInputError(
+                "a model must have a classifier of l2t to be saved, got "
+                f"{type(self.head.estimator).__name__}; take classifier='auto' or one by its name"
+            )
         where = Path(path)
         codes, classes = encode_labels(self.classes_, "classes")
         values = vars(self.features) | vars(self.head) | {"codes": codes}
@@ -189,10 +194,7 @@ def load_model(path: str | os.PathLike[str]) -> Model:
     """
     where = Path(path)
     with reading(where):
-        try:
-            return _read(where)
-        except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, OSError) as error:
-            raise FileFormatError(f"is not a model that l2t saved: {error}") from None
+        return _read(where)
 
 
 def _read(path: Path) -> Model:

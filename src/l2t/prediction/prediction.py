@@ -20,12 +20,20 @@ from l2t.inference import Inference, infer
 from l2t.inference.candidates import candidate_algorithms
 from l2t.numerics import few_threads
 from l2t.prediction.choice import Outlook, choose
-from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, Task, fit_head
+from l2t.prediction.classifiers import (
+    BALANCED,
+    CLASSIFIERS,
+    EstimatorHead,
+    Head,
+    Task,
+    fit_head,
+)
 from l2t.prediction.labelling import labels_needed, suggest_rows
 from l2t.prediction.model import Features, Model
 from l2t.prediction.report import Report, ReportRow
 from l2t.prediction.scoring import PLAIN, Scores, cross_validate, rehearse_combinations
 from l2t.prediction.training import Training, TrainOn, as_domain, column_scales, training_rows
+from l2t.reflection import ReflectionFunction
 from l2t.typing import AnyArray, Array
 from l2t.validation import instance_of, one_of, seed
 
@@ -104,11 +112,12 @@ def predict(
     sources: Any,
     target: Any,
     *,
-    classifier: str = "auto",
+    classifier: Any = "auto",
     train_on: TrainOn = "auto",
     balanced: bool = False,
     known: KnownClasses | None = None,
     store: str | os.PathLike[str] | ExperienceStore | None = None,
+    reflection: ReflectionFunction | str | os.PathLike[str] | None = None,
     random_state: int = 0,
     callback: Callable[[str], None] | None = None,
 ) -> Prediction:
@@ -125,8 +134,9 @@ def predict(
     target : Domain, (X, y) or X
         The rows to classify. Of a Domain those that are marked by `labeled` are labelled; of (X, y) all but
         those with None, NaN or -1.
-    classifier : str, default="auto"
-        One of `l2t.prediction.CLASSIFIERS`, or "auto" to choose.
+    classifier : str or classifier of scikit-learn, default="auto"
+        "auto" to choose, one of `l2t.prediction.CLASSIFIERS` by name, or a classifier of your own, which is
+        trained on the features that `l2t.infer` chooses.
     train_on : {"auto", "target", "source", "both"}, default="auto"
         Which labelled rows the classifier is trained on; by default those of the target, and those of the
         sources as well where these have the target's classes.
@@ -137,6 +147,8 @@ def predict(
         Further labelled rows in the same feature space.
     store : str, path or ExperienceStore, optional
         An experience store, or its URL: the classes of its labelled targets are known as well.
+    reflection : ReflectionFunction, str or path, optional
+        A reflection function: features are then those of the paper's search.
     random_state : int, default=0
         The seed.
     callback : callable, optional
@@ -157,7 +169,7 @@ def predict(
     >>> len(found.labels) == len(codes), bool(np.mean(found.labels == pair.target.y) > 0.8)
     (True, True)
     """
-    if classifier != "auto":
+    if isinstance(classifier, str) or not hasattr(classifier, "fit"):
         one_of("classifier", classifier, ("auto", *CLASSIFIERS))
     aim = as_domain(target, "target")
     several = sources if isinstance(sources, list) else [sources]
@@ -165,9 +177,8 @@ def predict(
     training = training_rows(origins, aim, train_on)
     known = _known(known, store, aim.n_features)
     with few_threads(sum(len(each) for each in (aim, *origins)) * aim.n_features):
-        return _Work(origins, aim, training, known, seed(random_state), callback).predict(
-            classifier, balanced
-        )
+        work = _Work(origins, aim, training, known, seed(random_state), callback)
+        return work.predict(classifier, balanced, reflection)
 
 
 def _known(
@@ -218,11 +229,12 @@ class _Work:
         names = domain.feature_names
         return domain.with_features(self._divided(domain.X), feature_names=names)
 
-    def predict(self, classifier: str, balanced: bool) -> Prediction:
+    def predict(self, classifier: Any, balanced: bool, reflection: Any) -> Prediction:
         """Infer, score, choose, train and predict."""
         training = self.training
         found = infer(
             self.target,
+            reflection,
             sources=self.sources,
             known=self.known,
             n_classes=max(len(training.classes), 2),
@@ -237,20 +249,26 @@ class _Work:
             for name, each in found.candidates.items()
             if name != "identity" and each.W is not None
         }
-        names = _considered(classifier, balanced, training)
-        rehearsed = None if training.shared else self._rehearse(names, training.shots)
-        measured = self._measure(names)
-        used, outlooks = choose(
-            [(features, name) for features in self.factors for name in names],
-            rehearsed,
-            measured,
-            _corrections(found),
-            features=PLAIN if found.choice == "identity" else found.choice,
-            n_classes=len(training.classes),
-            balanced=balanced or classifier in BALANCED,
-        )
+        features = PLAIN if found.choice == "identity" else found.choice
+        rehearsed = measured = None
+        if isinstance(classifier, str):
+            names = _considered(classifier, balanced, training)
+            rehearsed = None if training.shared else self._rehearse(names, training.shots)
+            measured = self._measure(names)
+            used, outlooks = choose(
+                [(features, name) for features in self.factors for name in names],
+                rehearsed,
+                measured,
+                _corrections(found),
+                features=features,
+                n_classes=len(training.classes),
+                balanced=balanced or classifier in BALANCED,
+            )
+        else:
+            used = Outlook(features, type(classifier).__name__, 0.0, None, None, None)
+            outlooks = [used]
         self.say("predicting")
-        model, rows = self._train(used)
+        model, rows = self._train(used, classifier)
         probabilities = model.predict_proba(self._raw_target())
         curve = self._curve(used, rehearsed)
         needed = None
@@ -317,23 +335,28 @@ class _Work:
             groups = np.concatenate([self.groups, more])[rows]
         return cross_validate(self.X[rows], self.factors, codes, tested, groups, classifiers=names)
 
-    def _train(self, used: Outlook) -> tuple[Model, Array]:
+    def _train(self, used: Outlook, classifier: Any) -> tuple[Model, Array]:
         """Return the calibrated model, and the rows of the target as it sees them."""
         training, W = self.training, self.factors[used.features]
-        features = dataclasses.replace(
-            Features.of(self.X[: training.n_target], W), unit=CLASSIFIERS[used.classifier].unit
-        )
-        rows = self._some(MAX_ROWS)
-        if not training.shared or len(rows) < MAX_ROWS:
-            rows = np.union1d(rows, np.flatnonzero(training.codes >= 0))
-        codes = training.codes[rows]
-        at = np.flatnonzero(codes >= 0)
-        task = Task(features(self.X[rows]), at, codes[at], len(training.classes))
-        head = fit_head(used.classifier, task)
-        classes = np.empty(len(training.classes), dtype=object)
-        classes[:] = training.classes
+        labels = np.empty(len(training.classes), dtype=object)
+        labels[:] = training.classes
+        labels = plain_labels(labels)
+        at = np.flatnonzero(training.codes >= 0)
+        head: Head | EstimatorHead
+        if isinstance(classifier, str):
+            features = Features.of(self.X[: training.n_target], W)
+            features = dataclasses.replace(features, unit=CLASSIFIERS[used.classifier].unit)
+            rows = np.union1d(self._some(MAX_ROWS), at)
+            codes = training.codes[rows]
+            at = np.flatnonzero(codes >= 0)
+            task = Task(features(self.X[rows]), at, codes[at], len(training.classes))
+            head = fit_head(used.classifier, task)
+        else:
+            width = self.X.shape[1] if W is None else W.shape[1]
+            features = Features(W, np.zeros(width), 1.0)
+            head = EstimatorHead(classifier.fit(features(self.X[at]), labels[training.codes[at]]))
         model = Model(
-            plain_labels(classes),
+            labels,
             self.names,
             dataclasses.replace(features, columns=self.columns),
             head,
@@ -363,7 +386,7 @@ class _Work:
         outlooks: list[Outlook],
         rehearsed: Scores | None,
         measured: Scores | None,
-        wanted: str,
+        wanted: Any,
         needed: str | None,
     ) -> Report:
         shown = [each for each in outlooks if each.features == PLAIN]
@@ -372,7 +395,7 @@ class _Work:
             if theirs:
                 best = max(theirs, key=lambda each: (each == used, each.gain))
                 shown.append(best)
-        why = _why(used, rehearsed, measured, wanted)
+        why = _why(rehearsed, measured, wanted)
         rows = tuple(
             ReportRow(
                 each.classifier + ("" if each.features == PLAIN else f" on {each.features}"),
@@ -438,7 +461,9 @@ def _corrections(found: Inference) -> dict[str, float]:
     }
 
 
-def _why(used: Outlook, rehearsed: Scores | None, measured: Scores | None, wanted: str) -> str:
+def _why(rehearsed: Scores | None, measured: Scores | None, wanted: Any) -> str:
+    if not isinstance(wanted, str):
+        return "this classifier was given"
     if wanted != "auto":
         return "this classifier was asked for"
     basis = []

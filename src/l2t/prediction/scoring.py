@@ -19,7 +19,7 @@ import numpy.typing as npt
 from l2t.algorithms import Algorithm
 from l2t.domains import KnownClasses
 from l2t.exceptions import L2TError, L2TWarning
-from l2t.prediction.classifiers import CLASSIFIERS, Task, fit_head
+from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT, Head, Task, fit_head
 from l2t.prediction.model import Features
 from l2t.rehearsal.plays import draw_plays, playing_classes
 from l2t.rehearsal.rehearsal import with_known
@@ -35,9 +35,9 @@ PLAIN = "plain"
 N_PLAYS = 6
 N_DRAWS = 2
 #: Rows of a playing target, and labels per class in it, at most.
-MAX_ROWS = 600
+MAX_ROWS = 400
 MAX_SHOTS = 40
-N_FOLDS = 5
+N_FOLDS = 4
 #: How many rehearsals are kept in the process.
 KEPT = 64
 _kept: OrderedDict[str, Scores] = OrderedDict()
@@ -57,8 +57,8 @@ class Scores:
         How even the predicted shares of the classes are: their entropy over its largest value.
     n_classes : int
         The classes that were told apart.
-    n_rows : int
-        The rows that were tested, over all trials.
+    sizes : int array of shape (trials,)
+        The rows that were tested.
     """
 
     features: tuple[str, ...]
@@ -66,7 +66,7 @@ class Scores:
     values: Array
     evenness: Array
     n_classes: int
-    n_rows: int
+    sizes: Codes
 
     def __len__(self) -> int:
         return len(self.values)
@@ -77,6 +77,11 @@ class Scores:
             return np.full(len(self.values), np.nan)
         at = self.features.index(features), self.classifiers.index(classifier)
         return np.asarray(self.values[:, at[0], at[1]])
+
+    @property
+    def n_rows(self) -> int:
+        """The rows that were tested, over all trials."""
+        return int(self.sizes.sum())
 
 
 def score(
@@ -96,14 +101,16 @@ def score(
     for name, W in factors.items():
         plain = Features.of(X, W)
         views[name] = (plain(X), dataclasses.replace(plain, unit=True)(X))
-    values, evenness, n_rows = [], [], 0
+    values, evenness, sizes = [], [], []
     for at, test in splits:
-        n_rows += len(test)
+        sizes.append(len(test))
         table = np.empty((2, len(views), len(classifiers)))
         for i, pair in enumerate(views.values()):
+            heads: dict[str, Head] = {}
             for j, name in enumerate(classifiers):
                 Z = pair[CLASSIFIERS[name].unit]
-                head = fit_head(name, Task(Z, at, codes[at], n_classes), cross_validate=False)
+                task, guess = Task(Z, at, codes[at], n_classes), heads.get(DEFAULT)
+                head = heads[name] = fit_head(name, task, cross_validate=False, guess=guess)
                 found = head.scores(Z[test]).argmax(axis=1)
                 table[:, i, j] = np.mean(found == codes[test]), evenness_of(found, n_classes)
         values.append(table[0])
@@ -115,7 +122,7 @@ def score(
         np.reshape(values, shape),
         np.reshape(evenness, shape),
         n_classes,
-        n_rows,
+        np.array(sizes, dtype=np.intp),
     )
 
 
@@ -220,8 +227,8 @@ def _rehearse(
         )
         for which in ("values", "evenness")
     )
-    n_rows = sum(t.n_rows for t in trials)
-    return Scores(tuple(shared), tuple(classifiers), values, evenness, trials[0].n_classes, n_rows)
+    sizes = np.array([t.n_rows for t in trials], dtype=np.intp)
+    return Scores(tuple(shared), tuple(classifiers), values, evenness, trials[0].n_classes, sizes)
 
 
 def _labelled(codes: Codes, n_labels: int, rng: np.random.Generator) -> Split:

@@ -23,6 +23,8 @@ Mask = npt.NDArray[np.bool_]
 
 #: A target label that means "not labelled" in arrays, beside NaN and None.
 UNLABELED = -1
+#: The same among labels that are texts.
+UNLABELED_TEXTS = frozenset(("", "-1", "?", "NA", "N/A", "NaN", "nan", "null", "None"))
 #: Columns are divided by their standard deviation where the largest is so many times the middle one.
 UNEVEN = 30.0
 
@@ -57,6 +59,8 @@ def known_labels(y: npt.NDArray[Any], *, marked: bool) -> Mask:
 
 def is_mark(label: Any) -> bool:
     """Tell whether a label marks a row that is not labelled."""
+    if isinstance(label, str):
+        return label in UNLABELED_TEXTS
     return isinstance(label, int | float) and label == UNLABELED
 
 
