@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 import warnings
 import zipfile
 from pathlib import Path
@@ -341,6 +342,24 @@ def test_more_numbers_than_one_block(path: Path) -> None:
     assert read_domain(write_domain(domain, path)) == domain
 
 
+@pytest.mark.parametrize("without", [(), ("pyarrow.csv",)])
+def test_a_large_frame_is_written_as_a_small_one_is(
+    path: Path, without: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(path, 'name,x,kind\n"a ""b"", c",1.5,u\nd\u00e9f,2,NA\n007,3.25,\n')
+    (table,) = read_tables([path], label="kind")
+    written = []
+    for large in (10**6, 0):
+        monkeypatch.setattr("l2t.domains.files._csv._LARGE", large)
+        for module in without if large == 0 else ():
+            monkeypatch.setitem(sys.modules, module, None)
+        table.write(path.with_name("out.csv"), columns={"given": [True, False, True]})
+        written.append(pd.read_csv(path.with_name("out.csv"), keep_default_na=False))
+    pd.testing.assert_frame_equal(*written)
+    assert written[0]["name"].tolist() == ['a "b", c', "déf", "007"]
+    assert written[0]["kind"].tolist() == ["u", "NA", ""]
+
+
 def test_what_cannot_be_written(path: Path) -> None:
     for domain, sentence in (
         (Domain([[1.0]], [" "]), "column 'label' must not hold blank texts"),
@@ -466,7 +485,7 @@ def test_imputing_says_how_much(path: Path) -> None:
     write(path, "a,b,c,kind\n1,2,5,u\n,3,6,\n5,?,7,NA\n1,NA,8,?\n")
     for how, words in (
         ("median", "missing cells filled with the median of their column: 3 in 2 columns"),
-        ("drop", "3 of 4 rows left out, as they have missing cells"),
+        ("drop", "rows left out, as they have missing cells: 3 of 4"),
     ):
         (table,) = read_tables([path], label="kind", impute=how)
         assert f"{path}: {words}" in table.notes
@@ -479,7 +498,7 @@ def test_imputing_says_how_much(path: Path) -> None:
     sentence = r"leave out columns: ignore=\['a', 'b'\] \(on the command line --ignore a,b\)$"
     refused(path, path.read_text(), sentence, label="kind")
     refused(path, "a,b\n1,\n2,NA\n", "2 missing cells in column 'b', line 2; leave", impute="mean")
-    refused(path, "a,b\n1,\n,2\n", "every row has a missing cell: say", impute="drop")
+    refused(path, "a,b\n1,\n,2\n", "impute must leave a row: say", impute="drop")
     with pytest.raises(InvalidInputError, match="impute must be one of None, mean, median, drop"):
         read_domain(path, impute="zero")
 

@@ -50,7 +50,7 @@ CONFUSED = {
     ),
     "no features in common": (
         "transfer source.csv renamed.csv --label digit",
-        "must have a column of numbers that all files have, got the columns 'e0'",
+        "must have a column of numbers that all files have, got 'e0'",
     ),
     "a label by another name in one file": (
         "transfer source.csv capital.csv --label digit",
@@ -236,7 +236,7 @@ def test_wrong_usage_is_exit_code_2(line, hint, here, l2t):
         ),
         (
             "source.csv missing.csv --impute drop",
-            "note: missing.csv: 1 of 120 rows left out, as they have missing cells\n",
+            "note: missing.csv: rows left out, as they have missing cells: 1 of 120\n",
         ),
         ("marked.csv target.csv", "note: marked.csv: labels taken as missing: 'NA' (40 rows)\n"),
     ],

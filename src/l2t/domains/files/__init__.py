@@ -132,54 +132,33 @@ def read_domain(
 
 
 def read_domains(
-    paths: Sequence[str | os.PathLike[str]],
-    *,
-    label: str | None = None,
-    labeled: str | None = None,
-    zero_based: bool | None = None,
-    **options: Any,
+    paths: Sequence[str | os.PathLike[str]], *, zero_based: bool | None = None, **options: Any
 ) -> list[Domain]:
     """Read files of the same features: one or more sources, and the target last.
+
+    Columns are matched by name, in the order of the target; those that not every file has are left out.
 
     Parameters
     ----------
     paths : list of str or path
         The files.
-    label : str, optional
-        As for `read_domain`; at least one of the files must have it, and the others get no labels.
-        Columns are matched by name, and those that not all files have are left out.
-    labeled : str, optional
-        The column or array of the last file that says which of its labels the user has.
     zero_based : bool, optional
         As for `read_domain`, decided once for all svmlight files, as is their number of features.
     **options
-        The other parameters of `read_domain`, the same for all files.
+        As for `read_domain`. At least one file must have the column `label`, and the others get no labels;
+        `labeled` is a column of the last file.
 
     Returns
     -------
     list of Domain
     """
-    named = {"label": label, "labeled": labeled, **options}
-    return _domains(read_tables(paths, zero_based=zero_based, **named))
+    return _domains(read_tables(paths, zero_based=zero_based, **options))
 
 
 def read_tables(
     paths: Sequence[str | os.PathLike[str]], *, zero_based: bool | None = None, **options: Any
 ) -> list[Table]:
-    """Read files of the same features as `read_domains` does, with all columns of the user.
-
-    Parameters
-    ----------
-    paths : list of str or path
-        The files, the target last.
-    zero_based, **options
-        As for `read_domains`.
-
-    Returns
-    -------
-    list of Table
-        With what was adjusted or left out as `notes`, not as warnings.
-    """
+    """Read files as `read_domains` does, with all columns of the user, and notes in the place of warnings."""
     return open_tables([as_path(path) for path in paths], Names(**options), zero_based=zero_based)
 
 

@@ -24,6 +24,7 @@ from l2t.exceptions import FileFormatError
 
 __all__ = ["read", "write", "write_frame"]
 
+_LARGE = 1_000_000  # cells that pandas would write in seconds, and pyarrow in a fraction of that
 _SAMPLE = 20  # records that must agree on their width for a delimiter to be the right one
 
 
@@ -148,4 +149,12 @@ def write(domain: Domain, handle: IO[bytes], label: str) -> None:
 def write_frame(frame: Any, handle: IO[bytes]) -> None:
     """Write the columns of a frame, text in quotes: a lone carriage return would end its line."""
     frame = frame.rename(columns={"Unnamed: 0": ""})
+    if frame.size > _LARGE:
+        with suppress(ImportError, TypeError, ValueError):  # the latter two: columns of mixed types
+            from pyarrow import Table
+            from pyarrow.csv import write_csv
+
+            table = Table.from_pandas(frame, preserve_index=False)
+            write_csv(table, handle)
+            return
     frame.to_csv(handle, index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")

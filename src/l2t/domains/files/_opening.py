@@ -86,14 +86,12 @@ def _check_names(sheets: Sequence[tuple[Path, Sheet]], names: Names, *, alone: b
             where = ", ".join(str(path) for path, _ in sheets)
             raise MissingColumnError(f"{where}: {missing('column', name, columns)}")
     label = names.label
-    having = [set(sheet.frame.columns) for _, sheet in sheets if label in sheet.frame.columns]
-    for path, sheet in sheets:
-        own = list(sheet.frame.columns)
-        if label is None or label in own:
-            continue
-        close = close_to(label, own)
-        if (alone and not having) or (close and not any(close in each for each in having)):
-            raise MissingColumnError(f"{path}: {missing('column', label, own)}")
+    having = [sheet.frame.columns for _, sheet in sheets if label in sheet.frame.columns]
+    for path, own in ((path, list(sheet.frame.columns)) for path, sheet in sheets):
+        if label is not None and label not in own:
+            close = close_to(label, own)
+            if (alone and not having) or (close and not any(close in each for each in having)):
+                raise MissingColumnError(f"{path}: {missing('column', label, own)}")
 
 
 def _feature_columns(sheets: Sequence[tuple[Path, Sheet]], *, matched: bool) -> list[list[str]]:
@@ -108,12 +106,8 @@ def _feature_columns(sheets: Sequence[tuple[Path, Sheet]], *, matched: bool) -> 
         own = [[name for name in own[-1] if name in shared]] * len(own)
     for (path, sheet), features in zip(sheets, own, strict=True):
         if not features:
-            rule = "must have a column of numbers" + (
-                " that all files have" if len(own) > 1 else ""
-            )
-            raise FileFormatError(
-                f"{path}: {rule}, got the columns {listed(sheet.columns.features)}"
-            )
+            rule = f"must have a column of numbers{' that all files have' if len(own) > 1 else ''}"
+            raise FileFormatError(f"{path}: {rule}, got {listed(sheet.columns.features)}")
     return own
 
 
@@ -145,18 +139,14 @@ def _impute(parts: _Parts, how: str | None) -> tuple[AnyArray | None, list[str]]
         kept = np.asarray(~gone.any(axis=1))
         if not kept.any():
             raise FileFormatError(
-                f"every row has a missing cell: say {option('impute', 'median')}, got drop"
+                f"impute must leave a row: say {option('impute', 'median')}, got drop"
             )
         for role in parts.keys() - {"feature_names"}:
             parts[role] = parts[role][kept]
-        return kept, [
-            f"{int((~kept).sum())} of {len(kept)} rows left out, as they have missing cells"
-        ]
+        return kept, [f"rows left out, as they have missing cells: {(~kept).sum()} of {len(kept)}"]
     if gone.all(axis=0).any():
         raise FileFormatError(f"X must have a number in column {int(gone.all(axis=0).argmax())}")
     fill = (np.nanmean if how == "mean" else np.nanmedian)(X, axis=0)
     parts["X"] = np.where(gone, fill.astype(X.dtype), X)
-    cells, columns = int(gone.sum()), int(gone.any(axis=0).sum())
-    return None, [
-        f"missing cells filled with the {how} of their column: {cells} in {columns} columns"
-    ]
+    where = f"{gone.sum()} in {gone.any(axis=0).sum()} columns"
+    return None, [f"missing cells filled with the {how} of their column: {where}"]

@@ -86,12 +86,9 @@ class Table:
         domain = self.domain
         if domain.y is None or domain.labeled is not None:
             return domain
-        rest: Any = {
-            "groups": domain.groups,
-            "name": domain.name,
-            "feature_names": domain.feature_names,
-        }
-        return Domain(domain.X, domain.y, labeled=np.ones(len(domain), dtype=bool), **rest)
+        given = np.ones(len(domain), dtype=bool)
+        rest: Any = {role: getattr(domain, role) for role in ("groups", "name", "feature_names")}
+        return Domain(domain.X, domain.y, labeled=given, **rest)
 
     def _with(self, features: AnyArray) -> Any:
         """Return the frame with other features, where the first one of the file was."""

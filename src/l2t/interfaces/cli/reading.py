@@ -16,15 +16,8 @@ from l2t.experiences import open_store
 from l2t.experiences.store.address import Address
 from l2t.interfaces.cli.output import say
 
-__all__ = [
-    "check_outputs",
-    "free_path",
-    "known_classes",
-    "read_features",
-    "read_files",
-    "read_pair",
-]
-__all__ += ["shown_url"]
+__all__ = ["check_outputs", "free_path", "known_classes", "read_features", "read_files"]
+__all__ += ["read_pair", "shown_url"]
 
 
 def check_outputs(

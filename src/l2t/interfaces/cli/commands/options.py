@@ -121,16 +121,13 @@ def _reading(
     ] = None,
     id: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="A column that identifies rows. It is passed through to the output.",
-        ),
+        typer.Option(metavar="NAME", help="A column that identifies rows; passed through."),
     ] = None,
     ignore: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAMES",
-            help="Other columns that are no features, with commas between them; also passed through.",
+            help="Columns that are no features, with commas between them; passed through to the output.",
         ),
     ] = None,
     keep: Annotated[
@@ -145,15 +142,13 @@ def _reading(
         list[str] | None,
         typer.Option(
             metavar="TEXTS",
-            help="Cells that mean a missing number or label, beside empty ones, NA, N/A, null, NaN, None "
-            "and ?.",
+            help="Cells that are missing, beside empty ones, NA, N/A, null, NaN, None and ?.",
         ),
     ] = None,
     impute: Annotated[
         Literal["mean", "median", "drop"] | None,
         typer.Option(
-            help="Fill missing numbers with the mean or the median of their column, or drop their rows. "
-            "Without it they are an error."
+            help="Fill missing numbers with the mean or median of the column, or drop their rows."
         ),
     ] = None,
     decimal: Annotated[
