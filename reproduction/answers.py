@@ -20,7 +20,7 @@ import numpy.typing as npt
 from l2t.domains import Domain, KnownClasses, normalize, read_domain
 from l2t.inference import infer
 from l2t.inference.candidates import candidate_algorithms
-from l2t.numerics import few_threads
+from l2t.numerics import few_threads, principal_axes
 from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT, Task, fit_head
 from l2t.prediction.model import Features
 from l2t.prediction.prediction import _corrections
@@ -31,7 +31,9 @@ from l2t.prediction.scoring import (
     rehearse_combinations,
 )
 from l2t.progress import progress_bar
-from reproduction.kinds import KINDS, draw
+from reproduction.kinds import KINDS, MOST_SOURCE_ROWS
+from reproduction.kinds import _domain as load
+from reproduction.kinds import _split as split
 
 __all__ = ["FAMILIES", "SETTINGS", "Setting", "measure_answers"]
 
@@ -50,34 +52,64 @@ SETTINGS = {
     "20": Setting(20),
     "8:1": Setting(5, uneven=True),
 }
-#: Families by the kinds of data that they hold; "activity" is drawn here, the others in `kinds`.
+#: Families by the kinds of data that they hold; all but "activity" are those of `kinds`.
 FAMILIES = {
     group: tuple(kind for kind, each in KINDS.items() if each.group == group)
     for group in dict.fromkeys(each.group for each in KINDS.values())
 } | {"activity": ("activity",)}
+#: Classes of a target; digits have four to choose from, activity three.
+CLASSES = {
+    "photo-sketch": 8,
+    "photo-style": 4,
+    "intents": 10,
+    "characters": 6,
+    "letters": 6,
+    "digits": 3,
+    "mnist": 3,
+    "sounds": 5,
+    "activity": 3,
+}
 RATIO = 8.0
+COORDINATES = 256
 #: Rows of a target, at most.
 MOST_ROWS = 400
 
 
 @cache
-def _activity(data: Path) -> Domain:
-    return normalize(read_domain(data / "activity/wisdm.npz"), "zscore")
+def _domains(kind: str, data: Path) -> tuple[Domain, Domain]:
+    """Return the rows that sources and targets of a kind are drawn from.
+
+    Wide ones are in 256 principal coordinates of their source, which is faster and changes little.
+    """
+    if kind == "activity":
+        whole = normalize(read_domain(data / "activity/wisdm.npz"), "zscore")
+        return whole, whole
+    source, target = load(data, KINDS[kind].source), load(data, KINDS[kind].target)
+    if source.n_features <= COORDINATES:
+        return source, target
+    rows = np.random.default_rng(0).permutation(len(source))[:MOST_SOURCE_ROWS]
+    mean = source.X[rows].mean(axis=0, dtype=np.float64)
+    axes = principal_axes(source.X[rows] - mean, COORDINATES)
+    ours = source.with_features((source.X - mean) @ axes)
+    return ours, ours if source is target else target.with_features((target.X - mean) @ axes)
 
 
 def _task(kind: str, number: int, setting: Setting, data: Path) -> tuple[Domain, Domain, Any, Any]:
-    """Return a source, a target with all labels, the labelled rows and the tested rows."""
-    rng = np.random.default_rng([number, setting.shots, setting.uneven])
+    """Return a source, a target with all labels, the labelled rows and the tested rows.
+
+    The source has all classes that the target may not have, in at most 3,000 rows.
+    """
+    ours, theirs = _domains(kind, data)
+    family = "activity" if kind == "activity" else KINDS[kind].group
+    rng = np.random.default_rng([number, sorted([*KINDS, "activity"]).index(kind)])
     if kind == "activity":
-        whole = _activity(data)
-        order = rng.permutation(len(whole.classes))
-        source = whole.take(np.isin(whole.codes, order[:3]))
-        target = whole.take(np.isin(whole.codes, order[3:]))
-        some = [rng.permutation(np.flatnonzero(target.codes == c))[:80] for c in range(3)]
-        target = target.take(np.concatenate(some))
+        base, novel = np.split(rng.permutation(len(ours.classes)), 2)
     else:
-        drawn = draw(kind, "true", number, data, n_targets=1)
-        source, target = drawn.source, drawn.targets[0]
+        base, novel = split(ours, theirs, rng)
+    rows = rng.permutation(np.flatnonzero(np.isin(ours.codes, base)))[:MOST_SOURCE_ROWS]
+    source = Domain(ours.X[rows], ours.codes[rows], name="source")
+    some = np.flatnonzero(np.isin(theirs.codes, novel[: CLASSES[family]]))
+    target = theirs.take(some)
     codes = np.unique(target.codes, return_inverse=True)[1]
     members = [rng.permutation(np.flatnonzero(codes == c)) for c in range(codes.max() + 1)]
     most = max(MOST_ROWS // len(members), 20)
