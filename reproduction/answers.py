@@ -21,11 +21,13 @@ from l2t.domains import Domain, KnownClasses, normalize, read_domain
 from l2t.inference import infer
 from l2t.inference.candidates import candidate_algorithms
 from l2t.numerics import few_threads, principal_axes
-from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT, Task, fit_head
+from l2t.prediction.choice import Rule, Situation
+from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, DEFAULT, Task, fit_head
 from l2t.prediction.model import Features
 from l2t.prediction.prediction import _corrections
 from l2t.prediction.scoring import (
     PLAIN,
+    Scores,
     cross_validate,
     evenness_of,
     rehearse_combinations,
@@ -35,7 +37,7 @@ from reproduction.kinds import KINDS, MOST_SOURCE_ROWS
 from reproduction.kinds import _domain as load
 from reproduction.kinds import _split as split
 
-__all__ = ["FAMILIES", "SETTINGS", "Setting", "measure_answers"]
+__all__ = ["FAMILIES", "SETTINGS", "Setting", "chosen", "fit_rule", "measure_answers"]
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,9 @@ FAMILIES = {
 } | {"activity": ("activity",)}
 #: Classes of a target; digits have four to choose from, activity three.
 CLASSES = {
-    "photo-sketch": 8,
+    "photo-sketch": 6,
     "photo-style": 4,
-    "intents": 10,
+    "intents": 6,
     "characters": 6,
     "letters": 6,
     "digits": 3,
@@ -72,7 +74,7 @@ CLASSES = {
 RATIO = 8.0
 COORDINATES = 256
 #: Rows of a target, at most.
-MOST_ROWS = 400
+MOST_ROWS = 300
 
 
 @cache
@@ -232,3 +234,93 @@ def _real(
             by_class = [right[codes[test] == c].mean() for c in np.unique(codes[test])]
             tables[:, i, j] = right.mean(), np.mean(by_class), evenness_of(found, n_classes)
     return tuple(tables)
+
+
+Combination = tuple[str, str]
+#: Numbers of the rule that are not fitted, and the strength of what keeps the others small.
+ROOM = 0.05
+ROWS = 150.0
+PENALTIES = {"weights": 1e-5, "priors": 3e-3}
+FEATURES = (PLAIN, "spectrum", "classes", "classes+spectrum")
+
+
+def situation(task: dict[str, Any]) -> Situation:
+    """Return what is known of the combinations of a task."""
+
+    def scores(found: dict[str, Any] | None) -> Scores | None:
+        if found is None:
+            return None
+        return Scores(
+            tuple(found["features"]),
+            tuple(task["classifiers"]),
+            np.array(found["values"]),
+            np.array(found["evenness"]),
+            found["n_classes"],
+            np.array(found["sizes"]),
+        )
+
+    features = PLAIN if task["choice"] == "identity" else task["choice"]
+    known = scores(task["rehearsed"]), scores(task["measured"])
+    default = features, DEFAULT
+    return Situation(*known, task["corrections"], default, task["shots"], task["n_classes"])
+
+
+def combinations(task: dict[str, Any], *, balanced: bool = False) -> list[Combination]:
+    """Return the combinations that L2T may choose from."""
+    names = [name for name in task["classifiers"] if balanced or name not in BALANCED]
+    return [(features, name) for features in task["features"] for name in names]
+
+
+def accuracy(task: dict[str, Any], combination: Combination) -> float:
+    """Return the real accuracy of a combination; balanced accuracy where classes are in the ratio 8:1."""
+    table = task["balanced_accuracy" if SETTINGS[task["setting"]].uneven else "real"]
+    features, name = combination
+    found = table[task["features"].index(features)][task["classifiers"].index(name)]
+    return float(found)
+
+
+def chosen(task: dict[str, Any], rule: Rule, *, balanced: bool = False) -> Combination:
+    """Return the combination that L2T chooses."""
+    known = situation(task)
+    gains = {each: known.gain(each, rule) for each in combinations(task, balanced=balanced)}
+    best = max(gains, key=lambda each: gains[each])
+    return best if gains[best] > 0 else known.default
+
+
+def fit_rule(tasks: list[dict[str, Any]]) -> Rule:
+    """Fit the rule to tasks: ridge regression of real gains, every family with the same weight."""
+    counts = {family: sum(t["family"] == family for t in tasks) for family in FAMILIES}
+    lines = [*CLASSIFIERS, *FEATURES]
+    n = 4 + 2 * len(lines)
+    A, b = np.zeros((n, n)), np.zeros(n)
+    for task in tasks:
+        known, some = situation(task), combinations(task, balanced=True)
+        if known.rehearsed is None:
+            continue
+        base = accuracy(task, known.default)
+        X = np.array([_row(known, each, lines) for each in some])
+        y = np.array([accuracy(task, each) - base for each in some])
+        weight = 1.0 / len(some) / counts[task["family"]]
+        A, b = A + weight * X.T @ X, b + weight * X.T @ y
+    A[np.diag_indices(n)] += [PENALTIES["weights"]] * 4 + [PENALTIES["priors"]] * (n - 4)
+    found = np.round(np.linalg.solve(A, b), 4).tolist()
+    priors = {name: (found[4 + 2 * i], found[5 + 2 * i]) for i, name in enumerate(lines)}
+    return Rule(
+        (found[0], found[1]),
+        found[2],
+        found[3],
+        ROOM,
+        ROWS,
+        {name: priors[name] for name in CLASSIFIERS},
+        {name: priors[name] for name in FEATURES},
+    )
+
+
+def _row(known: Situation, combination: Combination, lines: list[str]) -> npt.NDArray[Any]:
+    """Return what the gain of a combination over the default is linear in."""
+    ours, theirs = (
+        np.array([name in each for name in lines], dtype=float)
+        for each in (combination, known.default)
+    )
+    differences = np.outer(ours - theirs, [1.0, np.log(known.shots)]).ravel()
+    return np.concatenate([known.inputs(combination, ROOM, ROWS), differences])

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
-from l2t.prediction.choice import Rule, choose
+from l2t.prediction.choice import Rule, Situation, choose
 from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT
 from l2t.prediction.labelling import labels_needed, suggest_rows
 from l2t.prediction.scoring import Scores, folds
 
 FEATURES = ("plain", "spectrum")
 NAMES = tuple(CLASSIFIERS)
+#: Without priors.
+RULE = Rule(
+    rehearsed=(0.8, 0.0),
+    correction=1.0,
+    measured=1.0,
+    room=0.05,
+    rows=100.0,
+    classifiers=dict.fromkeys(NAMES, (0.0, 0.0)),
+    features=dict.fromkeys(FEATURES, (0.0, 0.0)),
+)
 COMBINATIONS = [(features, name) for features in FEATURES for name in NAMES]
 
 
@@ -25,10 +37,9 @@ def scores(level=0.6, n_trials=6, size=40, noise=0.0, **better):
     return Scores(FEATURES, NAMES, values, np.ones_like(values), 3, sizes)
 
 
-def chosen(rehearsed=None, measured=None, corrections=None, **options):
-    used, outlooks = choose(
-        COMBINATIONS, rehearsed, measured, corrections or {}, n_classes=3, **options
-    )
+def chosen(rehearsed=None, measured=None, corrections=None, rule=RULE, shots=5, **options):
+    options |= {"n_classes": 3, "shots": shots, "rule": rule}
+    used, outlooks = choose(COMBINATIONS, rehearsed, measured, corrections or {}, **options)
     assert len(outlooks) == len(COMBINATIONS)
     return used
 
@@ -43,21 +54,36 @@ def test_a_large_rehearsed_gain_is_followed():
     used = chosen(scores(nearest_neighbour=0.2))
     assert (used.features, used.classifier) == ("plain", "nearest neighbour")
     assert used.expected > 0.65
+    assert used.gain == pytest.approx(gain(scores(nearest_neighbour=0.2)))
 
 
-def test_a_small_or_uncertain_gain_is_not():
-    assert chosen(scores(nearest_neighbour=0.002)).classifier == DEFAULT
+def gain(rehearsed, features="plain", classifier="nearest neighbour", **options):
+    situation = Situation(rehearsed, None, {}, ("plain", DEFAULT), options.pop("shots", 5), 3)
+    return situation.gain((features, classifier), options.pop("rule", RULE))
+
+
+def test_an_uncertain_gain_counts_less():
     noisy = scores(n_trials=2)
     noisy.values[:, 0, NAMES.index("nearest neighbour")] += [0.3, -0.2]
-    assert chosen(noisy).classifier == DEFAULT
+    assert 0 < gain(noisy) < 0.2 * gain(scores(nearest_neighbour=0.05))
 
 
 def test_where_everything_rehearses_near_1_gains_count_less():
-    sure = scores(0.97, nearest_neighbour=0.012)
-    unsure = scores(0.6, nearest_neighbour=0.012)
-    rule = Rule(least=0.008, room=0.05)
-    assert chosen(sure, rule=rule).classifier == DEFAULT
-    assert chosen(unsure, rule=rule).classifier == "nearest neighbour"
+    sure, unsure = (gain(scores(level, nearest_neighbour=0.02)) for level in (0.97, 0.6))
+    assert 0 < sure < 0.5 * unsure
+
+
+def test_priors_decide_where_nothing_else_does():
+    rule = dataclasses.replace(RULE, features={"plain": (0.0, 0.0), "spectrum": (0.05, -0.02)})
+    assert chosen(scores(), rule=rule, shots=1).features == "spectrum"
+    assert chosen(scores(), rule=rule, shots=40).features == "plain"
+    assert chosen(rule=rule, shots=1).features == "plain"  # nothing was rehearsed
+    assert Rule.default().prior(("plain", DEFAULT), 5) == pytest.approx(0.0, abs=0.2)
+
+
+def test_without_a_rehearsal_the_labelled_rows_must_be_clear():
+    assert chosen(None, scores(nearest_neighbour=0.02)).classifier == DEFAULT
+    assert chosen(None, scores(nearest_neighbour=0.2)).classifier == "nearest neighbour"
 
 
 def test_many_labels_outweigh_the_rehearsal():

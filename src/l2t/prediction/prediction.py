@@ -262,6 +262,7 @@ class _Work:
                 measured,
                 _corrections(found),
                 features=features,
+                shots=training.shots,
                 n_classes=len(training.classes),
                 balanced=balanced or classifier in BALANCED,
             )
