@@ -20,20 +20,24 @@ import numpy.typing as npt
 from l2t.domains import Domain, KnownClasses, normalize, read_domain
 from l2t.inference import infer
 from l2t.inference.candidates import candidate_algorithms
-from l2t.numerics import few_threads
-from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT, Task, fit_head
+from l2t.numerics import few_threads, principal_axes
+from l2t.prediction.choice import Rule, Situation
+from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, DEFAULT, Task, fit_head
 from l2t.prediction.model import Features
 from l2t.prediction.prediction import _corrections
 from l2t.prediction.scoring import (
     PLAIN,
+    Scores,
     cross_validate,
     evenness_of,
     rehearse_combinations,
 )
 from l2t.progress import progress_bar
-from reproduction.kinds import KINDS, draw
+from reproduction.kinds import KINDS, MOST_SOURCE_ROWS
+from reproduction.kinds import _domain as load
+from reproduction.kinds import _split as split
 
-__all__ = ["FAMILIES", "SETTINGS", "Setting", "measure_answers"]
+__all__ = ["FAMILIES", "SETTINGS", "Setting", "chosen", "fit_rule", "measure_answers"]
 
 
 @dataclass(frozen=True)
@@ -50,34 +54,64 @@ SETTINGS = {
     "20": Setting(20),
     "8:1": Setting(5, uneven=True),
 }
-#: Families by the kinds of data that they hold; "activity" is drawn here, the others in `kinds`.
+#: Families by the kinds of data that they hold; all but "activity" are those of `kinds`.
 FAMILIES = {
     group: tuple(kind for kind, each in KINDS.items() if each.group == group)
     for group in dict.fromkeys(each.group for each in KINDS.values())
 } | {"activity": ("activity",)}
+#: Classes of a target; digits have four to choose from, activity three.
+CLASSES = {
+    "photo-sketch": 6,
+    "photo-style": 4,
+    "intents": 6,
+    "characters": 6,
+    "letters": 6,
+    "digits": 3,
+    "mnist": 3,
+    "sounds": 5,
+    "activity": 3,
+}
 RATIO = 8.0
+COORDINATES = 256
 #: Rows of a target, at most.
-MOST_ROWS = 400
+MOST_ROWS = 300
 
 
 @cache
-def _activity(data: Path) -> Domain:
-    return normalize(read_domain(data / "activity/wisdm.npz"), "zscore")
+def _domains(kind: str, data: Path) -> tuple[Domain, Domain]:
+    """Return the rows that sources and targets of a kind are drawn from.
+
+    Wide ones are in 256 principal coordinates of their source, which is faster and changes little.
+    """
+    if kind == "activity":
+        whole = normalize(read_domain(data / "activity/wisdm.npz"), "zscore")
+        return whole, whole
+    source, target = load(data, KINDS[kind].source), load(data, KINDS[kind].target)
+    if source.n_features <= COORDINATES:
+        return source, target
+    rows = np.random.default_rng(0).permutation(len(source))[:MOST_SOURCE_ROWS]
+    mean = source.X[rows].mean(axis=0, dtype=np.float64)
+    axes = principal_axes(source.X[rows] - mean, COORDINATES)
+    ours = source.with_features((source.X - mean) @ axes)
+    return ours, ours if source is target else target.with_features((target.X - mean) @ axes)
 
 
 def _task(kind: str, number: int, setting: Setting, data: Path) -> tuple[Domain, Domain, Any, Any]:
-    """Return a source, a target with all labels, the labelled rows and the tested rows."""
-    rng = np.random.default_rng([number, setting.shots, setting.uneven])
+    """Return a source, a target with all labels, the labelled rows and the tested rows.
+
+    The source has all classes that the target may not have, in at most 3,000 rows.
+    """
+    ours, theirs = _domains(kind, data)
+    family = "activity" if kind == "activity" else KINDS[kind].group
+    rng = np.random.default_rng([number, sorted([*KINDS, "activity"]).index(kind)])
     if kind == "activity":
-        whole = _activity(data)
-        order = rng.permutation(len(whole.classes))
-        source = whole.take(np.isin(whole.codes, order[:3]))
-        target = whole.take(np.isin(whole.codes, order[3:]))
-        some = [rng.permutation(np.flatnonzero(target.codes == c))[:80] for c in range(3)]
-        target = target.take(np.concatenate(some))
+        base, novel = np.split(rng.permutation(len(ours.classes)), 2)
     else:
-        drawn = draw(kind, "true", number, data, n_targets=1)
-        source, target = drawn.source, drawn.targets[0]
+        base, novel = split(ours, theirs, rng)
+    rows = rng.permutation(np.flatnonzero(np.isin(ours.codes, base)))[:MOST_SOURCE_ROWS]
+    source = Domain(ours.X[rows], ours.codes[rows], name="source")
+    some = np.flatnonzero(np.isin(theirs.codes, novel[: CLASSES[family]]))
+    target = theirs.take(some)
     codes = np.unique(target.codes, return_inverse=True)[1]
     members = [rng.permutation(np.flatnonzero(codes == c)) for c in range(codes.max() + 1)]
     most = max(MOST_ROWS // len(members), 20)
@@ -200,3 +234,93 @@ def _real(
             by_class = [right[codes[test] == c].mean() for c in np.unique(codes[test])]
             tables[:, i, j] = right.mean(), np.mean(by_class), evenness_of(found, n_classes)
     return tuple(tables)
+
+
+Combination = tuple[str, str]
+#: Numbers of the rule that are not fitted, and the strength of what keeps the others small.
+ROOM = 0.05
+ROWS = 150.0
+PENALTIES = {"weights": 1e-5, "priors": 3e-3}
+FEATURES = (PLAIN, "spectrum", "classes", "classes+spectrum")
+
+
+def situation(task: dict[str, Any]) -> Situation:
+    """Return what is known of the combinations of a task."""
+
+    def scores(found: dict[str, Any] | None) -> Scores | None:
+        if found is None:
+            return None
+        return Scores(
+            tuple(found["features"]),
+            tuple(task["classifiers"]),
+            np.array(found["values"]),
+            np.array(found["evenness"]),
+            found["n_classes"],
+            np.array(found["sizes"]),
+        )
+
+    features = PLAIN if task["choice"] == "identity" else task["choice"]
+    known = scores(task["rehearsed"]), scores(task["measured"])
+    default = features, DEFAULT
+    return Situation(*known, task["corrections"], default, task["shots"], task["n_classes"])
+
+
+def combinations(task: dict[str, Any], *, balanced: bool = False) -> list[Combination]:
+    """Return the combinations that L2T may choose from."""
+    names = [name for name in task["classifiers"] if balanced or name not in BALANCED]
+    return [(features, name) for features in task["features"] for name in names]
+
+
+def accuracy(task: dict[str, Any], combination: Combination) -> float:
+    """Return the real accuracy of a combination; balanced accuracy where classes are in the ratio 8:1."""
+    table = task["balanced_accuracy" if SETTINGS[task["setting"]].uneven else "real"]
+    features, name = combination
+    found = table[task["features"].index(features)][task["classifiers"].index(name)]
+    return float(found)
+
+
+def chosen(task: dict[str, Any], rule: Rule, *, balanced: bool = False) -> Combination:
+    """Return the combination that L2T chooses."""
+    known = situation(task)
+    gains = {each: known.gain(each, rule) for each in combinations(task, balanced=balanced)}
+    best = max(gains, key=lambda each: gains[each])
+    return best if gains[best] > 0 else known.default
+
+
+def fit_rule(tasks: list[dict[str, Any]]) -> Rule:
+    """Fit the rule to tasks: ridge regression of real gains, every family with the same weight."""
+    counts = {family: sum(t["family"] == family for t in tasks) for family in FAMILIES}
+    lines = [*CLASSIFIERS, *FEATURES]
+    n = 4 + 2 * len(lines)
+    A, b = np.zeros((n, n)), np.zeros(n)
+    for task in tasks:
+        known, some = situation(task), combinations(task, balanced=True)
+        if known.rehearsed is None:
+            continue
+        base = accuracy(task, known.default)
+        X = np.array([_row(known, each, lines) for each in some])
+        y = np.array([accuracy(task, each) - base for each in some])
+        weight = 1.0 / len(some) / counts[task["family"]]
+        A, b = A + weight * X.T @ X, b + weight * X.T @ y
+    A[np.diag_indices(n)] += [PENALTIES["weights"]] * 4 + [PENALTIES["priors"]] * (n - 4)
+    found = np.round(np.linalg.solve(A, b), 4).tolist()
+    priors = {name: (found[4 + 2 * i], found[5 + 2 * i]) for i, name in enumerate(lines)}
+    return Rule(
+        (found[0], found[1]),
+        found[2],
+        found[3],
+        ROOM,
+        ROWS,
+        {name: priors[name] for name in CLASSIFIERS},
+        {name: priors[name] for name in FEATURES},
+    )
+
+
+def _row(known: Situation, combination: Combination, lines: list[str]) -> npt.NDArray[Any]:
+    """Return what the gain of a combination over the default is linear in."""
+    ours, theirs = (
+        np.array([name in each for name in lines], dtype=float)
+        for each in (combination, known.default)
+    )
+    differences = np.outer(ours - theirs, [1.0, np.log(known.shots)]).ravel()
+    return np.concatenate([known.inputs(combination, ROOM, ROWS), differences])

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import l2t
@@ -91,6 +92,19 @@ def test_frames_arrays_and_several_sources(kinds, found):
     assert np.mean(again.labels == found.labels) > 0.95
 
 
+def test_polars_frames(kinds, found):
+    source, target = kinds
+    columns = [f"f{i}" for i in range(8)]
+    ours, theirs = (pl.DataFrame(each.X, schema=columns) for each in (source, target))
+    labels = pl.Series(
+        [y if known else None for y, known in zip(target.y, target.labeled, strict=True)]
+    )
+    again = l2t.predict((ours, source.y), (theirs, labels))
+    np.testing.assert_array_equal(again.labels, found.labels)
+    assert again.model.feature_names == tuple(columns)
+    np.testing.assert_array_equal(again.model.predict(theirs[columns[::-1]]), found.labels)
+
+
 def test_a_classifier_that_is_asked_for_is_used(kinds):
     found = l2t.predict(*kinds, classifier="nearest neighbour")
     assert found.classifier == "nearest neighbour"
@@ -148,6 +162,8 @@ def test_suggested_rows_are_not_labelled_yet(kinds, found):
     assert len(set(rows.tolist())) == 6
     assert not target.labeled[rows].any()
     assert len(found.suggest(1000)) == (~target.labeled).sum()
+    with pytest.raises(InvalidInputError, match="n must be a whole number of at least 1, got 0"):
+        found.suggest(0)
 
 
 def test_the_same_seed_gives_the_same_prediction(kinds, found):

@@ -43,6 +43,8 @@ GRID = (1.0, 10.0, 100.0)
 C_DEFAULT = 10.0
 #: Labels per class, in the smallest class, from which C is cross-validated.
 CV_SHOTS = 3
+#: Classes have as many rows as labels, with so many labels more of each: few labels say little of that.
+EVEN_LABELS = 5.0
 #: Bandwidth of the graph of label spreading in mean squared distances, and how far labels spread.
 SPREAD_WIDTH = 0.05
 SPREADING = 0.8
@@ -176,17 +178,20 @@ def _logistic(task: Task, C: float | None = None) -> Head:
     else:
         small = rows - centre
 
+    counts = np.bincount(task.codes)
+    shares = (counts + EVEN_LABELS) / (counts + EVEN_LABELS).sum()
+    weights = dict(enumerate(shares * len(rows) / counts))
+
     def trained(C: float, some: Codes) -> LogisticRegression:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            return LogisticRegression(C=C, tol=1e-3, max_iter=300).fit(
+            return LogisticRegression(C=C, tol=1e-3, max_iter=300, class_weight=weights).fit(
                 small[some], task.codes[some]
             )
 
     if C is None:
         C = C_DEFAULT
-        least = int(np.bincount(task.codes).min())
-        if least >= CV_SHOTS:
+        if counts.min() >= CV_SHOTS:
             folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(small, task.codes))
             right = [
                 sum(

@@ -35,7 +35,7 @@ from l2t.prediction.scoring import PLAIN, Scores, cross_validate, rehearse_combi
 from l2t.prediction.training import Training, TrainOn, as_domain, column_scales, training_rows
 from l2t.reflection import ReflectionFunction
 from l2t.typing import AnyArray, Array
-from l2t.validation import instance_of, one_of, seed
+from l2t.validation import instance_of, one_of, seed, whole_number
 
 __all__ = ["Prediction", "predict"]
 
@@ -95,8 +95,9 @@ class Prediction:
         return f"Prediction({n} rows, {k} classes, {self.classifier} on {self.choice})"
 
     def suggest(self, n: int) -> npt.NDArray[np.intp]:
-        """Return the places of n rows to label next: typical rows of groups without a label."""
-        return suggest_rows(self._rows, self.given, n)
+        """Return the places of n rows to label next: typical ones of those that are least certain."""
+        whole_number("n", n, least=1)
+        return suggest_rows(self._rows, self.probabilities, self.given, n)
 
     def plot(self) -> Any:
         """Return a figure of the accuracies to expect (needs matplotlib)."""
@@ -261,6 +262,7 @@ class _Work:
                 measured,
                 _corrections(found),
                 features=features,
+                shots=training.shots,
                 n_classes=len(training.classes),
                 balanced=balanced or classifier in BALANCED,
             )

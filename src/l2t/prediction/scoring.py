@@ -33,9 +33,10 @@ Split = tuple[Codes, Codes]
 #: The features as they are.
 PLAIN = "plain"
 N_PLAYS = 6
-N_DRAWS = 2
+#: Sets of labelled rows per play: with few labels per class it counts more which they are.
+N_DRAWS = {1: 2, 5: 1}
 #: Rows of a playing target, and labels per class in it, at most.
-MAX_ROWS = 400
+MAX_ROWS = 300
 MAX_SHOTS = 40
 N_FOLDS = 4
 #: How many rehearsals are kept in the process.
@@ -161,7 +162,7 @@ def rehearse_combinations(
     shots : float
         Its labelled rows per class.
     n_plays : int
-        How many times, each with other classes; every play labels two sets of rows.
+        How many times, each with other classes; every play labels one or two sets of rows.
     random_state : int
         The seed of the plays.
     classifiers : sequence of str
@@ -200,6 +201,7 @@ def _rehearse(
     classifiers: Sequence[str],
 ) -> Scores | None:
     trials: list[Scores] = []
+    n_draws = N_DRAWS[max(few for few in N_DRAWS if few <= n_labels)]
     for number, play in enumerate(draw_plays(known, *settings)):
         target = play.pair.target
         codes = np.unique(target.codes, return_inverse=True)[1]
@@ -212,7 +214,7 @@ def _rehearse(
             except L2TError:  # it cannot play with these classes
                 continue
         rng = np.random.default_rng([settings[-1], number])
-        splits = [_labelled(codes, n_labels, rng) for _ in range(N_DRAWS)]
+        splits = [_labelled(codes, n_labels, rng) for _ in range(n_draws)]
         if all(len(test) for _, test in splits):
             trials.append(score(target.X, factors, codes, splits, classifiers=classifiers))
     shared = [name for name in (PLAIN, *algorithms) if all(name in t.features for t in trials)]
