@@ -103,7 +103,7 @@ def test_the_source_of_a_demo_pair_has_all_other_digits():
 def test_errors_are_one_sentence_and_exit_code_1(tmp_path, l2t):
     for arguments, sentence in (
         (("demo", "--plot", "x.xyz"), "a figure must end in .png, .svg, .pdf, got 'x.xyz'"),
-        (("demo", "--plot", "no/x.png"), "the folder of a figure must exist"),
+        (("demo", "--plot", "no/x.png"), "no/x.png: cannot be written: its directory"),
         (("demo", "--report", "no/x.html"), "no/x.html: cannot be written: its directory"),
         (("collect", "a.csv", "b.csv"), "a.csv"),
         (("store", "check", tmp_path / "absent.db"), "absent.db"),

@@ -147,7 +147,7 @@ def learn(
     function.save(output)
     settings = write_settings(context, output, store=known)
     show_record(function_summary(function), format)
-    say(f"written to {output}; to repeat it: l2t learn --config {settings}", quiet)
+    say(f"written to {output}; to repeat it: l2t learn --config {settings} --force", quiet)
     say(f"next: l2t transfer SOURCE TARGET --reflection {shlex.quote(str(output))}", quiet)
 
 
