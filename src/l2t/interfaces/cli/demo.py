@@ -72,7 +72,7 @@ def run_demo(
     say(f"Report with pictures: {report}", quiet)
     say(
         "Next, with files of your own:\n"
-        "  l2t transfer SOURCE.csv TARGET.csv --label COLUMN -o transformed.csv\n"
+        "  l2t predict SOURCE.csv TARGET.csv --label COLUMN -o predictions.csv\n"
         "  l2t collect SOURCE.npz TARGET.npz && l2t learn   # experiences of your own",
         quiet,
     )

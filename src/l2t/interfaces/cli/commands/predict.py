@@ -66,6 +66,7 @@ def predict(
     best is used, even if it is a plain one.
 
       l2t predict photos.csv sketches.csv --label species -o predictions.csv --save model.l2t
+
       l2t apply model.l2t new.csv -o new_predictions.csv
     """
     from l2t.domains.files import check_writable
