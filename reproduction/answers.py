@@ -24,13 +24,13 @@ from l2t.numerics import few_threads, principal_axes
 from l2t.prediction.choice import Rule, Situation
 from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, DEFAULT, Task, fit_head
 from l2t.prediction.model import Features
-from l2t.prediction.prediction import _corrections
+from l2t.prediction.prediction import expected_beyond_rehearsal
 from l2t.prediction.scoring import (
     PLAIN,
     Scores,
-    cross_validate,
-    evenness_of,
+    folds,
     rehearse_combinations,
+    score,
 )
 from l2t.progress import progress_bar
 from reproduction.kinds import KINDS, MOST_SOURCE_ROWS
@@ -175,8 +175,9 @@ def _measure(family: str, kind: str, number: int, name: str, data: Path) -> dict
             shots=len(labelled) / n_classes,
         )
         codes = np.where(mask, target.codes, -1)
-        measured = cross_validate(aim.X, factors, codes, mask)
-        real, fair, evenness = _real(aim, factors, labelled, test, n_classes)
+        splits = folds(codes, mask)
+        measured = score(aim.X, factors, codes, splits, tuple(CLASSIFIERS)) if splits else None
+        real, fair = _real(aim, factors, labelled, test, n_classes)
     known = KnownClasses([source])
     gap = target.X.mean(axis=0) - known.X.mean(axis=0)
     spread = target.X.var(axis=0).sum() + known.X.var(axis=0).sum()
@@ -192,14 +193,13 @@ def _measure(family: str, kind: str, number: int, name: str, data: Path) -> dict
         "gap": float(gap @ gap / spread),
         "choice": found.choice,
         "predicted": {k: v.predicted for k, v in found.candidates.items()},
-        "corrections": _corrections(found),
+        "corrections": expected_beyond_rehearsal(found),
         "features": list(factors),
         "classifiers": list(CLASSIFIERS),
         "rehearsed": None if rehearsed is None else _plain(rehearsed),
         "measured": None if measured is None else _plain(measured),
         "real": real.tolist(),
         "balanced_accuracy": fair.tolist(),
-        "evenness": evenness.tolist(),
     }
 
 
@@ -207,7 +207,6 @@ def _plain(scores: Any) -> dict[str, Any]:
     return {
         "features": scores.features,
         "values": scores.values.tolist(),
-        "evenness": scores.evenness.tolist(),
         "n_classes": scores.n_classes,
         "sizes": scores.sizes.tolist(),
     }
@@ -220,8 +219,8 @@ def _real(
     test: npt.NDArray[np.intp],
     n_classes: int,
 ) -> tuple[npt.NDArray[Any], ...]:
-    """Return accuracy, balanced accuracy and evenness of all combinations (features, classifiers)."""
-    tables = np.empty((3, len(factors), len(CLASSIFIERS)))
+    """Return accuracy and balanced accuracy of all combinations (features, classifiers)."""
+    tables = np.empty((2, len(factors), len(CLASSIFIERS)))
     codes = target.codes
     for i, W in enumerate(factors.values()):
         plain = Features.of(target.X, W)
@@ -230,9 +229,9 @@ def _real(
             Z = Features(W, plain.mean, plain.scale, classifier.unit)(target.X)
             task = Task(Z, labelled, codes[labelled], n_classes)
             head = heads[name] = fit_head(name, task, guess=heads.get(DEFAULT))
-            right = (found := head.scores(Z[test]).argmax(axis=1)) == codes[test]
+            right = head.scores(Z[test]).argmax(axis=1) == codes[test]
             by_class = [right[codes[test] == c].mean() for c in np.unique(codes[test])]
-            tables[:, i, j] = right.mean(), np.mean(by_class), evenness_of(found, n_classes)
+            tables[:, i, j] = right.mean(), np.mean(by_class)
     return tuple(tables)
 
 
@@ -254,7 +253,6 @@ def situation(task: dict[str, Any]) -> Situation:
             tuple(found["features"]),
             tuple(task["classifiers"]),
             np.array(found["values"]),
-            np.array(found["evenness"]),
             found["n_classes"],
             np.array(found["sizes"]),
         )

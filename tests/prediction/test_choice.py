@@ -34,12 +34,14 @@ def scores(level=0.6, n_trials=6, size=40, noise=0.0, **better):
         values[:, 0, NAMES.index(name.replace("_", " "))] += gain
     values += noise * np.random.default_rng(0).normal(size=values.shape)
     sizes = np.full(n_trials, size)
-    return Scores(FEATURES, NAMES, values, np.ones_like(values), 3, sizes)
+    return Scores(FEATURES, NAMES, values, 3, sizes)
 
 
-def chosen(rehearsed=None, measured=None, corrections=None, rule=RULE, shots=5, **options):
-    options |= {"n_classes": 3, "shots": shots, "rule": rule}
-    used, outlooks = choose(COMBINATIONS, rehearsed, measured, corrections or {}, **options)
+def chosen(
+    rehearsed=None, measured=None, corrections=None, shots=5, features="plain", rule=RULE, **options
+):
+    situation = Situation(rehearsed, measured, corrections or {}, (features, DEFAULT), shots, 3)
+    used, outlooks = choose(COMBINATIONS, situation, rule=rule, **options)
     assert len(outlooks) == len(COMBINATIONS)
     return used
 

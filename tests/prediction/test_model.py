@@ -14,8 +14,8 @@ from sklearn.naive_bayes import GaussianNB
 
 import l2t
 from l2t.exceptions import FileFormatError, InvalidInputError
-from l2t.prediction.classifiers import CLASSIFIERS, EstimatorHead, Task, fit_head
-from l2t.prediction.model import Features, Model, load_model
+from l2t.prediction.classifiers import CLASSIFIERS, Task, fit_head
+from l2t.prediction.model import EstimatorHead, Features, Model, load_model
 
 NAMES = ("a", "b", "c", "d")
 

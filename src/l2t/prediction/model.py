@@ -19,10 +19,10 @@ from l2t.domains.domain import feature_rows
 from l2t.domains.files._disk import reading, replacing, writing
 from l2t.domains.labels import decode_labels, encode_labels
 from l2t.exceptions import InvalidInputError
-from l2t.prediction.classifiers import EstimatorHead, Head
+from l2t.prediction.classifiers import Head
 from l2t.typing import AnyArray, Array
 
-__all__ = ["Features", "Model", "load_model"]
+__all__ = ["EstimatorHead", "Features", "Model", "load_model"]
 
 #: The version of the file's form; a reader rejects a newer one.
 SCHEMA = 1
@@ -47,12 +47,12 @@ class Features:
     columns: Array | None = None
 
     @classmethod
-    def of(cls, X: AnyArray, W: AnyArray | None) -> Features:
+    def of(cls, X: AnyArray, W: AnyArray | None, *, unit: bool = False) -> Features:
         """Return the features of target rows X: with a mean of zero and a mean squared norm of 1."""
         Z = np.asarray(X if W is None else X @ W, dtype=np.float64)
         mean = Z.mean(axis=0)
         scale = float(np.sqrt(np.mean(np.sum((Z - mean) ** 2, axis=1))))
-        return cls(W, mean, scale if scale > 0 else 1.0)
+        return cls(W, mean, scale if scale > 0 else 1.0, unit)
 
     def __call__(self, X: Any) -> Array:
         """Return the rows that the classifier takes."""
@@ -64,6 +64,26 @@ class Features:
             norms = np.linalg.norm(Z, axis=1, keepdims=True)
             Z /= np.where(norms > 0, norms, 1.0)
         return np.asarray(Z)
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorHead:
+    """A classifier of scikit-learn that was trained on the classes themselves."""
+
+    estimator: Any
+
+    def scores(self, Z: Array) -> Array:
+        """Return log probabilities, or the decision function, or 0 and 1."""
+        if hasattr(self.estimator, "predict_proba"):
+            return np.asarray(
+                np.log(np.maximum(self.estimator.predict_proba(Z), np.finfo(float).tiny))
+            )
+        if hasattr(self.estimator, "decision_function"):
+            found = np.asarray(self.estimator.decision_function(Z))
+            return np.stack([-found, found], axis=1) / 2 if found.ndim == 1 else found
+        return np.asarray(
+            self.estimator.predict(Z)[:, None] == self.estimator.classes_, dtype=float
+        )
 
 
 @dataclass(frozen=True, eq=False)
