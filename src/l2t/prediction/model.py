@@ -220,7 +220,7 @@ def _model(content: dict[str, Any], arrays: dict[str, Any]) -> Model:
         classes,
         None if names is None else tuple(map(str, names)),
         Features(arrays["W"], arrays["mean"], scale, bool(content["unit"]), arrays["columns"]),
-        Head(*(arrays[name] for name in ("coef", "intercept", "rows", "shares")), bandwidth),
+        Head(arrays["coef"], arrays["intercept"], arrays["rows"], arrays["shares"], bandwidth),
         temperature,
         str(content["name"]),
     )
