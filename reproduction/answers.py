@@ -120,10 +120,8 @@ def _row(known: Situation, combination: Combination, lines: list[str]) -> npt.ND
 
 BASELINES = ("nearest neighbour", "nearest centroid", "logistic", "label spreading", *BALANCED)
 #: Draws that calibration is measured on, and those that suggestions are.
-CALIBRATED = {
-    "families": ("characters", "letters", "digits", "mnist", "sounds", "activity"),
-    "n": 2,
-}
+CALIBRATED = ("characters", "letters", "digits", "mnist", "sounds", "activity")
+N_CALIBRATED = 2
 N_SUGGESTED = 8
 
 
