@@ -174,7 +174,7 @@ def _measure(family: str, kind: str, number: int, name: str, data: Path) -> dict
             shots=len(labelled) / n_classes,
         )
         codes = np.where(mask, target.codes, -1)
-        splits = folds(codes, mask)
+        splits = folds(codes)
         measured = score(aim.X, factors, codes, splits, tuple(CLASSIFIERS)) if splits else None
         real, fair = _real(aim, factors, labelled, test, n_classes)
     known = KnownClasses([source])

@@ -114,8 +114,7 @@ def test_what_inference_doubts_is_left():
 
 def test_every_fold_keeps_every_class():
     codes = np.array([0] * 7 + [1] * 2 + [2] + [-1] * 10)
-    tested = np.arange(20) < 10
-    found = folds(codes, tested, None)
+    found = folds(codes)
     held = np.concatenate([test for _, test in found])
     assert len(held) == len(set(held.tolist()))
     assert 9 not in held  # the only row of its class
@@ -123,12 +122,12 @@ def test_every_fold_keeps_every_class():
         assert not set(train.tolist()) & set(test.tolist())
         assert set(codes[train]) == {0, 1, 2}
         assert (codes[test] >= 0).all()
-    assert folds(np.array([0, 1, 2]), np.ones(3, dtype=bool), None) == []
+    assert folds(np.array([0, 1, 2])) == []
 
 
 def test_groups_are_held_out_together():
     codes, groups = np.tile([0, 1], 10), np.repeat(np.arange(5), 4)
-    for train, test in folds(codes, np.ones(20, dtype=bool), groups):
+    for train, test in folds(codes, groups):
         assert not set(groups[train].tolist()) & set(groups[test].tolist())
 
 

@@ -34,8 +34,9 @@ __all__ = ["Outlook", "Rule", "Situation", "choose"]
 
 #: Classifiers that trust the neighbourhoods of the target, as the features "spectrum" do.
 TRUSTING = ("label spreading", "smoothed logistic", "soft k-means", "balanced k-means")
-#: The gain for which the default is left where nothing was rehearsed.
-CLEAR = 0.03
+#: Where nothing was rehearsed: the gain for which the default is left, and n0.
+CLEAR = 0.02
+CLEAR_ROWS = 60.0
 #: Standard deviation of real accuracies around rehearsed ones.
 SPREAD = 0.1
 
@@ -119,11 +120,11 @@ class Situation:
 
     def gain(self, combination: Combination, rule: Rule) -> float:
         """Return the expected gain of a combination over the default."""
+        if self.rehearsed is None:
+            return float(self.inputs(combination, rule.room, CLEAR_ROWS)[3])
         weights = (*rule.rehearsed, rule.correction, rule.measured)
         gain = float(self.inputs(combination, rule.room, rule.rows) @ weights)
-        if self.rehearsed is not None:
-            gain += rule.prior(combination, self.shots) - rule.prior(self.default, self.shots)
-        return gain
+        return gain + rule.prior(combination, self.shots) - rule.prior(self.default, self.shots)
 
     def outlook(self, combination: Combination, rule: Rule) -> Outlook:
         """Return what to expect of a combination."""

@@ -34,6 +34,8 @@ __all__ = ["Prediction", "predict"]
 MAX_ROWS = 1500
 #: Multiples of the present number of labels that the curve of accuracy is rehearsed at.
 CURVE = (2, 4, 8)
+#: Below so many columns the default is logistic regression on rows as they are.
+FEW_COLUMNS = 10
 #: With shared classes there are many labels, and these are compared.
 FOR_MANY = ("nearest neighbour", "nearest centroid", "logistic", "logistic (centred)")
 
@@ -262,7 +264,9 @@ class _Work:
         if classifier == "auto":
             names = list(FOR_MANY if training.shared else CLASSIFIERS)
             names = [name for name in names if balanced or name not in BALANCED]
-        default = features, DEFAULT if DEFAULT in names else names[0]
+        # With few columns the norm of a row, which centred rows lose, is much of what is known.
+        usual = DEFAULT if self.X.shape[1] >= FEW_COLUMNS else "logistic"
+        default = features, usual if usual in names else names[0]
         rehearsed = None if training.shared else self._rehearse(names, training.shots)
         if rehearsed is not None and features not in rehearsed.features:
             rehearsed = None  # its plays had too few rows
@@ -306,19 +310,19 @@ class _Work:
         codes, n = self.training.codes, self.training.n_target
         rng = np.random.default_rng(self.seed)
         labelled = rng.permutation(np.flatnonzero(codes >= 0))
-        labelled = labelled[np.argsort(labelled >= n, kind="stable")][:MAX_ROWS]
+        labelled = labelled[np.argsort(labelled >= n, kind="stable")][:n_rows]
         free = rng.permutation(np.flatnonzero(codes[:n] < 0))
         return np.sort(np.concatenate([labelled, free[: max(n_rows - len(labelled), 0)]]))
 
     def _measure(self, names: Sequence[str]) -> Scores | None:
-        """Cross-validate on the labelled target rows; on those of the source where there are none."""
+        """Cross-validate on the rows that are trained on."""
         rows = self._some(MAX_ROWS // 2)
-        ours, codes = rows < self.training.n_target, self.training.codes[rows]
+        codes = self.training.codes[rows]
         groups = self.raw.group_codes
         if groups is not None:
             alone = np.arange(len(self.X) - len(groups)) + groups.max() + 1
             groups = np.concatenate([groups, alone])[rows]
-        splits = folds(codes, ours if (ours & (codes >= 0)).any() else ~ours, groups)
+        splits = folds(codes, groups)
         return score(self.X[rows], self.factors, codes, splits, names) if splits else None
 
     def _train(self, used: Outlook, classifier: Any) -> tuple[Model, Array]:

@@ -179,17 +179,17 @@ def _labelled(codes: Codes, n_labels: int, rng: np.random.Generator) -> Split:
     return at, np.setdiff1d(np.arange(len(codes)), at)
 
 
-def folds(codes: Codes, tested: npt.NDArray[np.bool_], groups: Codes | None = None) -> list[Split]:
+def folds(codes: Codes, groups: Codes | None = None) -> list[Split]:
     """Return splits of the labelled rows (codes from 0) in which every class keeps a labelled row.
 
-    Rows that are `tested` are held out by turns, all of a group together; none where no class has two.
+    All rows of a group are held out together; there are no splits where no class has two rows.
     """
     labelled = np.flatnonzero(codes >= 0)
     fold = np.full(len(codes), -1)
     rng = np.random.default_rng(0)
     for code in np.unique(codes[labelled]):
-        members = rng.permutation(np.flatnonzero((codes == code) & tested))
-        if (codes == code).sum() > 1:
+        members = rng.permutation(np.flatnonzero(codes == code))
+        if len(members) > 1:
             fold[members] = np.arange(len(members)) % N_FOLDS
     if groups is not None:
         first = dict(zip(groups[labelled].tolist(), fold[labelled].tolist(), strict=True))
