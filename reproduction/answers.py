@@ -21,7 +21,8 @@ from l2t.prediction.choice import Rule, Situation
 from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, DEFAULT, Task, fit_head
 from l2t.prediction.labelling import suggest_rows
 from l2t.prediction.model import Features
-from l2t.prediction.scoring import PLAIN, Scores
+from l2t.prediction.report import PLAIN
+from l2t.prediction.scoring import Scores
 from reproduction.combinations import FAMILIES, SETTINGS, draw_task, measure_answers
 from reproduction.kinds import SHIPPABLE
 from reproduction.pages import write_page

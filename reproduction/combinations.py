@@ -23,12 +23,8 @@ from l2t.numerics import few_threads, principal_axes
 from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT, Task, fit_head
 from l2t.prediction.model import Features
 from l2t.prediction.prediction import expected_beyond_rehearsal
-from l2t.prediction.scoring import (
-    PLAIN,
-    folds,
-    rehearse_combinations,
-    score,
-)
+from l2t.prediction.report import PLAIN
+from l2t.prediction.scoring import folds, rehearse_combinations, score
 from l2t.progress import progress_bar
 from reproduction.kinds import KINDS, MOST_SOURCE_ROWS
 from reproduction.kinds import _domain as load

@@ -27,10 +27,11 @@ from importlib import resources
 import numpy as np
 
 from l2t.prediction.classifiers import BALANCED
+from l2t.prediction.report import ReportRow
 from l2t.prediction.scoring import Scores
 from l2t.typing import Array
 
-__all__ = ["Outlook", "Rule", "Situation", "choose"]
+__all__ = ["Rule", "Situation", "choose"]
 
 #: Classifiers that trust the neighbourhoods of the target, as the features "spectrum" do.
 TRUSTING = ("label spreading", "smoothed logistic", "soft k-means", "balanced k-means")
@@ -126,32 +127,26 @@ class Situation:
         gain = float(self.inputs(combination, rule.room, rule.rows) @ weights)
         return gain + rule.prior(combination, self.shots) - rule.prior(self.default, self.shots)
 
-    def outlook(self, combination: Combination, rule: Rule) -> Outlook:
-        """Return what to expect of a combination."""
-        gain = self.gain(combination, rule)
-        level = accuracy = error = None
+    def outlook(self, combination: Combination, rule: Rule) -> ReportRow:
+        """Return what to expect of a combination: its gain over what to expect of the default."""
+        gain, level = self.gain(combination, rule), None
         if self.rehearsed is not None:  # with the same skill, for the classes of the target
-            chance = np.array([1.0 / self.rehearsed.n_classes, 1.0 / self.n_classes])
-            skill = (self.rehearsed.of(*self.default).mean() + gain - chance[0]) / (1 - chance[0])
-            level = float(np.clip(chance[1] + skill * (1 - chance[1]), 0.0, 1.0))
-        if self.measured is not None and np.isfinite(self.measured.mean(*combination)):
-            accuracy, n = self.measured.mean(*combination), self.measured.n_rows
-            error = float(np.sqrt((accuracy * (1 - accuracy) + 0.25 / n) / n))
+            base = self.rehearsed.of(*self.default).mean()
+            skill = (base - 1 / self.rehearsed.n_classes) / (1 - 1 / self.rehearsed.n_classes)
+            level = 1 / self.n_classes + skill * (1 - 1 / self.n_classes)
+        accuracy, error = self._measured(self.default)
+        if accuracy is not None and error is not None:
             levels = [accuracy if level is None else level, accuracy]
-            level = float(np.average(levels, weights=[SPREAD**-2, error**-2]))
-        return Outlook(*combination, gain, level, accuracy, error)
+            level = np.average(levels, weights=[SPREAD**-2, error**-2])
+        expected = None if level is None else float(np.clip(level + gain, 0.0, 1.0))
+        return ReportRow(*combination, gain, expected, *self._measured(combination))
 
-
-@dataclass(frozen=True)
-class Outlook:
-    """What to expect of a combination: its gain over the default, and accuracies where they are known."""
-
-    features: str
-    classifier: str
-    gain: float = 0.0
-    expected: float | None = None
-    measured: float | None = None
-    error: float | None = None
+    def _measured(self, combination: Combination) -> tuple[float | None, float | None]:
+        """Return the accuracy on the labelled rows, and its standard error."""
+        if self.measured is None or not np.isfinite(self.measured.mean(*combination)):
+            return None, None
+        accuracy, n = self.measured.mean(*combination), self.measured.n_rows
+        return accuracy, float(np.sqrt((accuracy * (1 - accuracy) + 0.25 / n) / n))
 
 
 def choose(
@@ -160,7 +155,7 @@ def choose(
     *,
     balanced: bool = False,
     rule: Rule | None = None,
-) -> tuple[Outlook, list[Outlook]]:
+) -> tuple[ReportRow, list[ReportRow]]:
     """Return the outlook of the combination to use, and those of all; balanced ones only where allowed."""
     rule = rule or Rule.default()
     outlooks = [situation.outlook(each, rule) for each in combinations]

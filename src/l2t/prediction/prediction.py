@@ -17,12 +17,12 @@ from l2t.experiences import ExperienceStore, open_store
 from l2t.inference import Inference, infer
 from l2t.inference.candidates import candidate_algorithms
 from l2t.numerics import few_threads
-from l2t.prediction.choice import Outlook, Situation, choose
+from l2t.prediction.choice import Situation, choose
 from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, DEFAULT, Task, fit_head
 from l2t.prediction.labelling import labels_needed, suggest_rows
 from l2t.prediction.model import EstimatorHead, Features, Model
-from l2t.prediction.report import Report, ReportRow
-from l2t.prediction.scoring import PLAIN, Scores, folds, rehearse_combinations, score
+from l2t.prediction.report import PLAIN, Report, ReportRow
+from l2t.prediction.scoring import Scores, folds, rehearse_combinations, score
 from l2t.prediction.training import Training, TrainOn, as_domain, column_scales, training_rows
 from l2t.reflection import ReflectionFunction
 from l2t.typing import AnyArray, Array
@@ -253,12 +253,12 @@ class _Work:
 
     def _choose(
         self, found: Inference, classifier: Any, balanced: bool
-    ) -> tuple[Outlook, list[Outlook], Scores | None, list[str]]:
+    ) -> tuple[ReportRow, list[ReportRow], Scores | None, list[str]]:
         """Return the combination to use, all others, what was rehearsed, and sentences about it."""
         training = self.training
         features = PLAIN if found.choice == "identity" else found.choice
         if not isinstance(classifier, str):
-            used = Outlook(features, type(classifier).__name__)
+            used = ReportRow(features, type(classifier).__name__)
             return used, [used], None, ["this classifier was given"]
         names = [classifier]
         if classifier == "auto":
@@ -325,7 +325,7 @@ class _Work:
         splits = folds(codes, groups)
         return score(self.X[rows], self.factors, codes, splits, names) if splits else None
 
-    def _train(self, used: Outlook, classifier: Any) -> tuple[Model, Array]:
+    def _train(self, used: ReportRow, classifier: Any) -> tuple[Model, Array]:
         """Return the calibrated model, and the rows of the target as it sees them."""
         training, W = self.training, self.factors[used.features]
         n, labels = training.n_target, training.labels
@@ -349,7 +349,7 @@ class _Work:
             model = model.calibrated(head.scores(Z[free]), used.expected)
         return model, Z
 
-    def _labels_needed(self, used: Outlook, rehearsed: Scores | None) -> str | None:
+    def _labels_needed(self, used: ReportRow, rehearsed: Scores | None) -> str | None:
         """Return a sentence from rehearsed accuracies of what is used, with more labels per class."""
         if rehearsed is None or used.expected is None or used.features not in rehearsed.features:
             return None
@@ -361,39 +361,26 @@ class _Work:
                 curve[times * shots] = float(found.of(*combination).mean())
         return labels_needed(self.training.shots, used.expected, curve)
 
-    def _report(self, used: Outlook, outlooks: list[Outlook], sentences: list[str]) -> Report:
+    def _report(self, used: ReportRow, outlooks: list[ReportRow], sentences: list[str]) -> Report:
         shown = [each for each in outlooks if each.features == PLAIN]
         best_plain = max(shown, key=lambda each: each.expected or 0.0, default=used)
         for features in self.factors:
             theirs = [each for each in outlooks if each.features == features != PLAIN]
             if theirs:
                 shown.append(max(theirs, key=lambda each: (each == used, each.gain)))
-        names = {
-            each: each.classifier + ("" if each.features == PLAIN else f" on {each.features}")
-            for each in shown
-        }
+        reason = sentences[0]
         rows = [
-            ReportRow(
-                names[each],
-                each.features,
-                each.classifier,
-                each.measured,
-                each.error,
-                each.expected,
-                each == used,
-                sentences[0] if each == used else "",
-            )
+            dataclasses.replace(each, used=True, reason=reason) if each == used else each
             for each in shown
         ]
         where = "as they are" if used.features == PLAIN else f"of {used.features!r}"
-        said = [f"Used: {used.classifier} on the features {where}; {sentences[0]}."]
+        said = [f"Used: {used.classifier} on the features {where}; {reason}."]
         if used.expected is not None:
             said.append(f"About {100 * used.expected:.0f} % of the predictions should be right.")
             if used.features != PLAIN and best_plain.expected is not None:
                 gain = 100 * (used.expected - best_plain.expected)
                 said.append(
-                    f"That is {gain:+.1f} points over {best_plain.classifier} without transfer, the best "
-                    "plain way."
+                    f"That is {gain:+.1f} points over the best way without transfer, {best_plain.name}."
                 )
         if self.columns is not None:
             said.append(

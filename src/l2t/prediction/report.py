@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from l2t.exceptions import MissingExtraError
@@ -11,7 +11,10 @@ from l2t.exceptions import MissingExtraError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Report", "ReportRow"]
+__all__ = ["PLAIN", "Report", "ReportRow"]
+
+#: The features as they are.
+PLAIN = "plain"
 
 
 @dataclass(frozen=True)
@@ -20,28 +23,33 @@ class ReportRow:
 
     Attributes
     ----------
-    name : str
-        For people.
     features, classifier : str
         "plain" or the candidate whose features they are, and the classifier.
+    gain : float
+        Accuracy to expect over that of the default.
+    expected : float or None
+        Accuracy to expect, from the rehearsal and the labelled rows; None where neither says anything.
     measured, error : float or None
         Accuracy cross-validated on the labelled rows and its standard error; None where they are too few.
-    expected : float or None
-        Accuracy to expect, from that and from the rehearsal; None where neither says anything.
     used : bool
         Whether the predictions are made this way.
     reason : str
         Why it is used.
     """
 
-    name: str
     features: str
     classifier: str
-    measured: float | None
-    error: float | None
-    expected: float | None
+    gain: float = 0.0
+    expected: float | None = None
+    measured: float | None = None
+    error: float | None = None
     used: bool = False
     reason: str = ""
+
+    @property
+    def name(self) -> str:
+        """What a person calls it."""
+        return self.classifier + ("" if self.features == PLAIN else f" on {self.features}")
 
 
 @dataclass(frozen=True)
@@ -62,11 +70,25 @@ class Report:
     def __repr__(self) -> str:
         return "\n".join(self.sentences)
 
+    def records(self) -> list[dict[str, Any]]:
+        """Return one plain record per row."""
+        names = (
+            "name",
+            "features",
+            "classifier",
+            "measured",
+            "error",
+            "expected",
+            "used",
+            "reason",
+        )
+        return [{name: getattr(row, name) for name in names} for row in self.rows]
+
     def to_frame(self) -> pd.DataFrame:
         """Return the rows as a table."""
         import pandas as pd
 
-        return pd.DataFrame([asdict(row) for row in self.rows]).set_index("name")
+        return pd.DataFrame(self.records()).set_index("name")
 
     def _repr_html_(self) -> str:
         text = "".join(f"<p>{html.escape(each)}</p>" for each in self.sentences)

@@ -21,18 +21,17 @@ from l2t.domains import KnownClasses
 from l2t.exceptions import L2TError, L2TWarning
 from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT, Head, Task, fit_head
 from l2t.prediction.model import Features
+from l2t.prediction.report import PLAIN
 from l2t.rehearsal.plays import Play, draw_plays, playing_classes
 from l2t.rehearsal.rehearsal import with_known
 from l2t.typing import AnyArray, Array
 
-__all__ = ["PLAIN", "Scores", "folds", "rehearse_combinations", "score"]
+__all__ = ["Scores", "folds", "rehearse_combinations", "score"]
 
 Codes = npt.NDArray[np.intp]
 Split = tuple[Codes, Codes]
 Factors = Mapping[str, AnyArray | None]
 
-#: The features as they are.
-PLAIN = "plain"
 N_PLAYS = 6
 #: Sets of labelled rows per play: with few labels per class it counts more which they are.
 N_DRAWS = {1: 2, 5: 1}
