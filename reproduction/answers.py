@@ -1,239 +1,33 @@
 """Answers: accuracy of L2T's predictions beside plain classifiers, on families that were left out.
 
-One JSON file per task is kept in a working folder, so that a run that was stopped resumes where it was. It
-holds what every combination of features and classifier was worth in rehearsal, on the labelled rows, and
-really; choices are made from that.
+The rule that chooses features and classifier is fitted without the family that it is judged on, and never to
+families that may not be shipped from.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import softmax
 
-from l2t.domains import Domain, KnownClasses, normalize, read_domain
-from l2t.inference import infer
-from l2t.inference.candidates import candidate_algorithms
-from l2t.numerics import few_threads, principal_axes
+from l2t.domains import Domain
+from l2t.prediction import predict
 from l2t.prediction.choice import Rule, Situation
 from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, DEFAULT, Task, fit_head
+from l2t.prediction.labelling import suggest_rows
 from l2t.prediction.model import Features
-from l2t.prediction.prediction import _corrections
-from l2t.prediction.scoring import (
-    PLAIN,
-    Scores,
-    cross_validate,
-    evenness_of,
-    rehearse_combinations,
-)
-from l2t.progress import progress_bar
-from reproduction.kinds import KINDS, MOST_SOURCE_ROWS
-from reproduction.kinds import _domain as load
-from reproduction.kinds import _split as split
+from l2t.prediction.report import PLAIN
+from l2t.prediction.scoring import Scores
+from reproduction.combinations import FAMILIES, SETTINGS, draw_task, measure_answers
+from reproduction.kinds import SHIPPABLE
+from reproduction.pages import write_page
 
-__all__ = ["FAMILIES", "SETTINGS", "Setting", "chosen", "fit_rule", "measure_answers"]
-
-
-@dataclass(frozen=True)
-class Setting:
-    """How a target is labelled: labels per class, and whether classes are in the ratio 8:1."""
-
-    shots: int
-    uneven: bool = False
-
-
-SETTINGS = {
-    "1": Setting(1),
-    "5": Setting(5),
-    "20": Setting(20),
-    "8:1": Setting(5, uneven=True),
-}
-#: Families by the kinds of data that they hold; all but "activity" are those of `kinds`.
-FAMILIES = {
-    group: tuple(kind for kind, each in KINDS.items() if each.group == group)
-    for group in dict.fromkeys(each.group for each in KINDS.values())
-} | {"activity": ("activity",)}
-#: Classes of a target; digits have four to choose from, activity three.
-CLASSES = {
-    "photo-sketch": 6,
-    "photo-style": 4,
-    "intents": 6,
-    "characters": 6,
-    "letters": 6,
-    "digits": 3,
-    "mnist": 3,
-    "sounds": 5,
-    "activity": 3,
-}
-RATIO = 8.0
-COORDINATES = 256
-#: Rows of a target, at most.
-MOST_ROWS = 300
-
-
-@cache
-def _domains(kind: str, data: Path) -> tuple[Domain, Domain]:
-    """Return the rows that sources and targets of a kind are drawn from.
-
-    Wide ones are in 256 principal coordinates of their source, which is faster and changes little.
-    """
-    if kind == "activity":
-        whole = normalize(read_domain(data / "activity/wisdm.npz"), "zscore")
-        return whole, whole
-    source, target = load(data, KINDS[kind].source), load(data, KINDS[kind].target)
-    if source.n_features <= COORDINATES:
-        return source, target
-    rows = np.random.default_rng(0).permutation(len(source))[:MOST_SOURCE_ROWS]
-    mean = source.X[rows].mean(axis=0, dtype=np.float64)
-    axes = principal_axes(source.X[rows] - mean, COORDINATES)
-    ours = source.with_features((source.X - mean) @ axes)
-    return ours, ours if source is target else target.with_features((target.X - mean) @ axes)
-
-
-def _task(kind: str, number: int, setting: Setting, data: Path) -> tuple[Domain, Domain, Any, Any]:
-    """Return a source, a target with all labels, the labelled rows and the tested rows.
-
-    The source has all classes that the target may not have, in at most 3,000 rows.
-    """
-    ours, theirs = _domains(kind, data)
-    family = "activity" if kind == "activity" else KINDS[kind].group
-    rng = np.random.default_rng([number, sorted([*KINDS, "activity"]).index(kind)])
-    if kind == "activity":
-        base, novel = np.split(rng.permutation(len(ours.classes)), 2)
-    else:
-        base, novel = split(ours, theirs, rng)
-    rows = rng.permutation(np.flatnonzero(np.isin(ours.codes, base)))[:MOST_SOURCE_ROWS]
-    source = Domain(ours.X[rows], ours.codes[rows], name="source")
-    some = np.flatnonzero(np.isin(theirs.codes, novel[: CLASSES[family]]))
-    target = theirs.take(some)
-    codes = np.unique(target.codes, return_inverse=True)[1]
-    members = [rng.permutation(np.flatnonzero(codes == c)) for c in range(codes.max() + 1)]
-    most = max(MOST_ROWS // len(members), 20)
-    members = [m[:most] for m in members]
-    if setting.uneven:
-        shares = RATIO ** -np.linspace(0, 1, len(members))
-        members = [m[: max(round(len(m) * s), 4)] for m, s in zip(members, shares, strict=True)]
-    rows = np.concatenate(members)
-    target = Domain(target.X[rows], codes[rows])
-    codes, at = codes[rows], []
-    for code, m in enumerate(members):
-        there = np.flatnonzero(codes == code)
-        at.append(there[: min(setting.shots, len(m) // 2)])
-    labelled = np.concatenate(at)
-    return source, target, labelled, np.setdiff1d(np.arange(len(codes)), labelled)
-
-
-def measure_answers(
-    families: Iterable[str], numbers: Iterable[int], data: Path, work: Path
-) -> list[dict[str, Any]]:
-    """Return the measured tasks of families; those in the working folder are not measured again."""
-    work.mkdir(parents=True, exist_ok=True)
-    wanted = [
-        (family, kinds[number % len(kinds)], number, name)
-        for number in numbers
-        for family, kinds in FAMILIES.items()
-        if family in families
-        for name in SETTINGS
-    ]
-    found = []
-    with progress_bar(len(wanted), "measuring") as advance:
-        for family, kind, number, name in wanted:
-            path = work / f"{family}-{name.replace(':', 'to')}-{number}.json"
-            if not path.exists():
-                part = path.with_suffix(".part")
-                part.write_text(json.dumps(_measure(family, kind, number, name, data)))
-                part.replace(path)
-            found.append(json.loads(path.read_text()))
-            advance(family)
-    return found
-
-
-def _measure(family: str, kind: str, number: int, name: str, data: Path) -> dict[str, Any]:
-    source, target, labelled, test = _task(kind, number, SETTINGS[name], data)
-    n_classes = int(target.codes.max()) + 1
-    mask = np.isin(np.arange(len(target)), labelled)
-    aim = Domain(target.X, target.codes, labeled=mask)
-    with few_threads(0):
-        found = infer(aim, sources=[source], n_classes=n_classes)
-        factors: dict[str, Any] = {PLAIN: None}
-        factors |= {
-            each: candidate.W
-            for each, candidate in found.candidates.items()
-            if each != "identity" and candidate.W is not None
-        }
-        rehearsed = rehearse_combinations(
-            KnownClasses([source]).without(aim),
-            {k: v for k, v in candidate_algorithms(None, 0).items() if k in factors},
-            n_classes=n_classes,
-            rows_per_class=max(len(target) // n_classes, 1),
-            shots=len(labelled) / n_classes,
-        )
-        codes = np.where(mask, target.codes, -1)
-        measured = cross_validate(aim.X, factors, codes, mask)
-        real, fair, evenness = _real(aim, factors, labelled, test, n_classes)
-    known = KnownClasses([source])
-    gap = target.X.mean(axis=0) - known.X.mean(axis=0)
-    spread = target.X.var(axis=0).sum() + known.X.var(axis=0).sum()
-    return {
-        "family": family,
-        "kind": kind,
-        "number": number,
-        "setting": name,
-        "n_classes": n_classes,
-        "n_rows": len(target),
-        "shots": len(labelled) / n_classes,
-        "known_classes": known.n_classes,
-        "gap": float(gap @ gap / spread),
-        "choice": found.choice,
-        "predicted": {k: v.predicted for k, v in found.candidates.items()},
-        "corrections": _corrections(found),
-        "features": list(factors),
-        "classifiers": list(CLASSIFIERS),
-        "rehearsed": None if rehearsed is None else _plain(rehearsed),
-        "measured": None if measured is None else _plain(measured),
-        "real": real.tolist(),
-        "balanced_accuracy": fair.tolist(),
-        "evenness": evenness.tolist(),
-    }
-
-
-def _plain(scores: Any) -> dict[str, Any]:
-    return {
-        "features": scores.features,
-        "values": scores.values.tolist(),
-        "evenness": scores.evenness.tolist(),
-        "n_classes": scores.n_classes,
-        "sizes": scores.sizes.tolist(),
-    }
-
-
-def _real(
-    target: Domain,
-    factors: dict[str, Any],
-    labelled: npt.NDArray[np.intp],
-    test: npt.NDArray[np.intp],
-    n_classes: int,
-) -> tuple[npt.NDArray[Any], ...]:
-    """Return accuracy, balanced accuracy and evenness of all combinations (features, classifiers)."""
-    tables = np.empty((3, len(factors), len(CLASSIFIERS)))
-    codes = target.codes
-    for i, W in enumerate(factors.values()):
-        plain = Features.of(target.X, W)
-        heads: dict[str, Any] = {}
-        for j, (name, classifier) in enumerate(CLASSIFIERS.items()):
-            Z = Features(W, plain.mean, plain.scale, classifier.unit)(target.X)
-            task = Task(Z, labelled, codes[labelled], n_classes)
-            head = heads[name] = fit_head(name, task, guess=heads.get(DEFAULT))
-            right = (found := head.scores(Z[test]).argmax(axis=1)) == codes[test]
-            by_class = [right[codes[test] == c].mean() for c in np.unique(codes[test])]
-            tables[:, i, j] = right.mean(), np.mean(by_class), evenness_of(found, n_classes)
-    return tuple(tables)
+__all__ = ["chosen", "fit_rule", "write_answers"]
 
 
 Combination = tuple[str, str]
@@ -254,7 +48,6 @@ def situation(task: dict[str, Any]) -> Situation:
             tuple(found["features"]),
             tuple(task["classifiers"]),
             np.array(found["values"]),
-            np.array(found["evenness"]),
             found["n_classes"],
             np.array(found["sizes"]),
         )
@@ -324,3 +117,146 @@ def _row(known: Situation, combination: Combination, lines: list[str]) -> npt.ND
     )
     differences = np.outer(ours - theirs, [1.0, np.log(known.shots)]).ravel()
     return np.concatenate([known.inputs(combination, ROOM, ROWS), differences])
+
+
+BASELINES = ("nearest neighbour", "nearest centroid", "logistic", "label spreading", *BALANCED)
+#: Draws that calibration is measured on, and those that suggestions are.
+CALIBRATED = ("characters", "letters", "digits", "mnist", "sounds", "activity")
+N_CALIBRATED = 2
+N_SUGGESTED = 8
+
+
+def write_answers(data: Path, out: Path, work: Path, n_draws: int, rule: Path | None) -> None:
+    """Measure tasks of all families, write the page and, where it is named, the rule that ships."""
+    tasks = measure_answers(FAMILIES, range(n_draws), data, work)
+    ours = [task for task in tasks if task["family"] in SHIPPABLE]
+    whole = fit_rule(ours)
+    rules = {
+        family: fit_rule([task for task in ours if task["family"] != family])
+        if family in SHIPPABLE
+        else whole
+        for family in FAMILIES
+    }
+    rows = [
+        _family_row(family, name, tasks, rules[family]) for name in SETTINGS for family in FAMILIES
+    ]
+    rows = [row for row in rows if row["n"]]
+    if rule is not None:
+        rule.write_text(json.dumps(dataclasses.asdict(whole), indent=1) + "\n")
+    write_page(
+        out / "answers.md",
+        n_draws=n_draws,
+        settings={name: [row for row in rows if row["setting"] == name] for name in SETTINGS},
+        means={name: _means([row for row in rows if row["setting"] == name]) for name in SETTINGS},
+        shippable=SHIPPABLE,
+        calibration=_calibration(data, work),
+        suggestions=_suggestions(data, work),
+        rule=whole,
+    )
+
+
+def _family_row(
+    family: str, setting: str, tasks: list[dict[str, Any]], rule: Rule
+) -> dict[str, Any]:
+    """Return mean accuracies of a family: of every baseline, and of L2T."""
+    mine = [task for task in tasks if (task["family"], task["setting"]) == (family, setting)]
+    if not mine:
+        return {"n": 0}
+
+    def mean(choice: Any) -> float:
+        return float(np.mean([accuracy(task, choice(task)) for task in mine]))
+
+    plain = {name: mean(lambda task, name=name: (PLAIN, name)) for name in BASELINES}
+    best = max(plain, key=lambda name: plain[name])
+    found = [accuracy(task, chosen(task, rule)) for task in mine]
+    gaps = np.array(found) - [accuracy(task, (PLAIN, best)) for task in mine]
+    return {
+        "family": family,
+        "setting": setting,
+        "n": len(mine),
+        "plain": plain,
+        "best": best,
+        "best_plain": plain[best],
+        "best_unbalanced": max(value for name, value in plain.items() if name not in BALANCED),
+        "default": mean(lambda task: situation(task).default),
+        "l2t": float(np.mean(found)),
+        "error": float(gaps.std(ddof=1) / np.sqrt(len(gaps))) if len(gaps) > 1 else float("nan"),
+        "balanced": mean(lambda task: chosen(task, rule, balanced=True)),
+    }
+
+
+def _means(rows: list[dict[str, Any]]) -> dict[str, float]:
+    names = ("best_plain", "best_unbalanced", "default", "l2t", "balanced")
+    return {name: float(np.mean([row[name] for row in rows])) for name in names} if rows else {}
+
+
+def _calibration(data: Path, work: Path) -> dict[str, Any]:
+    """Return accuracy, mean probability and expected calibration error of `predict` on unlabelled rows."""
+    path = work / "calibration.json"
+    if not path.exists():
+        hits: list[bool] = []
+        given: list[float] = []
+        for family in CALIBRATED:
+            for number in range(N_CALIBRATED):
+                for name in ("1", "5"):
+                    kinds = FAMILIES[family]
+                    source, target, at, test = draw_task(
+                        kinds[number % len(kinds)], number, SETTINGS[name], data
+                    )
+                    mask = np.isin(np.arange(len(target)), at)
+                    found = predict(source, Domain(target.X, target.codes, labeled=mask))
+                    hits += (found.labels[test] == target.codes[test]).tolist()
+                    given += found.probability[test].tolist()
+        path.write_text(json.dumps({"right": hits, "sure": given}))
+    content = json.loads(path.read_text())
+    right, sure = np.array(content["right"], dtype=float), np.array(content["sure"])
+    bins = [
+        (low, low + 0.1, int(there.sum()), float(sure[there].mean()), float(right[there].mean()))
+        for low in np.arange(0.0, 1.0, 0.1)
+        if (there := (sure > low) & (sure <= low + 0.1)).any()
+    ]
+    error = sum(n * abs(p - a) for _, _, n, p, a in bins) / len(sure)
+    return {"bins": bins, "error": error, "accuracy": right.mean(), "mean": sure.mean()}
+
+
+def _suggestions(data: Path, work: Path) -> list[dict[str, Any]]:
+    """Return accuracies with suggested and with random rows labelled, by family and labels per class."""
+    path = work / "suggestions.json"
+    if not path.exists():
+        rows = [
+            {"family": family, "setting": name} | _suggested(family, name, data)
+            for name in ("1", "5")
+            for family in SHIPPABLE
+        ]
+        path.write_text(json.dumps(rows))
+    found: list[dict[str, Any]] = json.loads(path.read_text())
+    return found
+
+
+def _suggested(family: str, name: str, data: Path) -> dict[str, float]:
+    """Label one or three more rows per class on average; half of the rows are kept for testing."""
+    table = []
+    for number in range(30, 30 + N_SUGGESTED):
+        kinds, rng = FAMILIES[family], np.random.default_rng(number)
+        _, target, at, _ = draw_task(kinds[number % len(kinds)], number, SETTINGS[name], data)
+        codes, n_classes = target.codes, int(target.codes.max()) + 1
+        Z = Features.of(target.X, None, unit=True)(target.X)
+        test = np.setdiff1d(rng.permutation(len(codes))[: len(codes) // 2], at)
+        pool = np.setdiff1d(np.arange(len(codes)), test)
+        n = n_classes * (1 if name == "1" else 3)
+
+        def trained(rows: npt.NDArray[Any]) -> Any:
+            task = Task(Z, rows, codes[rows], n_classes)  # noqa: B023
+            return fit_head(DEFAULT, task, cross_validate=False)
+
+        def right(rows: npt.NDArray[Any]) -> float:
+            found = trained(rows).scores(Z[test]).argmax(axis=1)  # noqa: B023
+            return float(np.mean(found == codes[test]))  # noqa: B023
+
+        P = softmax(trained(at).scores(Z[pool]), axis=1)
+        some = pool[suggest_rows(Z[pool], P, np.isin(pool, at), n)]
+        free = np.setdiff1d(pool, at)
+        random = [right(np.union1d(at, rng.permutation(free)[:n])) for _ in range(5)]
+        table.append((right(at), float(np.mean(random)), right(np.union1d(at, some))))
+    before, random_rows, suggested = np.mean(table, axis=0).tolist()
+    return {"before": before, "random": random_rows, "suggested": suggested}

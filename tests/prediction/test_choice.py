@@ -34,12 +34,14 @@ def scores(level=0.6, n_trials=6, size=40, noise=0.0, **better):
         values[:, 0, NAMES.index(name.replace("_", " "))] += gain
     values += noise * np.random.default_rng(0).normal(size=values.shape)
     sizes = np.full(n_trials, size)
-    return Scores(FEATURES, NAMES, values, np.ones_like(values), 3, sizes)
+    return Scores(FEATURES, NAMES, values, 3, sizes)
 
 
-def chosen(rehearsed=None, measured=None, corrections=None, rule=RULE, shots=5, **options):
-    options |= {"n_classes": 3, "shots": shots, "rule": rule}
-    used, outlooks = choose(COMBINATIONS, rehearsed, measured, corrections or {}, **options)
+def chosen(
+    rehearsed=None, measured=None, corrections=None, shots=5, features="plain", rule=RULE, **options
+):
+    situation = Situation(rehearsed, measured, corrections or {}, (features, DEFAULT), shots, 3)
+    used, outlooks = choose(COMBINATIONS, situation, rule=rule, **options)
     assert len(outlooks) == len(COMBINATIONS)
     return used
 
@@ -112,8 +114,7 @@ def test_what_inference_doubts_is_left():
 
 def test_every_fold_keeps_every_class():
     codes = np.array([0] * 7 + [1] * 2 + [2] + [-1] * 10)
-    tested = np.arange(20) < 10
-    found = folds(codes, tested, None)
+    found = folds(codes)
     held = np.concatenate([test for _, test in found])
     assert len(held) == len(set(held.tolist()))
     assert 9 not in held  # the only row of its class
@@ -121,12 +122,12 @@ def test_every_fold_keeps_every_class():
         assert not set(train.tolist()) & set(test.tolist())
         assert set(codes[train]) == {0, 1, 2}
         assert (codes[test] >= 0).all()
-    assert folds(np.array([0, 1, 2]), np.ones(3, dtype=bool), None) == []
+    assert folds(np.array([0, 1, 2])) == []
 
 
 def test_groups_are_held_out_together():
     codes, groups = np.tile([0, 1], 10), np.repeat(np.arange(5), 4)
-    for train, test in folds(codes, np.ones(20, dtype=bool), groups):
+    for train, test in folds(codes, groups):
         assert not set(groups[train].tolist()) & set(groups[test].tolist())
 
 

@@ -14,8 +14,8 @@ from sklearn.naive_bayes import GaussianNB
 
 import l2t
 from l2t.exceptions import FileFormatError, InvalidInputError
-from l2t.prediction.classifiers import CLASSIFIERS, EstimatorHead, Task, fit_head
-from l2t.prediction.model import Features, Model, load_model
+from l2t.prediction.classifiers import CLASSIFIERS, Task, fit_head
+from l2t.prediction.model import EstimatorHead, Features, Model, load_model
 
 NAMES = ("a", "b", "c", "d")
 
@@ -112,7 +112,8 @@ def npy(array, *, allow_pickle=False):
 
 def setting(**values):
     def change(parts):
-        parts["model.json"] = json.dumps(json.loads(parts["model.json"]) | values).encode()
+        content = json.loads(str(np.load(io.BytesIO(parts["json.npy"]))))
+        parts["json.npy"] = npy(np.array(json.dumps(content | values)))
 
     return change
 
@@ -121,13 +122,12 @@ DAMAGE = {
     "pickle": lambda parts: parts.update(
         {"coef.npy": npy(np.array([{}], dtype=object), allow_pickle=True)}
     ),
-    "unknown part": lambda parts: parts.update({"evil.py": b"raise SystemExit"}),
     "not finite": lambda parts: parts.update({"mean.npy": npy(np.full(4, np.nan))}),
     "wrong shape": lambda parts: parts.update({"coef.npy": npy(np.zeros((9, 3)))}),
     "no coef": lambda parts: parts.pop("coef.npy"),
     "no codes": lambda parts: parts.pop("codes.npy"),
     "no mean": lambda parts: parts.pop("mean.npy"),
-    "no json": lambda parts: parts.pop("model.json"),
+    "no json": lambda parts: parts.pop("json.npy"),
     "cut array": lambda parts: parts.update({"coef.npy": parts["coef.npy"][:90]}),
     "newer": setting(schema=2),
     "not a number": setting(scale="wide"),

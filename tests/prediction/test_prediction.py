@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
 import l2t
 from l2t import Domain
@@ -169,3 +172,73 @@ def test_suggested_rows_are_not_labelled_yet(kinds, found):
 def test_the_same_seed_gives_the_same_prediction(kinds, found):
     again = l2t.predict(*kinds)
     np.testing.assert_array_equal(again.probabilities, found.probabilities)
+
+
+def test_importing_l2t_does_not_import_scikit_learn():
+    code = "import sys, l2t; l2t.__version__; assert not {'sklearn', 'numpy'} & set(sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_figure_shows_every_row(found):
+    figure = found.plot()
+    assert [each.get_text() for each in figure.axes[0].get_yticklabels()] == [
+        row.name for row in found.report.rows
+    ]
+
+
+def test_a_classifier_of_scikit_learn_is_trained_on_the_chosen_features(kinds):
+    found = l2t.predict(*kinds, classifier=GaussianNB())
+    assert (found.classifier, len(found.report.rows)) == ("GaussianNB", 1)
+    assert found.choice == found.inference.choice
+    assert np.mean(found.labels == kinds[1].y) > 0.9
+
+
+def test_stages_are_reported(kinds):
+    stages = []
+    l2t.predict(*kinds, callback=stages.append)
+    assert stages[-2:] == ["comparing classifiers", "predicting"]
+
+
+def test_known_classes_and_stores_are_used(kinds, tmp_path):
+    source, target = kinds
+    past = Domain(source.X[source.y >= 3], source.y[source.y >= 3])
+    few = Domain(source.X[source.y < 3], source.y[source.y < 3])
+    known = l2t.domains.KnownClasses([past])
+    alone, more = l2t.predict(few, target), l2t.predict(few, target, known=known)
+    assert "3 known classes" in alone.inference.reason
+    assert "6 known classes" in more.inference.reason
+    with l2t.open_store(tmp_path / "past.db") as store:
+        l2t.collect(
+            [l2t.DomainPair(few, past)],
+            store,
+            algorithms=["gfk"],
+            label_counts=(3,),
+            n_draws=2,
+            progress=False,
+        )
+        url = store.url
+    assert "6 known classes" in l2t.predict(few, target, store=url).inference.reason
+
+
+def test_groups_stay_together_where_rows_are_measured(kinds):
+    """Every labelled row has a copy in its group: held out alone it would be known."""
+    source, _ = kinds
+    rng = np.random.default_rng(0)
+    labels = rng.permutation(np.repeat(["a", "b"], 20)).astype(object)
+    rows = rng.normal(size=(40, 8))
+    X, y = np.concatenate([rows, rows]), np.concatenate([labels, labels])
+    groups = np.tile(np.arange(40), 2)
+    aim = Domain(X, y, labeled=np.ones(80, dtype=bool), groups=groups)
+    (row,) = [
+        each
+        for each in l2t.predict(source, aim, classifier="nearest neighbour").report.rows
+        if each.features == "plain"
+    ]
+    assert row.measured < 0.8
+    alone = Domain(X, y, labeled=np.ones(80, dtype=bool))
+    (row,) = [
+        each
+        for each in l2t.predict(source, alone, classifier="nearest neighbour").report.rows
+        if each.features == "plain"
+    ]
+    assert row.measured > 0.85

@@ -26,49 +26,36 @@ from importlib import resources
 
 import numpy as np
 
-from l2t.prediction.classifiers import BALANCED, DEFAULT
-from l2t.prediction.scoring import PLAIN, Scores
+from l2t.prediction.classifiers import BALANCED
+from l2t.prediction.report import ReportRow
+from l2t.prediction.scoring import Scores
 from l2t.typing import Array
 
-__all__ = ["Outlook", "Rule", "Situation", "choose"]
+__all__ = ["Rule", "Situation", "choose"]
 
 #: Classifiers that trust the neighbourhoods of the target, as the features "spectrum" do.
 TRUSTING = ("label spreading", "smoothed logistic", "soft k-means", "balanced k-means")
-#: The gain for which the default is left where nothing was rehearsed.
-CLEAR = 0.03
+#: Where nothing was rehearsed: the gain for which the default is left, and n0.
+CLEAR = 0.02
+CLEAR_ROWS = 60.0
 #: Standard deviation of real accuracies around rehearsed ones.
 SPREAD = 0.1
 
 Combination = tuple[str, str]
+Line = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Rule:
-    """The numbers of the choice; see the module.
+    """The numbers a and a', c, v, room, n0 and the priors of the module; a line is one in log k."""
 
-    Attributes
-    ----------
-    rehearsed : (float, float)
-        The weight of a rehearsed gain: at one label per class, and what log k adds.
-    correction : float
-        The weight of what inference expects.
-    measured : float
-        The weight of the labelled rows.
-    room : float
-        The default's error in rehearsal at which half of a gain counts.
-    rows : float
-        The number of labelled rows at which half of theirs counts.
-    classifiers, features : mapping of str to (float, float)
-        The priors: at one label per class, and what log k adds.
-    """
-
-    rehearsed: tuple[float, float]
+    rehearsed: Line
     correction: float
     measured: float
     room: float
     rows: float
-    classifiers: Mapping[str, tuple[float, float]]
-    features: Mapping[str, tuple[float, float]]
+    classifiers: Mapping[str, Line]
+    features: Mapping[str, Line]
 
     @staticmethod
     @cache
@@ -120,7 +107,7 @@ class Situation:
                 e = self._correction(combination) - self._correction(self.default)
                 found[:3] = r, r * np.log(self.shots), e * float(base.mean())
         if self.measured is not None:
-            m = _mean(self.measured, combination) - _mean(self.measured, self.default)
+            m = self.measured.mean(*combination) - self.measured.mean(*self.default)
             n = self.measured.n_rows
             found[3] = m * n / (n + rows) if np.isfinite(m) else 0.0
         return found
@@ -134,111 +121,50 @@ class Situation:
 
     def gain(self, combination: Combination, rule: Rule) -> float:
         """Return the expected gain of a combination over the default."""
+        if self.rehearsed is None:
+            return float(self.inputs(combination, rule.room, CLEAR_ROWS)[3])
         weights = (*rule.rehearsed, rule.correction, rule.measured)
         gain = float(self.inputs(combination, rule.room, rule.rows) @ weights)
-        if self.rehearsed is not None:
-            gain += rule.prior(combination, self.shots) - rule.prior(self.default, self.shots)
-        return gain
+        return gain + rule.prior(combination, self.shots) - rule.prior(self.default, self.shots)
 
-    def level(self, gain: float) -> float | None:
-        """Return the accuracy of the default in rehearsal and a gain, for the classes of the target."""
-        if self.rehearsed is None:
-            return None
-        accuracy = float(np.clip(self.rehearsed.of(*self.default).mean() + gain, 0.0, 1.0))
-        chance = 1.0 / self.rehearsed.n_classes
-        skill = (accuracy - chance) / (1.0 - chance)
-        return float(np.clip(1.0 / self.n_classes + skill * (1.0 - 1.0 / self.n_classes), 0.0, 1.0))
+    def outlook(self, combination: Combination, rule: Rule) -> ReportRow:
+        """Return what to expect of a combination: its gain over what to expect of the default."""
+        gain, level = self.gain(combination, rule), None
+        if self.rehearsed is not None:  # with the same skill, for the classes of the target
+            base = self.rehearsed.of(*self.default).mean()
+            skill = (base - 1 / self.rehearsed.n_classes) / (1 - 1 / self.rehearsed.n_classes)
+            level = 1 / self.n_classes + skill * (1 - 1 / self.n_classes)
+        accuracy, error = self._measured(self.default)
+        if accuracy is not None and error is not None:
+            levels = [accuracy if level is None else level, accuracy]
+            level = np.average(levels, weights=[SPREAD**-2, error**-2])
+        expected = None if level is None else float(np.clip(level + gain, 0.0, 1.0))
+        return ReportRow(*combination, gain, expected, *self._measured(combination))
 
-
-@dataclass(frozen=True)
-class Outlook:
-    """What to expect of a combination.
-
-    Attributes
-    ----------
-    features, classifier : str
-        The combination.
-    gain : float
-        Expected accuracy over that of the default.
-    expected : float or None
-        Expected accuracy; None where nothing was measured.
-    measured, error : float or None
-        Accuracy on the labelled rows, and its standard error.
-    """
-
-    features: str
-    classifier: str
-    gain: float
-    expected: float | None
-    measured: float | None
-    error: float | None
+    def _measured(self, combination: Combination) -> tuple[float | None, float | None]:
+        """Return the accuracy on the labelled rows, and its standard error."""
+        if self.measured is None or not np.isfinite(self.measured.mean(*combination)):
+            return None, None
+        accuracy, n = self.measured.mean(*combination), self.measured.n_rows
+        return accuracy, float(np.sqrt((accuracy * (1 - accuracy) + 0.25 / n) / n))
 
 
 def choose(
     combinations: list[Combination],
-    rehearsed: Scores | None,
-    measured: Scores | None,
-    corrections: Mapping[str, float],
+    situation: Situation,
     *,
-    features: str = PLAIN,
-    shots: float,
-    n_classes: int,
     balanced: bool = False,
     rule: Rule | None = None,
-) -> tuple[Outlook, list[Outlook]]:
-    """Return the combination to use, and the outlook of all.
-
-    Parameters
-    ----------
-    combinations : list of (str, str)
-        Features and classifiers to choose from.
-    rehearsed, measured, corrections, shots, n_classes
-        As for `Situation`.
-    features : str
-        The features of the default.
-    balanced : bool, default=False
-        Whether all classes are known to have about the same number of rows.
-    rule : Rule, optional
-        The numbers of the choice.
-
-    Returns
-    -------
-    used : Outlook
-        The choice.
-    outlooks : list of Outlook
-        All combinations, in the order given.
-    """
+) -> tuple[ReportRow, list[ReportRow]]:
+    """Return the outlook of the combination to use, and those of all; balanced ones only where allowed."""
     rule = rule or Rule.default()
-    names = [name for _, name in combinations]
-    default = features, DEFAULT if DEFAULT in names else names[0]
-    if rehearsed is not None and not np.isfinite(rehearsed.of(*default)).all():
-        rehearsed = None  # the features of the default could not be rehearsed
-    situation = Situation(rehearsed, measured, corrections, default, shots, n_classes)
-    outlooks = [_outlook(each, situation, rule) for each in combinations]
+    outlooks = [situation.outlook(each, rule) for each in combinations]
     usable = [each for each in outlooks if balanced or each.classifier not in BALANCED]
     best = max(usable, key=lambda each: each.gain)
-    first = next((each for each in usable if (each.features, each.classifier) == default), None)
-    if first is not None and best.gain <= (CLEAR if rehearsed is None else 0.0):
-        return first, outlooks
+    if best.gain <= (CLEAR if situation.rehearsed is None else 0.0):
+        default = [each for each in usable if (each.features, each.classifier) == situation.default]
+        best = default[0] if default else best
     return best, outlooks
-
-
-def _outlook(combination: Combination, situation: Situation, rule: Rule) -> Outlook:
-    gain = situation.gain(combination, rule)
-    level, measured = situation.level(gain), situation.measured
-    if measured is None or not np.isfinite(measured.of(*combination)).all():
-        return Outlook(*combination, gain, level, None, None)
-    accuracy, n = _mean(measured, combination), measured.n_rows
-    error = float(np.sqrt((accuracy * (1 - accuracy) + 0.25 / n) / n))
-    if level is None:
-        level = accuracy
-    else:
-        level = float(np.average([level, accuracy], weights=[SPREAD**-2, error**-2]))
-    return Outlook(*combination, gain, level, accuracy, error)
-
-
-def _mean(scores: Scores, combination: Combination) -> float:
-    return float(np.average(scores.of(*combination), weights=scores.sizes))
 
 
 def _shrunk(differences: Array) -> float:

@@ -23,7 +23,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,8 +33,7 @@ from scipy.special import softmax
 from l2t.numerics import mean_squared_distance, squared_distances
 from l2t.typing import Array
 
-__all__ = ["BALANCED", "CLASSIFIERS", "DEFAULT", "Classifier"]
-__all__ += ["EstimatorHead", "Head", "Task", "fit_head"]
+__all__ = ["BALANCED", "CLASSIFIERS", "DEFAULT", "Classifier", "Head", "Task", "fit_head"]
 
 Codes = npt.NDArray[np.intp]
 
@@ -85,26 +84,6 @@ class Head:
             )
         K = np.exp((D.min(axis=1, keepdims=True) - D) / self.bandwidth)
         return np.asarray(np.log(np.maximum(K @ self.shares, np.finfo(float).tiny)))
-
-
-@dataclass(frozen=True, eq=False)
-class EstimatorHead:
-    """A classifier of scikit-learn that was trained on the classes themselves."""
-
-    estimator: Any
-
-    def scores(self, Z: Array) -> Array:
-        """Return log probabilities, or the decision function, or 0 and 1."""
-        if hasattr(self.estimator, "predict_proba"):
-            return np.asarray(
-                np.log(np.maximum(self.estimator.predict_proba(Z), np.finfo(float).tiny))
-            )
-        if hasattr(self.estimator, "decision_function"):
-            found = np.asarray(self.estimator.decision_function(Z))
-            return np.stack([-found, found], axis=1) / 2 if found.ndim == 1 else found
-        return np.asarray(
-            self.estimator.predict(Z)[:, None] == self.estimator.classes_, dtype=float
-        )
 
 
 class Task(NamedTuple):

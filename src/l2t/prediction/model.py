@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,15 +17,13 @@ from l2t.domains.domain import feature_rows
 from l2t.domains.files._disk import reading, replacing, writing
 from l2t.domains.labels import decode_labels, encode_labels
 from l2t.exceptions import InvalidInputError
-from l2t.prediction.classifiers import EstimatorHead, Head
+from l2t.prediction.classifiers import Head
 from l2t.typing import AnyArray, Array
 
-__all__ = ["Features", "Model", "load_model"]
+__all__ = ["EstimatorHead", "Features", "Model", "load_model"]
 
 #: The version of the file's form; a reader rejects a newer one.
 SCHEMA = 1
-#: A file may hold so many bytes once it is unpacked.
-LARGEST = 4 * 2**30
 #: Rows that are classified at a time.
 BLOCK = 8192
 _ARRAYS = ("columns", "mean", "W", "coef", "intercept", "rows", "shares", "codes")
@@ -47,12 +43,12 @@ class Features:
     columns: Array | None = None
 
     @classmethod
-    def of(cls, X: AnyArray, W: AnyArray | None) -> Features:
+    def of(cls, X: AnyArray, W: AnyArray | None, *, unit: bool = False) -> Features:
         """Return the features of target rows X: with a mean of zero and a mean squared norm of 1."""
         Z = np.asarray(X if W is None else X @ W, dtype=np.float64)
         mean = Z.mean(axis=0)
         scale = float(np.sqrt(np.mean(np.sum((Z - mean) ** 2, axis=1))))
-        return cls(W, mean, scale if scale > 0 else 1.0)
+        return cls(W, mean, scale if scale > 0 else 1.0, unit)
 
     def __call__(self, X: Any) -> Array:
         """Return the rows that the classifier takes."""
@@ -64,6 +60,26 @@ class Features:
             norms = np.linalg.norm(Z, axis=1, keepdims=True)
             Z /= np.where(norms > 0, norms, 1.0)
         return np.asarray(Z)
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorHead:
+    """A classifier of scikit-learn that was trained on the classes themselves."""
+
+    estimator: Any
+
+    def scores(self, Z: Array) -> Array:
+        """Return log probabilities, or the decision function, or 0 and 1."""
+        if hasattr(self.estimator, "predict_proba"):
+            return np.asarray(
+                np.log(np.maximum(self.estimator.predict_proba(Z), np.finfo(float).tiny))
+            )
+        if hasattr(self.estimator, "decision_function"):
+            found = np.asarray(self.estimator.decision_function(Z))
+            return np.stack([-found, found], axis=1) / 2 if found.ndim == 1 else found
+        return np.asarray(
+            self.estimator.predict(Z)[:, None] == self.estimator.classes_, dtype=float
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +170,7 @@ class Model:
         )
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the model to one file, whole or not at all: a zip of JSON and npy arrays."""
+        """Write the model to one file, whole or not at all: a zip of npy arrays, one of which is JSON."""
         if isinstance(self.head, EstimatorHead):
             raise InvalidInputError(
                 "a model must have a classifier of l2t to be saved, got "
@@ -163,24 +179,12 @@ class Model:
         where = Path(path)
         codes, classes = encode_labels(self.classes_, "classes")
         values = vars(self.features) | vars(self.head) | {"codes": codes}
-        arrays = {name: values[name] for name in _ARRAYS if values[name] is not None}
-        content = {
-            "schema": SCHEMA,
-            "classes": classes,
-            "feature_names": self.feature_names,
-            "scale": self.features.scale,
-            "unit": self.features.unit,
-            "bandwidth": self.head.bandwidth,
-            "temperature": self.temperature,
-            "name": self.name,
-        }
-        with writing(where), replacing(where) as file, zipfile.ZipFile(file, "w") as folder:
-            folder.writestr("model.json", json.dumps(content, allow_nan=False))
-            for name, array in arrays.items():
-                buffer = io.BytesIO()
-                dense = array.toarray() if sparse.issparse(array) else array
-                np.lib.format.write_array(buffer, np.asarray(dense), allow_pickle=False)
-                folder.writestr(f"{name}.npy", buffer.getvalue())
+        arrays = {name: values.pop(name) for name in _ARRAYS if values[name] is not None}
+        content = {name: each for name, each in values.items() if name not in _ARRAYS}
+        content |= {"schema": SCHEMA, "classes": classes, "feature_names": self.feature_names}
+        content |= {"temperature": self.temperature, "name": self.name}
+        with writing(where), replacing(where) as file:
+            np.savez(file, json=np.array(json.dumps(content, allow_nan=False)), **arrays)
         return where
 
 
@@ -193,73 +197,36 @@ def load_model(path: str | os.PathLike[str]) -> Model:
         There is no such file, or it does not hold a model that this version can read.
     """
     where = Path(path)
-    with reading(where):
-        return _read(where)
-
-
-def _read(path: Path) -> Model:
-    with zipfile.ZipFile(path) as folder:
-        if sum(each.file_size for each in folder.infolist()) > LARGEST:
-            raise ValueError("it is larger than a model may be")
-        content = json.loads(folder.read("model.json"))
+    with reading(where), where.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
+        content = json.loads(str(file["json"]))
         if content["schema"] != SCHEMA:
-            raise ValueError(f"its schema is {content['schema']!r:.40}, and this version reads 1")
-        arrays: dict[str, Any] = dict.fromkeys(_ARRAYS)
-        for name in set(folder.namelist()) - {"model.json"}:
-            if name.removesuffix(".npy") not in _ARRAYS:
-                raise ValueError(f"it holds an unknown part {name!r:.40}")
-            buffer = io.BytesIO(folder.read(name))
-            arrays[name.removesuffix(".npy")] = np.lib.format.read_array(buffer, allow_pickle=False)
-    numbers = {key: float(content[key]) for key in ("scale", "bandwidth", "temperature")}
-    names = content["feature_names"]
+            raise ValueError(f"its schema is {content['schema']!r:.40}, not {SCHEMA}")
+        arrays: dict[str, Any] = {name: file.get(name) for name in _ARRAYS}
+    with reading(where):
+        return _model(content, arrays)
+
+
+def _model(content: dict[str, Any], arrays: dict[str, Any]) -> Model:
+    """Return the model of a file; a ValueError where its parts are wrong."""
+    names, classes = content["feature_names"], decode_labels(arrays["codes"], content["classes"])
+    scale, bandwidth, temperature = (
+        float(content[name]) for name in ("scale", "bandwidth", "temperature")
+    )
+    if not all(np.isfinite(each).all() for each in arrays.values() if each is not None):
+        raise ValueError("its arrays must be finite")
+    if not (0 < scale < np.inf and 0 <= bandwidth < np.inf and 0 < temperature < np.inf):
+        raise ValueError("its scale and temperature must be positive")
     model = Model(
-        decode_labels(arrays["codes"], content["classes"]),
+        classes,
         None if names is None else tuple(map(str, names)),
-        Features(
-            arrays["W"],
-            arrays["mean"],
-            numbers["scale"],
-            bool(content["unit"]),
-            arrays["columns"],
-        ),
-        Head(
-            arrays["coef"],
-            arrays["intercept"],
-            arrays["rows"],
-            arrays["shares"],
-            numbers["bandwidth"],
-        ),
-        numbers["temperature"],
+        Features(arrays["W"], arrays["mean"], scale, bool(content["unit"]), arrays["columns"]),
+        Head(arrays["coef"], arrays["intercept"], arrays["rows"], arrays["shares"], bandwidth),
+        temperature,
         str(content["name"]),
     )
-    _check(model, arrays, numbers)
+    # Parts that do not fit together cannot score a row.
+    scores = model.decision_function(np.zeros((1, model.n_features)))
+    named = model.n_features if names is None else len(names)
+    if scores.shape != (1, len(classes)) or named != model.n_features:
+        raise ValueError("its parts do not fit together")
     return model
-
-
-def _check(model: Model, arrays: dict[str, Any], numbers: dict[str, float]) -> None:
-    """Reject arrays that are not finite numbers or do not fit together, with a ValueError."""
-    sizes = {name: each.shape for name, each in arrays.items() if each is not None}
-    for name, each in arrays.items():
-        if each is None or name == "codes":
-            continue
-        if each.dtype.kind != "f" or not np.isfinite(each).all():
-            raise ValueError(f"{name} must be finite numbers")
-    if not np.isfinite(list(numbers.values())).all() or min(numbers.values()) < 0:
-        raise ValueError("its numbers must be finite and not negative")
-    if numbers["scale"] == 0 or numbers["temperature"] == 0:
-        raise ValueError("its scale and temperature must be positive")
-    (width,), n_classes = sizes["mean"], len(model.classes_)
-    wanted: dict[str, tuple[int, ...]] = {}
-    if "W" in sizes:
-        wanted["W"] = (sizes["W"][0], width)
-    if "columns" in sizes:
-        wanted["columns"] = (model.n_features,)
-    if "coef" in sizes:
-        wanted |= {"coef": (width, n_classes), "intercept": (n_classes,)}
-    else:
-        wanted |= {"rows": (len(arrays["rows"]), width), "shares": (len(arrays["rows"]), n_classes)}
-    wrong = [name for name, shape in wanted.items() if sizes.get(name) != shape]
-    if wrong:
-        raise ValueError(f"{wrong[0]} has the wrong shape")
-    if model.feature_names is not None and len(model.feature_names) != model.n_features:
-        raise ValueError("its names do not fit its features")

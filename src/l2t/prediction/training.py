@@ -64,23 +64,14 @@ def is_mark(label: Any) -> bool:
     return isinstance(label, int | float) and label == UNLABELED
 
 
-def labelled_rows(domain: Domain, *, default: bool) -> Mask:
-    """Return which rows are labelled: those that are marked, and all or none otherwise."""
-    if domain.y is None:
-        return np.zeros(len(domain), dtype=bool)
-    return np.full(len(domain), default) if domain.labeled is None else domain.labeled
-
-
 @dataclass(frozen=True, eq=False)
 class Training:
-    """Rows with labels.
+    """All rows of the target, then the rows of sources that are trained on, and their classes.
 
     Attributes
     ----------
-    X : array of shape (n, m)
-        All rows of the target, then the rows of the source that are trained on.
-    codes : int array of shape (n,)
-        Their classes; -1 for rows without a label.
+    X, codes : arrays of shape (n, m) and (n,)
+        The rows, and their classes as positions in `classes`; -1 for rows without a label.
     classes : tuple
         The classes that can be predicted.
     n_target : int
@@ -102,6 +93,13 @@ class Training:
         """Labelled rows per class."""
         return float((self.codes >= 0).sum() / len(self.classes))
 
+    @property
+    def labels(self) -> npt.NDArray[Any]:
+        """The classes as an array: of numbers where all are numbers, of objects otherwise."""
+        if any(isinstance(label, str) for label in self.classes):
+            return np.array(self.classes, dtype=object)
+        return np.array(self.classes)
+
 
 def training_rows(sources: list[Domain], target: Domain, train_on: TrainOn = "auto") -> Training:
     """Return the rows to train on.
@@ -109,58 +107,43 @@ def training_rows(sources: list[Domain], target: Domain, train_on: TrainOn = "au
     "auto" is the labelled target rows, and those of the sources as well where these have every labelled
     class of the target; without a labelled target row the sources' classes are taken for the target's.
     """
-    theirs = labelled_rows(target, default=False)
-    ours = [(each, labelled_rows(each, default=True)) for each in sources]
-    given = {value for value, known in zip(_values(target), theirs, strict=True) if known}
-    offered = {
-        value
-        for each, rows in ours
-        for value, known in zip(_values(each), rows, strict=True)
-        if known
-    }
+    labels, known = _labels(target, default=False)
+    ours = [(each.X, *_labels(each, default=True)) for each in sources]
+    given = set(labels[known].tolist())
+    offered = {label for _, y, there in ours for label in y[there].tolist()}
     if train_on == "auto":
         shared = bool(offered) and given <= offered
         train_on = ("both" if given else "source") if shared else "target"
     _check(train_on, given, offered, len(target))
-    X, labels = [target.X], _values(target)
-    if train_on == "source":
-        theirs = np.zeros(len(target), dtype=bool)
-    known = [theirs]
+    parts = [(target.X, labels, known & (train_on != "source"))]
     if train_on != "target":
-        for each, rows in ours:
-            X.append(each.X[rows])
-            labels += [label for label, there in zip(_values(each), rows, strict=True) if there]
-            known.append(np.ones(int(rows.sum()), dtype=bool))
-    there = np.concatenate(known)
-    column = np.empty(len(labels), dtype=object)
-    column[:] = [label if known else None for label, known in zip(labels, there, strict=True)]
-    encoded = Domain(np.zeros((len(column), 1)), column)
-    return Training(np.concatenate(X), encoded.codes, encoded.classes, len(target))
+        parts += [(X[there], y[there], there[there]) for X, y, there in ours]
+    X, y, there = (np.concatenate(each) for each in zip(*parts, strict=True))
+    y[~there] = None
+    encoded = Domain(np.zeros((len(y), 1)), y)
+    return Training(X, encoded.codes, encoded.classes, len(target))
 
 
-def _values(domain: Domain) -> list[Any]:
-    return [None] * len(domain) if domain.y is None else list(domain.y.tolist())
+def _labels(domain: Domain, *, default: bool) -> tuple[npt.NDArray[Any], Mask]:
+    """Return the labels of a domain as objects, and which of them are known."""
+    if domain.y is None:
+        return np.full(len(domain), None), np.zeros(len(domain), dtype=bool)
+    known = np.full(len(domain), default) if domain.labeled is None else domain.labeled
+    return domain.y.astype(object), known
 
 
 def _check(train_on: str, given: set[Any], offered: set[Any], n_rows: int) -> None:
     """Say why rows cannot teach the target's classes."""
-    unlabelled = f"got none of {n_rows}"
-    if train_on == "target" and not given:
+    if train_on != "target" and not offered:
+        raise InvalidInputError(f"train_on={train_on!r} needs labelled source rows, got none")
+    if train_on != "source" and not given:
+        instead = "label a few, or take" if train_on == "target" else "take"
         raise InvalidInputError(
-            f"train_on='target' needs labelled target rows, {unlabelled}; label a few, or take "
+            f"train_on={train_on!r} needs labelled target rows, got none of {n_rows}; {instead} "
             "train_on='source' if both domains have the same classes"
         )
-    if train_on == "target":
-        return
-    if not offered:
-        raise InvalidInputError(f"train_on={train_on!r} needs labelled source rows, got none")
-    if train_on == "both" and not given:
-        raise InvalidInputError(
-            f"train_on='both' needs labelled target rows, {unlabelled}; take train_on='source' if both "
-            "domains have the same classes"
-        )
     strange = given - offered
-    if strange and (train_on == "source" or strange == given):
+    if train_on != "target" and strange and (train_on == "source" or strange == given):
         raise InvalidInputError(
             f"train_on={train_on!r} needs classes that both domains share, got the target's "
             f"{sorted(strange, key=str)[0]!r} which no source row has; take train_on='target'"
