@@ -33,12 +33,12 @@ lint: $(VENV)/ready  ## style, types and the direction of imports
 bench: $(VENV)/bench  ## speed as ratios against peers and naive forms, on one thread; WHAT="tca eight" for some
 	$(BIN)/python -m benchmarks $(WHAT)
 
-#: WHAT=paper    paper, office-caltech, rehearsal or forecast
+#: WHAT=paper    paper, office-caltech, rehearsal, forecast or answers
 #: PARTS=        parts of WHAT=paper, such as "average kernels"; all without it
 #: SCALE=quick   how many pairs WHAT=paper takes: smoke, quick or paper
 #: JOBS=1        processes
 #: OUT=          folder for the report
-#: DRAWS=10      draws per kind of data, for WHAT=rehearsal and WHAT=forecast
+#: DRAWS=10      draws per kind of data, for WHAT=rehearsal, WHAT=forecast and WHAT=answers
 #: WORK=         folder for experiences; what is there is not done again
 #: L2T_DATA=     folder of the data sets; WHAT=paper uses digits without it
 reproduce: WHAT ?= paper

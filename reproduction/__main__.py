@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from l2t.exceptions import L2TError
+from reproduction.answers import write_answers
 from reproduction.forecast import write_forecast
 from reproduction.never_met import write_families
 from reproduction.office_caltech import write_office_caltech
@@ -106,6 +107,20 @@ def families(
 ) -> None:
     """Measure choices, predictions and intervals on kinds of data that were left out of all learning."""
     write_families(data, out, work, draws, jobs)
+
+
+@app.command()
+def answers(
+    data: Data,
+    out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
+    work: Work = Path("build/answers"),
+    draws: Annotated[int, typer.Option(min=2, help="Tasks per family and number of labels.")] = 8,
+    rule: Annotated[
+        Path | None, typer.Option(help="Where to write the rule that ships, fitted to these tasks.")
+    ] = None,
+) -> None:
+    """Measure predictions beside plain classifiers on nine families, each left out in turn."""
+    write_answers(data, out, work, draws, rule)
 
 
 @app.command()

@@ -3,7 +3,7 @@
 ::
 
     Domain, DomainPair --algorithms--> LatentFactors (W) --evaluation--> Experience --store-->
-      --learning--> ReflectionFunction --inference--> Inference (W*, predicted ratio)
+      --learning--> ReflectionFunction --inference--> Inference (W*, predicted ratio) --prediction--> classes
 
 The mathematics follows Wei, Zhang and Yang, *Learning to Transfer* (2017).
 """
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         exceptions,
         experiences,
         inference,
+        prediction,
         reflection,
         testing,
     )
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from l2t.experiences import ExperienceStore, collect, evaluate, open_store
     from l2t.inference import Inference, infer, rank_sources
     from l2t.interfaces.estimators import L2TClassifier, L2TTransformer, stack_domains
+    from l2t.prediction import Model, Prediction, load_model, predict
     from l2t.reflection import ReflectionFunction, learn, load_reflection
     from l2t.statistics import KernelBank, PairStatistics, pair_statistics
 
@@ -51,8 +53,10 @@ __all__ = [
     "KernelBank",
     "L2TClassifier",
     "L2TTransformer",
+    "Model",
     "PairSampler",
     "PairStatistics",
+    "Prediction",
     "ReflectionFunction",
     "Suggestion",
     "__version__",
@@ -66,10 +70,13 @@ __all__ = [
     "infer",
     "inference",
     "learn",
+    "load_model",
     "load_reflection",
     "normalize",
     "open_store",
     "pair_statistics",
+    "predict",
+    "prediction",
     "rank_sources",
     "read_domain",
     "read_domains",
@@ -86,6 +93,7 @@ _MODULES = (
     "exceptions",
     "experiences",
     "inference",
+    "prediction",
     "reflection",
     "testing",
 )
@@ -103,6 +111,7 @@ _HOMES = {
     "l2t.experiences": ("ExperienceStore", "collect", "evaluate", "open_store"),
     "l2t.inference": ("Inference", "infer", "rank_sources"),
     "l2t.interfaces.estimators": ("L2TClassifier", "L2TTransformer", "stack_domains"),
+    "l2t.prediction": ("Model", "Prediction", "load_model", "predict"),
     "l2t.reflection": ("ReflectionFunction", "learn", "load_reflection"),
     "l2t.statistics": ("KernelBank", "PairStatistics", "pair_statistics"),
 }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import sys
+import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -11,8 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from l2t.domains import Domain, read_domain, write_domain
-from l2t.exceptions import FileFormatError, InvalidInputError
+from l2t.domains import Domain, read_domain, read_tables, write_domain
+from l2t.exceptions import FileFormatError, InvalidInputError, L2TWarning
 
 IRIS = "sepal,petal,species\n5.1,1.4,setosa\n6.3,4.7,versicolor\n"
 TWO = Domain([[5.1, 1.4], [6.3, 4.7]], ["setosa", "versicolor"])
@@ -66,7 +68,8 @@ def test_the_same_table_in_many_dresses(path: Path, text: str) -> None:
 def test_cells_with_separators_quotes_and_lines(path: Path) -> None:
     labels = ['a,b;c\td"e', "two\nlines", "two\r\nlines", "a\rb", " padded ", "ünïcode 猫 🐈"]
     domain = Domain(np.arange(12.0).reshape(6, 2), labels)
-    assert read_domain(write_domain(domain, path)) == domain
+    stripped = [label.strip() for label in labels]
+    assert read_domain(write_domain(domain, path)) == Domain(domain.X, stripped)
 
 
 def test_without_a_label_column_there_are_no_labels(path: Path) -> None:
@@ -97,14 +100,14 @@ def test_numbers_without_a_header(path: Path) -> None:
 
 
 @pytest.mark.parametrize("index", [True, False])
-@pytest.mark.parametrize("columns", [None, ["x", "y"]])
+@pytest.mark.parametrize("columns", [None, ["u", "v"]])
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize("features", [2, 3])
 def test_what_pandas_writes(
     path: Path, index: bool, columns: list[str] | None, separator: str, features: int
 ) -> None:
     X = np.random.default_rng(0).normal(size=(4, features))
-    frame = pd.DataFrame(X, columns=columns and [*columns, "z"][:features])
+    frame = pd.DataFrame(X, columns=columns and [*columns, "w"][:features])
     frame["label"] = ["a", None, "b", "a"]
     frame.to_csv(path, index=index, sep=separator)
     known = [True, False, True, True]
@@ -157,7 +160,7 @@ def test_blank_labels_are_not_known(path: Path) -> None:
     assert read_domain(path, label="kind") == Domain(
         [[1.0], [2.0], [3.0], [4.0]], ["a", None, None, "b"], labeled=mask
     )
-    write(path, "x,kind\n1,7\n2,\n3,nan\n4,8.5\n")
+    write(path, "x,kind\n1,7\n2,\n3,\n4,8.5\n")
     assert read_domain(path, label="kind").classes == (7.0, 8.5)
     write(path, "x,kind\n1,\n2,\n")
     assert read_domain(path, label="kind").classes == ()
@@ -177,8 +180,14 @@ def test_a_mask_or_group_column_must_be_named(path: Path) -> None:
     assert read_domain(path, labeled="labeled", groups="groups") == domain
     assert read_domain(path, features=["x0"]) == Domain([[1.0], [2.0]], ["a", "b"])
     text = path.read_text()
-    refused(path, text, "column 'labeled' is a feature or not: say labeled='labeled' .*, or leave")
-    refused(path, text, "column 'groups' is a feature or not: say groups=", labeled="labeled")
+    refused(
+        path, text, "column 'labeled' must be named to be used: say labeled='labeled' .*, keep="
+    )
+    with pytest.warns(L2TWarning, match=r"columns that are no features: 'groups' \(id\)$"):
+        assert read_domain(path, labeled="labeled").groups is None
+    domain = Domain([[1.0], [2.0]], ["a", "b"], groups=[7, 7])
+    text = write_domain(domain, path).read_text()
+    refused(path, text, "column 'groups' must be named to be used: say groups=")
 
 
 @pytest.mark.parametrize(
@@ -186,13 +195,23 @@ def test_a_mask_or_group_column_must_be_named(path: Path) -> None:
     [
         (
             "x0,x3\n1,2\n3,abc\n",
-            "column 'x3', line 3: 'abc' is not a number; put one there, or leave",
+            "numbers, got 'abc' in column 'x3', line 3; if 'abc' means missing, say missing='abc' .*, or "
+            "leave out columns: ignore='x3'",
         ),
-        ("x0,x3\n1,2\n3,1_000\n", "column 'x3', line 3: '1_000' is not a number"),
-        ("x0,x3\n1,2\n\n3,\n", "column 'x3', line 4: a feature is missing; fill it"),
-        ("x0,x3\n1,2\n3,nan\n", "column 'x3', line 3: nan is not a finite number$"),
-        ("x0,x3\n-inf,2\n3,4\n", "column 'x0', line 2: -inf is not a finite number$"),
-        ("x0,x3\n1e999,2\n", "column 'x0', line 2: inf is not a finite number$"),
+        ("x0,x3\n1,2\n3,1_000\n", "numbers, got '1_000' in column 'x3', line 3; if '1_000'"),
+        (
+            "x0,x3\n1,2\n\n3,\n",
+            "1 missing cell in column 'x3', line 4; fill missing cells: impute='median' ",
+        ),
+        (
+            "x0,x3\n1,2\n3,nan\n",
+            "1 missing cell in column 'x3', line 3; fill missing cells: impute='median' ",
+        ),
+        (
+            "x0,x3\n-inf,2\n3,4\n",
+            "got -inf in column 'x0', line 2; leave out columns: ignore='x0' ",
+        ),
+        ("x0,x3\n1e999,2\n", "got inf in column 'x0', line 2; leave out columns: ignore='x0' "),
         ("x0,x3\n1,2\n3\n", "line 3 has 1 cells, where line 1 has 2$"),
         ("x0,x3\n1,2\n3,4,5\n", "line 3 has 3 cells, where line 1 has 2$"),
         ("1,2\n3,4,5\n", "line 2 has 3 cells, where line 1 has 2$"),
@@ -201,13 +220,14 @@ def test_a_mask_or_group_column_must_be_named(path: Path) -> None:
         ("a,b,a\n1,2,3\n", "has more than one column 'a'$"),
         ('a,b\n1,"2\n', "line 2: unexpected end of data$"),
         ("1.5 2.5\n3.5 4.5\n", "column '1.5 2.5', line 2: '3.5 4.5' is not a number"),
-        ("1,5;2,5\n3,5;4,5\n", "is not a number"),
+        ("1,5;2,5\n3,5;4,5\n", "'1,5' and 1 more like it in column '0', line 1, '2,5'"),
         (
             "a;b\n1;2,5\n",
-            "column 'b', line 2: '2,5' is not a number; if its comma is the decimal mark, say decimal=','",
+            "'2,5' in column 'b', line 2; if a comma is the decimal mark, say decimal=',' .*, or if it "
+            "separates thousands, thousands=','",
         ),
         ("label\na\n", "has no feature columns; its columns are 'label'$"),
-        (",,\n,,\n", "column '0', line 1: a feature is missing; fill it"),
+        (",,\n,,\n", "2 missing cells in column '0', line 1, 2 missing cells in column '1'"),
     ],
 )
 def test_errors_know_their_place(path: Path, text: str, sentence: str) -> None:
@@ -216,7 +236,7 @@ def test_errors_know_their_place(path: Path, text: str, sentence: str) -> None:
 
 def test_a_line_number_counts_lines_within_cells(path: Path) -> None:
     text = 'x,kind\n1,"two\nlines"\noops,b\n'
-    sentence = "column 'x', line 4: 'oops' is not a number; put one there, or leave the column out"
+    sentence = "features must be finite numbers, got 'oops' in column 'x', line 4; if 'oops' means"
     refused(path, text, sentence, label="kind")
 
 
@@ -278,7 +298,7 @@ def test_decimal_commas_and_thousands(path: Path) -> None:
     write(path, "a\tb\n1,5\tx\n")
     refused(path, path.read_text(), "column 'b', line 2: 'x' is not a number", decimal=",")
     write(path, "a;b\n1,5;2\nx;3\n")
-    refused(path, path.read_text(), "column 'a', line 3: 'x' is not a number", decimal=",")
+    refused(path, path.read_text(), "got 'x' in column 'a', line 3", decimal=",")
     for marks in ({"decimal": ""}, {"thousands": "::"}):
         with pytest.raises(InvalidInputError, match="decimal and thousands must be one character"):
             read_domain(path, **marks)
@@ -322,10 +342,29 @@ def test_more_numbers_than_one_block(path: Path) -> None:
     assert read_domain(write_domain(domain, path)) == domain
 
 
+@pytest.mark.parametrize("without", [(), ("pyarrow.csv",)])
+def test_a_large_frame_is_written_as_a_small_one_is(
+    path: Path, without: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(path, 'name,x,kind\n"a ""b"", c",1.5,u\nd\u00e9f,2,NA\n007,3.25,\n')
+    (table,) = read_tables([path], label="kind")
+    written = []
+    for large in (10**6, 0):
+        monkeypatch.setattr("l2t.domains.files._csv._LARGE", large)
+        for module in without if large == 0 else ():
+            monkeypatch.setitem(sys.modules, module, None)
+        table.write(path.with_name("out.csv"), columns={"given": [True, False, True]})
+        written.append(pd.read_csv(path.with_name("out.csv"), keep_default_na=False))
+    pd.testing.assert_frame_equal(*written)
+    assert written[0]["name"].tolist() == ['a "b", c', "déf", "007"]
+    assert written[0]["kind"].tolist() == ["u", "NA", ""]
+
+
 def test_what_cannot_be_written(path: Path) -> None:
     for domain, sentence in (
-        (Domain([[1.0]], [" "]), "labels must not be blank in csv files"),
-        (Domain([[1.0]], groups=[""]), "groups must not be blank in csv files"),
+        (Domain([[1.0]], [" "]), "column 'label' must not hold blank texts"),
+        (Domain([[1.0]], ["NA"]), "such as mean a missing label .*, got 'NA'"),
+        (Domain([[1.0]], groups=[""]), "column 'groups' must not hold blank texts"),
         (Domain([[1.0]], np.array(["\ud800"], dtype=object)), "must be valid Unicode"),
     ):
         with pytest.raises(InvalidInputError, match=f"data.csv: .*{sentence}"):
@@ -346,39 +385,136 @@ def test_names_of_features_are_kept(tmp_path: Path) -> None:
 
 
 def test_a_column_can_be_left_out(path: Path) -> None:
-    write(path, "file,x,y,kind\na.png,1,2,a\nb.png,3,4,b\n")
+    write(path, "file,x,z,kind\na.png,1,2,a\nb.png,3,4,b\n")
     expected = Domain([[1.0, 2.0], [3.0, 4.0]], ["a", "b"])
     assert read_domain(path, label="kind", ignore="file") == expected
-    assert read_domain(path, label="kind", ignore=["file", "y"]).feature_names == ("x",)
-    refused(path, path.read_text(), r"'a.png' is not a number; .* say ignore='file'", label="kind")
-    refused(path, path.read_text(), "say label='file' .*, else ignore='file'")
-    assert read_domain(path, label="kind", ignore=["file", "absent"]) == expected
+    assert read_domain(path, label="kind", ignore=["file", "z"]).feature_names == ("x",)
+    for role in ("id", "ignore", "keep"):
+        sentence = "has no column 'flie'; did you mean 'file'"
+        refused(path, path.read_text(), sentence, label="kind", **{role: "flie"})
     refused(path, path.read_text(), "has no column 'Kind'; did you mean 'kind'", label="Kind")
     with pytest.raises(InvalidInputError, match="ignore must be a name, got 3"):
         read_domain(path, ignore=[3])  # type: ignore[list-item]
     with pytest.raises(
-        InvalidInputError, match="ignore is for the columns of csv, xlsx and parquet"
+        InvalidInputError, match="ignore cannot be chosen in npz files, whose columns have no names"
     ):
         read_domain(write_domain(expected, path.with_suffix(".npz")), ignore="file")
 
 
-def test_a_column_that_numbers_the_rows_is_no_feature(path: Path) -> None:
+def test_a_column_that_numbers_the_rows_is_an_id(path: Path) -> None:
     for first in ("", "Unnamed: 0"):  # as pandas writes an index, and writes it once more
         write(path, f"{first},x\n0,5\n1,6\n2,7\n")
         assert read_domain(path) == Domain([[5.0], [6.0], [7.0]])
-    sentence = (
-        r"column 'id' numbers the rows and is no feature: .* \(on the command line --ignore id\)$"
-    )
-    refused(path, "id,x,z\n" + "".join(f"{i},5,{i % 3}\n" for i in range(1, 11)), sentence)
-    assert read_domain(path, ignore="id").feature_names == ("x", "z")
-    assert read_domain(path, features=["id"]).X[:, 0].tolist() == list(range(1, 11))
-    for first in ("x0", "id"):  # numbered features may count, and few rows by chance
+    write(path, "nr,x,z\n" + "".join(f"{i},5,{i % 3}\n" for i in range(1, 11)))
+    with pytest.warns(L2TWarning, match=r"no features: 'nr' \(id\); .* line --feature nr\)$"):
+        assert read_domain(path).feature_names == ("x", "z")
+    assert read_domain(path, id="nr").feature_names == ("x", "z")
+    assert read_domain(path, keep="nr").X[:, 0].tolist() == list(range(1, 11))
+    assert read_domain(path, features=["nr"]).X[:, 0].tolist() == list(range(1, 11))
+    for first in ("x0", "nr"):  # numbered features may count, and few rows by chance
         rows = 20 if first == "x0" else 9
         write(path, f"{first},x1\n" + "".join(f"{i},{i % 3}\n" for i in range(rows)))
         assert read_domain(path).n_features == 2
 
 
-def test_labels_that_differ_in_blanks_alone(path: Path) -> None:
-    text = "x,kind\n4,brown bear\n2,fox\n3,brown bear \n"
-    sentence = r"'brown bear' \(line 2\) and 'brown bear ' \(line 4\) differ in blanks alone"
+@pytest.mark.parametrize("name", ["id", "ID", "patient_id", "patientId", "Sample ID", "uuid"])
+def test_whole_numbers_under_the_name_of_an_id(path: Path, name: str) -> None:
+    write(path, f"x,{name}\n1,0842\n2,0917\n3,0111\n")
+    with pytest.warns(L2TWarning, match=rf"no features: '{name}' \(id\); to keep a number"):
+        assert read_domain(path).feature_names == ("x",)
+    (table,) = read_tables([path])
+    assert table.roles.ids == (name,)
+    assert table.frame[name].tolist() == ["0842", "0917", "0111"]
+    write(path, f"x,{name}\n1,8\n2,8\n3,1\n")  # not all different
+    assert read_domain(path).n_features == 2
+    write(path, f"x,{name}\n1,.5\n2,.25\n3,1\n")  # not whole
+    assert read_domain(path).n_features == 2
+
+
+def test_text_is_an_id_where_all_values_differ(path: Path) -> None:
+    text = "file,site,x,kind\n" + "".join(f"{i}.png,{'ab'[i % 2]},{i / 3},c\n" for i in range(5))
+    with pytest.warns(L2TWarning) as warned:
+        assert read_domain(write(path, text), label="kind").feature_names == ("x",)
+    assert [str(each.message) for each in warned] == [
+        f"{path}: columns that are no features: 'file' (id), 'site' (text)",
+    ]
+    refused(path, text, "'a' is not a number; if these are the labels, say label='site' .*, else")
+
+
+@pytest.mark.parametrize("name", ["label", "labels", "class", "target", "y", "Class", "Y"])
+def test_numbers_under_the_name_of_a_label_are_no_feature_by_silence(path: Path, name: str) -> None:
+    text = f"a,{name},kind\n0.5,3,u\n1.5,4,v\n"
+    sentence = (
+        rf"column '{name}' must be named to be used: say label='{name}' \(.* --label {name}\), "
+        rf"keep='{name}' \(on the command line --feature {name}\) if it is a feature, or ignore="
+    )
     refused(path, text, sentence, label="kind")
+    assert read_domain(path, label=name, ignore="kind").classes == (3, 4)
+    assert read_domain(path, label="kind", keep=name).feature_names == ("a", name)
+    assert read_domain(path, label="kind", features=["a", name]).n_features == 2
+    assert read_domain(path, label="kind", ignore=name).feature_names == ("a",)
+
+
+@pytest.mark.parametrize("text", ["NA", "N/A", "null", "NaN", "?", "None", "", "  ", "-"])
+def test_what_means_missing(path: Path, text: str) -> None:
+    write(path, f"a,b,kind\n1,2,u\n{text},3,{text}\n5,{text},v\n")
+    options: dict[str, Any] = {"missing": ["-"], "label": "kind"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", L2TWarning)
+        known = [True, False, True]
+        y = ["u", None, "v"]
+        for how, X in (
+            ("mean", [[1, 2], [3, 3], [5, 2.5]]),
+            ("median", [[1, 2], [3, 3], [5, 2.5]]),
+        ):
+            assert read_domain(path, impute=how, **options) == Domain(
+                np.float64(X), y, labeled=known
+            )
+        dropped = read_domain(path, impute="drop", **options)
+    assert dropped == Domain([[1.0, 2.0]], ["u"])
+
+
+def test_numbers_that_mean_missing(path: Path) -> None:
+    write(path, "a,kind\n1,u\n-999,-999\n3,v\n")
+    with pytest.warns(L2TWarning):
+        domain = read_domain(path, label="kind", missing="-999", impute="mean")
+    assert domain == Domain([[1.0], [2.0], [3.0]], ["u", None, "v"])
+
+
+def test_imputing_says_how_much(path: Path) -> None:
+    write(path, "a,b,c,kind\n1,2,5,u\n,3,6,\n5,?,7,NA\n1,NA,8,?\n")
+    for how, words in (
+        ("median", "missing cells filled with the median of their column: 3 in 2 columns"),
+        ("drop", "rows left out, as they have missing cells: 3 of 4"),
+    ):
+        (table,) = read_tables([path], label="kind", impute=how)
+        assert f"{path}: {words}" in table.notes
+        assert f"{path}: labels taken as missing: 'NA' (1 rows), '?' (1 rows)" in table.notes
+    assert table.frame.to_dict("records") == [{"a": 1, "b": 2, "c": 5, "kind": "u"}]
+    sentence = (
+        "got 1 missing cell in column 'a', line 3, 2 missing cells in column 'b', line 4; fill"
+    )
+    refused(path, path.read_text(), sentence, label="kind")
+    sentence = r"leave out columns: ignore=\['a', 'b'\] \(on the command line --ignore a,b\)$"
+    refused(path, path.read_text(), sentence, label="kind")
+    refused(path, "a,b\n1,\n2,NA\n", "2 missing cells in column 'b', line 2; leave", impute="mean")
+    refused(path, "a,b\n1,\n,2\n", "impute must leave a row: say", impute="drop")
+    with pytest.raises(InvalidInputError, match="impute must be one of None, mean, median, drop"):
+        read_domain(path, impute="zero")
+
+
+def test_a_first_row_of_numbers_is_data(path: Path) -> None:
+    for text, marks in (
+        ("1,5;2,5\n3,5;4,5\n", {"decimal": ","}),
+        ("1.5;2.5\n3.5;4.5\n", {}),
+        ("1.000,5;2,5\n3,5;4,5\n", {"decimal": ",", "thousands": "."}),
+        ("5.1,NA\n4.9,3.0\n", {"impute": "drop"}),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", L2TWarning)
+            assert len(read_domain(write(path, text), **marks)) == 2 - ("impute" in marks)
+
+
+def test_labels_that_differ_in_blanks_alone_are_one_class(path: Path) -> None:
+    write(path, "x,kind\n4,brown bear\n2,fox\n3,brown bear \n")
+    assert read_domain(path, label="kind").classes == ("brown bear", "fox")

@@ -28,7 +28,7 @@ def save(path: Path, index: bool = False, **columns: Any) -> Path:
 
 @pytest.mark.parametrize("index", [True, False])
 @pytest.mark.parametrize(
-    "labels", [["u", "v", "u"], [1, 2, 1], ["u", None, "NA"], [1, None, 2], [True, False, True]]
+    "labels", [["u", "v", "u"], [1, 2, 1], ["u", None, "v"], [1, None, 2], [True, False, True]]
 )
 def test_what_pandas_writes(path: Path, labels: list[Any], index: bool) -> None:
     domain = read_domain(save(path, index, kind=labels), label="kind")
@@ -50,9 +50,12 @@ def test_dates_are_labels_by_their_text(path: Path) -> None:
 
 def test_errors_name_the_row_of_the_sheet(path: Path) -> None:
     for columns, sentence in (
-        ({"c": [1, "x", 3]}, "column 'c', row 3: 'x' is not a number; put one there"),
-        ({"c": [1, 2, None]}, "column 'c', row 4: a feature is missing; fill it"),
-        ({"label": [None] * 3, "labeled": ["?"] * 3}, "column 'labeled' is a feature or not"),
+        (
+            {"c": [1, "x", 3]},
+            "features must be finite numbers, got 'x' in column 'c', row 3; if 'x' means",
+        ),
+        ({"c": [1, 2, None]}, ".* got 1 missing cell in column 'c', row 4; fill missing cells"),
+        ({"label": [None] * 3, "labeled": [1, 0, 1]}, "column 'labeled' must be named to be used"),
     ):
         with pytest.raises(FileFormatError, match=f"book.xlsx: {sentence}"):
             read_domain(save(path, **columns))

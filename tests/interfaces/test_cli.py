@@ -29,6 +29,7 @@ from l2t.domains import KnownClasses, digits, mnist
 from l2t.experiences import Merged
 from l2t.interfaces.cli import app
 from l2t.interfaces.cli.demo import demo_rows, measure_demo, wide_pairs
+from l2t.interfaces.cli.output import Format, show_rows
 
 runner = CliRunner()
 
@@ -102,7 +103,7 @@ def test_the_source_of_a_demo_pair_has_all_other_digits():
 def test_errors_are_one_sentence_and_exit_code_1(tmp_path, l2t):
     for arguments, sentence in (
         (("demo", "--plot", "x.xyz"), "a figure must end in .png, .svg, .pdf, got 'x.xyz'"),
-        (("demo", "--plot", "no/x.png"), "the folder of a figure must exist"),
+        (("demo", "--plot", "no/x.png"), "no/x.png: cannot be written: its directory"),
         (("demo", "--report", "no/x.html"), "no/x.html: cannot be written: its directory"),
         (("collect", "a.csv", "b.csv"), "a.csv"),
         (("store", "check", tmp_path / "absent.db"), "absent.db"),
@@ -387,6 +388,19 @@ def test_looking_into_a_store(files, tmp_path, l2t):
     assert runner.invoke(app, ["store", "rm", store, key]).stdout == "1 run deleted\n"
     gone = l2t("store", "show", store, key)
     assert gone == (1, "", f"l2t: no run with a key that begins with {key!r}\n")
+
+
+def test_a_table_that_is_too_wide_is_shown_row_by_row(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    row = {f"column_{i}": "x" * 15 for i in range(6)}
+    show_rows([row, row | {"column_5": 1.25}], Format.table)
+    shown = capsys.readouterr().out.splitlines()
+    assert [line.split() for line in shown if "5" in line] == [
+        ["column", "5", "x" * 15],
+        ["column", "5", "1.250"],
+    ]
+    show_rows([{"name": "a b " * 30, "n": 1}], Format.table)  # words are wrapped first
+    assert "name" in capsys.readouterr().out.splitlines()[1]
 
 
 def test_help_does_not_wait_for_numpy():

@@ -34,41 +34,52 @@ CONFUSED = {
         "transfer source.csv header.csv --label digit",
         "header.csv: has a header but no rows",
     ),
-    "other features": (
-        "transfer source.csv fewer.csv --label digit",
-        "source and target must have the same features, got 64 and 63 columns; only the source has 'e3'",
-    ),
-    "other order": (
-        "transfer source.csv turned.csv --label digit",
-        "source and target must have the same features in the same order, got column 'e0' where the "
-        "other has 'e63'",
-    ),
-    "a named index": (
-        "transfer source.csv id.csv --label digit",
-        "id.csv: column 'id' numbers the rows and is no feature: leave it out with ignore='id' (on the "
-        "command line --ignore id)",
-    ),
-    "text": (
-        "transfer source.csv text.csv --label digit",
-        "text.csv: column 'file', line 2: 'a b.png' is not a number; if this is no feature, say "
-        "ignore='file' (on the command line --ignore file)",
-    ),
     "text in one row": (
         "transfer source.csv one.csv --label digit",
-        "one.csv: column 'e5', line 9: 'unknown' is not a number; put one there, or leave the column out",
+        "one.csv: features must be finite numbers, got 'unknown' in column 'e5', line 9; if 'unknown' means "
+        "missing, say missing='unknown' (on the command line --missing unknown), or leave out columns",
     ),
     "a missing number": (
         "transfer source.csv missing.csv --label digit",
-        "missing.csv: column 'e5', line 9: a feature is missing; fill it, or leave it out",
+        "missing.csv: features must be finite numbers, got 1 missing cell in column 'e5', line 9; fill "
+        "missing cells: impute='median' (on the command line --impute median), or leave out columns",
     ),
     "decimal commas": (
         "transfer source.csv commas.csv --label digit",
-        "commas.csv: column 'e0', line 2: '0,0' is not a number; if its comma is the decimal mark, say "
-        "decimal=',' (on the command line --decimal ,)",
+        "'e62', 'e63'; if a comma is the decimal mark, say decimal=',' (on the command line --decimal ,)",
     ),
-    "blanks": (
-        "transfer blanks.csv target.csv --label digit",
-        "differ in blanks alone: write them the same way",
+    "no features in common": (
+        "transfer source.csv renamed.csv --label digit",
+        "must have a column of numbers that all files have, got 'e0'",
+    ),
+    "a label by another name in one file": (
+        "transfer source.csv capital.csv --label digit",
+        "capital.csv: has no column 'digit'; did you mean 'Digit'?",
+    ),
+    "a number that may be the label": (
+        "transfer source.csv class.csv --label digit",
+        "class.csv: column 'class' must be named to be used: say label='class' (on the command line --label "
+        "class), keep='class' (on the command line --feature class) if it is a feature, or ignore='class'",
+    ),
+    "an id that is none": (
+        "transfer source.csv target.csv --label digit --id digits",
+        "source.csv, target.csv: has no column 'digits'; did you mean 'digit'?",
+    ),
+    "an output that exists": (
+        "transfer source.csv target.csv --label digit -o text.csv",
+        "an output must be a new file unless you add --force, got 'text.csv', which exists",
+    ),
+    "a picture that exists": (
+        "transfer source.csv target.csv --label digit --plot both.png",
+        "an output must be a new file unless you add --force, got 'both.png', which exists",
+    ),
+    "a function that exists": (
+        "learn --store some.db -o why.json",
+        "an output must be a new file unless you add --force, got 'why.json', which exists",
+    ),
+    "a report that exists": (
+        "demo --report text.csv",
+        "an output must be a new file unless you add --force, got 'text.csv', which exists",
     ),
     "a spreadsheet": (
         "transfer source.csv book.xlsx --label digit",
@@ -84,7 +95,7 @@ CONFUSED = {
     ),
     "W as csv": (
         "transfer source.csv target.csv --label digit --w-output W.csv",
-        "--w-output must be a .npy file in a folder that exists, got 'W.csv'",
+        "--w-output must be a .npy file, got 'W.csv'",
     ),
     "a picture as txt": (
         "transfer source.csv target.csv --label digit --plot z.txt",
@@ -147,7 +158,7 @@ CONFUSED = {
 @pytest.fixture
 def wrong(here, tables):
     """Beside source.csv and target.csv, a target for each mistake."""
-    source, target = tables
+    _, target = tables
     Path("empty.csv").touch()
     target[:0].to_csv("header.csv", index=False)
     target.drop(columns="e3").to_csv("fewer.csv", index=False)
@@ -160,8 +171,11 @@ def wrong(here, tables):
         column[7] = cell
         target.assign(e5=column).to_csv(name, index=False)
     target.to_csv("commas.csv", index=False, sep=";", decimal=",")
-    blanks = source["digit"] + pd.Series([" " * (i % 2) for i in range(len(source))])
-    source.assign(digit=blanks).to_csv("blanks.csv", index=False)
+    target.rename(columns=lambda name: name.replace("e", "f")).to_csv("renamed.csv", index=False)
+    target.rename(columns={"digit": "Digit"}).to_csv("capital.csv", index=False)
+    target.assign(**{"class": 3}).to_csv("class.csv", index=False)
+    Path("both.png").touch()
+    Path("why.json").touch()
     Path("book.xlsx").write_bytes(b"PK\x03\x04 something")
     Path("link.csv").hardlink_to("source.csv")
     return here
@@ -199,11 +213,63 @@ def test_wrong_usage_is_exit_code_2(line, hint, here, l2t):
     assert "--help" in told.err or "-h" in told.err
 
 
-def test_what_the_sentences_advise_works(wrong, l2t):
-    for name, ignored in (("id.csv", "id"), ("text.csv", "file")):
-        told = l2t("transfer", "source.csv", name, "--label", "digit", "--ignore", ignored)
+@pytest.mark.parametrize(
+    ("line", "note"),
+    [
+        (
+            "source.csv fewer.csv",
+            "note: source.csv: columns left out, as not every file has them: 'e3'\n",
+        ),
+        ("source.csv turned.csv", ""),
+        (
+            "source.csv id.csv",
+            "note: id.csv: columns that are no features: 'id' (id); to keep a number",
+        ),
+        ("source.csv text.csv", "note: text.csv: columns that are no features: 'file' (text)\n"),
+        ("source.csv text.csv --ignore file", ""),
+        ("source.csv id.csv --id id", ""),
+        ("source.csv class.csv --ignore class", ""),
+        ("source.csv one.csv --ignore e5", ""),
+        (
+            "source.csv one.csv --missing unknown --impute median",
+            "note: one.csv: missing cells filled with the median of their column: 1 in 1 columns\n",
+        ),
+        (
+            "source.csv missing.csv --impute drop",
+            "note: missing.csv: rows left out, as they have missing cells: 1 of 120\n",
+        ),
+        ("marked.csv target.csv", "note: marked.csv: labels taken as missing: 'NA' (40 rows)\n"),
+    ],
+)
+def test_files_as_people_have_them(line, note, wrong, tables, l2t):
+    source = tables[0]
+    source.assign(digit=source["digit"].replace(source["digit"][0], "NA")).to_csv("marked.csv")
+    told = l2t("rank", *shlex.split(line)[1::-1], *shlex.split(line)[2:], "--label", "digit")
+    assert told.code == 0, told.err
+    assert note in told.err
+    notes = [each for each in told.err.splitlines() if each.startswith("note: ")]
+    assert len(notes) == bool(note), told.err
+
+
+def test_ids_and_text_are_passed_through(wrong, tables, l2t):
+    target = tables[1]
+    names = [f"{i:03d}" for i in range(len(target))]
+    target.assign(name=names, site="a b", e5=target["e5"].where(target.index > 3)).to_csv(
+        "own.csv", index=False
+    )
+    line = "transfer source.csv own.csv --label digit --id name --impute median -o z.csv"
+    for candidates in ("spectrum", "identity"):
+        told = l2t(*shlex.split(f"{line} --force --candidates {candidates}"))
         assert told.code == 0, told.err
-        assert "64 features, 10 labelled rows" in told.out
+        own, written = (pd.read_csv(name, dtype={"name": str}) for name in ("own.csv", "z.csv"))
+        if candidates == "identity":
+            assert "target written to z.csv, features as they were\n" in told.err
+            pd.testing.assert_frame_equal(written, own)
+        elif "features as they were" not in told.err:
+            others = ["digit", "name", "site"]
+            assert list(written.columns[-3:]) == others
+            pd.testing.assert_frame_equal(written[others], own[others])
+            assert list(written.columns[:2]) == ["x0", "x1"]
 
 
 def test_numbers_as_they_are_written_in_europe(wrong, tables, l2t):

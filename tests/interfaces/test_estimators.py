@@ -71,7 +71,8 @@ def shared(pair):
     [
         *(L2TTransformer(method) for method in WITHOUT_CLASSES),
         L2TClassifier(),
-        L2TClassifier(LogisticRegression(max_iter=2000), transformer=L2TTransformer("gfk")),
+        L2TClassifier("label spreading"),
+        L2TClassifier(LogisticRegression(max_iter=2000)),
     ]
 )
 def test_contract(estimator, check):
@@ -380,7 +381,7 @@ def test_seeds(pair):
         L2TTransformer(reflection=HOPEFUL),
         L2TTransformer("gfk", n_components=3),
         L2TClassifier(),
-        L2TClassifier(LinearSVC(), transformer=L2TTransformer("tca")),
+        L2TClassifier(LinearSVC()),
     ],
     ids=["l2t", "gfk", "classifier", "svc"],
 )
@@ -421,21 +422,18 @@ def test_a_request_can_be_withdrawn(stacked, routing):
     X, y, sample_domain = stacked
     own = L2TTransformer("gfk").set_fit_request(sample_domain=False)
     own.set_transform_request(sample_domain=False)
-    pipeline = make_pipeline(own, L2TClassifier(transformer=L2TTransformer("gfk")))
+    pipeline = make_pipeline(own, L2TClassifier("nearest neighbour"))
     pipeline.fit(X, y, sample_domain=sample_domain)
     np.testing.assert_array_equal(pipeline[0].W_, L2TTransformer("gfk").fit(X, y).W_)
 
 
-def test_a_search_over_methods_and_components(stacked, pair, routing):
+def test_a_search_over_classifiers(stacked, pair, routing):
     X, y, sample_domain = stacked
-    grid = {
-        "l2tclassifier__transformer__method": ["l2t", "gfk", "tca"],
-        "l2tclassifier__transformer__n_components": [2, 5],
-    }
-    pipeline = make_pipeline(StandardScaler(), L2TClassifier(transformer=L2TTransformer()))
+    grid = {"l2tclassifier__classifier": ["auto", "nearest neighbour", GaussianNB()]}
+    pipeline = make_pipeline(StandardScaler(), L2TClassifier())
     search = GridSearchCV(pipeline, grid, cv=3, error_score="raise")
     search.fit(X, y, sample_domain=sample_domain)
-    assert len(search.cv_results_["params"]) == 6
+    assert len(search.cv_results_["params"]) == 3
     # Rows of the source and rows without a label would count as errors.
     assert search.best_score_ > 0.9
     assert search.score(pair.target.X, pair.target.y) > 0.9
@@ -454,40 +452,91 @@ def test_a_search_over_the_transformer_alone(shared, routing):
 
 def test_the_classifier_trains_on_labelled_target_rows(stacked, pair):
     X, y, sample_domain = stacked
-    own = L2TClassifier(transformer=L2TTransformer("gfk")).fit(X, y, sample_domain=sample_domain)
+    own = L2TClassifier(KNeighborsClassifier(1)).fit(X, y, sample_domain=sample_domain)
     assert own.classes_.tolist() == [3, 4, 5]
-    factors = l2t.algorithms.make("gfk", n_components=9).fit(pair)
-    few = KNeighborsClassifier(1).fit(factors.transform(pair.target.X[:15]), pair.target.y[:15])
-    np.testing.assert_array_equal(
-        own.predict(pair.target.X), few.predict(factors.transform(pair.target.X))
-    )
-    assert own.score(pair.target.X, pair.target.y) == few.score(
-        factors.transform(pair.target.X), pair.target.y
-    )
+    features = L2TTransformer().fit(X, y, sample_domain=sample_domain)
+    assert own.choice_ == features.choice_
+    few = KNeighborsClassifier(1).fit(features.transform(pair.target.X[:15]), pair.target.y[:15])
+    expected = few.predict(features.transform(pair.target.X))
+    np.testing.assert_array_equal(own.predict(pair.target.X), expected)
+    assert own.score(pair.target.X, pair.target.y) == np.mean(expected == pair.target.y)
 
 
-def test_a_plain_pipeline_predicts_source_classes(stacked, pair, routing):
-    """Why there is a classifier of our own."""
+def test_the_classifier_gives_what_predict_gives(stacked, pair):
     X, y, sample_domain = stacked
-    plain = make_pipeline(L2TTransformer("gfk"), KNeighborsClassifier(1))
-    plain.fit(X, y, sample_domain=sample_domain)
-    assert {-1, 0} <= set(plain.predict(X))
+    own = L2TClassifier().fit(X, y, sample_domain=sample_domain)
+    target = Domain(pair.target.X, pair.target.y, labeled=np.arange(45) < 15)
+    found = l2t.predict(pair.source, target)
+    assert (own.choice_, own.classifier_) == (found.choice, found.classifier)
+    assert own.report_.rows == found.report.rows
+    np.testing.assert_array_equal(own.predict(pair.target.X), found.labels)
+    np.testing.assert_array_equal(own.predict_proba(pair.target.X), found.probabilities)
+    np.testing.assert_allclose(
+        np.exp(own.predict_log_proba(pair.target.X)), found.probabilities, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("memory", [False, True])
+def test_a_plain_pipeline_cannot_learn_from_unlabelled_rows(stacked, routing, memory, tmp_path):
+    X, y, sample_domain = stacked
+    memory = str(tmp_path) if memory else None
+    plain = make_pipeline(L2TTransformer("gfk"), KNeighborsClassifier(1), memory=memory)
+    with refuses(
+        "y must be known for every row where a classifier follows in a Pipeline, got 30 rows without a "
+        "label, which it would take for a class; use L2TClassifier instead of both"
+    ):
+        plain.fit(X, y, sample_domain=sample_domain)
+    with pytest.raises(InvalidInputError, match="use L2TClassifier"):
+        sklearn.pipeline.Pipeline(plain.steps).fit(X, y, sample_domain=sample_domain)
+    for last in (StandardScaler(), L2TClassifier("nearest neighbour")):
+        make_pipeline(L2TTransformer("gfk"), last).fit(X, y, sample_domain=sample_domain)
+    assert L2TTransformer("gfk").fit_transform(X, y, sample_domain=sample_domain).shape[0] == 105
+
+
+@pytest.mark.parametrize("mark", ["-1", "?", "", "NA"])
+def test_texts_with_a_mark_for_unlabelled_rows(mark, pair):
+    X = np.concatenate([pair.source.X, pair.target.X])
+    names = np.array(list("abcdef"))
+    yt = np.where(np.arange(45) < 15, names[pair.target.y], mark)
+    y = np.concatenate([names[pair.source.y], yt])
+    sample_domain = np.repeat([1, -1], [60, 45])
+    own = L2TClassifier().fit(X, y, sample_domain=sample_domain)
+    assert own.classes_.tolist() == ["d", "e", "f"]
+    assert own.classes_.dtype.kind == "U"
+    assert own.score(X, y, sample_domain=sample_domain) == 1.0
+
+
+def test_frames_must_have_the_names_and_the_order_of_fit(stacked):
+    X, y, sample_domain = stacked
+    frame = pd.DataFrame(X, columns=list("abcdefghij"))
+    for own in (L2TClassifier(), L2TTransformer("gfk")):
+        own.fit(frame, y, sample_domain=sample_domain)
+        ask = getattr(own, "predict", None) or own.transform
+        assert len(ask(frame)) == len(X)
+        with pytest.raises(ValueError, match="same order"):
+            ask(frame[frame.columns[::-1]])
+        with pytest.raises(ValueError, match="feature names"):
+            ask(frame.rename(columns={"a": "z"}))
 
 
 def test_training_on_source_rows_needs_no_target_label(shared):
     (X, y, sample_domain), (Xt, yt) = shared
     assert set(y[sample_domain < 0]) == {-1}
-    own = L2TClassifier(transformer=L2TTransformer("gfk"), train_on="source")
-    own.fit(X, y, sample_domain=sample_domain)
-    assert own.score(Xt, yt) > 0.9
-    np.testing.assert_array_equal(own.estimator_.n_samples_fit_, (sample_domain > 0).sum())
+    for train_on in ("source", "auto"):
+        own = L2TClassifier(KNeighborsClassifier(1), train_on=train_on)
+        own.fit(X, y, sample_domain=sample_domain)
+        assert own.score(Xt, yt) > 0.9
+        assert own.estimator_.n_samples_fit_ == (sample_domain > 0).sum()
+    assert L2TClassifier().fit(X, y, sample_domain=sample_domain).score(Xt, yt) > 0.9
 
 
 def test_training_on_both(shared):
     (X, y, sample_domain), (_, yt) = shared
     y[-10:] = yt[-10:]
-    own = L2TClassifier(train_on="both").fit(X, y, sample_domain=sample_domain)
-    assert own.estimator_.n_samples_fit_ == 60 + 10
+    for train_on in ("both", "auto"):
+        own = L2TClassifier(KNeighborsClassifier(1), train_on=train_on)
+        assert own.fit(X, y, sample_domain=sample_domain).estimator_.n_samples_fit_ == 60 + 10
+    own = L2TClassifier(train_on="both")
     y[-1] = 9  # a class that the target alone has can be learned from its own rows
     own.fit(X, y, sample_domain=sample_domain)
     assert own.classes_.tolist() == [0, 1, 2, 9]
@@ -526,8 +575,7 @@ def test_marks_of_unlabelled_rows(labels, gone, classes, container, pair):
     sample_domain = np.repeat([1, -1], [60, 45])
     own = L2TClassifier().fit(X, y, sample_domain=sample_domain)
     assert own.classes_.tolist() == classes
-    assert own.estimator_.n_samples_fit_ == 15
-    assert own.transformer_.inference_.n_labels == 15
+    assert own.inference_.n_labels == 15
     assert own.score(X, y, sample_domain=sample_domain) == 1.0
     stacked = stack_domains((pair.source.X, y[:60]), (pair.target.X, y[60:]))
     again = L2TClassifier().fit(stacked[0], stacked[1], sample_domain=stacked[2])
@@ -555,7 +603,7 @@ def test_score_counts_labelled_target_rows(stacked):
 def test_what_the_classifier_behind_offers(stacked):
     X, y, sample_domain = stacked
     for estimator, there, missing in (
-        (None, "predict_proba", "decision_function"),
+        ("auto", "predict_proba", "decision_function"),
         (LinearSVC(), "decision_function", "predict_proba"),
         (GaussianNB(), "predict_log_proba", "decision_function"),
     ):
@@ -570,14 +618,14 @@ IMPOSSIBLE = {
     "no target label": (
         "target",
         lambda y: np.where(y > 2, -1, y),
-        "train_on='target' needs labelled target rows, got none of 45 (-1, NaN and None mean "
-        "unlabelled); label a few, or take train_on='source' if both domains have the same classes",
+        "train_on='target' needs labelled target rows, got none of 45; "
+        "label a few, or take train_on='source' if both domains have the same classes",
     ),
     "no target label for both": (
         "both",
         lambda y: np.where(y > 2, -1, y),
-        "train_on='both' needs labelled target rows, got none of 45 (-1, NaN and None mean "
-        "unlabelled); take train_on='source' if both domains have the same classes",
+        "train_on='both' needs labelled target rows, got none of 45; "
+        "take train_on='source' if both domains have the same classes",
     ),
     "other classes": (
         "both",
@@ -599,7 +647,7 @@ IMPOSSIBLE = {
     "an unknown word": (
         "all",
         lambda y: y,
-        "train_on must be one of target, source, both, got 'all'",
+        "train_on must be one of auto, target, source, both, got 'all'",
     ),
 }
 
@@ -742,9 +790,9 @@ def test_published_figures_of_shared_classes(data_directory):
     domains = load_office_caltech(data_directory / "office-caltech-surf")
     source, target = domains["C"], domains["A"]
     X, y, sample_domain = stack_domains(source, target)
-    own = L2TClassifier(transformer=L2TTransformer("gfk"), train_on="source")
-    own.fit(X, y, sample_domain=sample_domain)
-    assert round(100 * own.score(target.X, target.y), 2) == 41.02
+    own = L2TTransformer("gfk").fit(X, y, sample_domain=sample_domain)
+    after = KNeighborsClassifier(1).fit(own.transform(source.X), source.y)
+    assert round(100 * after.score(own.transform(target.X), target.y), 2) == 41.02
     plain = KNeighborsClassifier(1).fit(source.X, source.y)
     assert round(100 * plain.score(target.X, target.y), 2) == 23.70
 
@@ -782,7 +830,7 @@ def test_scorers_of_skada(name, skada, routing, shared):
         told["target_labels"] = np.tile(yt, 2)
     splitter = model_selection.SourceTargetShuffleSplit(2, test_size=0.3, random_state=0)
     classifier = LogisticRegression(max_iter=1000).set_score_request(sample_weight=True)
-    own = L2TClassifier(classifier, transformer=L2TTransformer("gfk"), train_on="source")
+    own = L2TClassifier(classifier, train_on="source")
     own.set_score_request(sample_weight=True)
     models = {
         "alone": own,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from l2t.domains.domain import Domain
 from l2t.domains.embedded import digits, mnist
-from l2t.domains.files import read_domain, read_domains, write_domain
+from l2t.domains.files import Table, read_domain, read_domains, read_tables, write_domain
 from l2t.domains.known import KnownClasses
 from l2t.domains.pair import DomainPair
 from l2t.domains.preparation import normalize
 from l2t.domains.sampling import PairSampler
 
-__all__ = ["Domain", "DomainPair", "KnownClasses", "PairSampler", "digits", "mnist", "normalize"]
-__all__ += ["read_domain", "read_domains", "write_domain"]
+__all__ = ["Domain", "DomainPair", "KnownClasses", "PairSampler", "Table", "digits", "mnist"]
+__all__ += ["normalize", "read_domain", "read_domains", "read_tables", "write_domain"]

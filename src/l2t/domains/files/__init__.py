@@ -7,6 +7,7 @@ Nothing that is read can run code, and a file is written as a whole or not at al
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -14,20 +15,15 @@ from typing import IO, Any
 from l2t.domains.domain import Domain
 from l2t.domains.files import _arrays, _csv, _tables
 from l2t.domains.files._columns import Names
-from l2t.domains.files._disk import check_replaceable, reading, replacing, writing
-from l2t.domains.files._formats import check_format, format_to_read, format_to_write
-from l2t.exceptions import FileFormatError, InvalidInputError, MissingColumnError
+from l2t.domains.files._disk import as_path, check_replaceable, replacing, writing
+from l2t.domains.files._formats import check_format, format_to_write
+from l2t.domains.files._opening import open_tables
+from l2t.domains.files.table import Table
+from l2t.exceptions import L2TWarning
 from l2t.validation import instance_of
 
-__all__ = ["check_writable", "read_domain", "read_domains", "write_domain"]
+__all__ = ["Table", "check_writable", "read_domain", "read_domains", "read_tables", "write_domain"]
 
-_READERS: dict[str, Callable[[Path, Names], dict[str, Any]]] = {
-    "npz": _arrays.read_npz,
-    "csv": _csv.read,
-    "xlsx": _tables.read_xlsx,
-    "parquet": _tables.read_parquet,
-    "mat": _arrays.read_mat,
-}
 _WRITERS: dict[str, Callable[[Domain, IO[bytes], str], None]] = {
     "npz": _arrays.write_npz,
     "csv": _csv.write,
@@ -42,7 +38,11 @@ def read_domain(
     features: str | Iterable[str] | None = None,
     labeled: str | None = None,
     groups: str | None = None,
+    id: str | Iterable[str] = (),
     ignore: str | Iterable[str] = (),
+    keep: str | Iterable[str] = (),
+    missing: str | Iterable[str] = (),
+    impute: str | None = None,
     decimal: str = ".",
     thousands: str | None = None,
     encoding: str | None = None,
@@ -60,15 +60,23 @@ def read_domain(
         The column or array with the labels. By default the column ``label`` of csv, xlsx and parquet,
         the array ``y``, ``labels`` or ``label`` of npz and mat; without it the domain has no labels.
     features : str or list of str, optional
-        csv, xlsx and parquet: the feature columns; by default every column that has no other role. npz
-        and mat: the one array with the rows, by default ``X`` or ``fts``.
+        csv, xlsx and parquet: the feature columns; by default every column of numbers that has no
+        other role. npz and mat: the one array with the rows, by default ``X`` or ``fts``.
     labeled : str, optional
         The column or array that says which labels the user has (0/1 or true/false). npz and mat
         take ``labeled`` where it is present; in csv, xlsx and parquet the column must be named.
     groups : str, optional
         The column or array of groups, found like `labeled`.
-    ignore : str or list of str, default=()
-        csv, xlsx and parquet: columns to leave out where they exist, such as an identifier.
+    id, ignore : str or list of str, default=()
+        csv, xlsx and parquet: columns that identify rows, and others that are no features.
+    keep : str or list of str, default=()
+        csv, xlsx and parquet: columns that are features although they look like ids or labels.
+    missing : str or list of str, default=()
+        csv, xlsx and parquet: texts that mean a missing cell, beside the empty one, NA, N/A, null, NaN,
+        None and ?.
+    impute : {"mean", "median", "drop"}, optional
+        Fill missing numbers with the mean or the median of their column, or leave out their rows; by
+        default they are an error.
     decimal, thousands, encoding : str, default=".", None and None
         csv: the decimal mark and the separator of thousands in feature columns; the encoding, by default
         UTF-16 where the file begins with its mark, else UTF-8.
@@ -92,11 +100,18 @@ def read_domain(
     MissingExtraError
         The file is parquet or xlsx, and pyarrow or openpyxl is not installed.
 
+    Warns
+    -----
+    L2TWarning
+        What was imputed or left out: text, ids, and labels by a name for missing ones.
+
     Notes
     -----
-    A missing label (an empty cell, a null, NaN, or -1 where npz holds class indices) becomes None; without
-    `labeled`, the mask is then True where a label is present. A first column that numbers the rows is left
-    out where pandas wrote it as an index, and rejected where it has a name: use `features` or `ignore`.
+    A missing label (an empty cell, a text of `missing`, a null, NaN, or -1 where npz holds class indices)
+    becomes None; without `labeled`, the mask is then True where a label is present. A column of text whose
+    values are all different is taken for an id, and so are whole numbers in a column that is called id or
+    counts the rows. Numbers in a column called label, labels, class, target or y are rejected unless it is
+    named by `label`, `keep` or `ignore`.
 
     From csv and svmlight, numbers come back as float64, and labels that all look like numbers as numbers.
     From mat and svmlight, float labels without a fraction come back as int.
@@ -110,67 +125,49 @@ def read_domain(
     ...     read_domain(path, label="species")
     Domain('cats', 2 rows x 2 features, 2 classes)
     """
-    source = _path(path)
-    names = Names(label, features, labeled, groups, ignore, decimal, thousands, encoding)
-    chosen = _format(source, format, names)
-    parts = _arrays.read_svmlight([source], zero_based)[0] if chosen == "svmlight" else None
-    with reading(source):
-        parts = parts or _READERS[chosen](source, names)
-        return Domain(**parts, name=source.stem if name is None else name)
+    named = (label, features, labeled, groups, id, ignore, keep, missing, impute)
+    names = Names(*named, decimal, thousands, encoding)
+    tables = open_tables([as_path(path)], names, zero_based=zero_based, format=format, name=name)
+    return _domains(tables)[0]
 
 
 def read_domains(
-    paths: Sequence[str | os.PathLike[str]],
-    *,
-    label: str | None = None,
-    labeled: str | None = None,
-    zero_based: bool | None = None,
-    **options: Any,
+    paths: Sequence[str | os.PathLike[str]], *, zero_based: bool | None = None, **options: Any
 ) -> list[Domain]:
     """Read files of the same features: one or more sources, and the target last.
+
+    Columns are matched by name, in the order of the target; those that not every file has are left out.
 
     Parameters
     ----------
     paths : list of str or path
         The files.
-    label : str, optional
-        As for `read_domain`; at least one of the files must have it, and the others get no labels.
-    labeled : str, optional
-        The column or array of the last file that says which of its labels the user has.
     zero_based : bool, optional
         As for `read_domain`, decided once for all svmlight files, as is their number of features.
     **options
-        The other parameters of `read_domain`, the same for all files.
+        As for `read_domain`. At least one file must have the column `label`, and the others get no labels;
+        `labeled` is a column of the last file.
 
     Returns
     -------
     list of Domain
     """
-    sources = [_path(path) for path in paths]
-    names = Names(label, labeled=labeled, **options)
-    sparse = [source for source in sources if _format(source, None, names) == "svmlight"]
-    parts = dict(zip(sparse, _arrays.read_svmlight(sparse, zero_based), strict=True))
-    domains, absent = [], []
-    for source in sources:
-        mask = labeled if source is sources[-1] else None
-        if source in parts:
-            with reading(source):
-                domains.append(Domain(**parts[source], name=source.stem))
-            continue
-        try:
-            domain = read_domain(source, label=label, labeled=mask, **options)
-        except MissingColumnError as error:
-            if label is None or mask is not None:
-                raise
-            absent.append(error)
-            try:
-                domain = read_domain(source, **options)
-            except FileFormatError:  # the column has another name: say so, not what follows from it
-                raise error from None
-        domains.append(domain)
-    if len(absent) == len(sources):
-        raise absent[0]
-    return domains
+    return _domains(read_tables(paths, zero_based=zero_based, **options))
+
+
+def read_tables(
+    paths: Sequence[str | os.PathLike[str]], *, zero_based: bool | None = None, **options: Any
+) -> list[Table]:
+    """Read files as `read_domains` does, with all columns of the user, and notes in the place of warnings."""
+    return open_tables([as_path(path) for path in paths], Names(**options), zero_based=zero_based)
+
+
+def _domains(tables: Iterable[Table]) -> list[Domain]:
+    """Return the domains, and warn of what was adjusted or left out."""
+    for table in tables:
+        for note in table.notes:
+            warnings.warn(note, L2TWarning, stacklevel=4)
+    return [table.domain for table in tables]
 
 
 def write_domain(
@@ -204,7 +201,7 @@ def write_domain(
     features (or ``x0`` ...) and the label, then ``labeled`` and ``groups`` where there are some.
     """
     instance_of("domain", domain, Domain)
-    target = _path(path)
+    target = as_path(path)
     chosen = format_to_write(target) if format is None else format
     check_format(chosen, tuple(_WRITERS))
     with writing(target), replacing(target) as handle:
@@ -212,24 +209,12 @@ def write_domain(
     return target
 
 
-def check_writable(path: str | os.PathLike[str]) -> None:
-    """Reject a path that `write_domain` would reject, before there is anything to write."""
-    target = _path(path)
+def check_writable(
+    path: str | os.PathLike[str], formats: tuple[str, ...] | None = tuple(_WRITERS)
+) -> None:
+    """Reject a path that cannot be written, or is of none of some formats, before anything is computed."""
+    target = as_path(path)
     with writing(target):
-        check_format(format_to_write(target), tuple(_WRITERS))
+        if formats is not None:
+            check_format(format_to_write(target), formats)
         check_replaceable(target)
-
-
-def _path(path: object) -> Path:
-    if not isinstance(path, str | os.PathLike):
-        raise InvalidInputError(f"path must be a str or a path, got {type(path).__name__}")
-    return Path(path)
-
-
-def _format(source: Path, format: str | None, names: Names) -> str:
-    if format is None:
-        with reading(source):
-            format = format_to_read(source)
-    check_format(format)
-    names.check_for(format)
-    return format

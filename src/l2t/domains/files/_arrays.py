@@ -101,8 +101,9 @@ def _parts(found: Any, names: Names, *, matlab: bool = False) -> dict[str, Any]:
     if features is None:
         raise missing("array", "X", found.files)
     parts: dict[str, Any] = {"X": _array(found, features)}
+    label = None if names.optional and names.label not in found.files else names.label
     for role, name, check in (
-        ("y", _chosen(found, names.label, "y", "labels", "label"), _labels.labels),
+        ("y", _chosen(found, label, "y", "labels", "label"), _labels.labels),
         ("labeled", _chosen(found, names.labeled, "labeled"), _labels.mask),
         ("groups", _chosen(found, names.groups, "groups"), _labels.groups),
     ):

@@ -8,20 +8,29 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-import numpy as np
-
 from l2t.domains.domain import Domain
 from l2t.exceptions import FileFormatError, InvalidInputError, MissingColumnError
-from l2t.typing import AnyArray
+from l2t.validation import one_of
 
-__all__ = ["Columns", "Names", "feature_names", "header_of", "missing", "option"]
-__all__ += ["refuse_row_numbers", "refuse_twice"]
+__all__ = [
+    "MISSING",
+    "NUMBER",
+    "Columns",
+    "Names",
+    "close_to",
+    "feature_names",
+    "header_of",
+    "listed",
+]
+__all__ += ["missing", "option", "refuse_twice"]
 
+#: Texts that mean that a label or a number is missing, beside an empty cell.
+MISSING = ("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None", "?")
 _MASK = "labeled"
 _GROUPS = "groups"
-_MANY = 10  # rows that no feature counts by chance
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+NUMBER = re.compile(r"[+-]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 _SHOWN = 12  # names in a sentence
+_SEVERAL = ("id", "ignore", "keep", "missing")
 
 
 @dataclass(frozen=True)
@@ -32,19 +41,26 @@ class Names:
     features: str | Iterable[str] | None = None
     labeled: str | None = None
     groups: str | None = None
+    id: str | Iterable[str] = ()
     ignore: str | Iterable[str] = ()
+    keep: str | Iterable[str] = ()
+    missing: str | Iterable[str] = ()
+    impute: str | None = None
     decimal: str = "."
     thousands: str | None = None
     encoding: str | None = None
+    #: Whether the label may be absent, as it may in one of several files.
+    optional: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("features", "ignore"):
+        for name in ("features", *_SEVERAL):
             given = getattr(self, name)
             several = (given,) if isinstance(given, str | None) else tuple(given)
             object.__setattr__(self, name, None if given is None else several)
+        one_of("impute", self.impute, (None, "mean", "median", "drop"))
         if self.features == () or len(set(self.columns)) < len(self.columns):
             raise InvalidInputError(f"features must be distinct names, got {self.features!r:.80}")
-        for name in ("label", "labeled", "groups", "features", "ignore"):
+        for name in ("label", "labeled", "groups", "features", *_SEVERAL):
             given = getattr(self, name)
             for each in given if isinstance(given, tuple) else (given,):
                 if not isinstance(each, str | None):
@@ -60,28 +76,37 @@ class Names:
         """The names of the features, none where the format chooses them."""
         return tuple(self.features or ())
 
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The columns that are named as no features."""
+        return (*self.id, *self.ignore)
+
+    @property
+    def missing_texts(self) -> set[str]:
+        """The texts of a cell that is missing."""
+        return {"", *MISSING, *self.missing}
+
     def check_for(self, format: str) -> None:
         """Reject names that mean nothing in a format."""
         if format in ("npz", "mat") and len(self.columns) > 1:
             rule = f"features must be the name of one array in {format} files"
             raise InvalidInputError(f"{rule}, got {self.columns!r:.80}")
-        if format in ("npz", "mat") and self.ignore:
-            rule = "ignore is for the columns of csv, xlsx and parquet files"
-            raise InvalidInputError(f"{rule}, got {self.ignore!r:.80}")
-        for name in ("label", "features", "labeled", "groups", "ignore"):
-            if format == "svmlight" and (given := getattr(self, name)):
-                rule = f"{name} cannot be chosen in svmlight files, whose columns have no names"
+        roles = ("label", "features", "labeled", "groups") if format == "svmlight" else ()
+        for name in (*_SEVERAL, *roles) if format in ("npz", "mat", "svmlight") else ():
+            if given := getattr(self, name):
+                rule = f"{name} cannot be chosen in {format} files, whose columns have no names"
                 raise InvalidInputError(f"{rule}, got {given!r:.80}")
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Names of columns by their role in the domain."""
+    """Names of columns by their role in the domain; what has no role is passed through."""
 
     features: list[str]
-    label: str | None
-    labeled: str | None
-    groups: str | None
+    label: str | None = None
+    labeled: str | None = None
+    groups: str | None = None
+    ids: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, table: Sequence[str], names: Names, *, index: Collection[str] = ()) -> Columns:
@@ -90,27 +115,29 @@ class Columns:
         Columns of `index` number the rows; they are no features unless they are named.
         """
         refuse_twice(table)
-        label = names.label
-        if label is None and "label" in table and "label" not in names.columns:
+        label, used = names.label, (*names.columns, *names.keep, *names.others)
+        if label is None and "label" in table and "label" not in used:
             label = "label"
+        if names.optional and label not in table:
+            label = None
         others = {name for name in (label, names.labeled, names.groups) if name is not None}
         for name in (*names.columns, *others):
             if name not in table:
                 raise missing("column", name, table)
         features = list(names.columns)
         if not features:
-            _refuse_unnamed(table, {*others, *names.ignore})
-            left_out = {*others, *index, *names.ignore}
+            left_out = {*others, *index, *names.others} - set(names.keep)
             features = [name for name in table if name not in left_out]
         if not features:
             raise FileFormatError(f"has no feature columns; its columns are {listed(table)}")
-        if both := others & set(features):
+        if both := others & {*features, *names.keep}:
             raise FileFormatError(f"column {both.pop()!r} cannot be a feature and another part")
-        return cls(features, label, names.labeled, names.groups)
+        ids = tuple(name for name in names.id if name in table)
+        return cls(features, label, names.labeled, names.groups, ids)
 
     @property
     def others(self) -> list[str]:
-        """The columns that are no features."""
+        """The columns of labels, of the mask and of groups."""
         return [name for name in (self.label, self.labeled, self.groups) if name is not None]
 
 
@@ -121,11 +148,12 @@ def header_of(cells: Sequence[str], names: Names) -> list[str] | None:
     1 may well be data, unless the caller's names or the index column of pandas are beside them.
     """
     text = [cell.strip() for cell in cells]
-    numbers = [cell for cell in text if _NUMBER.fullmatch(cell)]
+    numbers = [cell for cell in text if NUMBER.fullmatch(cell.replace(names.thousands or ",", ""))]
     if numbers != [str(i) for i in range(len(numbers))] or not any(text):
         return None
-    named = {"label", names.label, names.labeled, names.groups, *names.columns, ""}
-    if numbers and len(numbers) <= 2 and not named & (set(text) - set(numbers)):
+    named = {"label", names.label, names.labeled, names.groups, *names.columns, *names.others}
+    beside = text[0] == "" or named & (set(text) - set(numbers))
+    if numbers and len(numbers) <= 2 and not beside:
         return None
     # pandas and R number the rows in a first column without a name, which pandas reads as this one.
     return [cell or (f"Unnamed: {position}") for position, cell in enumerate(text)]
@@ -136,17 +164,6 @@ def refuse_twice(table: Sequence[str]) -> None:
     if len(set(table)) < len(table):
         twice = next(name for i, name in enumerate(table) if name in table[:i])
         raise FileFormatError(f"has more than one column {twice!r}")
-
-
-def refuse_row_numbers(X: AnyArray, table: Sequence[str], names: Names) -> None:
-    """Reject a first column that counts the rows: an index and no feature, unless called like x0."""
-    if names.columns or table[0][-1:].isdigit() or X.shape[1] < 2:
-        return
-    if len(X) >= _MANY and X[0, 0] in (0, 1) and (np.diff(X[:, 0]) == 1).all():
-        raise FileFormatError(
-            f"column {table[0]!r} numbers the rows and is no feature: leave it out with "
-            f"{option('ignore', table[0])}"
-        )
 
 
 def feature_names(domain: Domain, label: str) -> list[str]:
@@ -162,23 +179,17 @@ def feature_names(domain: Domain, label: str) -> list[str]:
     return list(given)
 
 
-def _refuse_unnamed(table: Sequence[str], others: Collection[str]) -> None:
-    """Reject a mask among the features: it would tell an algorithm what it must not know."""
-    for name in (_MASK, _GROUPS):
-        if name in table and name not in others:
-            raise FileFormatError(
-                f"column {name!r} is a feature or not: say {option(name, name)}, or leave it out with "
-                f"{option('ignore', name)}"
-            )
-
-
-def option(name: str, value: str) -> str:
+def option(name: str, *values: str, flag: str | None = None) -> str:
     """Return how a parameter is given in Python and on the command line.
 
     >>> print(option("label", "my digits"))
     label='my digits' (on the command line --label 'my digits')
+    >>> print(option("ignore", "a", "b"))
+    ignore=['a', 'b'] (on the command line --ignore a,b)
     """
-    return f"{name}={value!r:.80} (on the command line --{name} {shlex.quote(value):.80})"
+    given = repr(values[0]) if len(values) == 1 else repr(list(values))
+    typed = shlex.quote(",".join(values))
+    return f"{name}={given} (on the command line --{flag or name} {typed})"
 
 
 def missing(what: str, name: str, names: Sequence[str]) -> MissingColumnError:
@@ -187,12 +198,16 @@ def missing(what: str, name: str, names: Sequence[str]) -> MissingColumnError:
     >>> print(missing("column", "Digit", ["x", "digit"]))
     has no column 'Digit'; did you mean 'digit'?
     """
+    close = close_to(name, names)
+    hint = f"its {what}s are {listed(names)}" if close is None else f"did you mean {close!r:.80}?"
+    return MissingColumnError(f"has no {what} {name!r}; {hint}")
+
+
+def close_to(name: str, names: Sequence[str]) -> str | None:
+    """Return the one of some names that was probably meant."""
     folded = {each.casefold(): each for each in reversed(names)}
     close = get_close_matches(name.casefold(), folded, n=1, cutoff=0.75)
-    hint = f"its {what}s are {listed(names)}"
-    if close:
-        hint = f"did you mean {folded[close[0]]!r:.80}?"
-    return MissingColumnError(f"has no {what} {name!r}; {hint}")
+    return folded[close[0]] if close else None
 
 
 def listed(names: Sequence[str]) -> str:

@@ -15,13 +15,16 @@ from typing import IO, Any
 import numpy as np
 
 from l2t.domains.domain import Domain
-from l2t.domains.files._columns import Columns, Names, header_of, option
+from l2t.domains.files._cells import ID_NAME, PADDED
+from l2t.domains.files._columns import MISSING, NUMBER, Columns, Names, header_of, option
 from l2t.domains.files._formats import unpacked
-from l2t.domains.files._tables import Table, frame_of
-from l2t.exceptions import FileFormatError, InvalidInputError
+from l2t.domains.files._sheet import Sheet
+from l2t.domains.files._tables import frame_of
+from l2t.exceptions import FileFormatError
 
-__all__ = ["read", "write"]
+__all__ = ["read", "write", "write_frame"]
 
+_LARGE = 1_000_000  # cells that pandas would write in seconds, and pyarrow in a fraction of that
 _SAMPLE = 20  # records that must agree on their width for a delimiter to be the right one
 
 
@@ -45,13 +48,15 @@ class _Text:
             except csv.Error as error:
                 raise FileFormatError(f"line {reader.line_num}: {error}") from None
 
-    def score(self) -> tuple[bool, int]:
-        """Return whether the first records are equally wide, and how wide."""
-        widths: list[int] = []
+    def score(self) -> tuple[bool, bool, float, int]:
+        """Return whether the first records are equally wide, their share of numbers and their width."""
+        records: list[list[str]] = []
         with suppress(FileFormatError):  # which the right delimiter raises again
-            widths.extend(len(cells) for _, cells in islice(self.records(), _SAMPLE))
-        first = widths[0] if widths else 0
-        return first > 1 and len(set(widths)) == 1, first
+            records.extend(cells for _, cells in islice(self.records(), _SAMPLE))
+        first = len(records[0]) if records else 0
+        found = [bool(NUMBER.fullmatch(cell.strip())) for cells in records for cell in cells]
+        equal = first > 1 and all(len(cells) == first for cells in records)
+        return equal, first > 1, sum(found) / max(len(found), 1), first
 
     def lines(self, width: int, start: int = 0, stop: int | None = None) -> list[int]:
         """Return the lines of records, all of which must have the same width."""
@@ -66,7 +71,7 @@ class _Text:
         return lines
 
 
-def read(path: Path, names: Names) -> dict[str, Any]:
+def read(path: Path, names: Names) -> Sheet:
     """Read a table of text, separated by commas, semicolons or tabs."""
     with unpacked(path) as handle:
         marked = handle.read(2) in (b"\xff\xfe", b"\xfe\xff")  # by the mark of the byte order
@@ -82,7 +87,7 @@ def read(path: Path, names: Names) -> dict[str, Any]:
         ) from None
 
 
-def _read(text: _Text, names: Names) -> dict[str, Any]:
+def _read(text: _Text, names: Names) -> Sheet:
     _, first = next(text.records(), (0, None))
     if first is None:
         raise FileFormatError("holds nothing but blank lines")
@@ -90,7 +95,8 @@ def _read(text: _Text, names: Names) -> dict[str, Any]:
     table = header or [str(position) for position in range(len(first))]
     columns = Columns.of(table, names, index=["Unnamed: 0"] if header else ())
     frame = _parsed(text, table, columns, names, header=header is not None)
-    if table[-1] in columns.others and (frame[table[-1]] == "").any():
+    last = frame[table[-1]]
+    if last.isna().any() or (last == "").any():
         text.lines(len(table))  # pandas takes cells that are not there for empty ones
 
     def line(row: int) -> str:
@@ -98,14 +104,20 @@ def _read(text: _Text, names: Names) -> dict[str, Any]:
         (number,) = text.lines(len(table), at, at + 1)
         return f"line {number}"
 
-    parts = Table(frame, columns, names, line).parts(text=True)
-    return parts if header else parts | {"feature_names": None}
+    return Sheet(frame, columns, names, line, header=header is not None, untyped=True)
 
 
 def _parsed(text: _Text, table: list[str], columns: Columns, names: Names, *, header: bool) -> Any:
-    """Return the frame; a column with a cell that is not a number stays text."""
+    """Return the frame; text stays as it is in columns of labels and ids, and where it is no number."""
     import pandas as pd
 
+    sample = zip(*(cells for _, cells in islice(text.records(), _SAMPLE)), strict=False)
+    padded = {
+        name
+        for name, cells in zip(table, sample, strict=False)
+        if ID_NAME.fullmatch(name) or any(map(PADDED.fullmatch, cells))
+    }
+    numbers = [name for name in columns.features if name not in padded]
     with unpacked(text.path) as handle, warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)  # a first row that is too long
         try:
@@ -116,10 +128,12 @@ def _parsed(text: _Text, table: list[str], columns: Columns, names: Names, *, he
                 header=0 if header else None,
                 names=table,
                 index_col=False,
-                dtype=dict.fromkeys(columns.others, str),
+                dtype=dict.fromkeys(set(table) - set(numbers), str),
                 decimal=names.decimal,
                 thousands=names.thousands,
                 keep_default_na=False,
+                na_values={name: ["", *MISSING] for name in numbers},
+                dtype_backend="numpy_nullable",
                 low_memory=False,
             )
         except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
@@ -129,12 +143,18 @@ def _parsed(text: _Text, table: list[str], columns: Columns, names: Names, *, he
 
 def write(domain: Domain, handle: IO[bytes], label: str) -> None:
     """Write the table of `frame_of`; numbers read back to the very same float64."""
-    frame = frame_of(domain, label, dtype=np.float64)
-    for name in frame.columns[domain.n_features :]:
-        if any(isinstance(value, str) and not value.strip() for value in frame[name]):
-            raise InvalidInputError(
-                f"{'labels' if name == label else name} must not be blank in csv files, where that "
-                "means missing"
-            )
-    # Text is quoted, as R does: a lone carriage return within a label would end its line.
+    write_frame(frame_of(domain, label, dtype=np.float64), handle)
+
+
+def write_frame(frame: Any, handle: IO[bytes]) -> None:
+    """Write the columns of a frame, text in quotes: a lone carriage return would end its line."""
+    frame = frame.rename(columns={"Unnamed: 0": ""})
+    if frame.size > _LARGE:
+        with suppress(ImportError, TypeError, ValueError):  # the latter two: columns of mixed types
+            from pyarrow import Table
+            from pyarrow.csv import write_csv
+
+            table = Table.from_pandas(frame, preserve_index=False)
+            write_csv(table, handle)
+            return
     frame.to_csv(handle, index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")

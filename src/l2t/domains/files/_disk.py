@@ -12,7 +12,14 @@ from typing import BinaryIO
 
 from l2t.exceptions import FileFormatError, InvalidInputError, L2TError, MissingExtraError
 
-__all__ = ["check_replaceable", "reading", "replacing", "writing"]
+__all__ = ["as_path", "check_replaceable", "reading", "replacing", "writing"]
+
+
+def as_path(path: object) -> Path:
+    """Return a path, or reject what is none."""
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidInputError(f"path must be a str or a path, got {type(path).__name__}")
+    return Path(path)
 
 
 @contextmanager

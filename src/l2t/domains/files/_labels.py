@@ -62,15 +62,16 @@ def mask(values: Sequence[Any], place: Place) -> AnyArray:
 
 def infer(cells: Sequence[str]) -> list[Any]:
     """Return text as int, float or bool where every cell is one, else as it is; None where blank."""
-    text = [cell.strip() for cell in cells if cell.strip()]
+    cells = [cell.strip() for cell in cells]  # nobody means two classes that differ in blanks alone
+    text = [cell for cell in cells if cell]
     convert: Callable[[str], Any] = str
     if all(map(_WHOLE.fullmatch, text)):
         convert = int
     elif all(_WHOLE.fullmatch(cell) or _FRACTION.fullmatch(cell) for cell in text):
         convert = float
     elif all(cell.lower() in ("true", "false") for cell in text):
-        convert = lambda cell: cell.strip().lower() == "true"  # noqa: E731
-    return [convert(cell) if cell.strip() else None for cell in cells]
+        convert = lambda cell: cell.lower() == "true"  # noqa: E731
+    return [convert(cell) if cell else None for cell in cells]
 
 
 def whole(values: AnyArray) -> AnyArray:

@@ -40,7 +40,7 @@ def run_demo(
     quiet: bool,
 ) -> None:
     """Collect, learn, transfer, and print a table to standard output."""
-    check_report(report)
+    check_report()
     if plot is not None:
         check_figure_path(plot)
     start = time.perf_counter()
@@ -72,7 +72,7 @@ def run_demo(
     say(f"Report with pictures: {report}", quiet)
     say(
         "Next, with files of your own:\n"
-        "  l2t transfer SOURCE.csv TARGET.csv --label COLUMN -o transformed.csv\n"
+        "  l2t predict SOURCE.csv TARGET.csv --label COLUMN -o predictions.csv\n"
         "  l2t collect SOURCE.npz TARGET.npz && l2t learn   # experiences of your own",
         quiet,
     )

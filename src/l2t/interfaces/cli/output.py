@@ -41,13 +41,18 @@ def show_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> None:
         from rich.table import Table
 
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        for position, name in enumerate(rows[0] if rows else ()):
+        for name in rows[0] if rows else ():
             numbers = all(isinstance(row[name], int | float | None) for row in rows)
             side: Literal["left", "right"] = "right" if numbers else "left"
-            table.add_column(name.replace("_", " "), justify=side, no_wrap=numbers or not position)
+            table.add_column(name.replace("_", " "), justify=side)
         for row in rows:
             table.add_row(*(_told(value) for value in row.values()))
-        _print(table)
+        if _console(width=10**6).measure(table).minimum <= _console().width:
+            _console().print(table)
+            return
+        for row in rows:  # it does not fit, and cutting cells would lose what they say
+            show_record(row, format)
+            print()
 
 
 def show_record(record: Mapping[str, Any], format: Format) -> None:
@@ -64,7 +69,7 @@ def show_record(record: Mapping[str, Any], format: Format) -> None:
         table.add_column(overflow="fold")
         for name, value in record.items():
             table.add_row(name.replace("_", " "), _told(value))
-        _print(table)
+        _console().print(table)
 
 
 def show_sentence(sentence: str, record: Mapping[str, Any], format: Format) -> None:
@@ -75,10 +80,10 @@ def show_sentence(sentence: str, record: Mapping[str, Any], format: Format) -> N
         show_record(record, format)
 
 
-def _print(table: Any) -> None:
+def _console(width: int | None = None) -> Any:
     from rich.console import Console
 
-    Console(markup=False, emoji=False, highlight=False).print(table)
+    return Console(markup=False, emoji=False, highlight=False, width=width)
 
 
 def _told(value: Any) -> str:

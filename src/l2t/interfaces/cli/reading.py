@@ -3,35 +3,55 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from l2t.domains import DomainPair, KnownClasses, normalize, read_domains
+from l2t.domains import DomainPair, KnownClasses, Table, normalize, read_tables
+from l2t.domains.files import check_writable
+from l2t.domains.files._disk import reading as file_errors
+from l2t.domains.files._formats import format_to_read
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import open_store
 from l2t.experiences.store.address import Address
 from l2t.interfaces.cli.output import say
 
-__all__ = ["check_overwriting", "known_classes", "read_pair", "shown_url"]
+__all__ = ["check_outputs", "free_path", "known_classes", "read_features", "read_files"]
+__all__ += ["read_pair", "shown_url"]
 
 
-def check_overwriting(
-    outputs: Iterable[Path | None], inputs: Iterable[str | Path | None], *, store: str | None = None
+def check_outputs(
+    outputs: Iterable[Path | None],
+    inputs: Iterable[str | Path | None],
+    *,
+    store: str | None = None,
+    force: bool,
 ) -> None:
-    """Reject an output that is an input, the file of a store or another output, by whatever path."""
+    """Reject an output that is an input, a store or another output, cannot be written, or exists."""
     kept = [os.path.realpath(each) for each in inputs if each is not None]
     if store is not None and (file := Address.of(store).path) is not None:
         kept.append(str(file))
-    for output in outputs:
-        if output is None:
-            continue
+    for output in (each for each in outputs if each is not None):
         place = os.path.realpath(output)
         if any(place == each or _same_file(place, each) for each in kept):
             raise InvalidInputError(
                 f"an output must not replace an input or another output, got {str(output)!r}"
             )
+        if not force and Path(place).is_file():
+            raise InvalidInputError(
+                f"an output must be a new file unless you add --force, got {str(output)!r}, which exists"
+            )
+        check_writable(output, None)
         kept.append(place)
+
+
+def free_path(name: str) -> Path:
+    """Return a path of which there is no file yet: the name, or the name with a number."""
+    path, number = Path(name), 1
+    while path.exists():
+        number += 1
+        path = Path(name).with_stem(f"{Path(name).stem}-{number}")
+    return path
 
 
 def _same_file(one: str, other: str) -> bool:
@@ -42,23 +62,42 @@ def _same_file(one: str, other: str) -> bool:
         return False
 
 
+def read_files(paths: Sequence[Path], reading: dict[str, Any], quiet: bool) -> list[Table]:
+    """Return the files of a command, sources first; say what was adjusted in them."""
+    tables = read_tables(paths, **reading)
+    for table in tables:
+        for note in table.notes:
+            say(f"note: {note}", quiet)
+    return tables
+
+
+def read_features(
+    path: Path, features: Sequence[str] | None, reading: dict[str, Any], quiet: bool
+) -> Table:
+    """Return a file with the features of a model: by their names, where both have names."""
+    with file_errors(path):
+        named = features is not None and format_to_read(path) in ("csv", "xlsx", "parquet")
+    return read_files([path], reading | {"features": features if named else None}, quiet)[0]
+
+
 def read_pair(
     source: Path, target: Path, *, reading: dict[str, Any], how: str, quiet: bool
-) -> tuple[DomainPair, DomainPair]:
-    """Return the pair of two files as they are, and normalized; say what is odd about them."""
-    raw = DomainPair(*read_domains([source, target], **reading))
+) -> tuple[dict[str, Table], DomainPair]:
+    """Return the source and the target as they are, and as a normalized pair; say what is odd."""
+    first, second = read_files([source, target], reading, quiet)
     label = reading["label"]
-    for path, domain in ((source, raw.source), (target, raw.target)):
-        if label is not None and domain.y is None:
-            say(f"note: {path} has no column {label!r}: none of its labels are known", quiet)
-    if raw.source.labeled is not None and raw.target.y is not None and raw.target.labeled is None:
-        known = int(raw.source.labeled.sum())
+    for table in (first, second):
+        if label is not None and table.domain.y is None:
+            say(f"note: {table.path} has no column {label!r}: none of its labels are known", quiet)
+    known = first.domain.labeled
+    if known is not None and second.domain.y is not None and second.domain.labeled is None:
         say(
-            f"note: {source} has labels for {known} of its {len(raw.source)} rows, {target} for all: the "
-            "source comes first; are they in the wrong order?",
+            f"note: {source} has labels for {int(known.sum())} of its {len(known)} rows, {target} for all: "
+            "the source comes first; are they in the wrong order?",
             quiet,
         )
-    return raw, DomainPair(normalize(raw.source, how), normalize(raw.target, how))
+    pair = DomainPair(normalize(first.domain, how), normalize(second.domain, how))
+    return {"source": first, "target": second}, pair
 
 
 def known_classes(url: str | None, n_features: int, quiet: bool) -> KnownClasses | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from l2t.agent import Suggestion
-from l2t.domains import Domain, DomainPair, write_domain
+from l2t.domains import Domain, DomainPair, Table, write_domain
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import evaluate, improvement_ratio
 from l2t.inference import Candidate, Inference
@@ -166,18 +166,16 @@ def _nearer(candidate: Candidate, words: str) -> str:
 
 
 def write_side(
-    side: str,
-    raw: DomainPair,
-    pair: DomainPair,
-    found: Inference | Suggestion,
-    path: Path,
-    label: str | None,
+    side: str, table: Table, domain: Domain, found: Inference | Suggestion, path: Path
 ) -> str:
-    """Write a transformed domain, or the domain as it was read where the choice is not to transfer."""
-    domain = getattr(pair, side)
-    if transferred := found.verdict == "transfer":
-        domain = domain.with_features(found.transform(domain))
-    write_domain(domain if transferred else getattr(raw, side), path, label=label or "label")
+    """Write a file with transformed features, or as it was read where the choice is not to transfer."""
+    transferred = found.verdict == "transfer"
+    features = found.transform(domain) if transferred else None
+    if path.suffix.lower() == ".npz":
+        raw = table.domain
+        write_domain(raw if features is None else raw.with_features(features), path)
+    else:
+        table.write(path, features=features)
     return f"{side} written to {path}{'' if transferred else ', features as they were'}"
 
 

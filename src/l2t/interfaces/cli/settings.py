@@ -23,7 +23,7 @@ from l2t.exceptions import InvalidInputError
 __all__ = ["read_settings", "write_settings"]
 
 #: How a run is shown is no part of what it does.
-_LEFT_OUT = ("config", "format", "quiet", "help")
+_LEFT_OUT = ("config", "format", "quiet", "force", "help")
 
 
 def read_settings(context: typer.Context, file: Path | None) -> Path | None:
@@ -52,6 +52,7 @@ def write_settings(context: typer.Context, results: Path, **instead: str) -> Pat
     """
     typed = {key: _plain(context.params[each.name]) for key, each in _parameters(context)}
     said = {key: value for key, value in (typed | instead).items() if value is not None}
+    force = " --force" if "force" in context.params else ""
     for number in itertools.count(1):
         ending = ".toml" if number == 1 else f"-{number}.toml"
         file = results.with_name(f"{results.stem}{ending}")
@@ -59,7 +60,7 @@ def write_settings(context: typer.Context, results: Path, **instead: str) -> Pat
             with file.open("x", encoding="utf-8") as handle:
                 handle.write(
                     f"# Written by l2t {__version__}. To repeat this run from the same directory:\n"
-                    f"#   l2t {context.info_name} --config {file}\n{_toml(said)}"
+                    f"#   l2t {context.info_name} --config {file}{force}\n{_toml(said)}"
                 )
         except FileExistsError:
             with suppress(InvalidInputError):

@@ -1,36 +1,43 @@
-"""A classifier of target rows behind the transfer, trained on rows that can teach it their classes."""
+"""A classifier of target rows: features and classifier chosen together, trained on the right rows."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self, get_args
+import os
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import accuracy_score
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.utils import assert_all_finite, get_tags
+from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from l2t.domains import Domain, KnownClasses
 from l2t.domains.domain import label_array
 from l2t.exceptions import InvalidInputError
-from l2t.interfaces.estimators.stacking import Mask, Stack, is_source, known_labels
-from l2t.interfaces.estimators.transformer import FLOATS, L2TTransformer
+from l2t.experiences import ExperienceStore
+from l2t.interfaces.estimators.stacking import Stack, is_source, known_labels
+from l2t.interfaces.estimators.transformer import FLOATS
+from l2t.prediction import predict
+from l2t.prediction.training import TrainOn
+from l2t.reflection import ReflectionFunction
 from l2t.validation import one_of
 
 __all__ = ["L2TClassifier"]
 
-TrainOn = Literal["target", "source", "both"]
-
 
 def _delegated(name: str, returned: str) -> Any:
-    """Return a method that exists where the classifier behind the transfer has it."""
+    """Return a method that exists where the classifier has it; those that L2T chooses have probabilities."""
 
     def exists(own: L2TClassifier) -> bool:
-        getattr(getattr(own, "estimator_", own._classifier), name)  # its AttributeError tells more
-        return True
+        if not isinstance(own.classifier, str):
+            getattr(
+                getattr(own, "estimator_", own.classifier), name
+            )  # its AttributeError tells more
+            return True
+        return name != "decision_function"
 
     def method(
         self: L2TClassifier, X: Any, *, sample_domain: Any = None, allow_source: bool = True
@@ -43,34 +50,51 @@ def _delegated(name: str, returned: str) -> Any:
 
 
 class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Transfer, then classify target rows.
+    """Classify target rows from few labels, with the help of a source.
 
-    The transformer chooses what to transfer; where it is better not to, the rows reach the classifier as they
-    are.
+    Features (those of several candidates, and the rows as they are) and classifiers are rehearsed together on
+    the source's classes and cross-validated on the labelled target rows; what should be best is used
+    (`l2t.predict`).
 
     A plain Pipeline trains its classifier on the rows of both domains, and so predicts source classes. This
     one trains on rows that know the target's classes.
 
     Parameters
     ----------
-    estimator : classifier, optional
-        By default 1-nearest-neighbour.
-    transformer : transformer, optional
-        What comes before it, by default ``L2TTransformer()``; its `fit` takes `sample_domain`. Known
-        classes, candidates and the number of labels are its parameters:
-        ``L2TTransformer(store="experiences.db")``.
-    train_on : {"target", "source", "both"}
-        The rows that the classifier is trained on: the labelled target rows; or, where both domains have
-        the same classes, the labelled source rows, for which no target label is needed, or all labelled
-        rows. Without `sample_domain` X stands for both domains, and all rows are trained on.
+    classifier : str or classifier, default="auto"
+        "auto" to choose; one of `l2t.prediction.CLASSIFIERS` by name, such as "nearest neighbour", the
+        paper's; or a classifier of scikit-learn, which is trained on the features that `l2t.infer` chooses.
+    train_on : {"auto", "target", "source", "both"}, default="auto"
+        The rows that it is trained on: the labelled target rows; or, where both domains have the same
+        classes, the labelled source rows, for which no target label is needed, or all labelled rows. "auto"
+        is the target, and both where the source has the target's classes. Without `sample_domain` X stands
+        for both domains, and all rows are trained on.
+    known : KnownClasses, optional
+        Further labelled rows with the same features. Rows of the target are removed from it.
+    store : str, path or ExperienceStore, optional
+        An experience store, or its URL: the classes of its labelled targets are known as well.
+    reflection : ReflectionFunction, str or path, optional
+        A reflection function: features are then those of the paper's search.
+    balanced : bool, default=False
+        Whether all classes of the target are known to have about as many rows: then classifiers that assume
+        so are considered.
+    random_state : int, RandomState or None, default=0
+        The seed.
 
     Attributes
     ----------
     classes_ : array
-        The classes that can be predicted.
-    transformer_, estimator_ : estimators
-        The fitted parts; ``transformer_.choice_`` and ``transformer_.predicted_`` say what was transferred
-        and what it should bring.
+        The classes of the target, which can be predicted.
+    choice_ : str
+        The candidate whose features are used; "identity" for the rows as they are.
+    classifier_ : str
+        The classifier that is used.
+    report_ : Report
+        Accuracies to expect, with transfer and without, and why this is used.
+    model_ : Model or None
+        What predicts, and can be saved; None for a classifier of scikit-learn, which is `estimator_`.
+    inference_ : Inference
+        What was transferred.
     n_features_in_ : int
         Features seen in `fit`.
     feature_names_in_ : array of str
@@ -78,13 +102,15 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
     See Also
     --------
-    L2TTransformer : The first half of it, for other uses.
+    l2t.predict : The same for domains, arrays and frames, with more to look at.
+    L2TTransformer : The features alone, for other uses.
 
     Notes
     -----
     In a search or a cross-validation `score` counts the labelled target rows alone if `sample_domain` reaches
     it, which takes ``sklearn.set_config(enable_metadata_routing=True)``. Stratified splitters, the default
-    for classifiers, sort labels: they take the -1 of unlabelled rows, but neither NaN nor None.
+    for classifiers, sort labels: they take the -1 of unlabelled rows ("-1" among texts), but neither NaN nor
+    None.
 
     Examples
     --------
@@ -112,21 +138,34 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
     __metadata_request__score: ClassVar = __metadata_request__predict
 
     def __init__(
-        self, estimator: Any = None, *, transformer: Any = None, train_on: TrainOn = "target"
+        self,
+        classifier: Any = "auto",
+        *,
+        train_on: TrainOn = "auto",
+        known: KnownClasses | None = None,
+        store: str | os.PathLike[str] | ExperienceStore | None = None,
+        reflection: ReflectionFunction | str | os.PathLike[str] | None = None,
+        balanced: bool = False,
+        random_state: int | np.random.RandomState | None = 0,
     ) -> None:
-        self.estimator = estimator
-        self.transformer = transformer
+        self.classifier = classifier
         self.train_on = train_on
+        self.known = known
+        self.store = store
+        self.reflection = reflection
+        self.balanced = balanced
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, *, sample_domain: Any = None) -> Self:
-        """Find what to transfer, and train the classifier on rows that were transformed.
+        """Choose features and classifier, and train it on rows that know the target's classes.
 
         Parameters
         ----------
         X : array, DataFrame or sparse matrix of shape (n, m)
             Rows of both domains.
         y : array-like of shape (n,)
-            Labels. Target rows with -1, NaN or None are not labelled.
+            Labels. Target rows with -1, NaN or None are not labelled; among texts so are those with "-1",
+            "?", "", "NA", "N/A", "NaN", "null" and "None".
         sample_domain : array-like of shape (n,), optional
             Above 0 for source rows, below 0 for target rows; without it X stands for both domains.
 
@@ -142,16 +181,35 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
             )
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2)
         stack = Stack.of(X, column_or_1d(label_array(y), warn=True), sample_domain)
-        rows = _all_known(stack) if sample_domain is None else _training_rows(stack, self.train_on)
-        labels = _plain(np.asarray(stack.y)[rows])
-        assert_all_finite(labels, input_name="y")
-        check_classification_targets(labels)
-        front = L2TTransformer() if self.transformer is None else clone(self.transformer)
-        marks = {} if sample_domain is None else {"sample_domain": sample_domain}
-        self.transformer_ = front.fit(X, stack.y, **marks)
-        Z = self.transformer_.transform(X[rows])
-        self.estimator_ = clone(self._classifier).fit(Z, labels)
-        self.classes_ = self.estimator_.classes_
+        labels = np.asarray(stack.y)
+        known = _plain(labels[stack.known])
+        assert_all_finite(known, input_name="y")
+        check_classification_targets(known)
+        pair = stack.pair
+        names = getattr(self, "feature_names_in_", None)
+        target = Domain(
+            pair.target.X, pair.target.y, labeled=pair.target.labeled, feature_names=names
+        )
+        if sample_domain is None:
+            _all_known(stack)
+        found = predict(
+            [] if sample_domain is None else pair.source,
+            target,
+            classifier=self.classifier
+            if isinstance(self.classifier, str)
+            else clone(self.classifier),
+            train_on="target" if sample_domain is None else self.train_on,
+            balanced=self.balanced,
+            known=self.known,
+            store=self.store,
+            reflection=self.reflection,
+            random_state=self._seed(),
+        )
+        self.choice_, self.classifier_, self.report_ = found.choice, found.classifier, found.report
+        self.inference_, self.model_ = found.inference, found.model
+        self.classes_ = found.classes
+        if labels.dtype != object:
+            self.classes_ = self.classes_.astype(labels.dtype)
         return self
 
     def predict(
@@ -216,59 +274,38 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         return float(accuracy_score(_plain(y[rows]), predicted[rows], sample_weight=weights))
 
     @property
-    def _classifier(self) -> Any:
-        return KNeighborsClassifier(1) if self.estimator is None else self.estimator
+    def estimator_(self) -> Any:
+        """The trained classifier of scikit-learn, where one was given."""
+        return vars(self.model_.head)["estimator"]
 
     def _ask(self, method: str, X: Any) -> npt.NDArray[Any]:
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
-        return np.asarray(getattr(self.estimator_, method)(self.transformer_.transform(X)))
+        if not isinstance(self.classifier, str):
+            return np.asarray(getattr(self.estimator_, method)(self.model_.features(X)))
+        found = self.model_.predict_proba(X)
+        if method == "predict":
+            return np.asarray(self.classes_[found.argmax(axis=1)])
+        return np.log(found) if method == "predict_log_proba" else found
+
+    def _seed(self) -> int:
+        if isinstance(self.random_state, int | np.integer):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        front = get_tags(L2TTransformer() if self.transformer is None else self.transformer)
-        tags.input_tags.sparse = front.input_tags.sparse
-        tags.classifier_tags.multi_class = get_tags(self._classifier).classifier_tags.multi_class
+        tags.input_tags.sparse = True
         return tags
 
 
-def _all_known(stack: Stack) -> Mask:
-    """Return all rows, which must be labelled where X stands for both domains."""
-    if stack.known.all():
-        return stack.known
-    raise InvalidInputError(
-        "y must not be missing where sample_domain is not given, "
-        f"got NaN or None at row {int(stack.known.argmin())}"
-    )
-
-
-def _training_rows(stack: Stack, train_on: TrainOn) -> Mask:
-    """Return the rows to train on, or say why they cannot teach the target's classes."""
-    ours, theirs = stack.known & stack.source, stack.known & stack.target
-    unlabeled = f"got none of {int(stack.target.sum())} (-1, NaN and None mean unlabelled)"
-    if train_on == "target":
-        if theirs.any():
-            return theirs
+def _all_known(stack: Stack) -> None:
+    """Reject rows without a label where X stands for both domains."""
+    if not stack.known.all():
         raise InvalidInputError(
-            f"train_on='target' needs labelled target rows, {unlabeled}; label a few, or take "
-            "train_on='source' if both domains have the same classes"
+            "y must not be missing where sample_domain is not given, "
+            f"got NaN or None at row {int(stack.known.argmin())}"
         )
-    if not ours.any():
-        raise InvalidInputError(f"train_on={train_on!r} needs labelled source rows, got none")
-    if train_on == "both" and not theirs.any():
-        raise InvalidInputError(
-            f"train_on='both' needs labelled target rows, {unlabeled}; take train_on='source' if both "
-            "domains have the same classes"
-        )
-    labels = np.asarray(stack.y)
-    source, target = ({*labels[rows].tolist()} for rows in (ours, theirs))
-    strange = target - source
-    if strange and (train_on == "source" or strange == target):
-        raise InvalidInputError(
-            f"train_on={train_on!r} needs classes that both domains share, got the target's "
-            f"{sorted(strange, key=str)[0]!r} which no source row has; take train_on='target'"
-        )
-    return ours if train_on == "source" else ours | theirs
 
 
 def _plain(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:

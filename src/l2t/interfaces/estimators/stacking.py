@@ -10,8 +10,10 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_consistent_length
 
 from l2t.domains import Domain, DomainPair
-from l2t.domains.domain import is_missing, label_array
+from l2t.domains.domain import label_array
 from l2t.exceptions import InvalidInputError
+from l2t.prediction.training import UNLABELED, as_domain, is_mark
+from l2t.prediction.training import known_labels as labels_there
 
 __all__ = ["Stack", "is_source", "known_labels", "stack_domains"]
 
@@ -20,8 +22,6 @@ Stacked = tuple[npt.NDArray[Any], npt.NDArray[Any] | None, npt.NDArray[np.int64]
 
 #: What `stack_domains` writes into `sample_domain`.
 SOURCE, TARGET = 1, -1
-#: A target label that means "not labelled", beside NaN and None.
-UNLABELED = -1
 
 
 def stack_domains(source: Any, target: Any) -> Stacked:
@@ -51,37 +51,16 @@ def stack_domains(source: Any, target: Any) -> Stacked:
     >>> y.tolist(), sample_domain.tolist()
     ([0, 1, 2, -1], [1, 1, -1, -1])
     """
-    pair = DomainPair(_domain(source, "source"), _domain(target, "target"))
+    pair = DomainPair(as_domain(source, "source"), as_domain(target, "target"))
     ns, nt = len(pair.source), len(pair.target)
     values = _labels(pair.source, pair.source_labeled) + _labels(pair.target, pair.target_labeled)
-    if any(_is_mark(value) for value in values[ns:]):
+    if any(is_mark(value) for value in values[ns:]):
         raise InvalidInputError(
             f"target must not have the known label {UNLABELED}, which means unlabelled here; "
             "give that class another name"
         )
     X = np.concatenate([pair.source.X, pair.target.X])
     return X, _column(values, ns), np.repeat([SOURCE, TARGET], [ns, nt])
-
-
-def _domain(given: Any, role: str) -> Domain:
-    if isinstance(given, Domain):
-        return given
-    if not isinstance(given, tuple):
-        return Domain(given, name=role)
-    if len(given) != 2:
-        raise InvalidInputError(
-            f"{role} must be a Domain, (X, y) or X, got a tuple of {len(given)}"
-        )
-    domain = Domain(*given, name=role)
-    if domain.y is None:
-        return domain
-    return Domain(
-        domain.X,
-        domain.y,
-        labeled=_known(domain.y, marked=role == "target"),
-        name=role,
-        feature_names=domain.feature_names,
-    )
 
 
 def _labels(domain: Domain, known: Mask) -> list[Any]:
@@ -164,17 +143,8 @@ def is_source(sample_domain: Any) -> Mask:
 
 def known_labels(y: npt.NDArray[Any], sample_domain: Any) -> Mask:
     """Tell which rows are labelled; -1 means that one is not in target rows alone."""
-    known = _known(y, marked=False)
+    known = labels_there(y, marked=False)
     if sample_domain is not None:
         target = ~is_source(sample_domain)
-        known[target] = _known(y[target], marked=True)
+        known[target] = labels_there(y[target], marked=True)
     return known
-
-
-def _known(y: npt.NDArray[Any], *, marked: bool) -> Mask:
-    gone = (is_missing(label) or (marked and _is_mark(label)) for label in y.tolist())
-    return ~np.fromiter(gone, dtype=bool, count=len(y))
-
-
-def _is_mark(label: Any) -> bool:
-    return isinstance(label, int | float) and label == UNLABELED

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
+from inspect import signature
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +16,7 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     OneToOneFeatureMixin,
     TransformerMixin,
+    is_classifier,
 )
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -26,7 +29,7 @@ from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.experiences import ExperienceStore, open_store
 from l2t.inference import infer
 from l2t.inference.candidates import Wanted
-from l2t.interfaces.estimators.stacking import Stack
+from l2t.interfaces.estimators.stacking import Stack, known_labels
 from l2t.reflection import ReflectionFunction
 from l2t.rehearsal.rehearsal import with_known
 from l2t.validation import instance_of
@@ -103,7 +106,8 @@ class L2TTransformer(
     Notes
     -----
     Rows are neither scaled nor centred. In a plain Pipeline the classifier behind the transformer is trained
-    on every row, with -1 as a class of its own; `L2TClassifier` and skada's `make_da_pipeline` are not so.
+    on every row, so that unlabelled rows are an error there; `L2TClassifier` and skada's `make_da_pipeline`
+    train on the right rows.
 
     Examples
     --------
@@ -194,6 +198,14 @@ class L2TTransformer(
         self, X: Any, y: Any = None, *, sample_domain: Any = None, allow_source: bool = True
     ) -> npt.NDArray[Any]:
         """Find W and transform the rows of both domains with it; see `fit` and `transform`."""
+        if y is not None and sample_domain is not None and _classifier_follows(self):
+            unlabelled = int((~known_labels(label_array(y), sample_domain)).sum())
+            if unlabelled:
+                raise InvalidInputError(
+                    "y must be known for every row where a classifier follows in a Pipeline, got "
+                    f"{unlabelled} rows without a label, which it would take for a class; use "
+                    "L2TClassifier instead of both"
+                )
         return self.fit(X, y, sample_domain=sample_domain).transform(X)
 
     def transform(
@@ -278,6 +290,23 @@ class L2TTransformer(
         tags.target_tags.required = self._name == "itl"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _classifier_follows(transformer: L2TTransformer) -> bool:
+    """Tell whether a Pipeline of scikit-learn is fitting this transformer, with a classifier at its end.
+
+    A step does not know of those behind it; the calls that lead here do.
+    """
+    frame = sys._getframe(1)
+    for _ in range(12):
+        inside = frame.f_locals
+        if inside.get("cloned_transformer") is transformer and "self" in inside:
+            last = inside["self"].steps[-1][1]
+            return is_classifier(last) and "sample_domain" not in signature(last.fit).parameters
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    return False
 
 
 def _one_column(y: Any) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from l2t.interfaces.cli.commands import (  # noqa: F401  # isort: skip  (help lists commands in this order)
     everyday,
+    predict,
     explain,
     experience,
     agent,

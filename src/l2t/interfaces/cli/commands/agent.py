@@ -39,6 +39,7 @@ def ask(
             min=0, max=1, help="The probability of trying another candidate, to learn from it."
         ),
     ] = 0.0,
+    force: options.Force = False,
     seed: options.Seed = 0,
     format: options.As = Format.table,
     quiet: options.Quiet = False,
@@ -53,12 +54,12 @@ def ask(
     from l2t.domains.files import check_writable
     from l2t.experiences import open_store
     from l2t.interfaces.cli import results
-    from l2t.interfaces.cli.reading import check_overwriting, read_pair, shown_url
+    from l2t.interfaces.cli.reading import check_outputs, read_pair, shown_url
 
-    check_overwriting([output], [source, target], store=url)
+    check_outputs([output], [source, target], store=url, force=force)
     if output is not None:
         check_writable(output)
-    raw, pair = read_pair(source, target, reading=reading, how=normalize, quiet=quiet)
+    tables, pair = read_pair(source, target, reading=reading, how=normalize, quiet=quiet)
     with open_store(url) as store:
         agent = Agent(store, explore=explore, random_state=seed)
         found = agent.ask(pair, labels, n_classes=classes)
@@ -70,7 +71,7 @@ def ask(
     else:
         show_record(record | {"version": found.version}, format)
     if output is not None:
-        say(results.write_side("target", raw, pair, found, output, reading["label"]), quiet)
+        say(results.write_side("target", tables["target"], pair.target, found, output), quiet)
     say(
         "next, with the accuracies that you measured without and with the transfer: "
         f"l2t tell {found.id} --store {shlex.quote(shown_url(url))} --before ACCURACY --after ACCURACY",
@@ -150,14 +151,15 @@ def versions(
     save: Annotated[
         Path | None, typer.Option(help="Write the version in use to this JSON file.")
     ] = None,
+    force: options.Force = False,
     format: options.As = Format.table,
 ) -> None:
     """List every version of the agent's reflection function, and which took over from which."""
     from l2t.agent import Agent
     from l2t.experiences import open_store
-    from l2t.interfaces.cli.reading import check_overwriting
+    from l2t.interfaces.cli.reading import check_outputs
 
-    check_overwriting([save], [], store=url)
+    check_outputs([save], [], store=url, force=force)
     with open_store(url, create=False) as store:
         agent = Agent(store, reflection=None)
         if go_back is not None:

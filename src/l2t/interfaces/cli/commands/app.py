@@ -37,7 +37,7 @@ app = typer.Typer(
     name="l2t",
     cls=_Commands,
     help="Learning to Transfer: what to transfer between two domains, learned from past transfers.\n\n"
-    "Begin with 'l2t demo', or with two files of your own: 'l2t transfer SOURCE TARGET --label COLUMN'.",
+    "Begin with 'l2t demo', or with files of your own: 'l2t predict SOURCE TARGET --label COLUMN -o FILE'.",
     epilog=EXIT_CODES,
     no_args_is_help=True,
     rich_markup_mode=None,

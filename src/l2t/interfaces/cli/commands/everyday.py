@@ -51,6 +51,7 @@ def demo(
     report: Annotated[
         Path, typer.Option(metavar="FILE", help="The page with pictures to write.")
     ] = Path("demo.html"),
+    force: options.Force = False,
     format: options.As = Format.table,
     quiet: options.Quiet = False,
 ) -> None:
@@ -62,7 +63,9 @@ def demo(
     without, for 3 to 120 labelled target rows. A page with pictures is written beside.
     """
     from l2t.interfaces.cli.demo import run_demo
+    from l2t.interfaces.cli.reading import check_outputs
 
+    check_outputs([plot, report], [], force=force)
     run_demo(pairs, seed, jobs, plot, report, format, quiet=quiet)
 
 
@@ -92,6 +95,7 @@ def transfer(
         Path | None, typer.Option(metavar="FILE", help="Write the matrix of the transfer (.npy).")
     ] = None,
     plot: BeforeAndAfter = None,
+    force: options.Force = False,
     seed: options.Seed = 0,
     format: options.As = Format.table,
     quiet: options.Quiet = False,
@@ -110,7 +114,7 @@ def transfer(
     """
     from l2t.inference import infer
     from l2t.interfaces.cli import results
-    from l2t.interfaces.cli.reading import check_overwriting, known_classes, read_pair
+    from l2t.interfaces.cli.reading import check_outputs, known_classes, read_pair
 
     wanted = options.inference_options(context) | {
         "method": options.chosen_method(method, reflection, candidates=candidates, store=store),
@@ -119,9 +123,9 @@ def transfer(
     }
     sides = {"target": output, "source": source_output}
     outputs = [output, source_output, w_output, plot]
-    check_overwriting(outputs, [source, target, reflection], store=store)
+    check_outputs(outputs, [source, target, reflection], store=store, force=force)
     _check_outputs(sides, w_output, plot)
-    raw, pair = read_pair(source, target, reading=reading, how=normalize, quiet=quiet)
+    tables, pair = read_pair(source, target, reading=reading, how=normalize, quiet=quiet)
     known = known_classes(store, pair.n_features, quiet)
     if pair.source.y is None and not (known and known.n_classes):
         say(f"note: {source} {NO_LABELS}", quiet)
@@ -135,7 +139,8 @@ def transfer(
         show_record(record | more, format)
     for side, path in sides.items():
         if path is not None:
-            say(results.write_side(side, raw, pair, found, path, reading["label"]), quiet)
+            domain = getattr(pair, side)
+            say(results.write_side(side, tables[side], domain, found, path), quiet)
     _write_others(pair, found, w_output, plot, quiet)
 
 
@@ -164,13 +169,12 @@ def rank(
     compared with the best transfer that needs no source. 'predicted' is the accuracy ratio over no transfer.
     """
     from l2t.domains import normalize as normalized
-    from l2t.domains import read_domains
     from l2t.inference import rank_sources
-    from l2t.interfaces.cli.reading import known_classes
+    from l2t.interfaces.cli.reading import free_path, known_classes, read_files
     from l2t.reflection.calibration import finite_interval
 
-    domains = read_domains([*sources, target], **reading)
-    *read, last = (normalized(domain, normalize) for domain in domains)
+    tables = read_files([*sources, target], reading, quiet)
+    *read, last = (normalized(table.domain, normalize) for table in tables)
     known = known_classes(store, last.n_features, quiet)
     ranked = rank_sources(last, read, known=known, **options.inference_options(context))
     rows: list[dict[str, Any]] = []
@@ -183,10 +187,15 @@ def rank(
     show_rows(rows, format)
     if ranked[0].adds <= 1:
         say("no source adds anything to what the target itself allows", quiet)
-    if ranked[0].inference.verdict == "transfer":
-        output = f"{target.name.partition('.')[0]}_z.csv"
-        typed = options.typed_options(context)
-        command = ["l2t", "transfer", rows[0]["source"], str(target), *typed, "-o", output]
+    source, labeled = rows[0]["source"], last.labeled
+    predicts = labeled is not None and labeled.any()
+    if predicts or ranked[0].inference.verdict == "transfer":
+        kind = "predict" if predicts else "transfer"
+        typed = options.typed_options(context, kind)
+        output = free_path(
+            f"{target.name.partition('.')[0]}_{'predicted' if predicts else 'z'}.csv"
+        )
+        command = ["l2t", kind, source, str(target), *typed, "-o", str(output)]
         say(f"next: {shlex.join(command)}", quiet)
 
 
@@ -197,10 +206,8 @@ def _check_outputs(sides: dict[str, Path | None], matrix: Path | None, plot: Pat
     for path in sides.values():
         if path is not None:
             check_writable(path)
-    if matrix is not None and (matrix.suffix != ".npy" or not matrix.parent.is_dir()):
-        raise InvalidInputError(
-            f"--w-output must be a .npy file in a folder that exists, got {str(matrix)!r}"
-        )
+    if matrix is not None and matrix.suffix != ".npy":
+        raise InvalidInputError(f"--w-output must be a .npy file, got {str(matrix)!r}")
     if plot is not None:
         from l2t.plots import check_figure_path
 

@@ -71,7 +71,7 @@ def collect(
     """
     from l2t.domains import PairSampler
 
-    first, second = _labelled(source, target, reading, normalize)
+    first, second = _labelled(source, target, reading, normalize, quiet)
     _collect(
         context,
         PairSampler(first, second, pairs, classes, per_class, random_state=seed),
@@ -117,6 +117,7 @@ def learn(
         Literal["pair", "class"],
         typer.Option(help="What held-out experiences may not share with the others."),
     ] = "pair",
+    force: options.Force = False,
     seed: options.Seed = 0,
     config: options.Config = None,
     format: options.As = Format.table,
@@ -128,13 +129,11 @@ def learn(
     run are written beside the function (reflection.json: reflection.toml), and --config repeats it.
     """
     from l2t.experiences import open_store
-    from l2t.interfaces.cli.reading import check_overwriting, shown_url
+    from l2t.interfaces.cli.reading import check_outputs, shown_url
     from l2t.interfaces.cli.results import function_summary
     from l2t.reflection import learn as learn_from
 
-    check_overwriting([output], [config], store=store)
-    if not output.parent.is_dir():
-        raise InvalidInputError(f"the folder of --output must exist, got {str(output.parent)!r}")
+    check_outputs([output], [config], store=store, force=force)
     known = shown_url(store)
     with open_store(store, create=False) as opened:
         function = learn_from(
@@ -148,20 +147,23 @@ def learn(
     function.save(output)
     settings = write_settings(context, output, store=known)
     show_record(function_summary(function), format)
-    say(f"written to {output}; to repeat it: l2t learn --config {settings}", quiet)
+    say(f"written to {output}; to repeat it: l2t learn --config {settings} --force", quiet)
     say(f"next: l2t transfer SOURCE TARGET --reflection {shlex.quote(str(output))}", quiet)
 
 
-def _labelled(source: Path, target: Path, reading: options.Reading, how: str) -> list[Domain]:
-    from l2t.domains import normalize, read_domains
+def _labelled(
+    source: Path, target: Path, reading: options.Reading, how: str, quiet: bool
+) -> list[Domain]:
+    from l2t.domains import normalize
+    from l2t.interfaces.cli.reading import read_files
 
-    found = [normalize(domain, how) for domain in read_domains([source, target], **reading)]
-    for path, domain in zip((source, target), found, strict=True):
-        if domain.y is None:
+    tables = read_files([source, target], reading, quiet)
+    for table in tables:
+        if table.domain.y is None:
             raise InvalidInputError(
-                f"{path}: has no labels; say --label with the name of their column"
+                f"{table.path}: has no labels; say --label with the name of their column"
             )
-    return found
+    return [normalize(table.domain, how) for table in tables]
 
 
 def _collect(

@@ -43,6 +43,7 @@ def explain(
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw a picture (.png, .svg or .pdf).")
     ] = None,
+    force: options.Force = False,
     seed: options.Seed = 0,
     format: options.As = Format.table,
     quiet: options.Quiet = False,
@@ -53,7 +54,7 @@ def explain(
     kernels, and --plot draws them. Without files, tell what the reflection function has learned.
     """
     from l2t.inference import infer
-    from l2t.interfaces.cli.reading import check_overwriting, known_classes, read_pair
+    from l2t.interfaces.cli.reading import check_outputs, known_classes, read_pair
     from l2t.reflection import load_reflection
 
     if pair and len(pair) != 2:
@@ -64,7 +65,7 @@ def explain(
             "--plot draws a prediction of the paper's method: name a source and a target, and add "
             "--method paper"
         )
-    check_overwriting([plot], [reflection, *(pair or ())], store=store)
+    check_outputs([plot], [reflection, *(pair or ())], store=store, force=force)
     if plot is not None:
         from l2t.plots import check_figure_path
 

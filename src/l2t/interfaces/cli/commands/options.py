@@ -93,6 +93,10 @@ Config = Annotated[
     ),
 ]
 
+Force = Annotated[bool, typer.Option("--force", help="Replace output files that exist already.")]
+
+#: Options of files that take several names, with commas between them.
+_SEVERAL = {"id", "ignore", "keep", "missing"}
 #: Options that say what to infer.
 _INFERRING = ("labels", "classes", "candidates", "store", "normalize", "seed")
 
@@ -115,11 +119,36 @@ def _reading(
             "the rows whose label cell is not empty, where some are.",
         ),
     ] = None,
+    id: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A column that identifies rows; passed through."),
+    ] = None,
     ignore: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME",
-            help="A column that is no feature, such as an identifier; may be given again.",
+            metavar="NAMES",
+            help="Columns that are no features, with commas between them; passed through to the output.",
+        ),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--feature",
+            metavar="NAMES",
+            help="Columns that are features although they look like an id or a label.",
+        ),
+    ] = None,
+    missing: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXTS",
+            help="Cells that are missing, beside empty ones, NA, N/A, null, NaN, None and ?.",
+        ),
+    ] = None,
+    impute: Annotated[
+        Literal["mean", "median", "drop"] | None,
+        typer.Option(
+            help="Fill missing numbers with the mean or median of the column, or drop their rows."
         ),
     ] = None,
     decimal: Annotated[
@@ -165,7 +194,10 @@ def reads_files(*left_out: str) -> Callable[[Callable[..., None]], Callable[...,
         @functools.wraps(command)
         def run(**given: Any) -> None:
             reading = {option.name: given.pop(option.name) for option in options}
-            command(reading=reading | {"ignore": reading["ignore"] or ()}, **given)
+            for name in _SEVERAL & reading.keys():
+                words = ",".join(reading[name] or ())
+                reading[name] = [word.strip() for word in words.split(",") if word.strip()]
+            command(reading=reading, **given)
 
         run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {each.name: each.annotation for each in parameters}
@@ -185,16 +217,18 @@ def inference_options(context: typer.Context) -> dict[str, Any]:
     }
 
 
-def typed_options(context: typer.Context) -> list[str]:
-    """Return the options for reading and inferring that were given, as words of a command line."""
+def typed_options(context: typer.Context, command: str) -> list[str]:
+    """Return the options that were given and that another command has too, as words of a command line."""
+    assert context.parent is not None
+    group: Any = context.parent.command
+    shared = {each.name for each in group.commands[command].params} & {
+        *inspect.signature(_reading).parameters,
+        *_INFERRING,
+    }
     words = []
     for parameter in context.command.params:
-        name = str(parameter.name)
-        value = context.params[name]
-        if (
-            name not in (*inspect.signature(_reading).parameters, *_INFERRING)
-            or value == parameter.default
-        ):
+        value = context.params[str(parameter.name)]
+        if parameter.name not in shared or value == parameter.default:
             continue
         if isinstance(value, bool):
             words += [(parameter.opts if value else parameter.secondary_opts)[0]]

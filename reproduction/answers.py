@@ -1,0 +1,262 @@
+"""Answers: accuracy of L2T's predictions beside plain classifiers, on families that were left out.
+
+The rule that chooses features and classifier is fitted without the family that it is judged on, and never to
+families that may not be shipped from.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import softmax
+
+from l2t.domains import Domain
+from l2t.prediction import predict
+from l2t.prediction.choice import Rule, Situation
+from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, DEFAULT, Task, fit_head
+from l2t.prediction.labelling import suggest_rows
+from l2t.prediction.model import Features
+from l2t.prediction.report import PLAIN
+from l2t.prediction.scoring import Scores
+from reproduction.combinations import FAMILIES, SETTINGS, draw_task, measure_answers
+from reproduction.kinds import SHIPPABLE
+from reproduction.pages import write_page
+
+__all__ = ["chosen", "fit_rule", "write_answers"]
+
+
+Combination = tuple[str, str]
+#: Numbers of the rule that are not fitted, and the strength of what keeps the others small.
+ROOM = 0.05
+ROWS = 150.0
+PENALTIES = {"weights": 1e-5, "priors": 3e-3}
+FEATURES = (PLAIN, "spectrum", "classes", "classes+spectrum")
+
+
+def situation(task: dict[str, Any]) -> Situation:
+    """Return what is known of the combinations of a task."""
+
+    def scores(found: dict[str, Any] | None) -> Scores | None:
+        if found is None:
+            return None
+        return Scores(
+            tuple(found["features"]),
+            tuple(task["classifiers"]),
+            np.array(found["values"]),
+            found["n_classes"],
+            np.array(found["sizes"]),
+        )
+
+    features = PLAIN if task["choice"] == "identity" else task["choice"]
+    known = scores(task["rehearsed"]), scores(task["measured"])
+    default = features, DEFAULT
+    return Situation(*known, task["corrections"], default, task["shots"], task["n_classes"])
+
+
+def combinations(task: dict[str, Any], *, balanced: bool = False) -> list[Combination]:
+    """Return the combinations that L2T may choose from."""
+    names = [name for name in task["classifiers"] if balanced or name not in BALANCED]
+    return [(features, name) for features in task["features"] for name in names]
+
+
+def accuracy(task: dict[str, Any], combination: Combination) -> float:
+    """Return the real accuracy of a combination; balanced accuracy where classes are in the ratio 8:1."""
+    table = task["balanced_accuracy" if SETTINGS[task["setting"]].uneven else "real"]
+    features, name = combination
+    found = table[task["features"].index(features)][task["classifiers"].index(name)]
+    return float(found)
+
+
+def chosen(task: dict[str, Any], rule: Rule, *, balanced: bool = False) -> Combination:
+    """Return the combination that L2T chooses."""
+    known = situation(task)
+    gains = {each: known.gain(each, rule) for each in combinations(task, balanced=balanced)}
+    best = max(gains, key=lambda each: gains[each])
+    return best if gains[best] > 0 else known.default
+
+
+def fit_rule(tasks: list[dict[str, Any]]) -> Rule:
+    """Fit the rule to tasks: ridge regression of real gains, every family with the same weight."""
+    counts = {family: sum(t["family"] == family for t in tasks) for family in FAMILIES}
+    lines = [*CLASSIFIERS, *FEATURES]
+    n = 4 + 2 * len(lines)
+    A, b = np.zeros((n, n)), np.zeros(n)
+    for task in tasks:
+        known, some = situation(task), combinations(task, balanced=True)
+        if known.rehearsed is None:
+            continue
+        base = accuracy(task, known.default)
+        X = np.array([_row(known, each, lines) for each in some])
+        y = np.array([accuracy(task, each) - base for each in some])
+        weight = 1.0 / len(some) / counts[task["family"]]
+        A, b = A + weight * X.T @ X, b + weight * X.T @ y
+    A[np.diag_indices(n)] += [PENALTIES["weights"]] * 4 + [PENALTIES["priors"]] * (n - 4)
+    found = np.round(np.linalg.solve(A, b), 4).tolist()
+    priors = {name: (found[4 + 2 * i], found[5 + 2 * i]) for i, name in enumerate(lines)}
+    return Rule(
+        (found[0], found[1]),
+        found[2],
+        found[3],
+        ROOM,
+        ROWS,
+        {name: priors[name] for name in CLASSIFIERS},
+        {name: priors[name] for name in FEATURES},
+    )
+
+
+def _row(known: Situation, combination: Combination, lines: list[str]) -> npt.NDArray[Any]:
+    """Return what the gain of a combination over the default is linear in."""
+    ours, theirs = (
+        np.array([name in each for name in lines], dtype=float)
+        for each in (combination, known.default)
+    )
+    differences = np.outer(ours - theirs, [1.0, np.log(known.shots)]).ravel()
+    return np.concatenate([known.inputs(combination, ROOM, ROWS), differences])
+
+
+BASELINES = ("nearest neighbour", "nearest centroid", "logistic", "label spreading", *BALANCED)
+#: Draws that calibration is measured on, and those that suggestions are.
+CALIBRATED = ("characters", "letters", "digits", "mnist", "sounds", "activity")
+N_CALIBRATED = 2
+N_SUGGESTED = 8
+
+
+def write_answers(data: Path, out: Path, work: Path, n_draws: int, rule: Path | None) -> None:
+    """Measure tasks of all families, write the page and, where it is named, the rule that ships."""
+    tasks = measure_answers(FAMILIES, range(n_draws), data, work)
+    ours = [task for task in tasks if task["family"] in SHIPPABLE]
+    whole = fit_rule(ours)
+    rules = {
+        family: fit_rule([task for task in ours if task["family"] != family])
+        if family in SHIPPABLE
+        else whole
+        for family in FAMILIES
+    }
+    rows = [
+        _family_row(family, name, tasks, rules[family]) for name in SETTINGS for family in FAMILIES
+    ]
+    rows = [row for row in rows if row["n"]]
+    if rule is not None:
+        rule.write_text(json.dumps(dataclasses.asdict(whole), indent=1) + "\n")
+    write_page(
+        out / "answers.md",
+        n_draws=n_draws,
+        settings={name: [row for row in rows if row["setting"] == name] for name in SETTINGS},
+        means={name: _means([row for row in rows if row["setting"] == name]) for name in SETTINGS},
+        shippable=SHIPPABLE,
+        calibration=_calibration(data, work),
+        suggestions=_suggestions(data, work),
+        rule=whole,
+    )
+
+
+def _family_row(
+    family: str, setting: str, tasks: list[dict[str, Any]], rule: Rule
+) -> dict[str, Any]:
+    """Return mean accuracies of a family: of every baseline, and of L2T."""
+    mine = [task for task in tasks if (task["family"], task["setting"]) == (family, setting)]
+    if not mine:
+        return {"n": 0}
+
+    def mean(choice: Any) -> float:
+        return float(np.mean([accuracy(task, choice(task)) for task in mine]))
+
+    plain = {name: mean(lambda task, name=name: (PLAIN, name)) for name in BASELINES}
+    best = max(plain, key=lambda name: plain[name])
+    found = [accuracy(task, chosen(task, rule)) for task in mine]
+    gaps = np.array(found) - [accuracy(task, (PLAIN, best)) for task in mine]
+    return {
+        "family": family,
+        "setting": setting,
+        "n": len(mine),
+        "plain": plain,
+        "best": best,
+        "best_plain": plain[best],
+        "best_unbalanced": max(value for name, value in plain.items() if name not in BALANCED),
+        "default": mean(lambda task: situation(task).default),
+        "l2t": float(np.mean(found)),
+        "error": float(gaps.std(ddof=1) / np.sqrt(len(gaps))) if len(gaps) > 1 else float("nan"),
+        "balanced": mean(lambda task: chosen(task, rule, balanced=True)),
+    }
+
+
+def _means(rows: list[dict[str, Any]]) -> dict[str, float]:
+    names = ("best_plain", "best_unbalanced", "default", "l2t", "balanced")
+    return {name: float(np.mean([row[name] for row in rows])) for name in names} if rows else {}
+
+
+def _calibration(data: Path, work: Path) -> dict[str, Any]:
+    """Return accuracy, mean probability and expected calibration error of `predict` on unlabelled rows."""
+    path = work / "calibration.json"
+    if not path.exists():
+        hits: list[bool] = []
+        given: list[float] = []
+        for family in CALIBRATED:
+            for number in range(N_CALIBRATED):
+                for name in ("1", "5"):
+                    kinds = FAMILIES[family]
+                    source, target, at, test = draw_task(
+                        kinds[number % len(kinds)], number, SETTINGS[name], data
+                    )
+                    mask = np.isin(np.arange(len(target)), at)
+                    found = predict(source, Domain(target.X, target.codes, labeled=mask))
+                    hits += (found.labels[test] == target.codes[test]).tolist()
+                    given += found.probability[test].tolist()
+        path.write_text(json.dumps({"right": hits, "sure": given}))
+    content = json.loads(path.read_text())
+    right, sure = np.array(content["right"], dtype=float), np.array(content["sure"])
+    bins = [
+        (low, low + 0.1, int(there.sum()), float(sure[there].mean()), float(right[there].mean()))
+        for low in np.arange(0.0, 1.0, 0.1)
+        if (there := (sure > low) & (sure <= low + 0.1)).any()
+    ]
+    error = sum(n * abs(p - a) for _, _, n, p, a in bins) / len(sure)
+    return {"bins": bins, "error": error, "accuracy": right.mean(), "mean": sure.mean()}
+
+
+def _suggestions(data: Path, work: Path) -> list[dict[str, Any]]:
+    """Return accuracies with suggested and with random rows labelled, by family and labels per class."""
+    path = work / "suggestions.json"
+    if not path.exists():
+        rows = [
+            {"family": family, "setting": name} | _suggested(family, name, data)
+            for name in ("1", "5")
+            for family in SHIPPABLE
+        ]
+        path.write_text(json.dumps(rows))
+    found: list[dict[str, Any]] = json.loads(path.read_text())
+    return found
+
+
+def _suggested(family: str, name: str, data: Path) -> dict[str, float]:
+    """Label one or three more rows per class on average; half of the rows are kept for testing."""
+    table = []
+    for number in range(30, 30 + N_SUGGESTED):
+        kinds, rng = FAMILIES[family], np.random.default_rng(number)
+        _, target, at, _ = draw_task(kinds[number % len(kinds)], number, SETTINGS[name], data)
+        codes, n_classes = target.codes, int(target.codes.max()) + 1
+        Z = Features.of(target.X, None, unit=True)(target.X)
+        test = np.setdiff1d(rng.permutation(len(codes))[: len(codes) // 2], at)
+        pool = np.setdiff1d(np.arange(len(codes)), test)
+        n = n_classes * (1 if name == "1" else 3)
+
+        def trained(rows: npt.NDArray[Any]) -> Any:
+            task = Task(Z, rows, codes[rows], n_classes)  # noqa: B023
+            return fit_head(DEFAULT, task, cross_validate=False)
+
+        def right(rows: npt.NDArray[Any]) -> float:
+            found = trained(rows).scores(Z[test]).argmax(axis=1)  # noqa: B023
+            return float(np.mean(found == codes[test]))  # noqa: B023
+
+        P = softmax(trained(at).scores(Z[pool]), axis=1)
+        some = pool[suggest_rows(Z[pool], P, np.isin(pool, at), n)]
+        free = np.setdiff1d(pool, at)
+        random = [right(np.union1d(at, rng.permutation(free)[:n])) for _ in range(5)]
+        table.append((right(at), float(np.mean(random)), right(np.union1d(at, some))))
+    before, random_rows, suggested = np.mean(table, axis=0).tolist()
+    return {"before": before, "random": random_rows, "suggested": suggested}

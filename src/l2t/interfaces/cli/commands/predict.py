@@ -1,0 +1,167 @@
+"""Commands that end in answers: predict and apply."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from l2t.interfaces.cli.commands import options
+from l2t.interfaces.cli.commands.app import app
+from l2t.interfaces.cli.output import Format, say, show_record, show_rows
+
+if TYPE_CHECKING:
+    from l2t.domains import Table
+    from l2t.prediction import Prediction
+
+#: Columns that the output has beside those of the user.
+ANSWERS = ("predicted", "probability", "given")
+Files = Annotated[
+    list[Path],
+    typer.Argument(metavar="SOURCE... TARGET", help="Files to learn from, and the target last."),
+]
+
+
+@app.command(short_help="The class of every row of a file, and how often that should be right.")
+@options.reads_files()
+def predict(
+    files: Files,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write the predictions (csv, parquet)."
+        ),
+    ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write the model, for 'l2t apply' to further rows (.l2t)."
+        ),
+    ] = None,
+    *,
+    reading: options.Reading,
+    suggest: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Say which N rows to label next.")
+    ] = 0,
+    train_on: Annotated[
+        Literal["auto", "target", "source", "both"],
+        typer.Option(
+            help="Whose labelled rows to train on; auto: the source's where it has the classes."
+        ),
+    ] = "auto",
+    store: options.KnownStore = None,
+    force: options.Force = False,
+    seed: options.Seed = 0,
+    format: options.As = Format.table,
+    quiet: options.Quiet = False,
+) -> None:
+    """Predict the class of every row of a target that has labels for a few of its rows.
+
+    The output has your own rows and columns in their order, and three more: 'predicted', 'probability', and
+    'given', which says whether the row had a label. Sources have the same features and usually other classes;
+    there may be several, or none. A table says what to expect of plain classifiers and of L2T; what should be
+    best is used, even if it is a plain one.
+
+      l2t predict photos.csv sketches.csv --label species -o predictions.csv --save model.l2t
+
+      l2t apply model.l2t new.csv -o new_predictions.csv
+    """
+    from l2t.domains.files import check_writable
+    from l2t.interfaces.cli.reading import check_outputs, known_classes, read_files
+    from l2t.prediction import predict as predicted
+    from l2t.progress import progress_bar
+
+    check_outputs([output, save], files, store=store, force=force)
+    if output is not None:
+        check_writable(output, ("csv", "parquet"))
+    *sources, target = read_files(files, reading, quiet)
+    target.check_free(ANSWERS)
+    with progress_bar(None, "", shown=not quiet) as advance:
+        found = predicted(
+            [each.domain for each in sources],
+            target.labelled,
+            train_on=train_on,
+            known=known_classes(store, target.domain.n_features, quiet),
+            random_state=seed,
+            callback=advance,
+        )
+    _show(found, target, suggest, format, quiet)
+    if output is not None:
+        answers = (found.labels, found.probability, found.given)
+        target.write(output, columns=dict(zip(ANSWERS, answers, strict=True)))
+        say(f"predictions written to {output}", quiet)
+    if save is not None:
+        found.model.save(save)
+        command = ["l2t", "apply", str(save), "NEW.csv", "-o", "predictions.csv"]
+        say(f"model written to {save}; for further rows: {shlex.join(command)}", quiet)
+
+
+@app.command(short_help="The class of further rows, by a model that 'l2t predict' saved.")
+@options.reads_files("label", "labeled", "id", "ignore", "keep")
+def apply(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="What 'predict --save' wrote.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File with the model's features.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The predictions (csv, parquet).")
+    ],
+    *,
+    reading: options.Reading,
+    force: options.Force = False,
+    format: options.As = Format.table,
+    quiet: options.Quiet = False,
+) -> None:
+    """Predict the class of every row of a file by a model that was saved.
+
+    The features are found by their names, in any order. The output has your own rows and columns, 'predicted'
+    and 'probability'.
+    """
+    from l2t.domains.files import check_writable
+    from l2t.interfaces.cli.reading import check_outputs, read_features
+    from l2t.prediction import load_model
+
+    check_outputs([output], [model, file], force=force)
+    check_writable(output, ("csv", "parquet"))
+    loaded = load_model(model)
+    table = read_features(file, loaded.feature_names, reading, quiet)
+    table.check_free(ANSWERS[:2])
+    probabilities = loaded.predict_proba(table.domain)
+    labels = loaded.classes_[probabilities.argmax(axis=1)]
+    answers = (labels, probabilities.max(axis=1))
+    table.write(output, columns=dict(zip(ANSWERS[:2], answers, strict=True)))
+    counts = Counter(labels.tolist()).most_common()
+    show_rows([{"predicted": label, "rows": count} for label, count in counts], format)
+    say(f"predictions written to {output}", quiet)
+
+
+def _show(found: Prediction, target: Table, suggest: int, format: Format, quiet: bool) -> None:
+    """Print what to expect, and which rows to label next."""
+    rows = found.suggest(suggest).tolist() if suggest else []
+    ids = target.frame[list(target.roles.ids)].iloc[rows].to_dict("records")
+    suggested = [{"row": row + 1} | each for row, each in zip(rows, ids, strict=True)]
+    if format is Format.json:
+        record = {"choice": found.choice, "classifier": found.classifier, "rows": len(found.labels)}
+        record |= {"labelled": int(found.given.sum()), "sentences": found.report.sentences}
+        show_record(record | {"report": found.report.records(), "suggested": suggested}, format)
+        return
+    if format is Format.csv:
+        show_rows(found.report.records(), format)
+    else:
+        show_rows([_expected(row) for row in found.report.records()], format)
+        typer.echo("\n".join(found.report.sentences))
+    if suggested:
+        say("label these rows next, counted from 1:", quiet or format is not Format.table)
+        show_rows(suggested, format)
+
+
+def _expected(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row of the report for people."""
+    measured = "too few labels"
+    if row["measured"] is not None:
+        measured = f"{100 * row['measured']:.1f} %"
+        measured += "" if row["error"] is None else f" ± {100 * row['error']:.1f}"
+    expected = None if row["expected"] is None else f"{100 * row['expected']:.1f} %"
+    name = f"{row['name']} (used)" if row["used"] else row["name"]
+    return {"accuracy of": name, "cross-validated": measured, "expected": expected}

@@ -1,0 +1,10 @@
+"""Prediction: classes for every row of a target, what to expect of them, and a model for further rows."""
+
+from __future__ import annotations
+
+from l2t.prediction.classifiers import CLASSIFIERS
+from l2t.prediction.model import Model, load_model
+from l2t.prediction.prediction import Prediction, predict
+from l2t.prediction.report import Report, ReportRow
+
+__all__ = ["CLASSIFIERS", "Model", "Prediction", "Report", "ReportRow", "load_model", "predict"]

@@ -1,0 +1,174 @@
+"""Choice of a combination: what should be gained over a safe default, learned from tasks of many kinds.
+
+The default is logistic regression on centred rows of the features that inference chose. For another
+combination of features and classifier, at k labels per class, the gain in accuracy is expected to be
+
+``(a + a' log k) s r + c e + v n / (n + n0) m + prior(k)``
+
+* r is the mean difference d to the default in rehearsal, shrunk by its error s_d to ``d³ / (d² + s_d²)``. It
+  counts by ``s = error / (error + room)``: where the default hardly errs in rehearsal, there is no room to
+  see a gain in;
+* e is what inference expects of the features beyond what they rehearsed (that neighbourhoods mislead, or that
+  the domains are far apart); classifiers that trust neighbourhoods are taken for "spectrum" here;
+* m is the difference on the n labelled rows, cross-validated;
+* the prior is a line in log k for each classifier, and for each kind of features.
+
+Without a rehearsal the labelled rows alone count, and the default is left for a clear gain only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import numpy as np
+
+from l2t.prediction.classifiers import BALANCED
+from l2t.prediction.report import ReportRow
+from l2t.prediction.scoring import Scores
+from l2t.typing import Array
+
+__all__ = ["Rule", "Situation", "choose"]
+
+#: Classifiers that trust the neighbourhoods of the target, as the features "spectrum" do.
+TRUSTING = ("label spreading", "smoothed logistic", "soft k-means", "balanced k-means")
+#: Where nothing was rehearsed: the gain for which the default is left, and n0.
+CLEAR = 0.02
+CLEAR_ROWS = 60.0
+#: Standard deviation of real accuracies around rehearsed ones.
+SPREAD = 0.1
+
+Combination = tuple[str, str]
+Line = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The numbers a and a', c, v, room, n0 and the priors of the module; a line is one in log k."""
+
+    rehearsed: Line
+    correction: float
+    measured: float
+    room: float
+    rows: float
+    classifiers: Mapping[str, Line]
+    features: Mapping[str, Line]
+
+    @staticmethod
+    @cache
+    def default() -> Rule:
+        """Return the rule that ships with the package."""
+        text = (resources.files("l2t.prediction") / "choice.json").read_text()
+        return Rule(**json.loads(text))
+
+    def prior(self, combination: Combination, shots: float) -> float:
+        """Return the prior of a combination."""
+        features, classifier = combination
+        lines = self.features.get(features, (0.0, 0.0)), self.classifiers[classifier]
+        return float(sum(start + slope * np.log(shots) for start, slope in lines))
+
+
+@dataclass(frozen=True, eq=False)
+class Situation:
+    """What is known of the combinations for one target.
+
+    Attributes
+    ----------
+    rehearsed, measured : Scores or None
+        What they were worth in rehearsal, and on the labelled rows.
+    corrections : mapping of str to float
+        Log of the improvement ratio that inference expects of features over the one they rehearsed.
+    default : (str, str)
+        The features and the classifier that others are compared with.
+    shots : float
+        Labelled rows per class.
+    n_classes : int
+        The classes of the target.
+    """
+
+    rehearsed: Scores | None
+    measured: Scores | None
+    corrections: Mapping[str, float]
+    default: Combination
+    shots: float
+    n_classes: int
+
+    def inputs(self, combination: Combination, room: float, rows: float) -> Array:
+        """Return what the gain of a combination is linear in: s r, s r log k, e and the measured part."""
+        found = np.zeros(4)
+        if self.rehearsed is not None:
+            gain = self.rehearsed.of(*combination) - (base := self.rehearsed.of(*self.default))
+            if np.isfinite(gain).all():
+                error = 1.0 - float(base.mean())
+                r = _shrunk(gain) * (error / (error + room) if error > 0 else 0.0)
+                e = self._correction(combination) - self._correction(self.default)
+                found[:3] = r, r * np.log(self.shots), e * float(base.mean())
+        if self.measured is not None:
+            m = self.measured.mean(*combination) - self.measured.mean(*self.default)
+            n = self.measured.n_rows
+            found[3] = m * n / (n + rows) if np.isfinite(m) else 0.0
+        return found
+
+    def _correction(self, combination: Combination) -> float:
+        features, classifier = combination
+        found = self.corrections.get(features, 0.0)
+        if classifier in TRUSTING:
+            found = min(found, self.corrections.get("spectrum", 0.0))
+        return found
+
+    def gain(self, combination: Combination, rule: Rule) -> float:
+        """Return the expected gain of a combination over the default."""
+        if self.rehearsed is None:
+            return float(self.inputs(combination, rule.room, CLEAR_ROWS)[3])
+        weights = (*rule.rehearsed, rule.correction, rule.measured)
+        gain = float(self.inputs(combination, rule.room, rule.rows) @ weights)
+        return gain + rule.prior(combination, self.shots) - rule.prior(self.default, self.shots)
+
+    def outlook(self, combination: Combination, rule: Rule) -> ReportRow:
+        """Return what to expect of a combination: its gain over what to expect of the default."""
+        gain, level = self.gain(combination, rule), None
+        if self.rehearsed is not None:  # with the same skill, for the classes of the target
+            base = self.rehearsed.of(*self.default).mean()
+            skill = (base - 1 / self.rehearsed.n_classes) / (1 - 1 / self.rehearsed.n_classes)
+            level = 1 / self.n_classes + skill * (1 - 1 / self.n_classes)
+        accuracy, error = self._measured(self.default)
+        if accuracy is not None and error is not None:
+            levels = [accuracy if level is None else level, accuracy]
+            level = np.average(levels, weights=[SPREAD**-2, error**-2])
+        expected = None if level is None else float(np.clip(level + gain, 0.0, 1.0))
+        return ReportRow(*combination, gain, expected, *self._measured(combination))
+
+    def _measured(self, combination: Combination) -> tuple[float | None, float | None]:
+        """Return the accuracy on the labelled rows, and its standard error."""
+        if self.measured is None or not np.isfinite(self.measured.mean(*combination)):
+            return None, None
+        accuracy, n = self.measured.mean(*combination), self.measured.n_rows
+        return accuracy, float(np.sqrt((accuracy * (1 - accuracy) + 0.25 / n) / n))
+
+
+def choose(
+    combinations: list[Combination],
+    situation: Situation,
+    *,
+    balanced: bool = False,
+    rule: Rule | None = None,
+) -> tuple[ReportRow, list[ReportRow]]:
+    """Return the outlook of the combination to use, and those of all; balanced ones only where allowed."""
+    rule = rule or Rule.default()
+    outlooks = [situation.outlook(each, rule) for each in combinations]
+    usable = [each for each in outlooks if balanced or each.classifier not in BALANCED]
+    best = max(usable, key=lambda each: each.gain)
+    if best.gain <= (CLEAR if situation.rehearsed is None else 0.0):
+        default = [each for each in usable if (each.features, each.classifier) == situation.default]
+        best = default[0] if default else best
+    return best, outlooks
+
+
+def _shrunk(differences: Array) -> float:
+    """Return the mean of differences, the smaller the larger its error is."""
+    d = float(differences.mean())
+    s = float(differences.std(ddof=1) / np.sqrt(len(differences))) if len(differences) > 1 else 1.0
+    return d**3 / (d**2 + s**2) if d else 0.0

@@ -1,0 +1,75 @@
+"""Which rows to label next, and how many labels a given accuracy takes."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from l2t.numerics import squared_distances
+from l2t.typing import Array
+
+__all__ = ["labels_needed", "suggest_rows"]
+
+#: Accuracies that a sentence is about: the first that is not reached yet.
+LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+#: Rows are suggested from so many times as many that are least certain.
+CANDIDATES = 3
+
+
+def suggest_rows(
+    Z: Array, probabilities: Array, labelled: npt.NDArray[np.bool_], n: int, random_state: int = 0
+) -> npt.NDArray[np.intp]:
+    """Return the rows to label next: typical ones among those of which the model is least certain.
+
+    Of the 3 n rows without a label whose two best classes are closest, n groups are made (k-means), and the
+    row nearest to each centre is taken.
+    """
+    from sklearn.cluster import KMeans
+
+    free = np.flatnonzero(~labelled)
+    best = np.sort(probabilities[free], axis=1)
+    margin = best[:, -1] - best[:, -2] if best.shape[1] > 1 else best[:, -1]
+    order = free[np.argsort(margin, kind="stable")]
+    some = order[: CANDIDATES * n]
+    if n >= len(some) or len(np.unique(Z[some], axis=0)) <= n:
+        return order[:n]
+    groups = KMeans(n, n_init=1, random_state=random_state).fit(Z[some])
+    D = squared_distances(Z[some], groups.cluster_centers_)
+    D[groups.labels_[:, None] != np.arange(n)] = np.inf  # the nearest of its own group
+    return np.asarray(some[D.argmin(axis=0)])
+
+
+def labels_needed(shots: float, accuracy: float, curve: dict[int, float]) -> str | None:
+    """Return a sentence about how many labels more would bring the next round accuracy.
+
+    Parameters
+    ----------
+    shots : float
+        Labels per class that there are.
+    accuracy : float
+        What to expect of them.
+    curve : dict of int to float
+        Accuracies in rehearsal by labels per class, the present number among them.
+
+    Examples
+    --------
+    >>> labels_needed(5, 0.85, {5: 0.85, 10: 0.88, 20: 0.92})
+    'About 9 more labels per class would bring 90 %.'
+    """
+    counts = sorted(curve)
+    now = curve[counts[0]]
+    if len(counts) < 2 or now >= 1.0:
+        return None
+    # Errors fall as they did in rehearsal.
+    errors = np.minimum.accumulate(
+        [(1.0 - accuracy) * (1.0 - curve[each]) / (1.0 - now) for each in counts]
+    )
+    for level in LEVELS:
+        if level > accuracy + 0.01:
+            if errors[-1] > 1.0 - level:
+                return None
+            logs = np.interp(-(1.0 - level), -errors, np.log(counts))
+            more = max(1, round(float(np.exp(logs)) - shots))
+            many = "labels" if more > 1 else "label"
+            return f"About {more} more {many} per class would bring {100 * level:.0f} %."
+    return None

@@ -1,0 +1,232 @@
+"""A model: features of the target, a trained classifier and calibrated probabilities, as plain arrays."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import brentq
+from scipy.special import softmax
+
+from l2t.domains.domain import feature_rows
+from l2t.domains.files._disk import reading, replacing, writing
+from l2t.domains.labels import decode_labels, encode_labels
+from l2t.exceptions import InvalidInputError
+from l2t.prediction.classifiers import Head
+from l2t.typing import AnyArray, Array
+
+__all__ = ["EstimatorHead", "Features", "Model", "load_model"]
+
+#: The version of the file's form; a reader rejects a newer one.
+SCHEMA = 1
+#: Rows that are classified at a time.
+BLOCK = 8192
+_ARRAYS = ("columns", "mean", "W", "coef", "intercept", "rows", "shares", "codes")
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Rows as a classifier takes them: ``(X W - mean) / scale``, divided by their norm where `unit`.
+
+    W is None for the features as they are; X is divided by `columns` first, where they are given.
+    """
+
+    W: AnyArray | None
+    mean: Array
+    scale: float
+    unit: bool = False
+    columns: Array | None = None
+
+    @classmethod
+    def of(cls, X: AnyArray, W: AnyArray | None, *, unit: bool = False) -> Features:
+        """Return the features of target rows X: with a mean of zero and a mean squared norm of 1."""
+        Z = np.asarray(X if W is None else X @ W, dtype=np.float64)
+        mean = Z.mean(axis=0)
+        scale = float(np.sqrt(np.mean(np.sum((Z - mean) ** 2, axis=1))))
+        return cls(W, mean, scale if scale > 0 else 1.0, unit)
+
+    def __call__(self, X: Any) -> Array:
+        """Return the rows that the classifier takes."""
+        if self.columns is not None:
+            X = (X.toarray() if sparse.issparse(X) else X) / self.columns
+        Z = X if self.W is None else X @ self.W
+        Z = (np.asarray(Z.toarray() if sparse.issparse(Z) else Z) - self.mean) / self.scale
+        if self.unit:
+            norms = np.linalg.norm(Z, axis=1, keepdims=True)
+            Z /= np.where(norms > 0, norms, 1.0)
+        return np.asarray(Z)
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorHead:
+    """A classifier of scikit-learn that was trained on the classes themselves."""
+
+    estimator: Any
+
+    def scores(self, Z: Array) -> Array:
+        """Return log probabilities, or the decision function, or 0 and 1."""
+        if hasattr(self.estimator, "predict_proba"):
+            return np.asarray(
+                np.log(np.maximum(self.estimator.predict_proba(Z), np.finfo(float).tiny))
+            )
+        if hasattr(self.estimator, "decision_function"):
+            found = np.asarray(self.estimator.decision_function(Z))
+            return np.stack([-found, found], axis=1) / 2 if found.ndim == 1 else found
+        return np.asarray(
+            self.estimator.predict(Z)[:, None] == self.estimator.classes_, dtype=float
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What classifies rows of the target, those that arrive later as well.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The classes of the target.
+    feature_names : tuple of str or None
+        The names of the columns, where they have any.
+    features : Features
+        What is done to rows first.
+    head : Head or EstimatorHead
+        The trained classifier.
+    temperature : float
+        Scores are divided by it, so that probabilities are as large as the share of right answers.
+    name : str
+        The features and the classifier, for people.
+    """
+
+    classes_: AnyArray
+    feature_names: tuple[str, ...] | None
+    features: Features
+    head: Head | EstimatorHead
+    temperature: float = 1.0
+    name: str = ""
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns of X."""
+        W = self.features.W
+        return len(self.features.mean) if W is None else int(W.shape[0])
+
+    def predict(self, X: Any) -> AnyArray:
+        """Return the class of each row of an array, a DataFrame, a sparse matrix or a Domain."""
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each class, in the order of `classes_`.
+
+        A frame must have the columns that the model was made with, in any order.
+        """
+        return np.asarray(softmax(self.decision_function(X) / self.temperature, axis=1))
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores of the classes, before they are calibrated."""
+        rows = feature_rows(self._in_order(X), self.n_features)
+        found = [
+            self.head.scores(self.features(rows[at : at + BLOCK]))
+            for at in range(0, rows.shape[0], BLOCK)
+        ]
+        return np.concatenate(found) if found else np.empty((0, len(self.classes_)))
+
+    def _in_order(self, X: Any) -> Any:
+        """Return the columns of a frame by their names; anything else as it is."""
+        columns = list(getattr(X, "columns", ()))
+        if self.feature_names is None or not all(isinstance(each, str) for each in columns):
+            return X
+        missing = [each for each in self.feature_names if each not in columns]
+        if columns and missing:
+            more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+            raise InvalidInputError(
+                f"X must have the columns that the model was made with, got none named "
+                f"{', '.join(map(repr, missing[:3]))}{more}"
+            )
+        return X[list(self.feature_names)] if columns else X
+
+    def calibrated(self, scores: Array, accuracy: float) -> Model:
+        """Return the model whose mean probability on rows with these scores is the accuracy to expect."""
+        n_classes = scores.shape[1]
+        if n_classes < 2 or not len(scores):
+            return self
+        low, high = 1.0 / n_classes, 1.0
+        wanted = float(np.clip(accuracy, low + 0.02 * (high - low), low + 0.999 * (high - low)))
+
+        def excess(log_temperature: float) -> float:
+            P = softmax(scores / np.exp(log_temperature), axis=1)
+            return float(P.max(axis=1).mean()) - wanted
+
+        ends = -12.0, 12.0
+        if excess(ends[0]) <= 0 or excess(ends[1]) >= 0:  # all scores are alike
+            return self
+        temperature = float(np.exp(brentq(excess, *ends, xtol=1e-3)))
+        return Model(
+            self.classes_, self.feature_names, self.features, self.head, temperature, self.name
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the model to one file, whole or not at all: a zip of npy arrays, one of which is JSON."""
+        if isinstance(self.head, EstimatorHead):
+            raise InvalidInputError(
+                "a model must have a classifier of l2t to be saved, got "
+                f"{type(self.head.estimator).__name__}; take classifier='auto' or one by its name"
+            )
+        where = Path(path)
+        codes, classes = encode_labels(self.classes_, "classes")
+        values = vars(self.features) | vars(self.head) | {"codes": codes}
+        arrays = {name: values.pop(name) for name in _ARRAYS if values[name] is not None}
+        content = {name: each for name, each in values.items() if name not in _ARRAYS}
+        content |= {"schema": SCHEMA, "classes": classes, "feature_names": self.feature_names}
+        content |= {"temperature": self.temperature, "name": self.name}
+        with writing(where), replacing(where) as file:
+            np.savez(file, json=np.array(json.dumps(content, allow_nan=False)), **arrays)
+        return where
+
+
+def load_model(path: str | os.PathLike[str]) -> Model:
+    """Read a model that `Model.save` wrote; nothing in the file can run code.
+
+    Raises
+    ------
+    FileFormatError
+        There is no such file, or it does not hold a model that this version can read.
+    """
+    where = Path(path)
+    with reading(where), where.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
+        content = json.loads(str(file["json"]))
+        if content["schema"] != SCHEMA:
+            raise ValueError(f"its schema is {content['schema']!r:.40}, not {SCHEMA}")
+        arrays: dict[str, Any] = {name: file.get(name) for name in _ARRAYS}
+    with reading(where):
+        return _model(content, arrays)
+
+
+def _model(content: dict[str, Any], arrays: dict[str, Any]) -> Model:
+    """Return the model of a file; a ValueError where its parts are wrong."""
+    names, classes = content["feature_names"], decode_labels(arrays["codes"], content["classes"])
+    scale, bandwidth, temperature = (
+        float(content[name]) for name in ("scale", "bandwidth", "temperature")
+    )
+    if not all(np.isfinite(each).all() for each in arrays.values() if each is not None):
+        raise ValueError("its arrays must be finite")
+    if not (0 < scale < np.inf and 0 <= bandwidth < np.inf and 0 < temperature < np.inf):
+        raise ValueError("its scale and temperature must be positive")
+    model = Model(
+        classes,
+        None if names is None else tuple(map(str, names)),
+        Features(arrays["W"], arrays["mean"], scale, bool(content["unit"]), arrays["columns"]),
+        Head(arrays["coef"], arrays["intercept"], arrays["rows"], arrays["shares"], bandwidth),
+        temperature,
+        str(content["name"]),
+    )
+    # Parts that do not fit together cannot score a row.
+    scores = model.decision_function(np.zeros((1, model.n_features)))
+    named = model.n_features if names is None else len(names)
+    if scores.shape != (1, len(classes)) or named != model.n_features:
+        raise ValueError("its parts do not fit together")
+    return model

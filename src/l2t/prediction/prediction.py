@@ -1,0 +1,402 @@
+"""Predicted classes of a target, what to expect of them, and the model that made them."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from l2t.domains import Domain, KnownClasses
+from l2t.experiences import ExperienceStore, open_store
+from l2t.inference import Inference, infer
+from l2t.inference.candidates import candidate_algorithms
+from l2t.numerics import few_threads
+from l2t.prediction.choice import Situation, choose
+from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, DEFAULT, Task, fit_head
+from l2t.prediction.labelling import labels_needed, suggest_rows
+from l2t.prediction.model import EstimatorHead, Features, Model
+from l2t.prediction.report import PLAIN, Report, ReportRow
+from l2t.prediction.scoring import Scores, folds, rehearse_combinations, score
+from l2t.prediction.training import Training, TrainOn, as_domain, column_scales, training_rows
+from l2t.reflection import ReflectionFunction
+from l2t.typing import AnyArray, Array
+from l2t.validation import instance_of, one_of, seed, whole_number
+
+__all__ = ["Prediction", "predict"]
+
+#: Rows that classifiers of all rows see at most, and half as many for cross-validation.
+MAX_ROWS = 1500
+#: Multiples of the present number of labels that the curve of accuracy is rehearsed at.
+CURVE = (2, 4, 8)
+#: Below so many columns the default is logistic regression on rows as they are.
+FEW_COLUMNS = 10
+#: With shared classes there are many labels, and these are compared.
+FOR_MANY = ("nearest neighbour", "nearest centroid", "logistic", "logistic (centred)")
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """Predicted classes of all rows of a target.
+
+    Attributes
+    ----------
+    labels, probability : array of shape (n,)
+        The predicted class of every row, and its probability.
+    probabilities : array of shape (n, n_classes)
+        The probabilities of all classes.
+    given : bool array of shape (n,)
+        Which rows came with a label.
+    classes : array of shape (n_classes,)
+        The classes of the target.
+    choice : str
+        The candidate whose features are used; "identity" for the features as they are.
+    classifier : str
+        The classifier.
+    report : Report
+        What to expect, and why.
+    model : Model
+        What classifies further rows.
+    labels_needed : str or None
+        About how many labels more would bring the next round accuracy.
+    inference : Inference
+        What was transferred.
+    """
+
+    labels: AnyArray
+    probability: Array
+    probabilities: Array
+    given: npt.NDArray[np.bool_]
+    classes: AnyArray
+    choice: str
+    classifier: str
+    report: Report
+    model: Model
+    labels_needed: str | None
+    inference: Inference
+    _rows: Array = field(repr=False)
+
+    def __repr__(self) -> str:
+        n, k = self.probabilities.shape
+        return f"Prediction({n} rows, {k} classes, {self.classifier} on {self.choice})"
+
+    def suggest(self, n: int) -> npt.NDArray[np.intp]:
+        """Return the places of n rows to label next: typical ones of those that are least certain."""
+        whole_number("n", n, least=1)
+        return suggest_rows(self._rows, self.probabilities, self.given, n)
+
+    def plot(self) -> Any:
+        """Return a figure of the accuracies to expect; see `Report.plot`."""
+        return self.report.plot()
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self))}</p>" + self.report._repr_html_()
+
+
+def predict(
+    sources: Any,
+    target: Any,
+    *,
+    classifier: Any = "auto",
+    train_on: TrainOn = "auto",
+    balanced: bool = False,
+    known: KnownClasses | None = None,
+    store: str | os.PathLike[str] | ExperienceStore | None = None,
+    reflection: ReflectionFunction | str | os.PathLike[str] | None = None,
+    random_state: int = 0,
+    callback: Callable[[str], None] | None = None,
+) -> Prediction:
+    """Predict the class of every row of a target.
+
+    Features of several candidates (`l2t.infer`) and several classifiers are rehearsed together on the known
+    classes and cross-validated on the labelled rows; what should be best is used, the plain features among
+    them. No target label is read for the features.
+
+    Parameters
+    ----------
+    sources : Domain, (X, y) or X, or a list of them
+        Labelled rows of other classes, or of the same ones; arrays, pandas or polars frames.
+    target : Domain, (X, y) or X
+        The rows to classify. Of a Domain those that are marked by `labeled` are labelled; of (X, y) all but
+        those with None, NaN or -1.
+    classifier : str or classifier of scikit-learn, default="auto"
+        "auto" to choose, one of `l2t.prediction.CLASSIFIERS` by name, or a classifier of your own, which is
+        trained on the features that `l2t.infer` chooses.
+    train_on : {"auto", "target", "source", "both"}, default="auto"
+        Which labelled rows the classifier is trained on; by default those of the target, and those of the
+        sources as well where these have the target's classes.
+    balanced : bool, default=False
+        Whether all classes of the target are known to have about as many rows: then classifiers that assume
+        so are considered.
+    known : KnownClasses, optional
+        Further labelled rows in the same feature space.
+    store : str, path or ExperienceStore, optional
+        An experience store, or its URL: the classes of its labelled targets are known as well.
+    reflection : ReflectionFunction, str or path, optional
+        A reflection function: features are then those of the paper's search.
+    random_state : int, default=0
+        The seed.
+    callback : callable, optional
+        Is called with the name of each stage.
+
+    Returns
+    -------
+    Prediction
+        The predicted labels with their probabilities, the report and the model.
+
+    Examples
+    --------
+    >>> from l2t.domains import PairSampler, digits, normalize
+    >>> pair = PairSampler(normalize(digits()), normalize(digits()), 1, n_classes=4)[0]
+    >>> codes = pair.target.codes
+    >>> few = np.isin(np.arange(len(codes)), [np.flatnonzero(codes == c)[:5] for c in range(4)])
+    >>> found = predict(pair.source, Domain(pair.target.X, pair.target.y, labeled=few))
+    >>> len(found.labels) == len(codes), bool(np.mean(found.labels == pair.target.y) > 0.8)
+    (True, True)
+    """
+    if isinstance(classifier, str) or not hasattr(classifier, "fit"):
+        one_of("classifier", classifier, ("auto", *CLASSIFIERS))
+    aim = as_domain(target, "target")
+    origins = [
+        as_domain(each, "source") for each in (sources if isinstance(sources, list) else [sources])
+    ]
+    training = training_rows(origins, aim, train_on)
+    with few_threads(sum(len(each) for each in (aim, *origins)) * aim.n_features):
+        work = _Work(origins, aim, training, _known(known, store, aim), seed(random_state))
+        return work.predict(classifier, balanced, reflection, callback or (lambda stage: None))
+
+
+def _known(known: KnownClasses | None, store: Any, target: Domain) -> KnownClasses | None:
+    """Return the known classes beside those of the sources."""
+    if known is not None:
+        instance_of("known", known, KnownClasses)
+    if store is None:
+        return known
+    if not isinstance(store, ExperienceStore):
+        with open_store(store, create=False) as opened:
+            return _known(known, opened, target)
+    past = KnownClasses.of(store, target.n_features)
+    return past if known is None else known.merge(past)
+
+
+class _Work:
+    """One prediction, step by step."""
+
+    def __init__(
+        self,
+        sources: list[Domain],
+        target: Domain,
+        training: Training,
+        known: KnownClasses | None,
+        random_state: int,
+    ) -> None:
+        self.training, self.raw, self.seed = training, target, random_state
+        self.columns = column_scales(training.X)
+        self.target, self.X = self._scaled(target), self._divided(training.X)
+        self.sources, self.known = [self._scaled(each) for each in sources], known
+        if known is not None and self.columns is not None:
+            self.known = KnownClasses([Domain(self._divided(known.X), known.codes)])
+        self.factors: dict[str, AnyArray | None] = {PLAIN: None}
+
+    def _divided(self, X: AnyArray) -> AnyArray:
+        return X if self.columns is None else X / self.columns
+
+    def _scaled(self, domain: Domain) -> Domain:
+        if self.columns is None:
+            return domain
+        return domain.with_features(self._divided(domain.X), feature_names=domain.feature_names)
+
+    def predict(
+        self, classifier: Any, balanced: bool, reflection: Any, say: Callable[[str], None]
+    ) -> Prediction:
+        """Infer, score, choose, train and predict."""
+        training = self.training
+        given = training.codes[: training.n_target] >= 0
+        found = infer(
+            self.target,
+            reflection,
+            sources=self.sources,
+            known=self.known,
+            n_classes=max(len(training.classes), 2),
+            random_state=self.seed,
+            callback=say,
+        )
+        say("comparing classifiers")
+        for name, each in found.candidates.items():
+            if name != "identity" and each.W is not None:
+                self.factors[name] = each.W
+        used, outlooks, rehearsed, sentences = self._choose(found, classifier, balanced)
+        say("predicting")
+        model, rows = self._train(used, classifier)
+        probabilities = model.predict_proba(self.raw)
+        needed = self._labels_needed(used, rehearsed)
+        report = self._report(used, outlooks, [*sentences, needed] if needed else sentences)
+        return Prediction(
+            np.asarray(model.classes_[probabilities.argmax(axis=1)]),
+            probabilities.max(axis=1),
+            probabilities,
+            given,
+            model.classes_,
+            "identity" if used.features == PLAIN else used.features,
+            used.classifier,
+            report,
+            model,
+            needed,
+            found,
+            rows,
+        )
+
+    def _choose(
+        self, found: Inference, classifier: Any, balanced: bool
+    ) -> tuple[ReportRow, list[ReportRow], Scores | None, list[str]]:
+        """Return the combination to use, all others, what was rehearsed, and sentences about it."""
+        training = self.training
+        features = PLAIN if found.choice == "identity" else found.choice
+        if not isinstance(classifier, str):
+            used = ReportRow(features, type(classifier).__name__)
+            return used, [used], None, ["this classifier was given"]
+        names = [classifier]
+        if classifier == "auto":
+            names = list(FOR_MANY if training.shared else CLASSIFIERS)
+            names = [name for name in names if balanced or name not in BALANCED]
+        # With few columns the norm of a row, which centred rows lose, is much of what is known.
+        usual = DEFAULT if self.X.shape[1] >= FEW_COLUMNS else "logistic"
+        default = features, usual if usual in names else names[0]
+        rehearsed = None if training.shared else self._rehearse(names, training.shots)
+        if rehearsed is not None and features not in rehearsed.features:
+            rehearsed = None  # its plays had too few rows
+        measured = self._measure(names)
+        corrections = expected_beyond_rehearsal(found)
+        n_classes = len(training.classes)
+        situation = Situation(rehearsed, measured, corrections, default, training.shots, n_classes)
+        used, outlooks = choose(
+            [(each, name) for each in self.factors for name in names],
+            situation,
+            balanced=balanced or classifier in BALANCED,
+        )
+        basis = [f"rehearsed {len(rehearsed.values)} times on known classes"] if rehearsed else []
+        if measured is not None:
+            basis.append(f"cross-validated on {measured.n_rows} labelled rows")
+        why = " and ".join(basis) or "a safe default, because nothing can be measured"
+        sentences = [why if classifier == "auto" else "this classifier was asked for"]
+        if measured is None:
+            sentences.append("There are too few labelled rows to measure the accuracy on them.")
+        return used, outlooks, rehearsed, sentences
+
+    def _rehearse(self, names: Sequence[str], shots: float, **settings: Any) -> Scores | None:
+        classes = KnownClasses(self.sources)
+        if self.known is not None:
+            classes = classes.merge(self.known)
+        algorithms = candidate_algorithms(None, self.seed)
+        n_classes = max(len(self.training.classes), 2)
+        return rehearse_combinations(
+            classes.without(self.target),
+            {name: each for name, each in algorithms.items() if name in self.factors},
+            names,
+            n_classes=n_classes,
+            rows_per_class=max(self.training.n_target // n_classes, 1),
+            shots=shots,
+            random_state=self.seed,
+            **settings,
+        )
+
+    def _some(self, n_rows: int) -> npt.NDArray[np.intp]:
+        """Return labelled rows, the target's own first, and random others of the target."""
+        codes, n = self.training.codes, self.training.n_target
+        rng = np.random.default_rng(self.seed)
+        labelled = rng.permutation(np.flatnonzero(codes >= 0))
+        labelled = labelled[np.argsort(labelled >= n, kind="stable")][:n_rows]
+        free = rng.permutation(np.flatnonzero(codes[:n] < 0))
+        return np.sort(np.concatenate([labelled, free[: max(n_rows - len(labelled), 0)]]))
+
+    def _measure(self, names: Sequence[str]) -> Scores | None:
+        """Cross-validate on the rows that are trained on."""
+        rows = self._some(MAX_ROWS // 2)
+        codes = self.training.codes[rows]
+        groups = self.raw.group_codes
+        if groups is not None:
+            alone = np.arange(len(self.X) - len(groups)) + groups.max() + 1
+            groups = np.concatenate([groups, alone])[rows]
+        splits = folds(codes, groups)
+        return score(self.X[rows], self.factors, codes, splits, names) if splits else None
+
+    def _train(self, used: ReportRow, classifier: Any) -> tuple[Model, Array]:
+        """Return the calibrated model, and the rows of the target as it sees them."""
+        training, W = self.training, self.factors[used.features]
+        n, labels = training.n_target, training.labels
+        at = np.flatnonzero(training.codes >= 0)
+        if isinstance(classifier, str):
+            features = Features.of(self.X[:n], W, unit=CLASSIFIERS[used.classifier].unit)
+            rows = np.union1d(self._some(MAX_ROWS), at)
+            codes = training.codes[rows]
+            at = np.flatnonzero(codes >= 0)
+            task = Task(features(self.X[rows]), at, codes[at], len(labels))
+            head: Any = fit_head(used.classifier, task)
+        else:
+            features = Features(W, np.zeros(self.X.shape[1] if W is None else W.shape[1]), 1.0)
+            head = EstimatorHead(classifier.fit(features(self.X[at]), labels[training.codes[at]]))
+        name = f"{used.classifier} on {used.features} features"
+        whole = dataclasses.replace(features, columns=self.columns)
+        model = Model(labels, self.raw.feature_names, whole, head, name=name)
+        Z = features(self.X[:n])
+        free = np.flatnonzero(training.codes[:n] < 0)[:5000]
+        if used.expected is not None and len(free):
+            model = model.calibrated(head.scores(Z[free]), used.expected)
+        return model, Z
+
+    def _labels_needed(self, used: ReportRow, rehearsed: Scores | None) -> str | None:
+        """Return a sentence from rehearsed accuracies of what is used, with more labels per class."""
+        if rehearsed is None or used.expected is None or used.features not in rehearsed.features:
+            return None
+        shots, combination = max(1, round(self.training.shots)), (used.features, used.classifier)
+        curve = {shots: float(rehearsed.of(*combination).mean())}
+        for times in CURVE:
+            found = self._rehearse([used.classifier], times * shots, n_plays=3)
+            if found is not None and used.features in found.features:
+                curve[times * shots] = float(found.of(*combination).mean())
+        return labels_needed(self.training.shots, used.expected, curve)
+
+    def _report(self, used: ReportRow, outlooks: list[ReportRow], sentences: list[str]) -> Report:
+        shown = [each for each in outlooks if each.features == PLAIN]
+        best_plain = max(shown, key=lambda each: each.expected or 0.0, default=used)
+        for features in self.factors:
+            theirs = [each for each in outlooks if each.features == features != PLAIN]
+            if theirs:
+                shown.append(max(theirs, key=lambda each: (each == used, each.gain)))
+        reason = sentences[0]
+        rows = [
+            dataclasses.replace(each, used=True, reason=reason) if each == used else each
+            for each in shown
+        ]
+        where = "as they are" if used.features == PLAIN else f"of {used.features!r}"
+        said = [f"Used: {used.classifier} on the features {where}; {reason}."]
+        if used.expected is not None:
+            said.append(f"About {100 * used.expected:.0f} % of the predictions should be right.")
+            if used.features != PLAIN and best_plain.expected is not None:
+                gain = 100 * (used.expected - best_plain.expected)
+                said.append(
+                    f"That is {gain:+.1f} points over the best way without transfer, {best_plain.name}."
+                )
+        if self.columns is not None:
+            said.append(
+                "Columns were divided by their standard deviation: their scales differ widely."
+            )
+        if self.training.shared:
+            said.append(
+                "Source and target have the same classes: the source was trained on as well."
+            )
+        return Report(tuple(rows), said + sentences[1:])
+
+
+def expected_beyond_rehearsal(found: Inference) -> dict[str, float]:
+    """Return the log of what inference expects of each candidate over what it rehearsed."""
+    return {
+        name: float(np.log(each.predicted / each.rehearsed))
+        for name, each in found.candidates.items()
+        if each.predicted and each.rehearsed
+    }

@@ -1,0 +1,113 @@
+"""A report: what to expect of each way to classify the target, which one is used, and why."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from l2t.exceptions import MissingExtraError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["PLAIN", "Report", "ReportRow"]
+
+#: The features as they are.
+PLAIN = "plain"
+
+
+@dataclass(frozen=True)
+class ReportRow:
+    """One way to classify the target.
+
+    Attributes
+    ----------
+    features, classifier : str
+        "plain" or the candidate whose features they are, and the classifier.
+    gain : float
+        Accuracy to expect over that of the default.
+    expected : float or None
+        Accuracy to expect, from the rehearsal and the labelled rows; None where neither says anything.
+    measured, error : float or None
+        Accuracy cross-validated on the labelled rows and its standard error; None where they are too few.
+    used : bool
+        Whether the predictions are made this way.
+    reason : str
+        Why it is used.
+    """
+
+    features: str
+    classifier: str
+    gain: float = 0.0
+    expected: float | None = None
+    measured: float | None = None
+    error: float | None = None
+    used: bool = False
+    reason: str = ""
+
+    @property
+    def name(self) -> str:
+        """What a person calls it."""
+        return self.classifier + ("" if self.features == PLAIN else f" on {self.features}")
+
+
+@dataclass(frozen=True)
+class Report:
+    """What to expect, and why.
+
+    Attributes
+    ----------
+    rows : tuple of ReportRow
+        The plain classifiers, then the best one on the features of each candidate; one of all is used.
+    sentences : list of str
+        What a person should know, in order.
+    """
+
+    rows: tuple[ReportRow, ...]
+    sentences: list[str]
+
+    def __repr__(self) -> str:
+        return "\n".join(self.sentences)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one plain record per row."""
+        names = (
+            "name",
+            "features",
+            "classifier",
+            "measured",
+            "error",
+            "expected",
+            "used",
+            "reason",
+        )
+        return [{name: getattr(row, name) for name in names} for row in self.rows]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the rows as a table."""
+        import pandas as pd
+
+        return pd.DataFrame(self.records()).set_index("name")
+
+    def _repr_html_(self) -> str:
+        text = "".join(f"<p>{html.escape(each)}</p>" for each in self.sentences)
+        return str(self.to_frame().to_html(float_format="{:.3f}".format, na_rep="")) + text
+
+    def plot(self) -> Any:
+        """Return a `matplotlib.figure.Figure` of the accuracies to expect, and of those measured."""
+        try:
+            from matplotlib.figure import Figure
+        except ImportError:
+            raise MissingExtraError("a plot", "plots") from None
+        figure = Figure(figsize=(7, 0.4 * len(self.rows) + 1), layout="constrained")
+        axes = figure.subplots()
+        colours = ["C0" if row.used else "C7" for row in self.rows]
+        names = [row.name for row in self.rows]
+        axes.barh(names, [row.expected or 0.0 for row in self.rows], color=colours)
+        for row in self.rows:
+            if row.measured is not None:
+                axes.errorbar(row.measured, row.name, xerr=row.error, fmt="o", color="k")
+        axes.set(xlabel="accuracy (bars: expected; dots: on the labelled rows)", xlim=(0, 1))
+        axes.invert_yaxis()
+        return figure

@@ -1,0 +1,201 @@
+"""Scores of combinations: every kind of features with every classifier, on the same rows and labels.
+
+A combination is rehearsed on known classes, of which some play the target (`l2t.rehearsal.plays`), and
+cross-validated on the labelled rows of the target, where they are enough.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import warnings
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from l2t.algorithms import Algorithm
+from l2t.domains import KnownClasses
+from l2t.exceptions import L2TError, L2TWarning
+from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT, Head, Task, fit_head
+from l2t.prediction.model import Features
+from l2t.prediction.report import PLAIN
+from l2t.rehearsal.plays import Play, draw_plays, playing_classes
+from l2t.rehearsal.rehearsal import with_known
+from l2t.typing import AnyArray, Array
+
+__all__ = ["Scores", "folds", "rehearse_combinations", "score"]
+
+Codes = npt.NDArray[np.intp]
+Split = tuple[Codes, Codes]
+Factors = Mapping[str, AnyArray | None]
+
+N_PLAYS = 6
+#: Sets of labelled rows per play: with few labels per class it counts more which they are.
+N_DRAWS = {1: 2, 5: 1}
+#: Rows of a playing target, and labels per class in it, at most.
+MAX_ROWS = 300
+MAX_SHOTS = 40
+N_FOLDS = 4
+#: How many rehearsals are kept in the process.
+KEPT = 64
+_kept: OrderedDict[str, Scores | None] = OrderedDict()
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Accuracies (trials, features, classifiers) in plays or folds, and how many rows each one tested."""
+
+    features: tuple[str, ...]
+    classifiers: tuple[str, ...]
+    values: Array
+    n_classes: int
+    sizes: Codes
+
+    def of(self, features: str, classifier: str) -> Array:
+        """Return the accuracies of one combination; NaN where it was not tried."""
+        if features not in self.features or classifier not in self.classifiers:
+            return np.full(len(self.values), np.nan)
+        i, j = self.features.index(features), self.classifiers.index(classifier)
+        return np.asarray(self.values[:, i, j])
+
+    def mean(self, features: str, classifier: str) -> float:
+        """Return the accuracy over all rows that were tested."""
+        return float(np.average(self.of(features, classifier), weights=self.sizes))
+
+    @property
+    def n_rows(self) -> int:
+        """The rows that were tested, over all trials."""
+        return int(self.sizes.sum())
+
+
+def score(
+    X: AnyArray, factors: Factors, codes: Codes, splits: Iterable[Split], names: Sequence[str]
+) -> Scores:
+    """Score combinations on splits of rows X into labelled and tested ones; others take part unlabelled."""
+    n_classes = int(codes.max()) + 1
+    views = []
+    for W in factors.values():
+        plain = Features.of(X, W)
+        views.append((plain(X), dataclasses.replace(plain, unit=True)(X)))
+    values, sizes = [], []
+    for at, test in splits:
+        table = np.empty((len(views), len(names)))
+        for i, view in enumerate(views):
+            heads: dict[str, Head] = {}
+            for j, name in enumerate(names):
+                Z = view[CLASSIFIERS[name].unit]
+                task, guess = Task(Z, at, codes[at], n_classes), heads.get(DEFAULT)
+                heads[name] = fit_head(name, task, cross_validate=False, guess=guess)
+                table[i, j] = np.mean(heads[name].scores(Z[test]).argmax(axis=1) == codes[test])
+        values.append(table)
+        sizes.append(len(test))
+    shape = len(values), len(views), len(names)
+    return Scores(
+        tuple(factors), tuple(names), np.reshape(values, shape), n_classes, np.array(sizes)
+    )
+
+
+def rehearse_combinations(
+    known: KnownClasses,
+    algorithms: Mapping[str, Algorithm],
+    names: Sequence[str] = tuple(CLASSIFIERS),
+    *,
+    n_classes: int,
+    rows_per_class: int,
+    shots: float,
+    n_plays: int = N_PLAYS,
+    random_state: int = 0,
+) -> Scores | None:
+    """Score the plain features and those of algorithms on known classes, with classifiers by name.
+
+    The target has `n_classes` with about `rows_per_class` rows and `shots` labels each. There is one trial
+    per play; None where fewer than three classes are known, or they have too few rows.
+    """
+    playing = playing_classes(known, n_classes)
+    if not (playing and n_plays):
+        return None
+    most = min(MAX_ROWS // playing, rows_per_class)
+    rows = min((20, 40, 80), key=lambda each: abs(np.log(each / most)))
+    n_labels = int(np.clip(round(shots), 1, MAX_SHOTS))
+    settings = (playing, rows, n_plays, random_state)
+    params = {name: dict(getattr(each, "params", {})) for name, each in algorithms.items()}
+    key = json.dumps([known.fingerprint, params, settings, n_labels, list(names)])
+    if key not in _kept:
+        plays = draw_plays(known.reduced(), *settings)
+        trials = [_play(play, algorithms, n_labels, names) for play in plays]
+        _kept[key] = _joined([each for each in trials if each is not None])
+        while len(_kept) > KEPT:
+            _kept.popitem(last=False)
+    _kept.move_to_end(key)
+    return _kept[key]
+
+
+def _play(
+    play: Play, algorithms: Mapping[str, Algorithm], n_labels: int, names: Sequence[str]
+) -> Scores | None:
+    target = play.pair.target
+    codes = np.unique(target.codes, return_inverse=True)[1]
+    factors: dict[str, AnyArray | None] = {PLAIN: None}
+    for name, algorithm in algorithms.items():
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", L2TWarning)  # fewer components are fine here
+                factors[name] = with_known(algorithm, play.known).fit(play.pair).W
+        except L2TError:  # it cannot play with these classes
+            continue
+    rng = np.random.default_rng(len(codes))
+    n_draws = N_DRAWS[max(few for few in N_DRAWS if few <= n_labels)]
+    splits = [_labelled(codes, n_labels, rng) for _ in range(n_draws)]
+    if not all(len(test) for _, test in splits):
+        return None
+    found = score(target.X, factors, codes, splits, names)
+    mean = found.values.mean(axis=0, keepdims=True)
+    return dataclasses.replace(found, values=mean, sizes=np.array([found.n_rows]))
+
+
+def _joined(trials: list[Scores]) -> Scores | None:
+    """Return the scores of several plays, of the features that all of them have."""
+    if not trials:
+        return None
+    first = trials[0]
+    shared = [name for name in first.features if all(name in each.features for each in trials)]
+    values = [each.values[:, [each.features.index(name) for name in shared]] for each in trials]
+    return dataclasses.replace(
+        first,
+        features=tuple(shared),
+        values=np.concatenate(values),
+        sizes=np.concatenate([each.sizes for each in trials]),
+    )
+
+
+def _labelled(codes: Codes, n_labels: int, rng: np.random.Generator) -> Split:
+    """Draw so many labelled rows of each class, at most half of it; the others are tested."""
+    members = [rng.permutation(np.flatnonzero(codes == code)) for code in range(codes.max() + 1)]
+    at = np.concatenate([each[: min(n_labels, max(len(each) // 2, 1))] for each in members])
+    return at, np.setdiff1d(np.arange(len(codes)), at)
+
+
+def folds(codes: Codes, groups: Codes | None = None) -> list[Split]:
+    """Return splits of the labelled rows (codes from 0) in which every class keeps a labelled row.
+
+    All rows of a group are held out together; there are no splits where no class has two rows.
+    """
+    labelled = np.flatnonzero(codes >= 0)
+    fold = np.full(len(codes), -1)
+    rng = np.random.default_rng(0)
+    for code in np.unique(codes[labelled]):
+        members = rng.permutation(np.flatnonzero(codes == code))
+        if len(members) > 1:
+            fold[members] = np.arange(len(members)) % N_FOLDS
+    if groups is not None:
+        first = dict(zip(groups[labelled].tolist(), fold[labelled].tolist(), strict=True))
+        fold[labelled] = [first[each] for each in groups[labelled].tolist()]
+    splits = [
+        (labelled[fold[labelled] != number], np.flatnonzero(fold == number))
+        for number in range(N_FOLDS)
+    ]
+    classes = len(np.unique(codes[labelled]))
+    return [(at, test) for at, test in splits if len(test) and len(set(codes[at])) == classes]

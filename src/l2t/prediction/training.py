@@ -1,0 +1,159 @@
+"""What a prediction starts from: domains as people have them, and the rows that teach the target's classes.
+
+Where source and target share classes, rows of the source are trained on as well; everything about that case
+is decided in `training_rows`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from l2t.domains import Domain
+from l2t.domains.domain import is_missing
+from l2t.exceptions import InvalidInputError
+
+__all__ = ["UNLABELED", "TrainOn", "Training", "as_domain", "column_scales", "training_rows"]
+
+TrainOn = Literal["auto", "target", "source", "both"]
+Mask = npt.NDArray[np.bool_]
+
+#: A target label that means "not labelled" in arrays, beside NaN and None.
+UNLABELED = -1
+#: The same among labels that are texts.
+UNLABELED_TEXTS = frozenset(("", "-1", "?", "NA", "N/A", "NaN", "nan", "null", "None"))
+#: Columns are divided by their standard deviation where the largest is so many times the middle one.
+UNEVEN = 30.0
+
+
+def as_domain(given: Any, role: str) -> Domain:
+    """Return a Domain, (X, y) or X as a domain.
+
+    In a tuple every label of a target counts as known, but for -1, NaN and None; in a Domain those of
+    `labeled` do.
+    """
+    if isinstance(given, Domain):
+        return given
+    if not isinstance(given, tuple):
+        return Domain(given, name=role)
+    if len(given) != 2:
+        raise InvalidInputError(
+            f"{role} must be a Domain, (X, y) or X, got a tuple of {len(given)}"
+        )
+    domain = Domain(*given, name=role)
+    if domain.y is None:
+        return domain
+    known = known_labels(domain.y, marked=role == "target")
+    names = domain.feature_names
+    return Domain(domain.X, domain.y, labeled=known, name=role, feature_names=names)
+
+
+def known_labels(y: npt.NDArray[Any], *, marked: bool) -> Mask:
+    """Tell which labels are known; -1 means that one is not, where it is a mark."""
+    gone = (is_missing(label) or (marked and is_mark(label)) for label in y.tolist())
+    return ~np.fromiter(gone, dtype=bool, count=len(y))
+
+
+def is_mark(label: Any) -> bool:
+    """Tell whether a label marks a row that is not labelled."""
+    if isinstance(label, str):
+        return label in UNLABELED_TEXTS
+    return isinstance(label, int | float) and label == UNLABELED
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """All rows of the target, then the rows of sources that are trained on, and their classes.
+
+    Attributes
+    ----------
+    X, codes : arrays of shape (n, m) and (n,)
+        The rows, and their classes as positions in `classes`; -1 for rows without a label.
+    classes : tuple
+        The classes that can be predicted.
+    n_target : int
+        How many of the rows are the target's.
+    """
+
+    X: npt.NDArray[Any]
+    codes: npt.NDArray[np.intp]
+    classes: tuple[Any, ...]
+    n_target: int
+
+    @property
+    def shared(self) -> bool:
+        """Whether rows of a source are among those that are trained on."""
+        return len(self.X) > self.n_target
+
+    @property
+    def shots(self) -> float:
+        """Labelled rows per class."""
+        return float((self.codes >= 0).sum() / len(self.classes))
+
+    @property
+    def labels(self) -> npt.NDArray[Any]:
+        """The classes as an array: of numbers where all are numbers, of objects otherwise."""
+        if any(isinstance(label, str) for label in self.classes):
+            return np.array(self.classes, dtype=object)
+        return np.array(self.classes)
+
+
+def training_rows(sources: list[Domain], target: Domain, train_on: TrainOn = "auto") -> Training:
+    """Return the rows to train on.
+
+    "auto" is the labelled target rows, and those of the sources as well where these have every labelled
+    class of the target; without a labelled target row the sources' classes are taken for the target's.
+    """
+    labels, known = _labels(target, default=False)
+    ours = [(each.X, *_labels(each, default=True)) for each in sources]
+    given = set(labels[known].tolist())
+    offered = {label for _, y, there in ours for label in y[there].tolist()}
+    if train_on == "auto":
+        shared = bool(offered) and given <= offered
+        train_on = ("both" if given else "source") if shared else "target"
+    _check(train_on, given, offered, len(target))
+    parts = [(target.X, labels, known & (train_on != "source"))]
+    if train_on != "target":
+        parts += [(X[there], y[there], there[there]) for X, y, there in ours]
+    X, y, there = (np.concatenate(each) for each in zip(*parts, strict=True))
+    y[~there] = None
+    encoded = Domain(np.zeros((len(y), 1)), y)
+    return Training(X, encoded.codes, encoded.classes, len(target))
+
+
+def _labels(domain: Domain, *, default: bool) -> tuple[npt.NDArray[Any], Mask]:
+    """Return the labels of a domain as objects, and which of them are known."""
+    if domain.y is None:
+        return np.full(len(domain), None), np.zeros(len(domain), dtype=bool)
+    known = np.full(len(domain), default) if domain.labeled is None else domain.labeled
+    return domain.y.astype(object), known
+
+
+def _check(train_on: str, given: set[Any], offered: set[Any], n_rows: int) -> None:
+    """Say why rows cannot teach the target's classes."""
+    if train_on != "target" and not offered:
+        raise InvalidInputError(f"train_on={train_on!r} needs labelled source rows, got none")
+    if train_on != "source" and not given:
+        instead = "label a few, or take" if train_on == "target" else "take"
+        raise InvalidInputError(
+            f"train_on={train_on!r} needs labelled target rows, got none of {n_rows}; {instead} "
+            "train_on='source' if both domains have the same classes"
+        )
+    strange = given - offered
+    if train_on != "target" and strange and (train_on == "source" or strange == given):
+        raise InvalidInputError(
+            f"train_on={train_on!r} needs classes that both domains share, got the target's "
+            f"{sorted(strange, key=str)[0]!r} which no source row has; take train_on='target'"
+        )
+
+
+def column_scales(X: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
+    """Return the standard deviation of each column where they are very uneven; None where they are not."""
+    spread = X.std(axis=0, dtype=np.float64)
+    some = spread[spread > 0]
+    if len(some) < 2 or some.max() <= UNEVEN * np.median(some):
+        return None
+    return np.where(spread > 0, spread, 1.0)

@@ -1,0 +1,164 @@
+"""`l2t predict` and `l2t apply`, on files as people have them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import datasets
+
+from l2t import load_model
+
+pytestmark = pytest.mark.slow
+
+
+def messy(name, rows=240):
+    """Return a source and a target as frames with ids, text and missing cells, and the hidden labels."""
+    data = getattr(datasets, f"load_{name}")(as_frame=True)
+    rng = np.random.default_rng(0)
+    chosen = rng.permutation(len(data.data))[:rows]
+    frame = data.data.iloc[chosen].reset_index(drop=True).astype(object)
+    for column in rng.permutation(frame.shape[1])[:3]:
+        frame.iloc[rng.permutation(len(frame))[:4], column] = ["NA", "?", "", "null"]
+    frame.insert(0, "sample", [f"{i:05d}" for i in range(len(frame))])
+    frame["site"] = rng.choice(["north", "south"], len(frame))
+    frame["kind"] = [f"class {data.target[i]}" for i in chosen]
+    source, target = frame[: len(frame) // 2], frame[len(frame) // 2 :].reset_index(drop=True)
+    hidden = target["kind"].copy()
+    known = np.concatenate([np.flatnonzero(hidden == kind)[:5] for kind in hidden.unique()])
+    return source, target.assign(kind=hidden.where(hidden.index.isin(known), "NA")), hidden
+
+
+@pytest.fixture
+def wine(tmp_path, monkeypatch):
+    """An empty working directory with the files source.csv and target.csv."""
+    monkeypatch.chdir(tmp_path)
+    source, target, hidden = messy("wine")
+    source.to_csv("source.csv", index=False)
+    target.to_csv("target.csv", index=False)
+    return source, target, hidden
+
+
+OPTIONS = ("--label", "kind", "--impute", "median")
+
+
+@pytest.mark.parametrize("name", ["breast_cancer", "wine", "iris", "digits"])
+def test_one_command_for_files_as_people_have_them(name, tmp_path, monkeypatch, l2t):
+    monkeypatch.chdir(tmp_path)
+    source, target, hidden = messy(name)
+    source.to_csv("source.csv", index=False, sep=";")
+    target.to_csv("target.csv", index=False, sep=";")
+    told = l2t("predict", "source.csv", "target.csv", *OPTIONS, "-o", "predictions.csv")
+    assert told.code == 0, told.err
+    texts = {"dtype": str, "keep_default_na": False}
+    own = pd.read_csv("target.csv", sep=";", **texts)
+    written = pd.read_csv("predictions.csv", **texts)
+    assert list(written.columns) == [*own.columns, "predicted", "probability", "given"]
+    for column in ("sample", "site", "kind"):
+        assert written[column].tolist() == own[column].tolist()
+    numbers = [pd.to_numeric(each[own.columns[1]], errors="coerce") for each in (own, written)]
+    np.testing.assert_array_equal(*numbers)
+    assert set(written["predicted"]) <= set(hidden)
+    assert pd.to_numeric(written["probability"]).between(0, 1).all()
+    assert (written["given"] == "True").tolist() == (target["kind"] != "NA").tolist()
+    right = (written["predicted"] == hidden)[target["kind"] == "NA"]
+    assert right.mean() > 0.75
+    assert "columns that are no features: 'sample' (id), 'site' (text)" in told.err
+    for words in ("nearest neighbour", "logistic", "(used)", "cross-validated", "Used: "):
+        assert words in told.out
+
+
+def test_a_saved_model_predicts_further_rows(wine, l2t):
+    told = l2t("predict", "source.csv", "target.csv", *OPTIONS, "-o", "p.csv", "--save", "m.l2t")
+    assert told.code == 0, told.err
+    assert "for further rows: l2t apply m.l2t NEW.csv -o predictions.csv\n" in told.err
+    turned = pd.read_csv("target.csv", dtype=str, keep_default_na=False)[::-1]
+    turned[[*turned.columns[::-1]]].assign(note="new").to_csv("new.csv", index=False)
+    told = l2t("apply", "m.l2t", "new.csv", "-o", "out.csv", "--impute", "median")
+    assert told.code == 0, told.err
+    first, second = (pd.read_csv(name, dtype={"sample": str}) for name in ("p.csv", "out.csv"))
+    assert list(second.columns) == [*turned.columns[::-1], "note", "predicted", "probability"]
+    second = second[::-1].reset_index(drop=True)
+    assert second["sample"].tolist() == first["sample"].tolist()
+    assert second["predicted"].tolist() == first["predicted"].tolist()
+    np.testing.assert_allclose(second["probability"], first["probability"])
+    assert load_model("m.l2t").feature_names == tuple(wine[1].columns[1:-2])
+
+
+def test_the_report_for_programs(wine, l2t):
+    sides = ("source.csv", "target.csv", *OPTIONS, "--suggest", "3")
+    record = json.loads(l2t("predict", *sides, "--format", "json").out)
+    assert record["labelled"] == 15
+    assert sum(row["used"] for row in record["report"]) == 1
+    target = wine[1]
+    for each in record["suggested"]:
+        row = target.iloc[each["row"] - 1]
+        assert (row["sample"], row["kind"]) == (each["sample"], "NA")
+    assert len(record["suggested"]) == 3
+    told = l2t("predict", *sides)
+    assert "label these rows next, counted from 1:\n" in told.err
+    assert all(each["sample"] in told.out for each in record["suggested"])
+    assert max(map(len, told.out.partition("Used: ")[0].splitlines())) <= 80
+    header = l2t("predict", *sides, "--format", "csv", "-q").out.splitlines()[0]
+    assert header == "name,features,classifier,measured,error,expected,used,reason"
+
+
+def test_several_sources_and_none(wine, l2t):
+    source = wine[0]
+    source[:50].to_csv("first.csv", index=False)
+    source[50:].rename(columns={"ash": "Ash"}).to_csv("second.csv", index=False)
+    told = l2t("predict", "first.csv", "second.csv", "target.csv", *OPTIONS, "-o", "p.csv")
+    assert told.code == 0, told.err
+    assert "first.csv: columns left out, as not every file has them: 'ash'\n" in told.err
+    told = l2t("predict", "target.csv", *OPTIONS, "-o", "p.parquet")
+    assert told.code == 0, told.err
+    assert pd.read_parquet("p.parquet")["predicted"].notna().all()
+
+
+def test_every_label_of_the_file_is_given(wine, l2t):
+    wine[1].assign(kind=wine[2]).to_csv("all.csv", index=False)
+    assert l2t("predict", "source.csv", "all.csv", *OPTIONS, "-o", "p.csv").code == 0
+    assert pd.read_csv("p.csv")["given"].all()
+
+
+def test_the_command_that_rank_prints_predicts(wine, l2t):
+    Path("target_predicted.csv").touch()
+    told = l2t("rank", "target.csv", "source.csv", *OPTIONS, "--ignore", "site,sample")
+    assert told.code == 0, told.err
+    words = shlex.split(told.err.splitlines()[-1].removeprefix("next: l2t "))
+    assert words[:3] == ["predict", "source.csv", "target.csv"]
+    assert words[-1] == "target_predicted-2.csv"
+    pasted = l2t(*words)
+    assert pasted.code == 0, pasted.err
+    assert Path("target_predicted-2.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("predict source.csv target.csv -o p.npz", "p.npz: format must be one of csv, parquet"),
+        ("predict source.csv target.csv -o target.csv", "an output must not replace an input"),
+        ("predict source.csv target.csv -o p.csv --save p.csv", "an output must not replace an"),
+        ("predict source.csv target.csv --save no/m.l2t", "its directory does not exist"),
+        ("predict source.csv target.csv --save source.csv --force", "must not replace an input"),
+        ("predict source.csv done.csv", "done.csv: must not have a column 'predicted', which the"),
+        ("predict source.csv bare.csv", "'kind'"),
+        ("apply source.csv target.csv -o p.csv", "source.csv: is "),
+        ("apply absent.l2t target.csv -o p.csv", "absent.l2t: there is no such file"),
+    ],
+)
+def test_mistakes_are_one_sentence(line, sentence, wine, l2t):
+    wine[1].assign(predicted=1).to_csv("done.csv", index=False)
+    wine[1].rename(columns={"kind": "Kind"}).to_csv("bare.csv", index=False)
+    before = sorted(Path().iterdir())
+    words = shlex.split(line)
+    told = l2t(*words, *(OPTIONS if words[0] == "predict" else ()), "-q")
+    assert told.code == 1
+    assert told.out == ""
+    assert told.err.count("\n") == 1
+    assert sentence in told.err
+    assert sorted(Path().iterdir()) == before

@@ -1,0 +1,160 @@
+"""The default is left for large rehearsed gains and for the evidence of many labels, and for nothing else."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from l2t.prediction.choice import Rule, Situation, choose
+from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT
+from l2t.prediction.labelling import labels_needed, suggest_rows
+from l2t.prediction.scoring import Scores, folds
+
+FEATURES = ("plain", "spectrum")
+NAMES = tuple(CLASSIFIERS)
+#: Without priors.
+RULE = Rule(
+    rehearsed=(0.8, 0.0),
+    correction=1.0,
+    measured=1.0,
+    room=0.05,
+    rows=100.0,
+    classifiers=dict.fromkeys(NAMES, (0.0, 0.0)),
+    features=dict.fromkeys(FEATURES, (0.0, 0.0)),
+)
+COMBINATIONS = [(features, name) for features in FEATURES for name in NAMES]
+
+
+def scores(level=0.6, n_trials=6, size=40, noise=0.0, **better):
+    """Scores in which all are alike, but for classifiers that are better by so much on plain features."""
+    values = np.full((n_trials, len(FEATURES), len(NAMES)), level)
+    for name, gain in better.items():
+        values[:, 0, NAMES.index(name.replace("_", " "))] += gain
+    values += noise * np.random.default_rng(0).normal(size=values.shape)
+    sizes = np.full(n_trials, size)
+    return Scores(FEATURES, NAMES, values, 3, sizes)
+
+
+def chosen(
+    rehearsed=None, measured=None, corrections=None, shots=5, features="plain", rule=RULE, **options
+):
+    situation = Situation(rehearsed, measured, corrections or {}, (features, DEFAULT), shots, 3)
+    used, outlooks = choose(COMBINATIONS, situation, rule=rule, **options)
+    assert len(outlooks) == len(COMBINATIONS)
+    return used
+
+
+def test_without_any_evidence_the_default_is_used():
+    used = chosen()
+    assert (used.features, used.classifier, used.expected) == ("plain", DEFAULT, None)
+    assert chosen(features="spectrum").features == "spectrum"
+
+
+def test_a_large_rehearsed_gain_is_followed():
+    used = chosen(scores(nearest_neighbour=0.2))
+    assert (used.features, used.classifier) == ("plain", "nearest neighbour")
+    assert used.expected > 0.65
+    assert used.gain == pytest.approx(gain(scores(nearest_neighbour=0.2)))
+
+
+def gain(rehearsed, features="plain", classifier="nearest neighbour", **options):
+    situation = Situation(rehearsed, None, {}, ("plain", DEFAULT), options.pop("shots", 5), 3)
+    return situation.gain((features, classifier), options.pop("rule", RULE))
+
+
+def test_an_uncertain_gain_counts_less():
+    noisy = scores(n_trials=2)
+    noisy.values[:, 0, NAMES.index("nearest neighbour")] += [0.3, -0.2]
+    assert 0 < gain(noisy) < 0.2 * gain(scores(nearest_neighbour=0.05))
+
+
+def test_where_everything_rehearses_near_1_gains_count_less():
+    sure, unsure = (gain(scores(level, nearest_neighbour=0.02)) for level in (0.97, 0.6))
+    assert 0 < sure < 0.5 * unsure
+
+
+def test_priors_decide_where_nothing_else_does():
+    rule = dataclasses.replace(RULE, features={"plain": (0.0, 0.0), "spectrum": (0.05, -0.02)})
+    assert chosen(scores(), rule=rule, shots=1).features == "spectrum"
+    assert chosen(scores(), rule=rule, shots=40).features == "plain"
+    assert chosen(rule=rule, shots=1).features == "plain"  # nothing was rehearsed
+    assert Rule.default().prior(("plain", DEFAULT), 5) == pytest.approx(0.0, abs=0.2)
+
+
+def test_without_a_rehearsal_the_labelled_rows_must_be_clear():
+    assert chosen(None, scores(nearest_neighbour=0.02)).classifier == DEFAULT
+    assert chosen(None, scores(nearest_neighbour=0.2)).classifier == "nearest neighbour"
+
+
+def test_many_labels_outweigh_the_rehearsal():
+    rehearsed = scores(nearest_neighbour=0.1)
+    against = scores(nearest_neighbour=-0.15, size=200)
+    assert chosen(rehearsed, against).classifier != "nearest neighbour"
+    assert chosen(rehearsed, scores(nearest_neighbour=-0.15, n_trials=1, size=2)).classifier == (
+        "nearest neighbour"
+    )
+
+
+def test_balanced_classes_are_assumed_only_where_they_are_known():
+    rehearsed = scores(**{"balanced k-means": 0.2})
+    assert chosen(rehearsed).classifier == DEFAULT
+    assert chosen(rehearsed, balanced=True).classifier == "balanced k-means"
+
+
+def test_what_inference_doubts_is_left():
+    """Features that rehearse well, but of which inference expects harm, and what trusts neighbours."""
+    rehearsed = scores(**{"soft k-means": 0.1})
+    rehearsed.values[:, 1] += 0.15
+    assert chosen(rehearsed).features == "spectrum"
+    used = chosen(rehearsed, corrections={"spectrum": -0.5})
+    assert (used.features, used.classifier) == ("plain", DEFAULT)
+
+
+def test_every_fold_keeps_every_class():
+    codes = np.array([0] * 7 + [1] * 2 + [2] + [-1] * 10)
+    found = folds(codes)
+    held = np.concatenate([test for _, test in found])
+    assert len(held) == len(set(held.tolist()))
+    assert 9 not in held  # the only row of its class
+    for train, test in found:
+        assert not set(train.tolist()) & set(test.tolist())
+        assert set(codes[train]) == {0, 1, 2}
+        assert (codes[test] >= 0).all()
+    assert folds(np.array([0, 1, 2])) == []
+
+
+def test_groups_are_held_out_together():
+    codes, groups = np.tile([0, 1], 10), np.repeat(np.arange(5), 4)
+    for train, test in folds(codes, groups):
+        assert not set(groups[train].tolist()) & set(groups[test].tolist())
+
+
+def test_suggested_rows_are_uncertain_and_differ():
+    """Two far groups of uncertain rows, and many certain ones: one row of each group."""
+    Z = np.concatenate([np.full((3, 2), 9.0), np.full((3, 2), -9.0), np.zeros((30, 2))])
+    Z += 0.01 * np.random.default_rng(0).normal(size=Z.shape)
+    P = np.where(np.arange(36)[:, None] < 6, [0.5, 0.5], [0.99, 0.01])
+    labelled = np.arange(36) == 35
+    rows = suggest_rows(Z, P, labelled, 2)
+    assert sorted(np.sign(Z[rows, 0]).tolist()) == [-1, 1]
+    assert max(rows) < 6
+    assert sorted(suggest_rows(Z, P, labelled, 50).tolist()) == list(range(35))
+    assert len(suggest_rows(np.zeros((10, 2)), P[:10], labelled[:10], 3)) == 3
+    assert len(suggest_rows(Z, P[:, :1], labelled, 2)) == 2
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "curve", "sentence"),
+    [
+        (0.85, {5: 0.85, 10: 0.95}, "About 2 more labels per class would bring 90 %."),
+        (0.4, {1: 0.4, 2: 0.5}, "About 1 more label per class would bring 50 %."),
+        (0.85, {5: 0.85, 10: 0.86}, None),
+        (0.85, {5: 0.85}, None),
+        (0.995, {5: 0.85, 10: 0.99}, None),
+        (0.9, {5: 1.0, 10: 1.0}, None),
+    ],
+)
+def test_labels_needed(accuracy, curve, sentence):
+    assert labels_needed(min(curve), accuracy, curve) == sentence

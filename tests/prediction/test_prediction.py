@@ -1,0 +1,244 @@
+"""Predictions of a target's classes: their shape, their honesty, and what is said about them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.naive_bayes import GaussianNB
+
+import l2t
+from l2t import Domain
+from l2t.exceptions import InvalidInputError
+
+
+@pytest.fixture(scope="module")
+def kinds():
+    """A source of six classes and a target of three others, in eight features, in which classes differ."""
+    rng = np.random.default_rng(3)
+    centres = 3 * rng.normal(size=(9, 8))
+    ys, yt = np.repeat(np.arange(6), 30), np.repeat([6, 7, 8], 30)
+    source = Domain(centres[ys] + rng.normal(size=(180, 8)), ys, name="source")
+    names = np.array([f"class {c}" for c in yt], dtype=object)
+    few = np.isin(np.arange(90) % 30, [0, 1, 2, 3])
+    return source, Domain(centres[yt] + rng.normal(size=(90, 8)), names, labeled=few, name="target")
+
+
+@pytest.fixture(scope="module")
+def found(kinds):
+    return l2t.predict(*kinds)
+
+
+def test_every_row_has_a_class_and_its_probability(kinds, found):
+    _, target = kinds
+    assert found.labels.shape == found.probability.shape == found.given.shape == (90,)
+    assert found.probabilities.shape == (90, 3)
+    assert list(found.classes) == ["class 6", "class 7", "class 8"]
+    np.testing.assert_array_equal(found.given, target.labeled)
+    np.testing.assert_allclose(found.probabilities.sum(axis=1), 1.0)
+    np.testing.assert_allclose(found.probability, found.probabilities.max(axis=1))
+    assert np.mean(found.labels == target.y) > 0.9
+
+
+def test_the_report_says_what_is_used_and_why(found):
+    rows = found.report.rows
+    (used,) = [row for row in rows if row.used]
+    assert (used.features == "plain") == (found.choice == "identity")
+    assert used.classifier == found.classifier
+    assert used.reason
+    assert {row.classifier for row in rows if row.features == "plain"} >= {
+        "nearest neighbour",
+        "nearest centroid",
+        "logistic",
+        "label spreading",
+    }
+    assert all(0 <= row.measured <= 1 and row.error > 0 for row in rows)
+    assert found.report.to_frame().used.sum() == 1
+    assert found.report.sentences[0].startswith(f"Used: {found.classifier}")
+    assert "<table" in found._repr_html_()
+
+
+def test_no_target_label_reaches_the_features(kinds):
+    source, target = kinds
+    shuffled = target.y.copy()
+    shuffled[target.labeled] = np.random.default_rng(0).permutation(shuffled[target.labeled])
+    first = l2t.predict(source, target).inference.candidates
+    other = Domain(target.X, shuffled, labeled=target.labeled)
+    second = l2t.predict(source, other).inference.candidates
+    for name in first:
+        np.testing.assert_array_equal(first[name].W, second[name].W)
+
+
+def test_labels_that_are_not_marked_are_not_read(kinds, found):
+    source, target = kinds
+    hidden = np.where(target.labeled, target.y, None)
+    again = l2t.predict(source, (target.X, hidden))
+    np.testing.assert_array_equal(again.labels, found.labels)
+    np.testing.assert_array_equal(again.probability, found.probability)
+
+
+def test_frames_arrays_and_several_sources(kinds, found):
+    source, target = kinds
+    columns = [f"f{i}" for i in range(8)]
+    halves = [
+        (pd.DataFrame(source.X[source.y < 3], columns=columns), source.y[source.y < 3]),
+        (pd.DataFrame(source.X[source.y >= 3], columns=columns), source.y[source.y >= 3]),
+    ]
+    frame = pd.DataFrame(target.X, columns=columns)
+    again = l2t.predict(halves, (frame, np.where(target.labeled, target.y, None)))
+    assert again.model.feature_names == tuple(columns)
+    assert np.mean(again.labels == found.labels) > 0.95
+
+
+def test_polars_frames(kinds, found):
+    source, target = kinds
+    columns = [f"f{i}" for i in range(8)]
+    ours, theirs = (pl.DataFrame(each.X, schema=columns) for each in (source, target))
+    labels = pl.Series(
+        [y if known else None for y, known in zip(target.y, target.labeled, strict=True)]
+    )
+    again = l2t.predict((ours, source.y), (theirs, labels))
+    np.testing.assert_array_equal(again.labels, found.labels)
+    assert again.model.feature_names == tuple(columns)
+    np.testing.assert_array_equal(again.model.predict(theirs[columns[::-1]]), found.labels)
+
+
+def test_a_classifier_that_is_asked_for_is_used(kinds):
+    found = l2t.predict(*kinds, classifier="nearest neighbour")
+    assert found.classifier == "nearest neighbour"
+    assert "asked for" in found.report.sentences[0]
+    with pytest.raises(InvalidInputError, match=re.escape("classifier must be one of auto, ")):
+        l2t.predict(*kinds, classifier="forest")
+
+
+def test_balance_is_assumed_only_where_it_is_known(kinds):
+    rows = {row.classifier for row in l2t.predict(*kinds).report.rows}
+    assert "balanced k-means" not in rows
+    rows = {row.classifier for row in l2t.predict(*kinds, balanced=True).report.rows}
+    assert "balanced k-means" in rows
+
+
+def test_without_labels_the_classes_of_the_source_are_the_targets(kinds):
+    source, _ = kinds
+    rng = np.random.default_rng(0)
+    rows = source.X + 0.1 * rng.normal(size=source.X.shape)
+    found = l2t.predict(source, rows)
+    assert list(found.classes) == [0, 1, 2, 3, 4, 5]
+    assert np.mean(found.labels == source.y) > 0.95
+    assert not found.given.any()
+    assert any("same classes" in each for each in found.report.sentences)
+
+
+def test_without_any_label_there_is_nothing_to_predict(kinds):
+    source, target = kinds
+    with pytest.raises(InvalidInputError, match="needs labelled target rows, got none of 90"):
+        l2t.predict(Domain(source.X), target.X)
+
+
+def test_without_a_source_the_target_alone_is_used(kinds):
+    _, target = kinds
+    found = l2t.predict([], target)
+    assert np.mean(found.labels == target.y) > 0.9
+
+
+def test_uneven_columns_are_scaled_and_the_report_says_so(kinds):
+    source, target = kinds
+    scales = np.ones(8)
+    scales[0] = 1e4
+    found = l2t.predict(
+        Domain(source.X * scales, source.y),
+        Domain(target.X * scales, target.y, labeled=target.labeled),
+    )
+    assert any("standard deviation" in each for each in found.report.sentences)
+    assert np.mean(found.labels == target.y) > 0.9
+    np.testing.assert_array_equal(found.model.predict(target.X * scales), found.labels)
+
+
+def test_suggested_rows_are_not_labelled_yet(kinds, found):
+    _, target = kinds
+    rows = found.suggest(6)
+    assert len(set(rows.tolist())) == 6
+    assert not target.labeled[rows].any()
+    assert len(found.suggest(1000)) == (~target.labeled).sum()
+    with pytest.raises(InvalidInputError, match="n must be a whole number of at least 1, got 0"):
+        found.suggest(0)
+
+
+def test_the_same_seed_gives_the_same_prediction(kinds, found):
+    again = l2t.predict(*kinds)
+    np.testing.assert_array_equal(again.probabilities, found.probabilities)
+
+
+def test_importing_l2t_does_not_import_scikit_learn():
+    code = "import sys, l2t; l2t.__version__; assert not {'sklearn', 'numpy'} & set(sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_figure_shows_every_row(found):
+    figure = found.plot()
+    assert [each.get_text() for each in figure.axes[0].get_yticklabels()] == [
+        row.name for row in found.report.rows
+    ]
+
+
+def test_a_classifier_of_scikit_learn_is_trained_on_the_chosen_features(kinds):
+    found = l2t.predict(*kinds, classifier=GaussianNB())
+    assert (found.classifier, len(found.report.rows)) == ("GaussianNB", 1)
+    assert found.choice == found.inference.choice
+    assert np.mean(found.labels == kinds[1].y) > 0.9
+
+
+def test_stages_are_reported(kinds):
+    stages = []
+    l2t.predict(*kinds, callback=stages.append)
+    assert stages[-2:] == ["comparing classifiers", "predicting"]
+
+
+def test_known_classes_and_stores_are_used(kinds, tmp_path):
+    source, target = kinds
+    past = Domain(source.X[source.y >= 3], source.y[source.y >= 3])
+    few = Domain(source.X[source.y < 3], source.y[source.y < 3])
+    known = l2t.domains.KnownClasses([past])
+    alone, more = l2t.predict(few, target), l2t.predict(few, target, known=known)
+    assert "3 known classes" in alone.inference.reason
+    assert "6 known classes" in more.inference.reason
+    with l2t.open_store(tmp_path / "past.db") as store:
+        l2t.collect(
+            [l2t.DomainPair(few, past)],
+            store,
+            algorithms=["gfk"],
+            label_counts=(3,),
+            n_draws=2,
+            progress=False,
+        )
+        url = store.url
+    assert "6 known classes" in l2t.predict(few, target, store=url).inference.reason
+
+
+def test_groups_stay_together_where_rows_are_measured(kinds):
+    """Every labelled row has a copy in its group: held out alone it would be known."""
+    source, _ = kinds
+    rng = np.random.default_rng(0)
+    labels = rng.permutation(np.repeat(["a", "b"], 20)).astype(object)
+    rows = rng.normal(size=(40, 8))
+    X, y = np.concatenate([rows, rows]), np.concatenate([labels, labels])
+    groups = np.tile(np.arange(40), 2)
+    aim = Domain(X, y, labeled=np.ones(80, dtype=bool), groups=groups)
+    (row,) = [
+        each
+        for each in l2t.predict(source, aim, classifier="nearest neighbour").report.rows
+        if each.features == "plain"
+    ]
+    assert row.measured < 0.8
+    alone = Domain(X, y, labeled=np.ones(80, dtype=bool))
+    (row,) = [
+        each
+        for each in l2t.predict(source, alone, classifier="nearest neighbour").report.rows
+        if each.features == "plain"
+    ]
+    assert row.measured > 0.85
