@@ -155,11 +155,12 @@ def class_gap_weights(ns: int, n: int, labeled: Codes, codes: Codes, predicted: 
     labeled, codes : int array of shape (k,)
         The labelled source rows and their classes 0 ... C - 1.
     predicted : int array of shape (n - ns,)
-        The classes of the target rows.
+        The classes of the target rows. One that no source row has leaves a column of zeros.
     """
-    E = np.zeros((n, int(codes.max()) + 1))
+    E = np.zeros((n, int(max(codes.max(), predicted.max())) + 1))
     E[labeled, codes] = 1.0
     E[np.arange(ns, n), predicted] = -1.0
+    E[:, ~E[:ns].any(axis=0)] = 0.0
     for part in (E[:ns], E[ns:]):
         part /= np.maximum(np.abs(part).sum(axis=0), 1.0)
     return E
