@@ -16,25 +16,40 @@ from l2t.domains import Domain
 from l2t.inference.shared import SharedInference, infer_shared
 from l2t.inference.shared.classes import shared_classes
 from l2t.inference.shared.classifiers import make_classifier
-from l2t.inference.shared.inference import CANDIDATES, CLASSIFIERS, Task
+from l2t.inference.shared.inference import CANDIDATES, CLASSIFIERS
+from l2t.inference.shared.task import Task
 from l2t.progress import progress_bar
 from l2t.typing import AnyArray, Array
-from reproduction.office_caltech import load_office_caltech
+from reproduction.office_caltech import PUBLISHED, load_office_caltech
 from reproduction.pages import write_page
-from reproduction.shared_tasks import BENCHMARKS, DEVELOPMENT, SharedTask, shared_tasks
+from reproduction.shared_tasks import (
+    BENCHMARKS,
+    DEVELOPMENT,
+    MOST_ROWS,
+    SharedTask,
+    shared_tasks,
+)
 
 __all__ = ["write_shared"]
 
 #: Labels per class of the target.
 SHOTS = (1, 3, 10)
 #: Tasks of each benchmark that are measured with target labels.
-N_CURVES = 2
+N_CURVES = 1
+#: Rows of each domain of Office-Caltech, where several are sources.
+SOURCE_ROWS = 250
 #: Measured with labels and with several sources: the candidates and classifiers that matter most.
 FEW: dict[str, Any] = {"candidates": ("means", "gfk"), "classifiers": ("logistic", "manifold")}
 #: What else a combination could be chosen by.
 RULES = ("smoothness", "reverse", "held-out", "agreement", "balance")
 
 Measured = dict[str, Any]
+#: Published accuracies on SURF: JDA (Long et al. 2013), MEDA (Wang et al. 2018).
+JDA_MEDA = {
+    "C->A": (44.78, 56.5), "C->W": (41.69, 53.9), "C->D": (45.22, 50.3), "A->C": (39.36, 43.9),
+    "A->W": (37.97, 53.2), "A->D": (39.49, 45.9), "W->C": (31.17, 34.0), "W->A": (32.78, 42.7),
+    "W->D": (89.17, 88.5), "D->C": (31.52, 34.9), "D->A": (33.09, 41.2), "D->W": (89.49, 87.5),
+}  # fmt: skip
 #: The name of the file, what measures, and the task.
 Job = tuple[str, Callable[[Any], Measured], Any]
 
@@ -44,10 +59,15 @@ def write_shared(data: Path, out: Path, work: Path) -> None:
     work.mkdir(parents=True, exist_ok=True)
     jobs: list[Job] = [
         (f"{kind} {task.name}", _zero_labels, task)
-        for kind in (*DEVELOPMENT, *BENCHMARKS)
+        for kind in (*BENCHMARKS, *DEVELOPMENT)
         for task in shared_tasks(kind, data)
     ]
     found = _run(jobs, work)
+    domains = {
+        name: _some_rows(each)
+        for name, each in load_office_caltech(data / "office-caltech-surf").items()
+    }
+    several = _run([(f"sources to {name}", _several, (name, domains)) for name in domains], work)
     curves = _run(
         [
             (f"{kind} {task.name} labels", _curve, task)
@@ -56,8 +76,6 @@ def write_shared(data: Path, out: Path, work: Path) -> None:
         ],
         work,
     )
-    domains = load_office_caltech(data / "office-caltech-surf")
-    several = _run([(f"sources to {name}", _several, (name, domains)) for name in domains], work)
     names = [f"{a} | {b}" for a in CANDIDATES for b in CLASSIFIERS]
     write_page(
         out / "shared-classes.md",
@@ -65,7 +83,12 @@ def write_shared(data: Path, out: Path, work: Path) -> None:
         table=_table(found, names, BENCHMARKS),
         development=_table(found, names, DEVELOPMENT),
         rules=_rules(found),
-        surf=[each for each in found if each["benchmark"] == "office-caltech-surf"],
+        counts={kind: sum(each["benchmark"] == kind for each in found) for kind in BENCHMARKS},
+        development_kinds=DEVELOPMENT,
+        surf=_surf(found),
+        rows=MOST_ROWS,
+        source_rows=SOURCE_ROWS,
+        n_curves=N_CURVES,
         curves=_mean_curves(curves),
         several=several,
         shots=SHOTS,
@@ -202,9 +225,10 @@ def _several(task: tuple[str, dict[str, Domain]]) -> Measured:
     noise = Domain(rng.normal(size=first.X.shape), first.y, name="noise")
     bare, rows = Domain(target.X), np.ones(len(target), dtype=bool)
 
-    def accuracy(*some: Domain) -> tuple[float, dict[str, float]]:
+    def accuracy(*some: Domain) -> tuple[float, list[str]]:
         found = infer_shared(bare, list(some), **FEW)
-        return _accuracy(found, target, rows), dict(found.weights)
+        used = [each.name for each, weight in zip(some, found.weights, strict=True) if weight]
+        return _accuracy(found, target, rows), used
 
     two = list(sources.values())[:2]
     return {
@@ -214,6 +238,10 @@ def _several(task: tuple[str, dict[str, Domain]]) -> Measured:
         "two": accuracy(*two),
         "noise": accuracy(*two, noise),
     }
+
+
+def _some_rows(domain: Domain) -> Domain:
+    return domain.take(np.random.default_rng(0).permutation(len(domain))[:SOURCE_ROWS])
 
 
 def _best(task: Measured, rule: str) -> str:
@@ -230,7 +258,7 @@ def _table(tasks: list[Measured], names: list[str], kinds: tuple[str, ...]) -> l
 
     def row(label: str, value: Callable[[Measured], float]) -> list[Any]:
         means = [_mean(tasks, kind, value) for kind in kinds]
-        return [label, *means, float(np.mean(means))]
+        return [label.replace(" |", ","), *means, float(np.mean(means))]
 
     def accuracy_of(name: str) -> Callable[[Measured], float]:
         return lambda task: float(task["rows"][name]["accuracy"])
@@ -248,6 +276,23 @@ def _table(tasks: list[Measured], names: list[str], kinds: tuple[str, ...]) -> l
 
 def _chosen(task: Measured, rule: str) -> float:
     return float(task["rows"][_best(task, rule)]["accuracy"])
+
+
+def _surf(tasks: list[Measured]) -> list[Measured]:
+    """Return published and measured accuracies for each task of SURF, and their means."""
+    rows = []
+    for task in tasks:
+        name = task["task"].replace(" > ", "->")
+        if task["benchmark"] != "office-caltech-surf":
+            continue
+        ours = [100 * task["rows"][each]["accuracy"] for each in
+                ("gfk | 1-nn", "jda | 1-nn", "gfk | manifold")]  # fmt: skip
+        choice = _best(task, "smoothness")
+        published = [PUBLISHED[name][0], PUBLISHED[name][2], *JDA_MEDA[name]]
+        values = [*published, *ours, 100 * _chosen(task, "smoothness")]
+        rows.append({"name": name, "values": values, "choice": choice.replace(" |", ",")})
+    mean = np.mean([row["values"] for row in rows], axis=0).tolist()
+    return [*rows, {"name": "**mean**", "values": mean, "choice": ""}]
 
 
 def _rules(tasks: list[Measured]) -> list[list[Any]]:

@@ -7,8 +7,8 @@ import pytest
 
 from l2t import Domain
 from l2t.exceptions import InvalidInputError, UnknownAlgorithmError
-from l2t.inference.shared import infer_shared
-from l2t.inference.shared.inference import smoothness
+from l2t.inference.shared import infer_shared, shared_classes
+from l2t.inference.shared.task import Task, smoothness
 
 NAMES = np.array(["ant", "bee", "cat"])
 
@@ -36,7 +36,7 @@ def test_a_shifted_target_is_predicted_without_a_label(source, rng):
     assert (found.trained_on, found.expected) == ("source", None)
     assert found.classes == ("ant", "bee", "cat")
     assert len(found.combinations) == 15
-    assert found.W.shape[0] == 8
+    assert found.chosen.space.W.shape[0] == 8
 
 
 def test_target_labels_that_are_not_marked_change_nothing(source, rng):
@@ -54,7 +54,7 @@ def test_marked_labels_never_reach_a_w(source, rng, n_labelled):
     bare = infer_shared(Domain(X), source, candidates=("gfk",))
     for each in (found, other):
         if each.trained_on != "target":
-            np.testing.assert_array_equal(each.W, bare.W)
+            np.testing.assert_array_equal(each.chosen.space.W, bare.chosen.space.W)
 
 
 def test_the_target_alone_is_used_where_the_source_misleads(source, rng):
@@ -84,31 +84,45 @@ def test_a_source_of_noise_gets_no_weight(source, rng):
     second = Domain(*rows(rng, shift=-1.0), name="second")
     noise = Domain(rng.normal(size=(90, 8)), NAMES[rng.integers(0, 3, 90)], name="noise")
     found = infer_shared(Domain(X), [noise, source, second], candidates=("means",))
-    assert found.weights["noise"] == 0.0
-    assert max(found.weights["good"], found.weights["second"]) == 1.0
+    assert found.weights[0] == 0.0
+    assert max(found.weights) == 1.0
     assert accuracy(found, X, y) > 0.9
 
 
 def test_rows_beyond_those_that_are_fitted_to_are_predicted(source, rng, monkeypatch):
-    monkeypatch.setattr("l2t.inference.shared.inference.MAX_ROWS", 45)
+    monkeypatch.setattr("l2t.inference.shared.task.MAX_ROWS", 45)
     X, y = rows(rng, n=300)
     found = infer_shared(Domain(X), source)
-    assert len(found.rows) == 45
+    assert len(found.chosen.predicted) == 45
     assert accuracy(found, X, y) > 0.9
 
 
+def test_which_rows_are_labelled_never_changes_a_w(source, rng, monkeypatch):
+    monkeypatch.setattr("l2t.inference.shared.task.MAX_ROWS", 45)
+    X, y = rows(rng, n=300)
+    marks = (np.zeros(300, bool), np.arange(300) < 60)
+    for name in ("gfk", "jda", "coral", "means"):
+        bare, marked = (
+            Task.of(target, [source], shared_classes(source, target), 0).spaces((name,))[0][name]
+            for target in (Domain(X, y, labeled=mark) for mark in marks)
+        )
+        np.testing.assert_array_equal(bare.W, marked.W)
+        np.testing.assert_array_equal(bare.source_W, marked.source_W)
+        np.testing.assert_array_equal(bare.mean, marked.mean)
+
+
 def test_many_features_are_reduced_for_the_algorithms(source, rng, monkeypatch):
-    monkeypatch.setattr("l2t.inference.shared.inference.MAX_DIMENSIONS", 4)
+    monkeypatch.setattr("l2t.inference.shared.task.MAX_DIMENSIONS", 4)
     X, y = rows(rng, shift=1.0)
     found = infer_shared(Domain(X), source, candidates=("gfk",), classifiers=("1-nn",))
-    assert found.W.shape[0] == 8
+    assert found.chosen.space.W.shape[0] == 8
     assert accuracy(found, X, y) > 0.9
 
 
 def test_a_candidate_that_fails_is_left_out(source, rng):
     X, _ = rows(rng, n=9)
     found = infer_shared(Domain(X), source.take([0, 1]), candidates=("means", "classes"))
-    assert found.choice == "means"
+    assert found.chosen.candidate == "means"
     assert {each.candidate for each in found.combinations} == {"means"}
     assert "a class has two rows or more" in found.failed["classes"]
     with pytest.raises(InvalidInputError, match="candidates must work for these domains"):

@@ -34,6 +34,11 @@ class SharedClasses:
     target_only: tuple[Any, ...]
 
     @property
+    def classes(self) -> tuple[Any, ...]:
+        """All classes: those of both, of the source alone, of the target alone."""
+        return self.common + self.source_only + self.target_only
+
+    @property
     def kind(self) -> Kind:
         """What the labels say."""
         if not self.common:
