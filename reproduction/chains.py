@@ -90,7 +90,9 @@ def _accuracies(Z: AnyArray, target: Domain) -> AnyArray:
 
 
 def _mean(logs: list[list[float]]) -> list[float]:
-    return np.exp(np.nanmean(np.array(logs, dtype=float), axis=0)).tolist()  # type: ignore[no-any-return]
+    """Return the geometric mean for each number of labels, NaN where no draw has enough rows."""
+    columns = [[value for value in each if np.isfinite(value)] for each in zip(*logs, strict=True)]
+    return [float(np.exp(np.mean(each))) if each else float("nan") for each in columns]
 
 
 def _left_out(means: dict[str, dict[str, list[float]]], kind: str) -> tuple[str, list[float]]:
@@ -98,7 +100,7 @@ def _left_out(means: dict[str, dict[str, list[float]]], kind: str) -> tuple[str,
     others = [each for each in KINDS if each != kind]
 
     def elsewhere(name: str) -> float:
-        return float(np.mean([np.log(means[other][name]) for other in others]))
+        return float(np.nanmean([np.log(means[other][name]) for other in others]))
 
     best = max(CANDIDATES, key=elsewhere)
     return best, means[kind][best]

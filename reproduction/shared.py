@@ -290,9 +290,9 @@ def _surf(tasks: list[Measured]) -> list[Measured]:
         choice = _best(task, "smoothness")
         published = [PUBLISHED[name][0], PUBLISHED[name][2], *JDA_MEDA[name]]
         values = [*published, *ours, 100 * _chosen(task, "smoothness")]
-        rows.append({"name": name, "values": values, "choice": choice.replace(" |", ",")})
-    mean = np.mean([row["values"] for row in rows], axis=0).tolist()
-    return [*rows, {"name": "**mean**", "values": mean, "choice": ""}]
+        rows.append({"name": name, "accuracies": values, "choice": choice.replace(" |", ",")})
+    mean = np.mean([row["accuracies"] for row in rows], axis=0).tolist()
+    return [*rows, {"name": "**mean**", "accuracies": mean, "choice": ""}]
 
 
 def _rules(tasks: list[Measured]) -> list[list[Any]]:

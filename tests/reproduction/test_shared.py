@@ -10,8 +10,9 @@ from l2t.algorithms import GFK, JDA, SubspaceAlignment
 from l2t.algorithms.jda import unit_rows
 from l2t.inference.shared import infer_shared
 from l2t.numerics import squared_distances
+from reproduction import chains, shared
 from reproduction.office_caltech import load_office_caltech
-from reproduction.shared_tasks import BENCHMARKS, DEVELOPMENT, shared_tasks
+from reproduction.shared_tasks import BENCHMARKS, DEVELOPMENT, SharedTask, shared_tasks
 
 #: JDA as published (Long et al. 2013), MEDA (Wang et al. 2018), SA with 30 components (Zhang et al. 2017).
 PUBLISHED = {
@@ -69,3 +70,43 @@ def test_tasks_share_their_classes(data_directory):
     for benchmark in (*BENCHMARKS, *DEVELOPMENT):
         for task in shared_tasks(benchmark, data_directory):
             assert set(task.target.classes) <= set(task.source.classes), task.name
+
+
+def tiny(seed, name):
+    rng = np.random.default_rng(seed)
+    codes = np.arange(48) % 3
+    X = 2.0 * np.eye(6)[codes] + rng.normal(size=(48, 6)) + seed
+    return Domain(X, codes, name=name)
+
+
+def test_the_page_of_shared_classes(tmp_path, monkeypatch):
+    domains = {name: tiny(seed, name) for seed, name in enumerate("CAWD")}
+    monkeypatch.setattr(shared, "BENCHMARKS", ("office-caltech-surf",))
+    monkeypatch.setattr(shared, "DEVELOPMENT", ("digits",))
+    monkeypatch.setattr(shared, "SHOTS", (1, 3))
+    monkeypatch.setattr(shared, "load_office_caltech", lambda folder: domains)
+    monkeypatch.setattr(
+        shared,
+        "shared_tasks",
+        lambda kind, data: [SharedTask(kind, "C > A", domains["C"], domains["A"])],
+    )
+    shared.write_shared(tmp_path, tmp_path / "out", tmp_path / "work")
+    page = (tmp_path / "out" / "shared-classes.md").read_text()
+    assert "| **L2T's choice** |" in page
+    assert "| C->A | 23.7 | 41.0 | 44.8 | 56.5 |" in page
+    assert "| office-caltech-surf | target alone |" in page
+    assert "| reverse |" in page
+    files = sorted(each.name for each in (tmp_path / "work").iterdir())
+    assert len(files) == 2 + 4 + 1
+    before = [(tmp_path / "work" / name).stat().st_mtime_ns for name in files]
+    shared.write_shared(tmp_path, tmp_path / "out", tmp_path / "work")
+    assert [(tmp_path / "work" / name).stat().st_mtime_ns for name in files] == before
+
+
+def test_the_page_of_chains(tmp_path, monkeypatch, data_directory):
+    monkeypatch.setattr(chains, "KINDS", ("letters", "digits"))
+    monkeypatch.setattr(chains, "CANDIDATES", ("classes", "gfk", "classes > gfk"))
+    chains.write_chains(data_directory, tmp_path / "out", tmp_path / "work", 1)
+    page = (tmp_path / "out" / "chains.md").read_text()
+    assert "| candidate | letters | digits |" in page
+    assert "| classes > gfk | " in page
