@@ -127,6 +127,8 @@ def test_a_candidate_that_fails_is_left_out(source, rng):
     assert "a class has two rows or more" in found.failed["classes"]
     with pytest.raises(InvalidInputError, match="candidates must work for these domains"):
         infer_shared(Domain(X), source.take([0, 1]), candidates=("classes",))
+    with pytest.raises(InvalidInputError, match="classifiers must be one of 1-nn, logistic"):
+        infer_shared(Domain(X), source, candidates=("means",), classifiers=("nothing",))
     with pytest.raises(UnknownAlgorithmError):
         infer_shared(Domain(X), source, candidates=("nothing",))
 

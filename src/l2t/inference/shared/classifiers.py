@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any, Protocol, Self
 
 import numpy as np
-from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.semi_supervised import LabelSpreading
@@ -16,6 +15,7 @@ from sklearn.semi_supervised import LabelSpreading
 from l2t.algorithms.jda import Codes
 from l2t.inference.shared.manifold import ManifoldClassifier
 from l2t.typing import AnyArray, Array
+from l2t.validation import one_of
 
 __all__ = ["CLASSIFIERS", "CrossDomainClassifier", "make_classifier"]
 
@@ -23,8 +23,6 @@ CLASSIFIERS = ("1-nn", "logistic", "spreading", "manifold")
 #: Rows have length 1, so that the margin is small and the penalty must be, too.
 C = 10.0
 NEIGHBORS = 10
-#: Scores of the manifold classifier are near 0 and 1; this makes probabilities of them.
-SHARPNESS = 5.0
 
 
 class CrossDomainClassifier(Protocol):
@@ -41,8 +39,9 @@ class CrossDomainClassifier(Protocol):
 
 def make_classifier(name: str) -> CrossDomainClassifier:
     """Return a classifier by one of the names in CLASSIFIERS."""
+    one_of("classifiers", name, CLASSIFIERS)
     if name == "manifold":
-        return _Manifold()
+        return ManifoldClassifier()
     if name == "spreading":
         return _Spreading()
     if name == "logistic":
@@ -79,15 +78,3 @@ class _Spreading(_Plain):
         self._n_classes = int(codes.max()) + 1
         self._model.fit(Z, codes)
         return self
-
-
-class _Manifold:
-    def __init__(self) -> None:
-        self._model = ManifoldClassifier()
-
-    def fit(self, Z: Array, codes: Codes, source: AnyArray, weights: Array) -> Self:
-        self._model.fit(Z, codes, source, weights)
-        return self
-
-    def predict_proba(self, Z: Array) -> Array:
-        return np.asarray(softmax(SHARPNESS * self._model.decision_function(Z), axis=1))

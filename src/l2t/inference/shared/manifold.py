@@ -18,6 +18,7 @@ from typing import Self
 
 import numpy as np
 from scipy.linalg import lu_factor, lu_solve
+from scipy.special import softmax
 
 from l2t.algorithms.jda import Codes, class_gap_weights, conditional_share
 from l2t.numerics import cosine_graph, mean_gap_weights, rbf_kernel, squared_distances
@@ -27,6 +28,8 @@ __all__ = ["ManifoldClassifier"]
 
 #: The kernel ``exp(-D / 2)`` of rows of length 1, as published.
 BANDWIDTH = 2.0
+#: Scores are near 0 and 1; this makes probabilities of them.
+SHARPNESS = 5.0
 
 
 @dataclass(eq=False)
@@ -48,8 +51,8 @@ class ManifoldClassifier:
     eta: float = 0.1
     n_neighbors: int = 10
     max_iter: int = 10
-    _rows: Array = field(default_factory=lambda: np.empty((0, 0)), repr=False)
-    _weights: Array = field(default_factory=lambda: np.empty((0, 0)), repr=False)
+    _rows: Array = field(init=False, repr=False)
+    _weights: Array = field(init=False, repr=False)
 
     def fit(self, Z: Array, codes: Codes, source: AnyArray, weights: Array) -> Self:
         """Fit to rows of length 1 of both domains, source rows first.
@@ -98,6 +101,10 @@ class ManifoldClassifier:
         """Return the scores of rows of length 1, seen before or not."""
         D = squared_distances(Z, self._rows)
         return np.asarray(np.exp(D / -BANDWIDTH) @ self._weights)
+
+    def predict_proba(self, Z: Array) -> Array:
+        """Return the probabilities of the classes for rows of length 1."""
+        return np.asarray(softmax(SHARPNESS * self.decision_function(Z), axis=1))
 
     def _laplacian(self, Z: Array) -> Array:
         graph = cosine_graph(Z, self.n_neighbors).toarray()
