@@ -124,7 +124,7 @@ def chains(
     data: Data,
     out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
     work: Work = Path("build/chains"),
-    draws: Annotated[int, typer.Option(min=1, help="Draws per kind.")] = 4,
+    draws: Annotated[int, typer.Option(min=1, help="Draws per kind.")] = 12,
 ) -> None:
     """Measure chains of algorithms on characters, sounds and sketches."""
     write_chains(data, out, work, draws)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from l2t import algorithms
+from l2t.algorithms.chain import SEPARATOR
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.experiences import evaluate
 from l2t.inference.candidates import fit_candidates
@@ -49,13 +50,15 @@ def write_chains(data: Path, out: Path, work: Path, n_draws: int) -> None:
         kind: {name: _mean([each[name] for each in tasks]) for name in CANDIDATES}
         for kind, tasks in found.items()
     }
+    chosen = {kind: _left_out(means, kind) for kind in KINDS}
     write_page(
         out / "chains.md",
+        n_chains=sum(SEPARATOR in name for name, _ in chosen.values()),
         n_draws=n_draws,
         kinds=KINDS,
         candidates=CANDIDATES,
         means=means,
-        chosen={kind: _left_out(means, kind) for kind in KINDS},
+        chosen=chosen,
         shots=SHOTS,
     )
 
