@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import l2t
 from l2t import Domain, DomainPair
 from l2t.algorithms import GFK, Chain, Classes, make
-from l2t.domains import KnownClasses
+from l2t.domains import KnownClasses, digits, mnist, normalize
 from l2t.exceptions import InvalidInputError, UnknownAlgorithmError
 
 
@@ -52,3 +53,13 @@ def test_what_is_no_chain_is_an_error():
         make("gfk > sa > gfk > sa")
     with pytest.raises(UnknownAlgorithmError, match="name must be one of"):
         make("gfk > nothing")
+
+
+def test_a_chain_is_rehearsed_collected_and_chosen_like_any_other():
+    drawn = l2t.PairSampler(normalize(digits()), normalize(mnist()), 1, n_classes=5)[0]
+    found = l2t.infer(drawn, candidates=["classes > gfk"], n_rehearsals=2)
+    assert found.candidates["classes > gfk"].rehearsed is not None
+    store = l2t.open_store("memory://")
+    l2t.collect([drawn], store, algorithms=["classes > gfk"], label_counts=(5,))
+    (experience,) = store.experiences()
+    assert (experience.algorithm, experience.status) == ("classes > gfk", "done")
