@@ -33,7 +33,7 @@ lint: $(VENV)/ready  ## style, types and the direction of imports
 bench: $(VENV)/bench  ## speed as ratios against peers and naive forms, on one thread; WHAT="tca eight" for some
 	$(BIN)/python -m benchmarks $(WHAT)
 
-#: WHAT=paper    paper, office-caltech, rehearsal, forecast or answers
+#: WHAT=paper    paper, rehearsal, families, answers, shared-classes, chains, office-caltech or forecast
 #: PARTS=        parts of WHAT=paper, such as "average kernels"; all without it
 #: SCALE=quick   how many pairs WHAT=paper takes: smoke, quick or paper
 #: JOBS=1        processes
@@ -59,6 +59,8 @@ results: $(VENV)/ready  ## measure docs/results again (needs L2T_DATA) and draw 
 	$(MAKE) reproduce WHAT=forecast JOBS=2
 	$(MAKE) reproduce WHAT=rehearsal JOBS=2
 	$(MAKE) reproduce WHAT=families JOBS=2
+	$(MAKE) reproduce WHAT=shared-classes
+	$(MAKE) reproduce WHAT=chains
 	$(MAKE) bench
 
 constraints:  ## write constraints.txt anew from the newest versions

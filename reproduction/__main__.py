@@ -10,12 +10,14 @@ import typer
 
 from l2t.exceptions import L2TError
 from reproduction.answers import write_answers
+from reproduction.chains import write_chains
 from reproduction.forecast import write_forecast
 from reproduction.never_met import write_families
 from reproduction.office_caltech import write_office_caltech
 from reproduction.paper.reproduction import PARTS, write_paper
 from reproduction.paper.setting import SCALES
 from reproduction.rehearsal import write_rehearsal
+from reproduction.shared import write_shared
 
 app = typer.Typer(
     help="Measure the paper's experiments and the pages of docs/results again.",
@@ -133,6 +135,27 @@ def forecast(
 ) -> None:
     """Fit the forecast that ships to tasks of all kinds that may be shipped from."""
     write_forecast(data, out, work, draws, jobs)
+
+
+@app.command("shared-classes")
+def shared_classes(
+    data: Data,
+    out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
+    work: Work = Path("build/shared"),
+) -> None:
+    """Measure candidates, classifiers and the choice where source and target have the same classes."""
+    write_shared(data, out, work)
+
+
+@app.command()
+def chains(
+    data: Data,
+    out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
+    work: Work = Path("build/chains"),
+    draws: Annotated[int, typer.Option(min=1, help="Draws per kind.")] = 12,
+) -> None:
+    """Measure chains of algorithms on characters, sounds and sketches."""
+    write_chains(data, out, work, draws)
 
 
 if __name__ == "__main__":

@@ -12,10 +12,11 @@ from l2t.exceptions import InvalidInputError, UnknownAlgorithmError
 
 PAPER = ("tca", "itl", "cmf", "lsdt", "stl", "dip", "sie", "gfk")
 OWN = ("identity", "spectrum", "classes", "classes+spectrum")
+SHARED = ("coral", "sa", "jda", "bda")
 
 
 def test_the_eight_are_there_with_the_defaults_of_the_contract():
-    assert algorithms.names() == PAPER + OWN
+    assert algorithms.names() == PAPER + OWN + SHARED
     for name in PAPER:
         algorithm = algorithms.make(name)
         assert algorithm.name == name
@@ -36,13 +37,13 @@ def test_unknown_names_and_parameters_are_told():
 def test_plugins_come_through_entry_points(monkeypatch):
     entries = EntryPoints(
         [
-            EntryPoint("Coral", "l2t.algorithms.gfk:GFK", registry.GROUP),
+            EntryPoint("Mida", "l2t.algorithms.gfk:GFK", registry.GROUP),
             EntryPoint("tca", "no.such:Thing", registry.GROUP),
         ]
     )
     monkeypatch.setattr(registry, "entry_points", lambda group: entries.select(group=group))
-    assert algorithms.names() == (*PAPER, *OWN, "coral")
-    assert isinstance(algorithms.make("coral", n_components=2), algorithms.GFK)
+    assert algorithms.names() == (*PAPER, *OWN, *SHARED, "mida")
+    assert isinstance(algorithms.make("mida", n_components=2), algorithms.GFK)
     assert isinstance(algorithms.make("tca"), algorithms.TCA), "a built-in cannot be replaced"
 
 

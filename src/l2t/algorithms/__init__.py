@@ -6,32 +6,40 @@
 
 from __future__ import annotations
 
+from l2t.algorithms.alignment import CORAL, SubspaceAlignment
 from l2t.algorithms.base import Algorithm, BaseAlgorithm, Diagnostics, LatentFactors, SoftAlgorithm
+from l2t.algorithms.chain import Chain
 from l2t.algorithms.classes import Classes, ClassesSpectrum, class_geometry
 from l2t.algorithms.cmf import CMF
 from l2t.algorithms.dip import DIP
 from l2t.algorithms.gfk import GFK
 from l2t.algorithms.identity import Identity
 from l2t.algorithms.itl import ITL
+from l2t.algorithms.jda import BDA, JDA
 from l2t.algorithms.lsdt import LSDT
-from l2t.algorithms.registry import PAPER, make, make_all, names
+from l2t.algorithms.registry import PAPER, SHARED, make, make_all, names
 from l2t.algorithms.sie import SIE
 from l2t.algorithms.spectrum import Spectrum
 from l2t.algorithms.stl import STL
 from l2t.algorithms.tca import TCA
 
 __all__ = [
+    "BDA",
     "CMF",
+    "CORAL",
     "DIP",
     "GFK",
     "ITL",
+    "JDA",
     "LSDT",
     "PAPER",
+    "SHARED",
     "SIE",
     "STL",
     "TCA",
     "Algorithm",
     "BaseAlgorithm",
+    "Chain",
     "Classes",
     "ClassesSpectrum",
     "Diagnostics",
@@ -39,6 +47,7 @@ __all__ = [
     "LatentFactors",
     "SoftAlgorithm",
     "Spectrum",
+    "SubspaceAlignment",
     "class_geometry",
     "make",
     "make_all",

@@ -102,6 +102,11 @@ class LatentFactors:
         why = self.diagnostics.stop_reason
         return f"LatentFactors({self.algorithm}, {self.kind}, W {m} x {u}, stopped: {why})"
 
+    @property
+    def source_W(self) -> npt.NDArray[Any]:
+        """What source rows are multiplied with beside target rows times W: W itself for most algorithms."""
+        return self.parts.get("source_W", self.W)
+
     def transform(self, X: Any) -> npt.NDArray[Any]:
         """Return ``X @ W`` for rows of either domain, seen before or not.
 

@@ -1,11 +1,11 @@
-"""Algorithms by name: the eight of the paper, L2T's own four, and those that other packages bring.
+"""Algorithms by name: the eight of the paper, L2T's own, four for shared classes, and plug-ins.
 
 A package adds its own through the entry point group ``l2t.algorithms``::
 
     [project.entry-points."l2t.algorithms"]
-    coral = "my_package:Coral"
+    mida = "my_package:MIDA"
 
-where ``Coral(**params)`` gives an object with `fit(pair) -> LatentFactors`; it should accept
+where ``MIDA(**params)`` gives an object with `fit(pair) -> LatentFactors`; it should accept
 `n_components` and `random_state`. ``l2t.testing.check_algorithm`` tells whether it keeps the contract.
 """
 
@@ -13,16 +13,20 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
+from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from l2t.algorithms.alignment import CORAL, SubspaceAlignment
 from l2t.algorithms.base import Algorithm
+from l2t.algorithms.chain import SEPARATOR, Chain
 from l2t.algorithms.classes import Classes, ClassesSpectrum
 from l2t.algorithms.cmf import CMF
 from l2t.algorithms.dip import DIP
 from l2t.algorithms.gfk import GFK
 from l2t.algorithms.identity import Identity
 from l2t.algorithms.itl import ITL
+from l2t.algorithms.jda import BDA, JDA
 from l2t.algorithms.lsdt import LSDT
 from l2t.algorithms.sie import SIE
 from l2t.algorithms.spectrum import Spectrum
@@ -30,10 +34,12 @@ from l2t.algorithms.stl import STL
 from l2t.algorithms.tca import TCA
 from l2t.exceptions import InvalidInputError, UnknownAlgorithmError
 
-__all__ = ["PAPER", "make", "make_all", "names"]
+__all__ = ["PAPER", "SHARED", "make", "make_all", "names"]
 
 #: The eight base algorithms of the paper.
 PAPER = ("tca", "itl", "cmf", "lsdt", "stl", "dip", "sie", "gfk")
+#: Those that help where source and target have the same classes.
+SHARED = ("coral", "sa", "jda", "bda")
 
 GROUP = "l2t.algorithms"
 BUILT_IN: dict[str, Callable[..., Algorithm]] = {
@@ -41,12 +47,13 @@ BUILT_IN: dict[str, Callable[..., Algorithm]] = {
     for cls in (
         *(TCA, ITL, CMF, LSDT, STL, DIP, SIE, GFK),
         *(Identity, Spectrum, Classes, ClassesSpectrum),
+        *(CORAL, SubspaceAlignment, JDA, BDA),
     )
 }
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all algorithms: the paper's eight in its order, L2T's own, plug-ins by name."""
+    """Return all names: the paper's eight, L2T's own, those for shared classes, plug-ins by name."""
     return (*BUILT_IN, *sorted(_plugins()))
 
 
@@ -56,9 +63,10 @@ def make(name: str, **params: Any) -> Algorithm:
     Parameters
     ----------
     name : str
-        One of `names`; upper or lower case.
+        One of `names`, or up to three of them as a chain, "classes > gfk"; upper or lower case.
     **params
-        Its hyper-parameters, such as `n_components` (default 20) and `random_state`.
+        Its hyper-parameters, such as `n_components` (default 20) and `random_state`. Those of a chain reach
+        every algorithm in it that takes them.
 
     Examples
     --------
@@ -77,6 +85,8 @@ def make(name: str, **params: Any) -> Algorithm:
 
 def _factory(name: str) -> Callable[..., Algorithm]:
     key, plugins = str(name).lower(), _plugins()
+    if SEPARATOR in key:
+        return partial(_chain, [each.strip() for each in key.split(SEPARATOR)])
     if key in BUILT_IN:
         return BUILT_IN[key]
     if key not in plugins:
@@ -87,6 +97,15 @@ def _factory(name: str) -> Callable[..., Algorithm]:
     return found
 
 
+def _chain(steps: list[str], **params: Any) -> Chain:
+    strange = [each for each in params if not any(_takes(_factory(step), each) for step in steps)]
+    if strange:
+        raise InvalidInputError(
+            f"no algorithm of the chain {' > '.join(steps)} takes {', '.join(strange)}"
+        )
+    return Chain(tuple(_make_with(step, params) for step in steps))
+
+
 def _takes(factory: Callable[..., Algorithm], parameter: str) -> bool:
     accepted = inspect.signature(factory).parameters
     return parameter in accepted or any(each.kind is each.VAR_KEYWORD for each in accepted.values())
@@ -95,14 +114,14 @@ def _takes(factory: Callable[..., Algorithm], parameter: str) -> bool:
 def make_all(
     parameter: str, wanted: str | Algorithm | Iterable[str | Algorithm], **params: Any
 ) -> tuple[Algorithm, ...]:
-    """Return one or more algorithms; "all" names every one.
+    """Return one or more algorithms; "all" names every one but those for shared classes.
 
     Those given by name are made with the `params` that they take and that are not None. `parameter` is what
     the caller calls them, for the message.
     """
     given = {key: value for key, value in params.items() if value is not None}
     if isinstance(wanted, str) and wanted == "all":
-        wanted = names()
+        wanted = [name for name in names() if name not in SHARED]
     if isinstance(wanted, str | Algorithm) or not isinstance(wanted, Iterable):
         wanted = [wanted]
     chosen = list(wanted)

@@ -1,0 +1,109 @@
+"""Chains of algorithms on targets with other classes: what each is worth beside its own parts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from l2t import algorithms
+from l2t.algorithms.chain import SEPARATOR
+from l2t.domains import Domain, DomainPair, KnownClasses
+from l2t.experiences import evaluate
+from l2t.inference.candidates import fit_candidates
+from l2t.progress import progress_bar
+from l2t.typing import AnyArray
+from reproduction.kinds import draw
+from reproduction.pages import write_page
+
+__all__ = ["write_chains"]
+
+KINDS = ("characters", "sounds", "sketch > sketch")
+CANDIDATES = ("spectrum", "classes", "classes+spectrum", "gfk", "lsdt", "classes > gfk",
+              "classes > lsdt", "classes > gfk > spectrum")  # fmt: skip
+SHOTS = (1, 5, 15)
+N_DRAWS = 8
+#: A target has at most so many classes, and rows of each.
+MOST_CLASSES = 6
+MOST_ROWS = 40
+
+#: Log ratios over 1-NN on the features as they are, by candidate and number of labels.
+Measured = dict[str, list[float]]
+
+
+def write_chains(data: Path, out: Path, work: Path, n_draws: int) -> None:
+    """Measure the draws that are not measured yet, and write the page."""
+    work.mkdir(parents=True, exist_ok=True)
+    found: dict[str, list[Measured]] = {kind: [] for kind in KINDS}
+    with progress_bar(len(KINDS) * n_draws, "measuring", shown=True) as advance:
+        for number in range(n_draws):
+            for kind in KINDS:
+                path = work / f"{kind} {number}.json".replace(" > ", "-to-").replace(" ", "-")
+                if not path.exists():
+                    part = path.with_suffix(".part")
+                    part.write_text(json.dumps(_measure(kind, number, data)))
+                    part.replace(path)
+                found[kind].append(json.loads(path.read_text()))
+                advance(kind)
+    means = {
+        kind: {name: _mean([each[name] for each in tasks]) for name in CANDIDATES}
+        for kind, tasks in found.items()
+    }
+    chosen = {kind: _left_out(means, kind) for kind in KINDS}
+    write_page(
+        out / "chains.md",
+        n_chains=sum(SEPARATOR in name for name, _ in chosen.values()),
+        n_draws=n_draws,
+        kinds=KINDS,
+        candidates=CANDIDATES,
+        means=means,
+        chosen=chosen,
+        shots=SHOTS,
+    )
+
+
+def _measure(kind: str, number: int, data: Path) -> Measured:
+    drawn = draw(kind, "true", number, data, n_targets=1)
+    target = _smaller(drawn.targets[0])
+    known = KnownClasses([drawn.source]).without(target)
+    made = {name: algorithms.make(name) for name in CANDIDATES}
+    pair = DomainPair(drawn.source, Domain(target.X))
+    factors, failed = fit_candidates(made, pair, known, 0)
+    before = _accuracies(target.X, target)
+    found = {
+        name: np.log(_accuracies(target.X @ W, target) / before) for name, W in factors.items()
+    }
+    # A candidate that cannot be fitted is not used: the features stay as they are.
+    found |= {name: np.zeros(len(SHOTS)) for name in failed}
+    return {name: values.tolist() for name, values in found.items()}
+
+
+def _smaller(target: Domain) -> Domain:
+    rows = [np.flatnonzero(target.codes == code)[:MOST_ROWS] for code in range(MOST_CLASSES)]
+    return target.take(np.concatenate(rows))
+
+
+def _accuracies(Z: AnyArray, target: Domain) -> AnyArray:
+    """Return the accuracy of 1-NN for each number of labels per class, NaN for too few rows."""
+    counts = [shots * len(target.classes) for shots in SHOTS]
+    found = evaluate(Z, target.codes, label_counts=counts, n_draws=N_DRAWS)
+    scores = dict(zip(found.label_counts, found.mean.tolist(), strict=True))
+    return np.array([scores.get(count, np.nan) for count in counts])
+
+
+def _mean(logs: list[list[float]]) -> list[float]:
+    """Return the geometric mean for each number of labels, NaN where no draw has enough rows."""
+    columns = [[value for value in each if np.isfinite(value)] for each in zip(*logs, strict=True)]
+    return [float(np.exp(np.mean(each))) if each else float("nan") for each in columns]
+
+
+def _left_out(means: dict[str, dict[str, list[float]]], kind: str) -> tuple[str, list[float]]:
+    """Return the candidate that is best on the other kinds, and what it is worth on this one."""
+    others = [each for each in KINDS if each != kind]
+
+    def elsewhere(name: str) -> float:
+        return float(np.nanmean([np.log(means[other][name]) for other in others]))
+
+    best = max(CANDIDATES, key=elsewhere)
+    return best, means[kind][best]

@@ -1,0 +1,315 @@
+"""Shared classes: every candidate with every classifier, what L2T chooses, and with target labels.
+
+One JSON file per task is kept in a working folder, so that a run that was stopped resumes where it was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from l2t.domains import Domain
+from l2t.inference.shared import SharedInference, infer_shared
+from l2t.inference.shared.classes import shared_classes
+from l2t.inference.shared.classifiers import make_classifier
+from l2t.inference.shared.inference import CANDIDATES, CLASSIFIERS
+from l2t.inference.shared.task import Task
+from l2t.progress import progress_bar
+from l2t.typing import AnyArray, Array
+from reproduction.office_caltech import PUBLISHED, load_office_caltech
+from reproduction.pages import write_page
+from reproduction.shared_tasks import (
+    BENCHMARKS,
+    DEVELOPMENT,
+    MOST_ROWS,
+    SharedTask,
+    shared_tasks,
+)
+
+__all__ = ["write_shared"]
+
+#: Labels per class of the target.
+SHOTS = (1, 3, 10)
+#: Tasks of each benchmark that are measured with target labels.
+N_CURVES = 1
+#: Rows of each domain of Office-Caltech, where several are sources.
+SOURCE_ROWS = 250
+#: Measured with labels and with several sources: the candidates and classifiers that matter most.
+FEW: dict[str, Any] = {"candidates": ("means", "gfk"), "classifiers": ("logistic", "manifold")}
+#: What else a combination could be chosen by.
+RULES = ("smoothness", "reverse", "held-out", "agreement", "balance")
+
+Measured = dict[str, Any]
+#: Published accuracies on SURF: JDA (Long et al. 2013), MEDA (Wang et al. 2018).
+JDA_MEDA = {
+    "C->A": (44.78, 56.5), "C->W": (41.69, 53.9), "C->D": (45.22, 50.3), "A->C": (39.36, 43.9),
+    "A->W": (37.97, 53.2), "A->D": (39.49, 45.9), "W->C": (31.17, 34.0), "W->A": (32.78, 42.7),
+    "W->D": (89.17, 88.5), "D->C": (31.52, 34.9), "D->A": (33.09, 41.2), "D->W": (89.49, 87.5),
+}  # fmt: skip
+#: The name of the file, what measures, and the task.
+Job = tuple[str, Callable[[Any], Measured], Any]
+
+
+def write_shared(data: Path, out: Path, work: Path) -> None:
+    """Measure all tasks that are not measured yet, and write the page."""
+    work.mkdir(parents=True, exist_ok=True)
+    jobs: list[Job] = [
+        (f"{kind} {task.name}", _zero_labels, task)
+        for kind in (*BENCHMARKS, *DEVELOPMENT)
+        for task in shared_tasks(kind, data)
+    ]
+    found = _run(jobs, work)
+    domains = {
+        name: _some_rows(each)
+        for name, each in load_office_caltech(data / "office-caltech-surf").items()
+    }
+    several = _run([(f"sources to {name}", _several, (name, domains)) for name in domains], work)
+    curves = _run(
+        [
+            (f"{kind} {task.name} labels", _curve, task)
+            for kind in BENCHMARKS
+            for task in list(shared_tasks(kind, data))[:: _stride(kind)][:N_CURVES]
+        ],
+        work,
+    )
+    names = [f"{a} | {b}" for a in CANDIDATES for b in CLASSIFIERS]
+    write_page(
+        out / "shared-classes.md",
+        kinds=BENCHMARKS,
+        table=_table(found, names, BENCHMARKS),
+        development=_table(found, names, DEVELOPMENT),
+        rules=_rules(found),
+        counts={kind: sum(each["benchmark"] == kind for each in found) for kind in BENCHMARKS},
+        development_kinds=DEVELOPMENT,
+        surf=_surf(found),
+        rows=MOST_ROWS,
+        source_rows=SOURCE_ROWS,
+        n_curves=N_CURVES,
+        curves=_mean_curves(curves),
+        several=several,
+        shots=SHOTS,
+    )
+
+
+def _stride(kind: str) -> int:
+    """Return how far apart the tasks are that are measured with labels, so that sources differ."""
+    return {"usps-mnist": 1, "office-caltech-googlenet": 2}.get(kind, 3)
+
+
+def _run(jobs: list[Job], work: Path) -> list[Measured]:
+    found = []
+    with progress_bar(len(jobs), "measuring", shown=True) as advance:
+        for name, measure, task in jobs:
+            path = work / f"{name.replace(' > ', '-to-').replace(' ', '-')}.json"
+            if not path.exists():
+                part = path.with_suffix(".part")
+                part.write_text(json.dumps(measure(task)))
+                part.replace(path)
+            found.append(json.loads(path.read_text()))
+            advance(name)
+    return found
+
+
+def _zero_labels(task: SharedTask) -> Measured:
+    """Return the accuracy of each combination without a target label, and what speaks for it."""
+    target = Domain(task.target.X)
+    parts = Task.of(target, [task.source], shared_classes(task.source, target), 0)
+    truth = _codes(task)[parts.target_rows]
+    spaces, _ = parts.spaces(CANDIDATES)
+    rows: dict[str, Measured] = {}
+    predicted: dict[str, AnyArray] = {}
+    for name, space in spaces.items():
+        for kind in CLASSIFIERS:
+            found = parts.combine(name, kind, space)
+            key, predicted[f"{name} | {kind}"] = f"{name} | {kind}", found.predicted
+            rows[key] = {
+                "accuracy": float(np.mean(found.predicted == truth)),
+                "smoothness": found.smoothness,
+                "reverse": _reverse(parts, space.rows, found.predicted),
+                "held-out": _held_out(parts, space.rows, kind),
+                "balance": _entropy(found.predicted),
+            }
+    votes = np.stack(list(predicted.values()))
+    for name, own in predicted.items():
+        rows[name]["agreement"] = float(np.mean(votes == own))
+    return {"benchmark": task.benchmark, "task": task.name, "rows": rows}
+
+
+def _codes(task: SharedTask) -> AnyArray:
+    """Return the target's labels as positions in the source's classes; -1 for others."""
+    names = shared_classes(task.source, Domain(task.target.X)).source_only
+    place = {name: code for code, name in enumerate(names)}
+    return np.array([place.get(task.target.classes[code], -1) for code in task.target.codes])
+
+
+def _reverse(parts: Task, Z: Array, predicted: AnyArray) -> float:
+    """Return the accuracy on the source of 1-NN trained on the target's predicted classes."""
+    source = parts.source
+    model = make_classifier("1-nn").fit(
+        Z[~source], predicted, np.zeros(len(predicted), bool), np.ones(len(predicted))
+    )
+    return float(np.mean(model.predict_proba(Z[source]).argmax(axis=1) == parts.codes[source]))
+
+
+def _held_out(parts: Task, Z: Array, kind: str) -> float:
+    """Return the accuracy on three tenths of the source rows, trained on the others."""
+    Z, codes = Z[parts.source], parts.codes[parts.source]
+    left_out = np.random.default_rng(1).random(len(codes)) < 0.3
+    model = make_classifier("logistic" if kind == "logistic" else "1-nn").fit(
+        Z, np.where(left_out, -1, codes), np.ones(len(codes), bool), np.ones(len(codes))
+    )
+    found = model.predict_proba(Z[left_out]).argmax(axis=1)
+    return float(np.mean(found == codes[left_out]))
+
+
+def _entropy(predicted: AnyArray) -> float:
+    shares = np.bincount(predicted) / len(predicted)
+    return float(-np.sum(shares * np.log(np.maximum(shares, 1e-12))))
+
+
+def _curve(task: SharedTask) -> Measured:
+    """Return accuracies on the rows left, with 1, 3 and 10 target labels per class."""
+    codes, n = task.target.codes, len(task.target)
+    order = np.random.default_rng(0).permutation(n)
+    found: Measured = {
+        "benchmark": task.benchmark,
+        "task": task.name,
+        "l2t": [],
+        "target": [],
+        "on": [],
+    }
+    for shots in SHOTS:
+        few = np.zeros(n, dtype=bool)
+        for code in np.unique(codes):
+            few[order[codes[order] == code][:shots]] = True
+        target = Domain(task.target.X, task.target.y, labeled=few)
+        result = infer_shared(target, task.source, **FEW)
+        found["l2t"].append(_accuracy(result, task.target, ~few))
+        found["target"].append(_target_only(task.target, few))
+        found["on"].append(result.trained_on)
+    return found
+
+
+def _accuracy(result: SharedInference, target: Domain, rows: AnyArray) -> float:
+    truth = np.array(target.classes)[target.codes]
+    return float(np.mean(result.predict(target.X[rows]) == truth[rows]))
+
+
+def _target_only(target: Domain, few: AnyArray) -> float:
+    """Return the accuracy of logistic regression trained on the labelled target rows alone."""
+    parts = Task.of(target, [target], shared_classes(target, Domain(target.X)), 0)
+    Z = parts.spaces(("means",))[0]["means"].rows[parts.source]
+    few, codes = few[parts.target_rows], target.codes[parts.target_rows]
+    nothing = np.zeros(len(codes), bool)
+    model = make_classifier("logistic").fit(
+        Z, np.where(few, codes, -1), nothing, np.ones(len(codes))
+    )
+    return float(np.mean(model.predict_proba(Z[~few]).argmax(axis=1) == codes[~few]))
+
+
+def _several(task: tuple[str, dict[str, Domain]]) -> Measured:
+    """Return accuracies on one domain of Office-Caltech from each other one, from all, and with noise."""
+    name, domains = task
+    target = domains[name]
+    sources = {
+        other: Domain(each.X, each.y, name=other)
+        for other, each in domains.items()
+        if other != name
+    }
+    rng = np.random.default_rng(0)
+    first = next(iter(sources.values()))
+    noise = Domain(rng.normal(size=first.X.shape), first.y, name="noise")
+    bare, rows = Domain(target.X), np.ones(len(target), dtype=bool)
+
+    def accuracy(*some: Domain) -> tuple[float, list[str]]:
+        found = infer_shared(bare, list(some), **FEW)
+        used = [each.name for each, weight in zip(some, found.weights, strict=True) if weight]
+        return _accuracy(found, target, rows), used
+
+    two = list(sources.values())[:2]
+    return {
+        "target": name,
+        "single": {other: accuracy(each)[0] for other, each in sources.items()},
+        "all": accuracy(*sources.values()),
+        "two": accuracy(*two),
+        "noise": accuracy(*two, noise),
+    }
+
+
+def _some_rows(domain: Domain) -> Domain:
+    return domain.take(np.random.default_rng(0).permutation(len(domain))[:SOURCE_ROWS])
+
+
+def _best(task: Measured, rule: str) -> str:
+    rows: dict[str, Measured] = task["rows"]
+    return max(rows, key=lambda name: float(rows[name][rule]))
+
+
+def _mean(tasks: list[Measured], kind: str, value: Callable[[Measured], float]) -> float:
+    return 100 * float(np.mean([value(each) for each in tasks if each["benchmark"] == kind]))
+
+
+def _table(tasks: list[Measured], names: list[str], kinds: tuple[str, ...]) -> list[list[Any]]:
+    """Return a row of means per combination, then the choice and the best of each task."""
+
+    def row(label: str, value: Callable[[Measured], float]) -> list[Any]:
+        means = [_mean(tasks, kind, value) for kind in kinds]
+        return [label.replace(" |", ","), *means, float(np.mean(means))]
+
+    def accuracy_of(name: str) -> Callable[[Measured], float]:
+        return lambda task: float(task["rows"][name]["accuracy"])
+
+    singles = [row(name, accuracy_of(name)) for name in names]
+    columns = zip(*(each[1:] for each in singles), strict=True)
+    best = ["best single in each column", *(max(each) for each in columns)]
+    return [
+        *singles,
+        best,
+        row("**L2T's choice**", lambda task: _chosen(task, "smoothness")),
+        row("best of each task (nobody can know)", lambda task: _chosen(task, "accuracy")),
+    ]
+
+
+def _chosen(task: Measured, rule: str) -> float:
+    return float(task["rows"][_best(task, rule)]["accuracy"])
+
+
+def _surf(tasks: list[Measured]) -> list[Measured]:
+    """Return published and measured accuracies for each task of SURF, and their means."""
+    rows = []
+    for task in tasks:
+        name = task["task"].replace(" > ", "->")
+        if task["benchmark"] != "office-caltech-surf":
+            continue
+        ours = [100 * task["rows"][each]["accuracy"] for each in
+                ("gfk | 1-nn", "jda | 1-nn", "gfk | manifold")]  # fmt: skip
+        choice = _best(task, "smoothness")
+        published = [PUBLISHED[name][0], PUBLISHED[name][2], *JDA_MEDA[name]]
+        values = [*published, *ours, 100 * _chosen(task, "smoothness")]
+        rows.append({"name": name, "accuracies": values, "choice": choice.replace(" |", ",")})
+    mean = np.mean([row["accuracies"] for row in rows], axis=0).tolist()
+    return [*rows, {"name": "**mean**", "accuracies": mean, "choice": ""}]
+
+
+def _rules(tasks: list[Measured]) -> list[list[Any]]:
+    """Return the mean accuracy of what each rule chooses, on development data and on the benchmarks."""
+    return [
+        [rule, *(_over(tasks, kinds, rule) for kinds in (DEVELOPMENT, BENCHMARKS))]
+        for rule in RULES
+    ]
+
+
+def _over(tasks: list[Measured], kinds: tuple[str, ...], rule: str) -> float:
+    return float(np.mean([_mean(tasks, kind, lambda task: _chosen(task, rule)) for kind in kinds]))
+
+
+def _mean_curves(curves: list[Measured]) -> list[list[Any]]:
+    return [
+        [kind, method, *(100 * np.mean([c[key] for c in curves if c["benchmark"] == kind], axis=0))]
+        for kind in BENCHMARKS
+        for method, key in (("L2T", "l2t"), ("target alone", "target"))
+    ]

@@ -1,0 +1,97 @@
+"""CORAL and subspace alignment: the source is moved onto the target, in closed form.
+
+CORAL (Sun, Feng, Saenko 2016) gives the source the target's covariance: with ``C = cov(X) + s I``,
+
+``A = Cs^(-1/2) Ct^(1/2)``,  source rows ``Xs A``, target rows as they are
+
+(s the mean variance of a feature, which is 1 for z-scored data as published). Subspace alignment (Fernando,
+Habrard, Sebban, Tuytelaars 2013) turns the source's principal axes Ps onto the target's Pt (m x d):
+
+source rows ``Xs Ps (Ps'Pt)``, target rows ``Xt Pt``.
+
+Both have one W for the target's rows and another one for the source's: `LatentFactors.source_W`. They matter
+where a classifier is trained on source rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors, SoftAlgorithm
+from l2t.domains import DomainPair
+from l2t.exceptions import InvalidInputError
+from l2t.numerics import principal_axes
+from l2t.typing import Array
+
+__all__ = ["CORAL", "SubspaceAlignment"]
+
+
+@dataclass(frozen=True)
+class CORAL(SoftAlgorithm):
+    """Correlation alignment.
+
+    W (m x r) spans the rows of both domains and keeps their distances; `source_W` is W A.
+
+    Parameters
+    ----------
+    random_state : int or None, default=0
+        Not used: CORAL is a closed form.
+    """
+
+    name: ClassVar[str] = "coral"
+
+    def _fit(self, pair: DomainPair) -> LatentFactors:
+        span = pair.span
+        if span.rank < 1:
+            raise InvalidInputError("coral needs rows that differ, but all rows are the same")
+        ridge = (span.source.var(axis=0).sum() + span.target.var(axis=0).sum()) / (
+            2 * pair.n_features
+        )
+        A = _power(span.source, ridge, -0.5) @ _power(span.target, ridge, 0.5)
+        distance = float(np.sum((np.cov(span.source.T) - np.cov(span.target.T)) ** 2))
+        return LatentFactors(
+            span.lift(np.eye(span.rank)),
+            "linear",
+            self.name,
+            Diagnostics((distance,), 0, "closed-form"),
+            {"source_W": span.lift(A)},
+        )
+
+
+@dataclass(frozen=True)
+class SubspaceAlignment(BaseAlgorithm):
+    """Subspace alignment.
+
+    Parameters
+    ----------
+    n_components : int, default=20
+        The dimension d of both subspaces, at most the rank of either centred domain.
+    random_state : int or None, default=0
+        Not used: subspace alignment is a closed form.
+    """
+
+    name: ClassVar[str] = "sa"
+
+    def _fit(self, pair: DomainPair) -> LatentFactors:
+        span = pair.span
+        source, target = (principal_axes(X, self.n_components) for X in (span.source, span.target))
+        d = self._clip(min(source.shape[1], target.shape[1]), "the smaller of the centred domains")
+        Ps, Pt = source[:, :d], target[:, :d]
+        M = Ps.T @ Pt
+        missed = float(np.sum((Ps @ M - Pt) ** 2))
+        return LatentFactors(
+            span.lift(Pt),
+            "linear",
+            self.name,
+            Diagnostics((missed,), 0, "closed-form"),
+            {"source_W": span.lift(Ps @ M)},
+        )
+
+
+def _power(X: Array, ridge: float, exponent: float) -> Array:
+    """Return ``(cov(X) + ridge I)^exponent``."""
+    values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(X.T)))
+    return np.asarray((vectors * (np.maximum(values, 0.0) + ridge) ** exponent) @ vectors.T)

@@ -1,0 +1,9 @@
+"""Shared classes: source and target have the same classes, and the source's labels are for training."""
+
+from __future__ import annotations
+
+from l2t.inference.shared.classes import SharedClasses, shared_classes
+from l2t.inference.shared.inference import SharedInference, infer_shared
+from l2t.inference.shared.task import Combination
+
+__all__ = ["Combination", "SharedClasses", "SharedInference", "infer_shared", "shared_classes"]

@@ -1,0 +1,247 @@
+"""Rows of all domains of a task, under each candidate, and what classifiers make of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+
+from l2t import algorithms as registry
+from l2t.algorithms.jda import Codes, unit_rows
+from l2t.domains import Domain, DomainPair
+from l2t.exceptions import L2TError, L2TWarning
+from l2t.inference.shared.classes import SharedClasses, labelled
+from l2t.inference.shared.classifiers import CrossDomainClassifier, make_classifier
+from l2t.numerics import principal_axes
+from l2t.typing import AnyArray, Array
+
+__all__ = ["Combination", "Space", "Task", "TrainedOn", "smoothness"]
+
+#: So many random rows of each domain are fitted to; all others are predicted.
+MAX_ROWS = 1200
+#: Algorithms work in so many principal coordinates of both domains.
+MAX_DIMENSIONS = 512
+NEIGHBORS = 10
+#: How much all labelled target rows together count beside the source rows.
+TARGET_SHARE = 0.5
+FOLDS = 3
+
+TrainedOn = Literal["source", "target", "both"]
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """Rows of X W, each domain centred, of length 1; and the mean that was taken off target rows."""
+
+    W: AnyArray
+    source_W: AnyArray
+    rows: Array
+    mean: AnyArray
+
+
+@dataclass(frozen=True, eq=False)
+class Combination:
+    """A candidate with a classifier, and what speaks for it.
+
+    Attributes
+    ----------
+    candidate, classifier : str
+        Their names.
+    smoothness : float
+        Of the predicted classes over the target's neighbours, corrected for chance: at most 1.
+    predicted : int array
+        The classes of the target rows that were fitted to, as positions in the result's `classes`.
+    space : Space
+        The rows under the candidate.
+    """
+
+    candidate: str
+    classifier: str
+    smoothness: float
+    predicted: Codes = field(repr=False)
+    space: Space = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Some rows of all domains: sources first, the target last.
+
+    Attributes
+    ----------
+    X, codes, origin : arrays of n rows
+        Features, classes (-1 for unlabelled rows), and the number of the domain.
+    drawn : bool array of n rows
+        Random rows that every W is fitted to. The others are labelled target rows, for training alone.
+    target_rows : int array
+        The target's rows in the order they have here.
+    random_state : int
+        The seed.
+    """
+
+    X: AnyArray
+    codes: Codes
+    origin: Codes
+    drawn: AnyArray
+    target_rows: Codes
+    random_state: int
+
+    @classmethod
+    def of(
+        cls, target: Domain, sources: list[Domain], overlap: SharedClasses, random_state: int
+    ) -> Task:
+        """Return the rows of some domains; the labels of target rows that are not marked are not read."""
+        place = {name: code for code, name in enumerate(overlap.classes)}
+        parts = []
+        rows = np.arange(0)
+        for at, domain in enumerate([*sources, target]):
+            last = at == len(sources)
+            known = labelled(domain, not last and domain.y is not None) & (domain.codes >= 0)
+            names = np.array([place.get(name, -1) for name in domain.classes] + [-1])
+            order = np.random.default_rng(random_state).permutation(len(domain))
+            drawn = np.isin(np.arange(len(domain)), order[:MAX_ROWS])
+            rows = np.flatnonzero(drawn | known if last else drawn)
+            codes = np.where(known, names[domain.codes], -1)
+            parts.append((domain.X[rows], codes[rows], np.full(len(rows), at), drawn[rows]))
+        X, codes, origin, drawn = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return cls(X, codes, origin, drawn, rows, random_state)
+
+    def only(self, origins: Sequence[int]) -> Task:
+        """Return the task with some of the sources."""
+        rows = np.isin(self.origin, [*origins, self.origin[-1]])
+        parts = {name: getattr(self, name)[rows] for name in ("X", "codes", "origin", "drawn")}
+        return replace(self, **parts)
+
+    @property
+    def source(self) -> AnyArray:
+        """Which rows are of a source."""
+        return np.asarray(self.origin < self.origin[-1])
+
+    @cached_property
+    def neighbors(self) -> AnyArray:
+        """The nearest target rows of each target row, by cosine of the centred features."""
+        X = self.X[~self.source]
+        unit = unit_rows(X - X.mean(axis=0, dtype=np.float64))
+        cosines = unit @ unit.T
+        np.fill_diagonal(cosines, -np.inf)
+        k = min(NEIGHBORS, len(X) - 1)
+        return np.argpartition(-cosines, k - 1, axis=1)[:, :k]
+
+    @cached_property
+    def plain(self) -> Space:
+        """The features as they are, each domain centred by its own mean."""
+        return self._space(self._identity, self._identity, own=True)
+
+    @cached_property
+    def _identity(self) -> AnyArray:
+        few = Domain(self.X[:2])
+        return registry.make("identity").fit(DomainPair(few, few)).W
+
+    @cached_property
+    def _pair(self) -> tuple[DomainPair, AnyArray | None]:
+        """The pair that every W is fitted to, and the principal axes it is given in, if in any."""
+        X, axes = self.X, None
+        if X.shape[1] > MAX_DIMENSIONS:
+            axes = principal_axes(X[self.drawn].astype(np.float64), MAX_DIMENSIONS)
+            X = X @ axes
+        source, target = (X[rows & self.drawn] for rows in (self.source, ~self.source))
+        return DomainPair(Domain(source, self.codes[self.source]), Domain(target)), axes
+
+    def spaces(self, candidates: Sequence[str]) -> tuple[dict[str, Space], dict[str, str]]:
+        """Return the rows under each candidate, and why others could not be fitted."""
+        found: dict[str, Space] = {}
+        failed: dict[str, str] = {}
+        for name in candidates:
+            if name == "means":
+                found[name] = self.plain
+                continue
+            if name == "identity":
+                found[name] = self._space(self._identity, self._identity, own=False)
+                continue
+            (made,) = registry.make_all("candidates", name, random_state=self.random_state)
+            pair, axes = self._pair
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", L2TWarning)  # fewer components are fine here
+                    fitted = made.fit(pair)
+            except L2TError as error:
+                failed[name] = str(error)
+                continue
+            maps = [each if axes is None else axes @ each for each in (fitted.W, fitted.source_W)]
+            found[name] = self._space(maps[0], maps[1], own=True)
+        return found, failed
+
+    def _space(self, W: AnyArray, source_W: AnyArray, *, own: bool) -> Space:
+        Z = np.concatenate([self.X[self.source] @ source_W, self.X[~self.source] @ W])
+        Z = Z.astype(np.float64)
+        mean = Z[self.drawn].mean(axis=0)
+        for at in np.unique(self.origin):
+            rows = self.origin == at
+            mean = Z[rows & self.drawn].mean(axis=0) if own else mean
+            Z[rows] -= mean
+        return Space(W, source_W, unit_rows(Z), mean)
+
+    def combine(self, name: str, kind: str, space: Space) -> Combination:
+        """Return what a classifier trained on the source predicts."""
+        model = self._train(kind, space, np.where(self.source, self.codes, -1))
+        predicted = model.predict_proba(space.rows[~self.source]).argmax(axis=1)
+        return Combination(name, kind, smoothness(self.neighbors, predicted), predicted, space)
+
+    def _train(self, kind: str, space: Space, codes: Codes) -> CrossDomainClassifier:
+        """Return a classifier fitted to the rows whose code is not -1."""
+        weights = np.ones(len(codes))
+        taught = ~self.source & (codes >= 0)
+        if taught.any() and (codes[self.source] >= 0).any():
+            share = TARGET_SHARE * int(self.source.sum()) / int(taught.sum())
+            weights[taught] = max(1.0, share)
+        return make_classifier(kind).fit(space.rows, codes, self.source, weights)
+
+    def fit(
+        self, best: Combination, trained_on: TrainedOn, codes: Codes | None = None
+    ) -> tuple[CrossDomainClassifier, Combination]:
+        """Return a classifier trained on source, target or both, and the combination that it is of.
+
+        On the target alone it is logistic regression on the features as they are.
+        """
+        codes = self.codes if codes is None else codes
+        if trained_on == "source":
+            codes = np.where(self.source, codes, -1)
+        if trained_on == "target":
+            codes = np.where(self.source, -1, codes)
+            best = replace(best, candidate="means", classifier="logistic", space=self.plain)
+        return self._train(best.classifier, best.space, codes), best
+
+    def compare(self, best: Combination) -> tuple[TrainedOn, dict[str, float]]:
+        """Return what to train on, and the accuracies on labelled target rows that say so."""
+        rows = np.flatnonzero(~self.source & (self.codes >= 0))
+        if not rows.size:
+            return "source", {}
+        truth = self.codes[rows]
+        found = {"source": float(np.mean(best.predicted[rows - self.source.sum()] == truth))}
+        fewest = int(np.bincount(truth)[np.unique(truth)].min())
+        if fewest < 2:  # a class that is left out cannot be predicted: nothing to cross-validate
+            return "both", found
+        parts = StratifiedKFold(min(FOLDS, fewest), shuffle=True, random_state=0)
+        hits: dict[TrainedOn, list[bool]] = {"both": [], "target": []}
+        for _, left_out in parts.split(rows, truth):
+            codes = self.codes.copy()
+            codes[rows[left_out]] = -1
+            for trained_on, right in hits.items():
+                model, used = self.fit(best, trained_on, codes)
+                scores = model.predict_proba(used.space.rows[rows[left_out]])
+                right.extend((scores.argmax(axis=1) == truth[left_out]).tolist())
+        found |= {name: float(np.mean(right)) for name, right in hits.items()}
+        order: tuple[TrainedOn, ...] = ("both", "target", "source")  # of equals, the first
+        return max(order, key=lambda name: found[name]), found
+
+
+def smoothness(neighbors: AnyArray, predicted: Codes) -> float:
+    """Return the share of neighbours with the same predicted class, corrected for chance."""
+    shares = np.bincount(predicted) / len(predicted)
+    chance = float(shares @ shares)
+    same = float(np.mean(predicted[neighbors] == predicted[:, None]))
+    return (same - chance) / (1.0 - chance) if chance < 1.0 else 0.0

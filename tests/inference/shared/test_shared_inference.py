@@ -1,0 +1,149 @@
+"""Shared classes: what is chosen, from which labels, and from which sources."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from l2t import Domain
+from l2t.exceptions import InvalidInputError, UnknownAlgorithmError
+from l2t.inference.shared import infer_shared, shared_classes
+from l2t.inference.shared.task import Task, smoothness
+
+NAMES = np.array(["ant", "bee", "cat"])
+
+
+def rows(rng, n=90, shift=0.0, spread=0.5):
+    """Return rows of three classes, and their names."""
+    codes = np.arange(n) % 3
+    X = 3.0 * np.eye(8)[codes] + spread * rng.normal(size=(n, 8)) + shift
+    return X, NAMES[codes]
+
+
+@pytest.fixture
+def source(rng):
+    return Domain(*rows(rng), name="good")
+
+
+def accuracy(found, X, y):
+    return np.mean(found.predict(X) == y)
+
+
+def test_a_shifted_target_is_predicted_without_a_label(source, rng):
+    X, y = rows(rng, shift=4.0)
+    found = infer_shared(Domain(X), source)
+    assert accuracy(found, X, y) > 0.95
+    assert (found.trained_on, found.expected) == ("source", None)
+    assert found.classes == ("ant", "bee", "cat")
+    assert len(found.combinations) == 15
+    assert found.chosen.space.W.shape[0] == 8
+
+
+def test_target_labels_that_are_not_marked_change_nothing(source, rng):
+    X, y = rows(rng, shift=1.0)
+    bare, labelled = infer_shared(Domain(X), source), infer_shared(Domain(X, y), source)
+    np.testing.assert_array_equal(bare.predict_proba(X), labelled.predict_proba(X))
+
+
+@pytest.mark.parametrize("n_labelled", [3, 30])
+def test_marked_labels_never_reach_a_w(source, rng, n_labelled):
+    X, y = rows(rng, shift=1.0)
+    marked = np.arange(len(X)) < n_labelled
+    found = infer_shared(Domain(X, y, labeled=marked), source, candidates=("gfk",))
+    other = infer_shared(Domain(X, y[::-1], labeled=marked), source, candidates=("gfk",))
+    bare = infer_shared(Domain(X), source, candidates=("gfk",))
+    for each in (found, other):
+        if each.trained_on != "target":
+            np.testing.assert_array_equal(each.chosen.space.W, bare.chosen.space.W)
+
+
+def test_the_target_alone_is_used_where_the_source_misleads(source, rng):
+    X, y = rows(rng, n=150)
+    wrong = Domain(source.X, np.roll(NAMES, 1)[source.codes], name="wrong")
+    found = infer_shared(Domain(X, y, labeled=np.arange(150) < 60), wrong)
+    assert found.trained_on == "target"
+    assert found.accuracies["target"] > found.accuracies["source"]
+    assert found.expected > 0.9
+    assert accuracy(found, X, y) > 0.9
+
+
+def test_a_class_that_the_target_alone_has_can_be_predicted(source, rng):
+    X, y = rows(rng)
+    other = np.full((30, 8), -3.0) + 0.3 * rng.normal(size=(30, 8))
+    X, y = np.concatenate([X, other]), np.concatenate([y, ["dog"] * 30])
+    marked = np.zeros(120, dtype=bool)
+    marked[::4] = True
+    found = infer_shared(Domain(X, y, labeled=marked), source)
+    assert found.shared.kind == "open"
+    assert found.classes[-1] == "dog"
+    assert accuracy(found, other, np.array(["dog"] * 30)) > 0.8
+
+
+def test_a_source_of_noise_gets_no_weight(source, rng):
+    X, y = rows(rng, shift=0.5, spread=0.8)
+    second = Domain(*rows(rng, shift=-1.0), name="second")
+    noise = Domain(rng.normal(size=(90, 8)), NAMES[rng.integers(0, 3, 90)], name="noise")
+    found = infer_shared(Domain(X), [noise, source, second], candidates=("means",))
+    assert found.weights[0] == 0.0
+    assert max(found.weights) == 1.0
+    assert accuracy(found, X, y) > 0.9
+
+
+def test_rows_beyond_those_that_are_fitted_to_are_predicted(source, rng, monkeypatch):
+    monkeypatch.setattr("l2t.inference.shared.task.MAX_ROWS", 45)
+    X, y = rows(rng, n=300)
+    found = infer_shared(Domain(X), source)
+    assert len(found.chosen.predicted) == 45
+    assert accuracy(found, X, y) > 0.9
+
+
+def test_which_rows_are_labelled_never_changes_a_w(source, rng, monkeypatch):
+    monkeypatch.setattr("l2t.inference.shared.task.MAX_ROWS", 45)
+    X, y = rows(rng, n=300)
+    marks = (np.zeros(300, bool), np.arange(300) < 60)
+    for name in ("gfk", "jda", "coral", "means"):
+        bare, marked = (
+            Task.of(target, [source], shared_classes(source, target), 0).spaces((name,))[0][name]
+            for target in (Domain(X, y, labeled=mark) for mark in marks)
+        )
+        np.testing.assert_array_equal(bare.W, marked.W)
+        np.testing.assert_array_equal(bare.source_W, marked.source_W)
+        np.testing.assert_array_equal(bare.mean, marked.mean)
+
+
+def test_many_features_are_reduced_for_the_algorithms(source, rng, monkeypatch):
+    monkeypatch.setattr("l2t.inference.shared.task.MAX_DIMENSIONS", 4)
+    X, y = rows(rng, shift=1.0)
+    found = infer_shared(Domain(X), source, candidates=("gfk",), classifiers=("1-nn",))
+    assert found.chosen.space.W.shape[0] == 8
+    assert accuracy(found, X, y) > 0.9
+
+
+def test_a_candidate_that_fails_is_left_out(source, rng):
+    X, _ = rows(rng, n=9)
+    found = infer_shared(Domain(X), source.take([0, 1]), candidates=("means", "classes"))
+    assert found.chosen.candidate == "means"
+    assert {each.candidate for each in found.combinations} == {"means"}
+    assert "a class has two rows or more" in found.failed["classes"]
+    with pytest.raises(InvalidInputError, match="candidates must work for these domains"):
+        infer_shared(Domain(X), source.take([0, 1]), candidates=("classes",))
+    with pytest.raises(InvalidInputError, match="classifiers must be one of 1-nn, logistic"):
+        infer_shared(Domain(X), source, candidates=("means",), classifiers=("nothing",))
+    with pytest.raises(UnknownAlgorithmError):
+        infer_shared(Domain(X), source, candidates=("nothing",))
+
+
+def test_other_classes_are_an_error(source, rng):
+    X, _ = rows(rng)
+    target = Domain(X, ["dog"] * 90, labeled=np.ones(90, dtype=bool))
+    with pytest.raises(InvalidInputError, match="got 3 source classes and 0 shared"):
+        infer_shared(target, source)
+    with pytest.raises(InvalidInputError, match="sources must have at least two classes"):
+        infer_shared(Domain(X), Domain(source.X))
+
+
+def test_smoothness_is_corrected_for_chance():
+    ring = np.array([[1], [0], [3], [2]])
+    assert smoothness(ring, np.array([0, 0, 1, 1])) == 1.0
+    assert smoothness(ring, np.array([0, 1, 0, 1])) == -1.0
+    assert smoothness(ring, np.array([0, 0, 0, 0])) == 0.0
