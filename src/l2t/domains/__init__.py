@@ -7,8 +7,8 @@ from l2t.domains.embedded import digits, mnist
 from l2t.domains.files import read_domain, read_domains, write_domain
 from l2t.domains.known import KnownClasses
 from l2t.domains.pair import DomainPair
-from l2t.domains.preparation import normalize
+from l2t.domains.preparation import Preparation, normalize, prepare
 from l2t.domains.sampling import PairSampler
 
-__all__ = ["Domain", "DomainPair", "KnownClasses", "PairSampler", "digits", "mnist", "normalize"]
-__all__ += ["read_domain", "read_domains", "write_domain"]
+__all__ = ["Domain", "DomainPair", "KnownClasses", "PairSampler", "Preparation", "digits", "mnist"]
+__all__ += ["normalize", "prepare", "read_domain", "read_domains", "write_domain"]

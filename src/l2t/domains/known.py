@@ -23,7 +23,7 @@ from l2t.exceptions import InvalidInputError
 from l2t.numerics import fingerprint, principal_axes
 from l2t.typing import AnyArray, Array
 
-__all__ = ["KnownClasses", "KnownSpan"]
+__all__ = ["KnownClasses", "KnownSpan", "occurs"]
 
 Codes = npt.NDArray[np.intp]
 
@@ -226,7 +226,7 @@ class KnownClasses:
             raise InvalidInputError(
                 f"known must have the target's {target.n_features} features, got {self.n_features}"
             )
-        removed = _occurs(self.X, target.X)
+        removed = occurs(self.X, target.X)
         if not removed.any():
             return self
         found = KnownClasses.__new__(KnownClasses)
@@ -260,7 +260,7 @@ def _first_time(seen: set[bytes], X: AnyArray, codes: Codes) -> npt.NDArray[np.b
     return fresh
 
 
-def _occurs(X: AnyArray, others: AnyArray) -> npt.NDArray[np.bool_]:
+def occurs(X: AnyArray, others: AnyArray) -> npt.NDArray[np.bool_]:
     """Return which rows of X are a positive multiple of one of the others.
 
     Candidates are found by one random projection of the unit rows, and compared in full. With one or two
