@@ -33,7 +33,7 @@ lint: $(VENV)/ready  ## style, types and the direction of imports
 bench: $(VENV)/bench  ## speed as ratios against peers and naive forms, on one thread; WHAT="tca eight" for some
 	$(BIN)/python -m benchmarks $(WHAT)
 
-#: WHAT=paper    paper, office-caltech, rehearsal or forecast
+#: WHAT=paper    paper, office-caltech, rehearsal, forecast or studies
 #: PARTS=        parts of WHAT=paper, such as "average kernels"; all without it
 #: SCALE=quick   how many pairs WHAT=paper takes: smoke, quick or paper
 #: JOBS=1        processes
@@ -58,6 +58,7 @@ results: $(VENV)/ready  ## measure docs/results again (needs L2T_DATA) and draw 
 	$(MAKE) reproduce WHAT=office-caltech
 	$(MAKE) reproduce WHAT=forecast JOBS=2
 	$(MAKE) reproduce WHAT=rehearsal JOBS=2
+	$(MAKE) reproduce WHAT=studies
 	$(MAKE) bench
 
 constraints:  ## write constraints.txt anew from the newest versions

@@ -14,6 +14,7 @@ from reproduction.office_caltech import write_office_caltech
 from reproduction.paper.reproduction import PARTS, write_paper
 from reproduction.paper.setting import SCALES
 from reproduction.rehearsal import write_rehearsal
+from reproduction.studies import write_studies
 
 app = typer.Typer(
     help="Measure the paper's experiments and the pages of docs/results again.",
@@ -105,6 +106,19 @@ def forecast(
 ) -> None:
     """Fit the forecast that ships to tasks of all kinds that may be shipped from."""
     write_forecast(data, out, work, draws, jobs)
+
+
+@app.command()
+def studies(
+    data: Data,
+    out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
+    work: Work = Path("build/studies"),
+) -> None:
+    """Measure predictions, intervals and choices on tables, sizes and stores that nothing was learned from.
+
+    Stopped at any moment, the same command resumes where it was.
+    """
+    write_studies(data, out, work)
 
 
 if __name__ == "__main__":
