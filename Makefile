@@ -33,7 +33,8 @@ lint: $(VENV)/ready  ## style, types and the direction of imports
 bench: $(VENV)/bench  ## speed as ratios against peers and naive forms, on one thread; WHAT="tca eight" for some
 	$(BIN)/python -m benchmarks $(WHAT)
 
-#: WHAT=paper    paper, rehearsal, families, answers, shared-classes, chains, office-caltech or forecast
+#: WHAT=paper    paper, rehearsal, families, studies, answers, shared-classes, chains,
+#:               office-caltech or forecast
 #: PARTS=        parts of WHAT=paper, such as "average kernels"; all without it
 #: SCALE=quick   how many pairs WHAT=paper takes: smoke, quick or paper
 #: JOBS=1        processes
@@ -61,6 +62,7 @@ results: $(VENV)/ready  ## measure docs/results again (needs L2T_DATA) and draw 
 	$(MAKE) reproduce WHAT=families JOBS=2
 	$(MAKE) reproduce WHAT=shared-classes
 	$(MAKE) reproduce WHAT=chains
+	$(MAKE) reproduce WHAT=studies
 	$(MAKE) bench
 
 constraints:  ## write constraints.txt anew from the newest versions

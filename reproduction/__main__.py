@@ -18,6 +18,7 @@ from reproduction.paper.reproduction import PARTS, write_paper
 from reproduction.paper.setting import SCALES
 from reproduction.rehearsal import write_rehearsal
 from reproduction.shared import write_shared
+from reproduction.studies import write_studies
 
 app = typer.Typer(
     help="Measure the paper's experiments and the pages of docs/results again.",
@@ -156,6 +157,19 @@ def chains(
 ) -> None:
     """Measure chains of algorithms on characters, sounds and sketches."""
     write_chains(data, out, work, draws)
+
+
+@app.command()
+def studies(
+    data: Data,
+    out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
+    work: Work = Path("build/studies"),
+) -> None:
+    """Measure predictions, intervals and choices on tables, sizes and stores that nothing was learned from.
+
+    Stopped at any moment, the same command resumes where it was.
+    """
+    write_studies(data, out, work)
 
 
 if __name__ == "__main__":

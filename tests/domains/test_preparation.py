@@ -1,11 +1,12 @@
-"""Scaling by name."""
+"""Preparation: scaling by name, and the one that is proposed with its reason."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from l2t import Domain, normalize
+from l2t import Domain, normalize, prepare
+from l2t.domains.preparation import PREPARATIONS
 from l2t.exceptions import InvalidInputError
 
 
@@ -29,13 +30,21 @@ def test_zscore(rng):
     np.testing.assert_allclose(scaled.std(axis=0, ddof=1), [1, 1, 0], atol=1e-12)
 
 
+def test_centred_rows_do_not_depend_on_the_origin(rng):
+    X = rng.normal(size=(30, 3))
+    scaled = normalize(Domain(X), "centred").X
+    np.testing.assert_allclose(np.linalg.norm(scaled, axis=1), 1)
+    np.testing.assert_allclose(normalize(Domain(5 * X + [7, 0, -9]), "centred").X, scaled)
+
+
 def test_none_and_nonsense():
     domain = Domain([[1.0, 2.0]])
     assert normalize(domain, "none") is domain
-    with pytest.raises(InvalidInputError, match="how must be one of rows, zscore, none"):
+    with pytest.raises(InvalidInputError, match="how must be one of rows, centred, zscore, none"):
         normalize(domain, "l2")
-    with pytest.raises(InvalidInputError, match="'zscore' needs two rows or more, got 1"):
-        normalize(domain, "zscore")
+    for how in ("zscore", "centred"):
+        with pytest.raises(InvalidInputError, match=f"'{how}' needs two rows or more, got 1"):
+            normalize(domain, how)
 
 
 def test_zscores_are_recorded_and_can_be_undone(rng):
@@ -53,3 +62,81 @@ def test_zscores_are_recorded_and_can_be_undone(rng):
     assert once != Domain(once.X, once.y), "the record is part of the content"
     with pytest.raises(InvalidInputError, match="prepared must be a finite shift and a positive"):
         Domain(X, prepared=np.zeros((2, 4)))
+
+
+def _classes(rng, *, noise_scale=1.0, length=0.0, offset=0.0, directions=None):
+    """Return a domain of six classes on twelve columns, hidden in one of four ways."""
+    centres = 3 * np.eye(6, 12) if directions is None else directions
+    y = np.repeat(np.arange(6), 40)
+    X = centres[y] + 0.7 * rng.normal(size=(240, 12))
+    X[:, -1] *= noise_scale
+    return Domain(X * np.exp(length * rng.normal(size=(240, 1))) + offset, y)
+
+
+HIDDEN = {
+    "none": {"directions": np.outer(np.arange(6), 3 * np.eye(12)[0])},
+    "rows": {"length": 1.5},
+    "zscore": {"noise_scale": 1000.0},
+}
+
+
+@pytest.mark.parametrize("how", HIDDEN)
+def test_the_labelled_source_decides(rng, how):
+    source, target = (_classes(rng, **HIDDEN[how]) for _ in range(2))
+    found = prepare(source, target)
+    assert found.how == how
+    assert PREPARATIONS[how] in found.reason
+    assert found.source == normalize(source, how)
+    assert found.target == normalize(target, how)
+
+
+def test_rows_are_centred_where_lengths_vary_around_a_mean(rng):
+    source, target = (_classes(rng, length=0.7, offset=20.0) for _ in range(2))
+    assert prepare(source, target).how == "centred"
+
+
+def test_columns_decide_without_labels(rng):
+    X = rng.normal(size=(50, 6)) + 3
+    for rows, how, reason in (
+        (X, "rows", "columns have similar scales"),
+        (normalize(Domain(X)).X, "none", "rows have norm 1 already"),
+        (X * [1, 1, 1, 1, 1, 100], "zscore", "times the median"),
+    ):
+        found = prepare(Domain(rows[:30]), Domain(rows[30:]))
+        assert found.how == how
+        assert reason in found.reason
+        assert "no labels" in found.reason
+
+
+def test_no_target_label_is_read(rng):
+    source, target = (_classes(rng, noise_scale=1000.0) for _ in range(2))
+    both = source.take(np.arange(0, 240, 2))
+    shuffled = Domain(target.X, rng.permutation(target.y))
+    assert prepare(source, target).reason == prepare(source, shuffled).reason
+    # Rows of the source that are rows of the target count without their labels.
+    labels = np.where(np.arange(240) % 2 == 0, rng.permutation(source.y), source.y)
+    again = prepare(Domain(source.X, labels), Domain(both.X))
+    assert again.reason == prepare(source, Domain(both.X)).reason
+
+
+def test_labels_that_are_not_marked_do_not_count(rng):
+    source, target = (_classes(rng, noise_scale=1000.0) for _ in range(2))
+    hidden = Domain(source.X, source.y, labeled=np.zeros(240, bool))
+    assert "no labels" in prepare(hidden, target).reason
+
+
+def test_groups_are_not_split(rng):
+    source, target = (_classes(rng) for _ in range(2))
+    together = Domain(source.X, source.y, groups=np.zeros(240))
+    assert "no labels" in prepare(together, target).reason
+
+
+def test_by_name(rng):
+    domain = _classes(rng)
+    found = prepare(domain, domain, "rows")
+    assert found.reason == "rows divided by their norm, as asked for"
+    assert found.pair.source == normalize(domain)
+    with pytest.raises(InvalidInputError, match="how must be one of auto, none, rows"):
+        prepare(domain, domain, "l2")
+    with pytest.raises(InvalidInputError, match="features"):
+        prepare(domain, Domain([[1.0]]))
