@@ -270,7 +270,7 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         for each in experiences:
             if each.n_labels is None or each.algorithm == "identity":
                 continue
-            shots = each.n_labels / max(each.n_classes, 1)  # type: ignore[attr-defined]
+            shots = each.n_labels / max(each.n_classes, 1)
             room = max(room_of(1.0 - each.accuracy_before), 0.01)
             use = float(np.clip(np.log(each.improvement_ratio) / room, *BOUNDS))
             place = int(np.argmin(np.abs(places - np.log(shots))))
