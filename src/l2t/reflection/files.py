@@ -190,17 +190,20 @@ def _content(function: ReflectionFunction) -> dict[str, Any]:
     content["forecast"] = msgspec.to_builtins(function.forecast)
     content["training"] = dict(function.training)
     if function.calibration is not None:
-        content["calibration"] = _plain(vars(function.calibration))
+        arrays = vars(function.calibration)
+        content["calibration"] = {name: array.tolist() for name, array in arrays.items()}
     if function.lessons is not None:
         memory, units, settings = vars(function.lessons).values()
         lower = memory.hessian[np.tril_indices(len(memory.theta))]
-        content["lessons"] = _plain(vars(memory) | {"hessian": lower, "units": astuple(units)})
-        content["lessons"] |= asdict(settings)
+        content["lessons"] = {
+            "theta": memory.theta.tolist(),
+            "gradient": memory.gradient.tolist(),
+            "hessian": lower.tolist(),
+            "weight": int(memory.weight),
+            "units": astuple(units),
+            **asdict(settings),
+        }
     return content
-
-
-def _plain(fields: dict[str, Any]) -> dict[str, Any]:
-    return {name: np.asarray(value).tolist() for name, value in fields.items()}
 
 
 def _function(file: _File) -> ReflectionFunction:

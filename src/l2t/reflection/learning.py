@@ -13,16 +13,16 @@ import itertools
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import spearmanr
 
 from l2t._version import __version__
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.experiences import Experience, ExperienceStore
-from l2t.reflection.calibration import calibrate, fit_label_curve
+from l2t.reflection.calibration import Outcomes, calibrate, fit_label_curve
 from l2t.reflection.forecast import Forecast
 from l2t.reflection.function import Lessons, ReflectionFunction, count_of
 from l2t.reflection.lesson import Lesson, Split, class_splits, keeping, pair_splits
@@ -132,22 +132,22 @@ class _Trial:
     settings: Settings
     held_out: Array
 
-    @property
-    def known(self) -> npt.NDArray[np.bool_]:
-        """Which runs have both a prediction and a level."""
-        return np.isfinite(self.held_out) & np.isfinite(self.sample.levels())
+    @cached_property
+    def outcomes(self) -> Outcomes:
+        """The held-out predictions, and what was measured."""
+        return self.sample.outcomes(self.held_out)
 
     @property
     def score(self) -> float:
         """Rank correlation of predicted and actual levels; -inf where it is not defined."""
-        inverse, level = self.held_out[self.known], self.sample.levels()[self.known]
+        inverse, level = self.outcomes.inverse, self.outcomes.l_hat
         if len(level) < 3 or np.ptp(inverse) == 0 or np.ptp(level) == 0:
             return -np.inf
         return float(spearmanr(-inverse, level).statistic)
 
     def summary(self) -> dict[str, Any]:
         """Return the settings and their scores as plain values."""
-        errors = self.held_out[self.known] - 1.0 / self.sample.levels()[self.known]
+        errors = self.outcomes.inverse - 1.0 / self.outcomes.l_hat
         score = self.score
         return {
             "n_neighbors": self.lesson.table.n_neighbors,
@@ -268,9 +268,8 @@ def _function(
 ) -> ReflectionFunction:
     lesson, settings = trial.lesson, trial.settings
     table, calibration = lesson.table, None
-    outcomes = trial.sample.outcomes(trial.held_out)
-    if len(np.unique(outcomes.pair)) >= 2:
-        calibration = calibrate(outcomes)
+    if len(np.unique(trial.outcomes.pair)) >= 2:
+        calibration = calibrate(trial.outcomes)
     else:
         warnings.warn(
             "all experiences are of one pair: the first gamma and huber were taken, and there is no "
