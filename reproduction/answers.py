@@ -17,7 +17,7 @@ from scipy.special import softmax
 
 from l2t.domains import Domain
 from l2t.prediction import predict
-from l2t.prediction.choice import Rule, Situation
+from l2t.prediction.choice import CLEAR, Rule, Situation
 from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, DEFAULT, Task, fit_head
 from l2t.prediction.labelling import suggest_rows
 from l2t.prediction.model import Features
@@ -58,10 +58,9 @@ def situation(task: dict[str, Any]) -> Situation:
     return Situation(*known, task["corrections"], default, task["shots"], task["n_classes"])
 
 
-def combinations(task: dict[str, Any], *, balanced: bool = False) -> list[Combination]:
-    """Return the combinations that L2T may choose from."""
-    names = [name for name in task["classifiers"] if balanced or name not in BALANCED]
-    return [(features, name) for features in task["features"] for name in names]
+def combinations(task: dict[str, Any]) -> list[Combination]:
+    """Return all combinations of a task."""
+    return [(features, name) for features in task["features"] for name in task["classifiers"]]
 
 
 def accuracy(task: dict[str, Any], combination: Combination) -> float:
@@ -75,20 +74,26 @@ def accuracy(task: dict[str, Any], combination: Combination) -> float:
 def chosen(task: dict[str, Any], rule: Rule, *, balanced: bool = False) -> Combination:
     """Return the combination that L2T chooses."""
     known = situation(task)
-    gains = {each: known.gain(each, rule) for each in combinations(task, balanced=balanced)}
+    gains = {
+        each: known.gain(each, rule)
+        for each in combinations(task)
+        if known.usable(each, balanced=balanced)
+    }
     best = max(gains, key=lambda each: gains[each])
-    return best if gains[best] > 0 else known.default
+    least = 0.0 if known.rehearsal_counts else CLEAR
+    return best if gains[best] > least else known.default
 
 
 def fit_rule(tasks: list[dict[str, Any]]) -> Rule:
-    """Fit the rule to tasks: ridge regression of real gains, every family with the same weight."""
+    """Fit the rule to tasks that are not adverse: ridge regression of real gains, families weigh alike."""
+    tasks = [task for task in tasks if not SETTINGS[task["setting"]].adverse]
     counts = {family: sum(t["family"] == family for t in tasks) for family in FAMILIES}
     lines = [*CLASSIFIERS, *FEATURES]
     n = 4 + 2 * len(lines)
     A, b = np.zeros((n, n)), np.zeros(n)
     for task in tasks:
-        known, some = situation(task), combinations(task, balanced=True)
-        if known.rehearsed is None:
+        known, some = situation(task), combinations(task)
+        if not known.rehearsal_counts:
             continue
         base = accuracy(task, known.default)
         X = np.array([_row(known, each, lines) for each in some])

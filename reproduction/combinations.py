@@ -26,7 +26,7 @@ from l2t.prediction.prediction import expected_beyond_rehearsal
 from l2t.prediction.report import PLAIN
 from l2t.prediction.scoring import folds, rehearse_combinations, score
 from l2t.progress import progress_bar
-from reproduction.kinds import KINDS, MOST_SOURCE_ROWS
+from reproduction.kinds import KINDS, MOST_SOURCE_ROWS, SHIPPABLE
 from reproduction.kinds import _domain as load
 from reproduction.kinds import _split as split
 
@@ -35,10 +35,15 @@ __all__ = ["FAMILIES", "SETTINGS", "Setting", "draw_task", "measure_answers"]
 
 @dataclass(frozen=True)
 class Setting:
-    """How a target is labelled: labels per class, and whether classes are in the ratio 8:1."""
+    """How a target is labelled and made.
+
+    Labels per class; whether classes are in the ratio 8:1; and the strength of offsets that random groups of
+    rows share, whatever their class (an adverse target).
+    """
 
     shots: int
     uneven: bool = False
+    adverse: float = 0.0
 
 
 SETTINGS = {
@@ -46,6 +51,8 @@ SETTINGS = {
     "5": Setting(5),
     "20": Setting(20),
     "8:1": Setting(5, uneven=True),
+    "1, adverse": Setting(1, adverse=1.0),
+    "5, adverse": Setting(5, adverse=1.0),
 }
 #: Families by the kinds of data that they hold; all but "activity" are those of `kinds`.
 FAMILIES = {
@@ -115,7 +122,12 @@ def draw_task(
         shares = RATIO ** -np.linspace(0, 1, len(members))
         members = [m[: max(round(len(m) * s), 4)] for m, s in zip(members, shares, strict=True)]
     rows = np.concatenate(members)
-    target = Domain(target.X[rows], codes[rows])
+    X = target.X[rows].astype(np.float64)
+    if setting.adverse:
+        offsets = rng.normal(size=(rng.integers(6, 20), X.shape[1])) * X.std(axis=0)
+        offsets *= setting.adverse * np.sqrt(X.var(axis=0).sum() / offsets.var(axis=0).sum())
+        X += offsets[rng.integers(0, len(offsets), len(X))]
+    target = Domain(X, codes[rows])
     codes, at = codes[rows], []
     for code, m in enumerate(members):
         there = np.flatnonzero(codes == code)
@@ -134,12 +146,13 @@ def measure_answers(
         for number in numbers
         for family, kinds in FAMILIES.items()
         if family in families
-        for name in SETTINGS
+        for name, setting in SETTINGS.items()
+        if family in SHIPPABLE or not setting.adverse
     ]
     found = []
     with progress_bar(len(wanted), "measuring") as advance:
         for family, kind, number, name in wanted:
-            path = work / f"{family}-{name.replace(':', 'to')}-{number}.json"
+            path = work / f"{family}-{name.replace(':', 'to').replace(', ', '-')}-{number}.json"
             if not path.exists():
                 part = path.with_suffix(".part")
                 part.write_text(json.dumps(_measure(family, kind, number, name, data)))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from l2t.domains import Domain, read_domain, write_domain
-from l2t.exceptions import FileFormatError, InvalidInputError
+from l2t.exceptions import FileFormatError, InvalidInputError, L2TWarning
 
 X = np.arange(6.0).reshape(3, 2)
 
@@ -221,3 +221,16 @@ def test_truths_are_zero_or_one(path: Path) -> None:
     domain = read_domain(path)
     assert domain.labeled is not None
     assert int(domain.labeled.view(np.uint8).sum()) == 2
+
+
+@pytest.mark.parametrize(
+    ("how", "rows"), [("mean", [[1, 4], [2, 2], [3, 6]]), ("drop", [[1, 4], [3, 6]])]
+)
+def test_missing_numbers_are_imputed(tmp_path: Path, how: str, rows: list[list[int]]) -> None:
+    path = tmp_path / "a.npz"
+    np.savez(path, X=np.array([[1, 4], [np.nan, 2], [3, 6.0]]), y=np.array(["a", "b", "a"]))
+    with pytest.warns(L2TWarning, match="missing cells"):
+        assert read_domain(path, impute=how).X.tolist() == rows
+    np.savez(path, X=np.array([[1, np.nan], [2, np.nan]]))
+    with pytest.raises(FileFormatError, match=r"a.npz: X must have a number in column 1$"):
+        read_domain(path, impute="mean")

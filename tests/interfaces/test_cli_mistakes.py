@@ -150,6 +150,11 @@ CONFUSED = {
         "collect source.csv unlabelled.csv --label digit",
         "unlabelled.csv: has no labels; say --label with the name of their column",
     ),
+    "collecting from too few classes": (
+        "collect source.csv source.csv --label digit",
+        "n_classes=3 disjoint by name need at least 6 target classes, got 3; draw fewer with --classes, or "
+        "collect nothing: 'l2t predict' and 'l2t transfer' rehearse on the classes of the source",
+    ),
     "no store": ("learn --store absent.db", "absent.db"),
     "no such store": ("store check notes.txt", "got 'notes.txt'"),
 }
@@ -218,7 +223,7 @@ def test_wrong_usage_is_exit_code_2(line, hint, here, l2t):
     [
         (
             "source.csv fewer.csv",
-            "note: source.csv: columns left out, as not every file has them: 'e3'\n",
+            "note: source.csv: columns left out, as they are no features of every file: 'e3'\n",
         ),
         ("source.csv turned.csv", ""),
         (

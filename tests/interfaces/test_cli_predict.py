@@ -113,7 +113,7 @@ def test_several_sources_and_none(wine, l2t):
     source[50:].rename(columns={"ash": "Ash"}).to_csv("second.csv", index=False)
     told = l2t("predict", "first.csv", "second.csv", "target.csv", *OPTIONS, "-o", "p.csv")
     assert told.code == 0, told.err
-    assert "first.csv: columns left out, as not every file has them: 'ash'\n" in told.err
+    assert "first.csv: columns left out, as they are no features of every file: 'ash'\n" in told.err
     told = l2t("predict", "target.csv", *OPTIONS, "-o", "p.parquet")
     assert told.code == 0, told.err
     assert pd.read_parquet("p.parquet")["predicted"].notna().all()

@@ -103,13 +103,16 @@ def test_balanced_classes_are_assumed_only_where_they_are_known():
     assert chosen(rehearsed, balanced=True).classifier == "balanced k-means"
 
 
-def test_what_inference_doubts_is_left():
-    """Features that rehearse well, but of which inference expects harm, and what trusts neighbours."""
-    rehearsed = scores(**{"soft k-means": 0.1})
+def test_where_neighbourhoods_mislead_nothing_that_trusts_them_is_used():
+    rehearsed, measured = scores(**{"soft k-means": 0.1}), scores(**{"soft k-means": 0.2})
     rehearsed.values[:, 1] += 0.15
     assert chosen(rehearsed).features == "spectrum"
-    used = chosen(rehearsed, corrections={"spectrum": -0.5})
+    misled = {"spectrum": -0.3}
+    used = chosen(rehearsed, corrections=misled)
     assert (used.features, used.classifier) == ("plain", DEFAULT)
+    assert chosen(rehearsed, measured, misled).classifier == DEFAULT
+    assert chosen(rehearsed, scores(logistic=0.2), misled).classifier == "logistic"
+    assert chosen(rehearsed, corrections=misled, features="spectrum").features == "spectrum"
 
 
 def test_every_fold_keeps_every_class():

@@ -8,12 +8,13 @@ combination of features and classifier, at k labels per class, the gain in accur
 * r is the mean difference d to the default in rehearsal, shrunk by its error s_d to ``d³ / (d² + s_d²)``. It
   counts by ``s = error / (error + room)``: where the default hardly errs in rehearsal, there is no room to
   see a gain in;
-* e is what inference expects of the features beyond what they rehearsed (that neighbourhoods mislead, or that
-  the domains are far apart); classifiers that trust neighbourhoods are taken for "spectrum" here;
+* e is what inference expects of the features beyond what they rehearsed;
 * m is the difference on the n labelled rows, cross-validated;
 * the prior is a line in log k for each classifier, and for each kind of features.
 
-Without a rehearsal the labelled rows alone count, and the default is left for a clear gain only.
+Without a rehearsal, and where inference expects that the target's neighbourhoods mislead unlike those in
+rehearsal, the labelled rows alone count, and the default is left for a clear gain only. In the second case
+nothing that trusts neighbourhoods takes its place.
 """
 
 from __future__ import annotations
@@ -33,9 +34,20 @@ from l2t.typing import Array
 
 __all__ = ["Rule", "Situation", "choose"]
 
-#: Classifiers that trust the neighbourhoods of the target, as the features "spectrum" do.
-TRUSTING = ("label spreading", "smoothed logistic", "soft k-means", "balanced k-means")
-#: Where nothing was rehearsed: the gain for which the default is left, and n0.
+#: Features and classifiers that trust the neighbourhoods of the target.
+TRUSTING = frozenset(
+    (
+        "spectrum",
+        "classes+spectrum",
+        "label spreading",
+        "smoothed logistic",
+        "soft k-means",
+        *BALANCED,
+    )
+)
+#: Neighbourhoods mislead where inference takes so much off the log ratio that "spectrum" rehearsed.
+MISLED = -0.1
+#: Where no rehearsal counts: the gain for which the default is left, and n0.
 CLEAR = 0.02
 CLEAR_ROWS = 60.0
 #: Standard deviation of real accuracies around rehearsed ones.
@@ -104,7 +116,7 @@ class Situation:
             if np.isfinite(gain).all():
                 error = 1.0 - float(base.mean())
                 r = _shrunk(gain) * (error / (error + room) if error > 0 else 0.0)
-                e = self._correction(combination) - self._correction(self.default)
+                e = self._beyond(combination) - self._beyond(self.default)
                 found[:3] = r, r * np.log(self.shots), e * float(base.mean())
         if self.measured is not None:
             m = self.measured.mean(*combination) - self.measured.mean(*self.default)
@@ -112,16 +124,24 @@ class Situation:
             found[3] = m * n / (n + rows) if np.isfinite(m) else 0.0
         return found
 
-    def _correction(self, combination: Combination) -> float:
-        features, classifier = combination
-        found = self.corrections.get(features, 0.0)
-        if classifier in TRUSTING:
-            found = min(found, self.corrections.get("spectrum", 0.0))
-        return found
+    def _beyond(self, combination: Combination) -> float:
+        return self.corrections.get(combination[0], 0.0)
+
+    @property
+    def rehearsal_counts(self) -> bool:
+        """Whether there is a rehearsal, and the target's neighbourhoods are as in it."""
+        return self.rehearsed is not None and self.corrections.get("spectrum", 0.0) >= MISLED
+
+    def usable(self, combination: Combination, *, balanced: bool = False) -> bool:
+        """Tell whether a combination may be used, where balanced classes are known or not."""
+        misled = self.rehearsed is not None and not self.rehearsal_counts
+        if misled and combination != self.default and TRUSTING & set(combination):
+            return False
+        return balanced or combination[1] not in BALANCED
 
     def gain(self, combination: Combination, rule: Rule) -> float:
         """Return the expected gain of a combination over the default."""
-        if self.rehearsed is None:
+        if not self.rehearsal_counts:
             return float(self.inputs(combination, rule.room, CLEAR_ROWS)[3])
         weights = (*rule.rehearsed, rule.correction, rule.measured)
         gain = float(self.inputs(combination, rule.room, rule.rows) @ weights)
@@ -159,9 +179,13 @@ def choose(
     """Return the outlook of the combination to use, and those of all; balanced ones only where allowed."""
     rule = rule or Rule.default()
     outlooks = [situation.outlook(each, rule) for each in combinations]
-    usable = [each for each in outlooks if balanced or each.classifier not in BALANCED]
+    usable = [
+        each
+        for each in outlooks
+        if situation.usable((each.features, each.classifier), balanced=balanced)
+    ]
     best = max(usable, key=lambda each: each.gain)
-    if best.gain <= (CLEAR if situation.rehearsed is None else 0.0):
+    if best.gain <= (0.0 if situation.rehearsal_counts else CLEAR):
         default = [each for each in usable if (each.features, each.classifier) == situation.default]
         best = default[0] if default else best
     return best, outlooks

@@ -103,7 +103,9 @@ class Sheet:
             )
             notes.append(f"columns that are no features: {told}{keep}")
         if extra := [name for name in self.columns.features if name not in {*features, *kinds}]:
-            notes.append(f"columns left out, as not every file has them: {listed(extra)}")
+            notes.append(
+                f"columns left out, as they are no features of every file: {listed(extra)}"
+            )
         if self.columns.label is not None:
             texts = self.frame[self.columns.label].dropna().astype(str).str.strip()
             counts = texts[texts.isin(self.names.missing_texts - {""})].value_counts()

@@ -72,9 +72,16 @@ def collect(
     from l2t.domains import PairSampler
 
     first, second = _labelled(source, target, reading, normalize, quiet)
+    try:
+        sampler = PairSampler(first, second, pairs, classes, per_class, random_state=seed)
+    except InvalidInputError as error:
+        raise InvalidInputError(
+            f"{error}; draw fewer with --classes, or collect nothing: 'l2t predict' and 'l2t transfer' "
+            "rehearse on the classes of the source"
+        ) from None
     _collect(
         context,
-        PairSampler(first, second, pairs, classes, per_class, random_state=seed),
+        sampler,
         store,
         format,
         algorithms=algorithms if algorithms == "all" else re.split(r"\s*,\s*", algorithms.strip()),

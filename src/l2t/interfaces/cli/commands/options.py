@@ -120,8 +120,7 @@ def _reading(
         ),
     ] = None,
     id: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="A column that identifies rows; passed through."),
+        list[str] | None, typer.Option(metavar="NAME", help="A column that identifies rows.")
     ] = None,
     ignore: Annotated[
         list[str] | None,

@@ -31,15 +31,11 @@ def predict(
     files: Files,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Write the predictions (csv, parquet)."
-        ),
+        typer.Option("--output", "-o", metavar="FILE", help="Write predictions (csv, parquet)."),
     ] = None,
     save: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Write the model, for 'l2t apply' to further rows (.l2t)."
-        ),
+        typer.Option(metavar="FILE", help="Write the model, for 'l2t apply' to further rows."),
     ] = None,
     *,
     reading: options.Reading,
@@ -48,9 +44,7 @@ def predict(
     ] = 0,
     train_on: Annotated[
         Literal["auto", "target", "source", "both"],
-        typer.Option(
-            help="Whose labelled rows to train on; auto: the source's where it has the classes."
-        ),
+        typer.Option(help="Whose labelled rows to train on; auto: all that have the classes."),
     ] = "auto",
     store: options.KnownStore = None,
     force: options.Force = False,
