@@ -20,8 +20,8 @@ from l2t.rehearsal.rehearsal import SHOTS
 from reproduction.kinds import KINDS, ROWS, Draw, _domain, _source, _split, _target
 from reproduction.tasks import Task, _file, _measured, log_ratio
 
-__all__ = ["CONTROLS", "by_kind", "by_known_classes", "by_size", "draw_controls"]
-__all__ += ["measure_controls"]
+__all__ = ["CONTROLS", "Rule", "by_kind", "by_known_classes", "by_size", "draw_controls"]
+__all__ += ["goals", "measure_controls"]
 
 CONTROLS = ("true", "noise", "permuted")
 #: Classes of the targets.
@@ -176,3 +176,31 @@ def by_known_classes(tasks: list[Task], rules: dict[str, Rule]) -> list[dict[str
             }
         )
     return rows
+
+
+def goals(
+    tasks: list[Task], controls: list[Task], rules: dict[str, Rule]
+) -> list[tuple[str, list[str], list[list[float]]]]:
+    """Return differences of geometric means at 1 and 5 labels: their names, what was asked, and what is.
+
+    For sources of a random number of classes, and for sources of all classes.
+    """
+
+    def gap(some: list[Task], first: str, second: str) -> list[float]:
+        columns = _columns(some, rules)
+        one, two = (np.exp(_mean(_over_kinds(*columns[each]))) for each in (first, second))
+        return [float(each) for each in (one - two)[:2]]
+
+    return [
+        (what, asked, [gap(some, *pair) for some in (tasks, controls)])
+        for what, asked, pair in (
+            (
+                "the choice over always spectrum",
+                ["0.03"] * 2,
+                ("L2T, true source", "always spectrum"),
+            ),
+            ("the true source over noise", ["0.05", "0.03"], ("L2T, true source", "L2T, noise")),
+            ("the true source over none", ["", ""], ("L2T, true source", "L2T, no source")),
+            ("noise over none, at least", ["-0.005"] * 2, ("L2T, noise", "L2T, no source")),
+        )
+    ]
