@@ -63,7 +63,7 @@ def test_controls_have_the_same_targets(controls, tmp_path):
         np.testing.assert_array_equal(cells[name], cells["L2T, no source"])
     assert [row["kind"] for row in by_kind(controls, RULES)] == ["digits"]
     gaps = {what: found for what, _, found in goals(controls, controls, RULES)}
-    assert gaps["noise over none, at least"] == [[0.0, 0.0]] * 2
+    assert gaps["noise over no source"] == [([0.0, 0.0], True)] * 2
     (row,) = [each for each in by_known_classes(controls, RULES) if each["n"]]
     assert (row["known"], row["n"], row["kinds"]) == ("6 to 11", 3, 1)
 
