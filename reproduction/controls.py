@@ -20,8 +20,8 @@ from l2t.rehearsal.rehearsal import SHOTS
 from reproduction.kinds import KINDS, ROWS, Draw, _domain, _source, _split, _target
 from reproduction.tasks import Task, _file, _measured, log_ratio
 
-__all__ = ["CONTROLS", "by_kind", "by_known_classes", "by_size", "draw_controls"]
-__all__ += ["measure_controls"]
+__all__ = ["CONTROLS", "Rule", "by_kind", "by_known_classes", "by_size", "draw_controls"]
+__all__ += ["goals", "measure_controls"]
 
 CONTROLS = ("true", "noise", "permuted")
 #: Classes of the targets.
@@ -176,3 +176,27 @@ def by_known_classes(tasks: list[Task], rules: dict[str, Rule]) -> list[dict[str
             }
         )
     return rows
+
+
+def goals(
+    tasks: list[Task], controls: list[Task], rules: dict[str, Rule]
+) -> list[tuple[str, list[float], list[tuple[list[float], bool]]]]:
+    """Return differences of geometric means at 1 and 5 labels: what was asked, what is, and whether it holds.
+
+    For sources of a random number of classes, and for sources of all classes.
+    """
+    asked = {
+        "the choice over always spectrum": ((0.03, 0.03), "L2T, true source", "always spectrum"),
+        "the true source over noise": ((0.05, 0.03), "L2T, true source", "L2T, noise"),
+        "noise over no source": ((-0.005, -0.005), "L2T, noise", "L2T, no source"),
+    }
+    table = []
+    for what, (least, first, second) in asked.items():
+        found = []
+        for some in (tasks, controls):
+            columns = _columns(some, rules)
+            one, two = (np.exp(_mean(_over_kinds(*columns[each]))) for each in (first, second))
+            gaps = [round(float(each), 3) for each in (one - two)[:2]]
+            found.append((gaps, all(np.array(gaps) >= least)))
+        table.append((what, list(least), found))
+    return table

@@ -19,7 +19,14 @@ from l2t.domains import Domain, DomainPair, KnownClasses, PairSampler
 from l2t.experiences import evaluate
 from l2t.inference.comparison import measure_transfer
 from l2t.statistics import KernelBank, pair_statistics
-from reproduction.controls import Rule, by_kind, by_known_classes, by_size, measure_controls
+from reproduction.controls import (
+    Rule,
+    by_kind,
+    by_known_classes,
+    by_size,
+    goals,
+    measure_controls,
+)
 from reproduction.kinds import KINDS, _domain, _source, _split, _target
 from reproduction.tasks import CANDIDATES, Task
 
@@ -45,6 +52,7 @@ def source_tables(
     many = measure_many_classes(data, work, N_MANY)
     chosen = [each["accuracies"][each["choice"]] for each in many]
     return {
+        "goals": goals(tasks, controls, rules),
         "known": by_known_classes(tasks, rules),
         "sizes": by_size(controls, rules),
         "control_kinds": by_kind(controls, rules),

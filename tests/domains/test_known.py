@@ -143,10 +143,17 @@ def test_labels_of_removed_rows_change_nothing(domain, rng):
     assert len({each.fingerprint for each in known}) == 1
 
 
+def centred(domain):
+    """Rows minus their mean, divided by their norm."""
+    mean = domain.X.mean(axis=0)
+    return normalize(Domain(domain.X - mean, domain.y, prepared=[mean, np.ones(domain.n_features)]))
+
+
 PREPARATIONS = {
     "plain": lambda domain: domain,
     "scaled": lambda domain: Domain(3.0 * domain.X, domain.y),
     "rows": normalize,
+    "centred": centred,
     "zscore": lambda domain: normalize(domain, "zscore"),
     "zscore of some": lambda domain: normalize(domain.take(np.arange(6, 30)), "zscore"),
     "zscore, rows": lambda domain: normalize(normalize(domain, "zscore")),

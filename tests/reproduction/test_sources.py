@@ -11,6 +11,7 @@ from reproduction.controls import (
     by_known_classes,
     by_size,
     draw_controls,
+    goals,
     measure_controls,
 )
 from reproduction.sources import draw_classes, ranking_table
@@ -20,6 +21,7 @@ pytestmark = pytest.mark.slow
 _ROW = ("a rule", 1.0, 0.0, 1.0)
 #: What the page on rehearsal needs of sources.
 SOURCES = {
+    "goals": [],
     "known": [],
     "sizes": {"names": [], "rows": []},
     "control_kinds": [],
@@ -60,6 +62,8 @@ def test_controls_have_the_same_targets(controls, tmp_path):
     for name in ("L2T, noise", "L2T, permuted labels"):  # NaN where there are too few rows
         np.testing.assert_array_equal(cells[name], cells["L2T, no source"])
     assert [row["kind"] for row in by_kind(controls, RULES)] == ["digits"]
+    gaps = {what: found for what, _, found in goals(controls, controls, RULES)}
+    assert gaps["noise over no source"] == [([0.0, 0.0], True)] * 2
     (row,) = [each for each in by_known_classes(controls, RULES) if each["n"]]
     assert (row["known"], row["n"], row["kinds"]) == ("6 to 11", 3, 1)
 

@@ -195,15 +195,20 @@ class _Stage:
         work = self._work(algorithm)
         key = json.dumps(work, sort_keys=True)
         stored = None if self.store is None else self.store.rehearsal(work)
-        found = _kept.get(key) if stored is None else _decoded(stored)
-        if found is None:
+        found: Array | str | None = _kept.get(key)
+        if stored is not None:  # JSON has null for NaN
+            found = stored if isinstance(stored, str) else np.array(stored, dtype=np.float64)
+        elif found is None:
             try:
                 found = np.stack([_score(play, algorithm) for play in self._drawn(algorithm)])
             except L2TError as error:
                 found = str(error)
         if self.store is not None and stored is None:
+            outcome: Any = found
+            if not isinstance(found, str):
+                outcome = np.where(np.isnan(found), np.array(None), found).tolist()
             try:
-                self.store.add_rehearsal(work, _encoded(found))
+                self.store.add_rehearsal(work, outcome)
             except StoreError as error:  # the store may be read-only
                 warnings.warn(f"the rehearsal was not stored: {error}", L2TWarning, stacklevel=4)
         _kept[key] = found
@@ -236,17 +241,6 @@ class _Stage:
             settings = (self.rows_per_class, self.n_plays, self.random_state)
             self.plays[whole] = list(draw_plays(known, self.alike, *settings))
         return self.plays[whole]
-
-
-def _encoded(found: Array | str) -> list[list[float | None]] | str:
-    """Return accuracies as plain values; NaN becomes None."""
-    if isinstance(found, str):
-        return found
-    return [[None if np.isnan(each) else each for each in row] for row in found.tolist()]
-
-
-def _decoded(stored: Any) -> Array | str:
-    return stored if isinstance(stored, str) else np.array(stored, dtype=np.float64)
 
 
 def _score(play: Play, algorithm: Algorithm | None) -> Array:
