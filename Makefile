@@ -58,6 +58,7 @@ results: $(VENV)/ready  ## measure docs/results again (needs L2T_DATA) and draw 
 	$(MAKE) reproduce WHAT=office-caltech
 	$(MAKE) reproduce WHAT=forecast JOBS=2
 	$(MAKE) reproduce WHAT=rehearsal JOBS=2
+	$(MAKE) reproduce WHAT=families JOBS=2
 	$(MAKE) reproduce WHAT=studies
 	$(MAKE) bench
 

@@ -10,6 +10,7 @@ import typer
 
 from l2t.exceptions import L2TError
 from reproduction.forecast import write_forecast
+from reproduction.never_met import write_families
 from reproduction.office_caltech import write_office_caltech
 from reproduction.paper.reproduction import PARTS, write_paper
 from reproduction.paper.setting import SCALES
@@ -94,6 +95,18 @@ def rehearsal(
 ) -> None:
     """Measure candidates, rehearsal and choice on twelve kinds of data, every group left out in turn."""
     write_rehearsal(data, out, work, draws, jobs)
+
+
+@app.command()
+def families(
+    data: Data,
+    out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
+    work: Work = Path("build/tasks"),
+    draws: Draws = 10,
+    jobs: Jobs = 1,
+) -> None:
+    """Measure choices, predictions and intervals on kinds of data that were left out of all learning."""
+    write_families(data, out, work, draws, jobs)
 
 
 @app.command()

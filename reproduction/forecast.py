@@ -34,7 +34,7 @@ WEIGHTS = {"noise": 0.5, "unbalanced": 0.5} | {
 }
 RIDGE = 3.0
 #: How much more a loss counts than a gain, where limits are chosen.
-CAUTION = 2.0
+CAUTION = 1.0
 #: Numbers of labels per class that limits are chosen for.
 CHOSEN_FOR = (1, 5, 15)
 #: The variance of the log accuracy of n test rows is about this times error / (accuracy n).

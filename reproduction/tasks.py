@@ -181,8 +181,7 @@ def signs_at(task: Task, at: int, draw: int | None = None) -> Signs:
     signs = Signs(task["share"], n_test=max(n_test, MIN_TEST_ROWS))
     seen = task["signs"][at]
     if seen is not None:
-        excess = seen["share"] - seen["rehearsed_share"]
-        signs = replace(signs, excess=excess, error=seen["error"], gap=seen["gap"])
+        signs = replace(signs, **{name: seen[name] for name in ("excess", "error", "gap")})
     rows = task["evidence"]["identity"][at] if draw is not None else None
     if rows is not None and draw is not None and rows[draw] is not None:
         n, _, _, nearest = rows[draw]

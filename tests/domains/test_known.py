@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from l2t import Domain
-from l2t.domains import KnownClasses
+from l2t.domains import KnownClasses, normalize
 from l2t.exceptions import InvalidInputError
 
 
@@ -51,7 +51,7 @@ def test_rows_of_the_target_are_removed_whatever_their_scale(domain, scale, dtyp
     target = Domain((domain.X[:12] * scale).astype(dtype))
     left = KnownClasses([domain]).without(target)
     assert len(left) == 18
-    np.testing.assert_allclose(left.weights, 0.6)
+    np.testing.assert_array_equal(left.weights, 1.0)
     np.testing.assert_array_equal(np.sort(left.X, axis=0), np.sort(domain.X[12:], axis=0))
 
 
@@ -132,3 +132,50 @@ def test_it_travels(domain):
 def test_what_cannot_be_is_refused(domains, weights, match):
     with pytest.raises(InvalidInputError, match=match):
         KnownClasses(domains, weights=weights)
+
+
+def test_labels_of_removed_rows_change_nothing(domain, rng):
+    """Also where a class keeps some of its rows: its weight must not tell how many were removed."""
+    target, known = Domain(domain.X[:12]), []
+    for labels in (domain.y[:12], domain.y[:12][::-1], np.zeros(12, int)):
+        past = Domain(domain.X, np.concatenate([labels, domain.y[12:]]))
+        known.append(KnownClasses([domain.take(np.arange(20, 30)), past]).without(target))
+    assert len({each.fingerprint for each in known}) == 1
+
+
+PREPARATIONS = {
+    "plain": lambda domain: domain,
+    "scaled": lambda domain: Domain(3.0 * domain.X, domain.y),
+    "rows": normalize,
+    "zscore": lambda domain: normalize(domain, "zscore"),
+    "zscore of some": lambda domain: normalize(domain.take(np.arange(6, 30)), "zscore"),
+    "zscore, rows": lambda domain: normalize(normalize(domain, "zscore")),
+    "rows, zscore": lambda domain: normalize(normalize(domain), "zscore"),
+    "twice": lambda domain: normalize(normalize(domain.take(np.arange(20)), "zscore"), "zscore"),
+}
+
+
+@pytest.mark.parametrize("past", PREPARATIONS)
+@pytest.mark.parametrize("now", PREPARATIONS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_are_found_again_after_recorded_preparations(past, now, dtype, rng):
+    X = (rng.normal(size=(30, 6)) * [1, 10, 0.1, 1, 1, 5] + [0, 3, 40, -2, 0, 1]).astype(dtype)
+    domain = Domain(X, np.arange(30) % 3)
+    known, target = PREPARATIONS[past](domain), PREPARATIONS[now](domain)
+    removed = len(known) - len(KnownClasses([known]).without(target))
+    first = 6 if "some" in past + now else 0
+    last = 20 if "twice" in (past, now) else 30
+    if past == now:
+        assert removed == len(known)
+    else:
+        assert removed == last - first
+    other = Domain(X + rng.normal(size=X.shape).astype(dtype), domain.y)
+    assert len(KnownClasses([known]).without(PREPARATIONS[now](other))) == len(known)
+
+
+def test_few_columns_are_compared_as_they_were(rng):
+    for m in (1, 2, 3, 4):
+        X = rng.normal(size=(20, m)) * 5 + 3
+        known = KnownClasses([normalize(Domain(X, np.arange(20) % 2), "zscore")])
+        assert len(known.without(Domain(X[:6]))) == 14
+        assert known.without(Domain(rng.normal(size=(20, m)))) is known

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from l2t import Domain, normalize, prepare
+from l2t.domains import KnownClasses
 from l2t.domains.preparation import PREPARATIONS
 from l2t.exceptions import InvalidInputError
 
@@ -45,6 +46,23 @@ def test_none_and_nonsense():
     for how in ("zscore", "centred"):
         with pytest.raises(InvalidInputError, match=f"'{how}' needs two rows or more, got 1"):
             normalize(domain, how)
+
+
+def test_zscores_are_recorded_and_can_be_undone(rng):
+    X = rng.normal(size=(20, 4)) * [1, 5, 0.1, 2] + [0, 3, 40, -2]
+    X[:, 3] = 7.0
+    domain = Domain(X, np.arange(20) % 2)
+    assert domain.prepared is None
+    assert normalize(domain).prepared is None
+    once = normalize(domain, "zscore")
+    part = normalize(once.take(np.arange(12)), "zscore")
+    for each, rows in ((once, X), (part, X[:12])):
+        shift, scale = each.prepared
+        np.testing.assert_allclose(each.X * scale + shift, rows, atol=1e-12)
+    assert normalize(once).prepared is once.prepared
+    assert once != Domain(once.X, once.y), "the record is part of the content"
+    with pytest.raises(InvalidInputError, match="prepared must be a finite shift and a positive"):
+        Domain(X, prepared=np.zeros((2, 4)))
 
 
 def _classes(rng, *, noise_scale=1.0, length=0.0, offset=0.0, directions=None):
@@ -96,13 +114,18 @@ def test_no_target_label_is_read(rng):
     both = source.take(np.arange(0, 240, 2))
     shuffled = Domain(target.X, rng.permutation(target.y))
     assert prepare(source, target).reason == prepare(source, shuffled).reason
-    # Rows of the source that are rows of the target count without their labels, and are left out.
-    found = prepare(source, Domain(both.X), "zscore")
-    assert len(found.source) == 120
-    assert "120 rows of the source are in the target" in found.reason
+    # Rows of the source that are rows of the target count without their labels.
     labels = np.where(np.arange(240) % 2 == 0, rng.permutation(source.y), source.y)
     again = prepare(Domain(source.X, labels), Domain(both.X))
     assert again.reason == prepare(source, Domain(both.X)).reason
+
+
+@pytest.mark.parametrize("how", PREPARATIONS)
+def test_rows_of_the_target_are_found_again_in_the_source(rng, how):
+    source = _classes(rng)
+    found = prepare(source, source.take(np.arange(0, 240, 2)), how)
+    left = KnownClasses([found.source]).without(found.target)
+    assert len(left) == 120
 
 
 def test_labels_that_are_not_marked_do_not_count(rng):
@@ -124,7 +147,5 @@ def test_by_name(rng):
     assert found.pair.source == normalize(domain)
     with pytest.raises(InvalidInputError, match="how must be one of auto, none, rows"):
         prepare(domain, domain, "l2")
-    with pytest.raises(InvalidInputError, match="two rows or more that are not in the target"):
-        prepare(domain, domain, "zscore")
     with pytest.raises(InvalidInputError, match="features"):
         prepare(domain, Domain([[1.0]]))

@@ -10,8 +10,9 @@ import pytest
 from scipy import sparse
 
 from l2t import Domain, DomainPair, algorithms, infer, open_store
-from l2t.domains import KnownClasses
+from l2t.domains import KnownClasses, normalize
 from l2t.exceptions import InvalidInputError, UnknownAlgorithmError
+from l2t.experiences import Run
 
 FOUR = ("identity", "spectrum", "classes", "classes+spectrum")
 
@@ -114,6 +115,39 @@ def test_no_target_label_reaches_any_W(rows, rng):
     for each in results.values():
         same_factors(each, results["none"])
     assert results["labelled"].choice == results["fillers"].choice
+
+
+@pytest.mark.parametrize("rows", [17, 1700])
+def test_no_label_of_a_stored_target_reaches_any_W(rows, rng):
+    """The store holds the target labelled: as it is, scaled, by row norms, by z-scores, and in part."""
+    pair = made(rows=rows)
+    bare = Domain(pair.target.X)
+    reference = infer(DomainPair(pair.source, bare), n_labels=6, n_rehearsals=2)
+    for y in (pair.target.y, permuted(pair.target.y, rng)):
+        past = Domain(pair.target.X, y)
+        stored = [
+            past,
+            Domain(0.2 * past.X, y),
+            normalize(past),
+            normalize(past, "zscore"),
+            normalize(normalize(past, "zscore")),
+            normalize(past.take(np.arange(0, len(y), 2)), "zscore"),
+        ]
+        with open_store("memory://") as store:
+            for each in stored:
+                store.add(run_on(each))
+            known = KnownClasses.of(store)
+        for target in (bare, normalize(bare, "zscore")):
+            assert known.n_classes == 3 * len(stored)
+            assert known.without(target).n_classes == 0
+        found = infer(DomainPair(pair.source, bare), n_labels=6, n_rehearsals=2, known=known)
+        same_factors(found, reference)
+
+
+def run_on(target):
+    """Return a run on a labelled target, as a store keeps it."""
+    W = np.eye(target.n_features)[:, :2]
+    return Run(DomainPair(target, target), "made", {}, 0, {}, "done", W=W)
 
 
 def test_labels_that_are_not_marked_are_not_even_counted(pair):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from l2t import Domain, algorithms
+from l2t import Domain, algorithms, open_store
 from l2t.domains import KnownClasses
+from l2t.exceptions import L2TWarning, StoreError
 from l2t.rehearsal import draw_plays, rehearse
 from l2t.rehearsal import rehearsal as module
+from l2t.statistics import mutual_share
 
 
 def known_classes(n_classes=8, n=40, m=10, noise=1.0, seed=0):
@@ -119,3 +121,85 @@ def test_base_algorithms_see_at_most_300_rows_and_cmf_the_features_themselves():
     rehearse(known, {"reduced": Watched(n_components=3), "raw": Raw(n_components=3)}, n_plays=2)
     assert seen == [(300, 256, False)] * 2 + [(300, 300, True)] * 2
     assert algorithms.CMF.needs_features
+
+
+@pytest.fixture
+def store():
+    with open_store("memory://") as opened:
+        yield opened
+
+
+def test_a_store_gives_the_same_numbers_and_saves_the_work(store, monkeypatch):
+    known, failing = known_classes(n=18), {"gfk": algorithms.make("gfk", n_components=-1)}
+    plain = rehearse(known, CANDIDATES | failing)
+    assert np.isnan(plain.before).any(), "NaN must come back too"
+    module._kept.clear()
+    stored = rehearse(known, CANDIDATES | failing, store=store)
+    module._kept.clear()
+    monkeypatch.setattr(module, "_score", None)
+    again = rehearse(known_classes(n=18), CANDIDATES | failing, store=store)
+    for found in (stored, again):
+        np.testing.assert_array_equal(found.before, plain.before)
+        assert (found.share, found.n_rows) == (plain.share, plain.n_rows)
+        assert (found.after.keys(), found.failed) == (plain.after.keys(), plain.failed)
+        for name in CANDIDATES:
+            np.testing.assert_array_equal(found.after[name], plain.after[name])
+
+
+def test_what_the_process_knows_reaches_the_store(store, monkeypatch):
+    rehearse(known_classes(), CANDIDATES)
+    rehearse(known_classes(), CANDIDATES, store=store)
+    module._kept.clear()
+    monkeypatch.setattr(module, "_score", None)
+    assert set(rehearse(known_classes(), CANDIDATES, store=store).after) == set(CANDIDATES)
+
+
+def test_rehearsals_are_no_runs(store):
+    rehearse(known_classes(), CANDIDATES, store=store)
+    assert (store.count(), list(store.experiences()), list(store.targets())) == (0, [], [])
+    assert store.check() == []
+
+
+def test_a_store_that_cannot_be_written_is_no_obstacle(tmp_path):
+    class ReadOnly:
+        def rehearsal(self, work):
+            return None
+
+        def add_rehearsal(self, work, outcome):
+            raise StoreError("the file is read-only")
+
+    with pytest.warns(L2TWarning, match="the rehearsal was not stored: the file is read-only"):
+        found = rehearse(known_classes(), CANDIDATES, store=ReadOnly())
+    assert set(found.after) == set(CANDIDATES)
+
+
+@pytest.mark.parametrize(
+    ("n_known", "n_classes", "share_classes"), [(3, 3, 3), (3, 9, 3), (9, 3, 3), (9, 6, 6)]
+)
+def test_neighbourhoods_are_those_of_as_many_classes_as_the_target_has(
+    n_known, n_classes, share_classes
+):
+    (play,) = draw_plays(known_classes(n_known), n_classes, 20, 1, random_state=0)
+    assert len(play.like_target) == 20 * share_classes
+    rows = {row.tobytes() for row in play.like_target}
+    assert {row.tobytes() for row in play.pair.target.X} <= rows
+    found = rehearse(known_classes(n_known), {}, n_classes=n_classes, rows_per_class=20)
+    assert found.n_rows == 20 * n_classes, "as many rows per class"
+
+
+@pytest.mark.parametrize("n_classes", [3, 6, 12])
+def test_three_known_classes_do_not_make_a_target_look_strange(n_classes):
+    """Among as many rows in all, more classes look more mutual than two; with as many per class not."""
+    rng, n = np.random.default_rng(0), n_classes + 3
+    codes = np.repeat(np.arange(n), 40)
+    now, before = [], []
+    for _ in range(20):
+        X = 3.0 * rng.normal(size=(n, 20))[codes] + rng.normal(size=(len(codes), 20))
+        known, target = KnownClasses([Domain(X[codes < 3], codes[codes < 3])]), X[codes >= 3]
+        found = rehearse(known, {}, n_classes=n_classes, rows_per_class=40, n_plays=1)
+        now.append(mutual_share(target, found.n_rows) - found.share)
+        plays = draw_plays(known, n_classes, 40, 1, random_state=0)
+        playing = np.mean([mutual_share(play.pair.target.X) for play in plays])
+        before.append(mutual_share(target, 80) - playing)
+    assert np.mean(now) == pytest.approx(0.0, abs=0.02)
+    assert np.mean(before) > 0.05

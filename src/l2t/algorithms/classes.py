@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -30,6 +31,9 @@ from l2t.typing import AnyArray, Array
 from l2t.validation import real_number
 
 __all__ = ["Classes", "ClassesSpectrum", "class_geometry"]
+
+#: T of known classes in use: both candidates need it.
+_cores: WeakKeyDictionary[KnownClasses, tuple[Array, float]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,9 @@ def class_geometry(known: KnownClasses, X: AnyArray) -> Array:
     T is scaled to a mean squared eigenvalue of 1. For more than 4,096 features it has one column for each
     dimension of the span of B and X, and does the same to the rows of X as the square one.
     """
-    core, outside = _core(known)
+    if known not in _cores:
+        _cores[known] = _core(known)
+    core, outside = _cores[known]
     basis, m = known.span.basis, known.n_features
     if m <= DENSE_FEATURES:
         T = basis @ ((core - outside * np.eye(len(core))) @ basis.T)

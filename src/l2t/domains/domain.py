@@ -48,6 +48,9 @@ class Domain:
     feature_names : sequence of str, optional
         Names of the columns, by default those of a DataFrame; not part of the content, but the domains
         of a pair must have the same ones where both have them.
+    prepared : array-like of shape (2, m), optional
+        What `normalize` did by column: the shift that was subtracted, and the scale that was divided by.
+        `KnownClasses` finds rows again by it.
 
     Examples
     --------
@@ -64,6 +67,7 @@ class Domain:
     groups: npt.NDArray[Any] | None
     name: str
     feature_names: tuple[str, ...] | None
+    prepared: npt.NDArray[np.float64] | None
 
     def __init__(
         self,
@@ -74,6 +78,7 @@ class Domain:
         groups: Any = None,
         name: str = "domain",
         feature_names: Sequence[str] | None = None,
+        prepared: Any = None,
     ) -> None:
         features = _features(X)
         n = len(features)
@@ -85,7 +90,8 @@ class Domain:
             mask = _known(labels, mask)
         names = _feature_names(X, feature_names, features.shape[1])
         together = None if groups is None else _column(groups, "groups", n)
-        values = (features, labels, mask, together, str(name), names)
+        steps = None if prepared is None else _prepared(prepared, features.shape[1])
+        values = (features, labels, mask, together, str(name), names, steps)
         for each, value in zip(fields(self), values, strict=True):
             object.__setattr__(self, each.name, value)
 
@@ -135,7 +141,7 @@ class Domain:
 
     @cached_property
     def fingerprint(self) -> str:
-        """The sha256 of the content (X, labels, mask, groups), the same on every machine."""
+        """The sha256 of the content (X, labels, mask, groups, preparation), the same on every machine."""
         digest = hashlib.sha256(b"l2t.Domain")
         for tag in ("X", "labeled", "y", "groups"):
             part, hashed = (
@@ -143,6 +149,8 @@ class Domain:
                 _label_digest if tag in ("y", "groups") else fingerprint,
             )
             digest.update(f"|{tag}:{'' if part is None else hashed(part)}".encode())
+        if self.prepared is not None:
+            digest.update(f"|prepared:{fingerprint(self.prepared)}".encode())
         return digest.hexdigest()
 
     def with_features(
@@ -161,6 +169,7 @@ class Domain:
         columns = {"y": self.y, "labeled": self.labeled, "groups": self.groups}
         taken = {role: None if each is None else each[at] for role, each in columns.items()}
         name = self.name if name is None else name
+        taken["prepared"] = self.prepared
         return Domain(self.X[at], **taken, name=name, feature_names=self.feature_names)
 
 
@@ -244,6 +253,15 @@ def _mask(values: Any, n: int) -> npt.NDArray[np.bool_]:
             f"got dtype {array.dtype} and shape {array.shape}"
         )
     return _frozen(np.ascontiguousarray(array), values)
+
+
+def _prepared(values: Any, m: int) -> npt.NDArray[np.float64]:
+    """Return shift and scale of the columns as a read-only array."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape == (2, m) and np.isfinite(array).all() and (array[1] > 0).all():
+        return _frozen(array, values)
+    rule = f"a finite shift and a positive scale for each of {m} columns"
+    raise InvalidInputError(f"prepared must be {rule}, got {array.tolist()!r:.80}")
 
 
 def _encoded(values: npt.NDArray[Any]) -> tuple[tuple[Any, ...], npt.NDArray[np.intp]]:

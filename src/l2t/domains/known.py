@@ -19,11 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from l2t.domains.domain import Domain
+from l2t.domains.matching import first_time, same_rows
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import fingerprint, principal_axes
 from l2t.typing import AnyArray, Array
 
-__all__ = ["KnownClasses", "KnownSpan", "occurs"]
+__all__ = ["KnownClasses", "KnownSpan"]
 
 Codes = npt.NDArray[np.intp]
 
@@ -32,8 +33,6 @@ MAX_DIMENSIONS = 256
 #: So many spans are kept in the process, for the next target of the same source.
 SPANS_KEPT = 4
 _spans: OrderedDict[str, KnownSpan] = OrderedDict()
-#: Unit rows closer than this are the same row, up to the rounding of float32.
-SAME_ROW = 1e-5
 
 
 class _Store(Protocol):
@@ -101,20 +100,23 @@ class KnownClasses:
         codes: list[Codes] = [np.empty(0, dtype=np.intp)]
         classes: list[tuple[float, int]] = []
         seen: set[bytes] = set()
-        for domain, weight in zip(origins, shares, strict=True):
+        for number, (domain, weight) in enumerate(zip(origins, shares, strict=True)):
             known = domain.codes
             if domain.labeled is not None:
                 known = np.where(domain.labeled, known, -1)
-            fresh = _first_time(seen, domain.X, known)
+            fresh = first_time(seen, domain.X, known >= 0)
+            weight *= fresh.sum() / max((known >= 0).sum(), 1)
             for code in np.unique(known[known >= 0]):
                 members = np.flatnonzero(fresh & (known == code))
                 X.append(domain.X[members])
                 codes.append(np.full(len(members), len(classes)))
-                classes.append((weight, int((known == code).sum())))
-        weight_of, size_of = np.array(classes, dtype=np.float64).reshape(-1, 2).T
-        self._set(np.concatenate(X), np.concatenate(codes), weight_of, size_of)
+                classes.append((weight, number))
+        self._prepared = [domain.prepared for domain in origins]
+        weight_of = np.array([weight for weight, _ in classes], dtype=np.float64)
+        origin_of = np.array([number for _, number in classes], dtype=np.intp)
+        self._set(np.concatenate(X), np.concatenate(codes), weight_of, origin_of)
 
-    def _set(self, X: AnyArray, codes: Codes, weights: Array, sizes: Array) -> None:
+    def _set(self, X: AnyArray, codes: Codes, weights: Array, origins: Codes) -> None:
         """Take rows, class after class; those with code -1 are dropped, and classes of one row or none."""
         left = np.bincount(codes[codes >= 0], minlength=len(weights))
         kept = np.flatnonzero((left > 1) & (weights > 0))
@@ -122,7 +124,14 @@ class KnownClasses:
         number[kept] = np.arange(len(kept))
         codes = number[codes]
         self.X, self.codes = X[codes >= 0], codes[codes >= 0]
-        self._weights, self._sizes = weights[kept], sizes[kept]
+        self._weights, self._origins = weights[kept], origins[kept]
+
+    def _derived(self, codes: Codes) -> KnownClasses:
+        """Return the classes without the rows with code -1."""
+        found = KnownClasses.__new__(KnownClasses)
+        found._prepared = self._prepared
+        found._set(self.X, codes, self._weights, self._origins)
+        return found
 
     @classmethod
     def of(cls, store: _Store, n_features: int | None = None) -> KnownClasses:
@@ -141,8 +150,11 @@ class KnownClasses:
 
     @property
     def weights(self) -> Array:
-        """How much each class counts: the weight of its origin, times the share of its rows that is left."""
-        return np.asarray(self._weights * np.bincount(self.codes) / self._sizes)
+        """How much each class counts: the weight of its origin, times the share of rows that are new in it.
+
+        Rows of a target that are removed change no weight: it would depend on their labels.
+        """
+        return self._weights
 
     def __len__(self) -> int:
         return len(self.X)
@@ -192,8 +204,7 @@ class KnownClasses:
     def only(self, classes: npt.ArrayLike) -> KnownClasses:
         """Return some of the classes, in the coordinates of all."""
         rows = np.isin(self.codes, classes)
-        found = KnownClasses.__new__(KnownClasses)
-        found._set(self.X, np.where(rows, self.codes, -1), self._weights, self._sizes)
+        found = self._derived(np.where(rows, self.codes, -1))
         rank = min(self.span.rank, max(len(found) - 1, 1))
         found.span = replace(self.span, rows=self.span.rows[rows], rank=rank)
         return found
@@ -207,30 +218,43 @@ class KnownClasses:
                 f"known classes must have the same features, got {self.n_features} and {other.n_features}"
             )
         seen: set[bytes] = set()
-        _first_time(seen, self.X, self.codes)
-        fresh = _first_time(seen, other.X, other.codes)
+        first_time(seen, self.X, self.codes >= 0)
+        fresh = first_time(seen, other.X, other.codes >= 0)
+        origins, n = other._origins[other.codes], len(other._prepared)
+        share = np.bincount(origins[fresh], minlength=n) / np.bincount(origins, minlength=n).clip(1)
         found = KnownClasses.__new__(KnownClasses)
+        found._prepared = self._prepared + other._prepared
         found._set(
             np.concatenate([self.X, other.X]),
             np.concatenate([self.codes, np.where(fresh, other.codes + self.n_classes, -1)]),
-            np.concatenate([self._weights, other._weights]),
-            np.concatenate([self._sizes, other._sizes]),
+            np.concatenate([self._weights, other._weights * share[other._origins]]),
+            np.concatenate([self._origins, other._origins + len(self._prepared)]),
         )
         return found
 
     def without(self, target: Domain) -> KnownClasses:
-        """Return the classes without the rows of a target, or of their positive multiples."""
+        """Return the classes without the rows of a target.
+
+        Rows are found again after they were multiplied by a positive number, and after a preparation that
+        their domain or the target records (`Domain.prepared`).
+        """
         if not self.n_classes:
             return self
         if target.n_features != self.n_features:
             raise InvalidInputError(
                 f"known must have the target's {target.n_features} features, got {self.n_features}"
             )
-        removed = occurs(self.X, target.X)
-        if not removed.any():
-            return self
-        found = KnownClasses.__new__(KnownClasses)
-        found._set(self.X, np.where(removed, -1, self.codes), self._weights, self._sizes)
+        removed = self._removed(target)
+        return self._derived(np.where(removed, -1, self.codes)) if removed.any() else self
+
+    def _removed(self, target: Domain) -> npt.NDArray[np.bool_]:
+        """Return which rows are rows of a target."""
+        if all(each is None for each in self._prepared):
+            return same_rows(self.X, target.X, None, target.prepared)
+        found = np.zeros(len(self), dtype=bool)
+        for number, prepared in enumerate(self._prepared):
+            rows = np.flatnonzero(self._origins[self.codes] == number)
+            found[rows] = same_rows(self.X[rows], target.X, prepared, target.prepared)
         return found
 
 
@@ -247,41 +271,3 @@ def _check(origins: list[Domain], weights: list[float]) -> None:
         raise InvalidInputError(
             f"weights must be one number from 0 to 1 for each of {len(origins)} domains, got {weights}"
         )
-
-
-def _first_time(seen: set[bytes], X: AnyArray, codes: Codes) -> npt.NDArray[np.bool_]:
-    """Return which labelled rows were not seen before, and add them to those that were."""
-    fresh = np.zeros(len(X), dtype=bool)
-    for i in np.flatnonzero(codes >= 0):
-        # In float32, so that a row is the same in any type that holds it.
-        key = hashlib.blake2b(X[i].astype(np.float32).data, digest_size=16).digest()
-        fresh[i] = key not in seen
-        seen.add(key)
-    return fresh
-
-
-def occurs(X: AnyArray, others: AnyArray) -> npt.NDArray[np.bool_]:
-    """Return which rows of X are a positive multiple of one of the others.
-
-    Candidates are found by one random projection of the unit rows, and compared in full. With one or two
-    features, where different rows are often multiples of each other, rows must be equal.
-    """
-    wide = X.shape[1] > 2
-    ours, theirs = (_unit(each) if wide else each.astype(np.float64) for each in (X, others))
-    slack = SAME_ROW * (1.0 if wide else float(np.abs(ours).max(initial=0.0)))
-    direction = np.random.default_rng(0).normal(size=(X.shape[1],))
-    direction = direction / np.linalg.norm(direction)
-    at, places = ours @ direction, theirs @ direction
-    order = np.argsort(places)
-    first, last = (np.searchsorted(places[order], at + sign * slack) for sign in (-1, 1))
-    found = np.zeros(len(X), dtype=bool)
-    for i in np.flatnonzero(last > first):
-        gaps = theirs[order[first[i] : last[i]]] - ours[i]
-        found[i] = bool((np.linalg.norm(gaps, axis=1) <= slack).any())
-    return found
-
-
-def _unit(X: AnyArray) -> Array:
-    rows = X.astype(np.float64)
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.where(norms > 0, norms, 1.0))

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from l2t.domains.domain import Domain
-from l2t.domains.known import occurs
+from l2t.domains.matching import same_rows
 from l2t.domains.pair import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import squared_distances
@@ -46,8 +46,7 @@ class Preparation:
     Attributes
     ----------
     source, target : Domain
-        The prepared domains. Rows of the source that are rows of the target too are left out wherever
-        the two would not be equal any more.
+        The prepared domains, each by its own statistics.
     how : {"none", "rows", "centred", "zscore"}
         What was done.
     reason : str
@@ -78,7 +77,7 @@ def prepare(
     Parameters
     ----------
     source, target : Domain
-        The domains. No label of the target is read.
+        The domains. No label of the target is read, nor that of a source row which is a row of the target.
     how : {"auto", "none", "rows", "centred", "zscore"}, default="auto"
         A preparation by name (`normalize`), or "auto" for the proposed one.
     random_state : int, default=0
@@ -100,20 +99,12 @@ def prepare(
     instance_of("target", target, Domain)
     one_of("how", how, ("auto", *PREPARATIONS))
     DomainPair(source, target)  # refuses other features
-    shared = occurs(source.X, target.X)
-    reason = f"{PREPARATIONS.get(how)}, as asked for"
     if how == "auto":
+        shared = same_rows(source.X, target.X, source.prepared, target.prepared)
         tried = _tried_on(source, ~shared, random_state)
         how, reason = _by_columns(source, target) if tried is None else _by_trial(tried)
-    if shared.any() and how in ("centred", "zscore"):
-        # Each domain has statistics of its own: later, nobody could see that a row is in both.
-        left = int((~shared).sum())
-        if left < 2:
-            raise InvalidInputError(
-                f"source must have two rows or more that are not in the target for {how!r}, got {left}"
-            )
-        source = source.take(~shared)
-        reason += f"; {shared.sum()} rows of the source are in the target and were left out"
+    else:
+        reason = f"{PREPARATIONS[how]}, as asked for"
     return Preparation(normalize(source, how), normalize(target, how), how, reason)
 
 
@@ -130,6 +121,12 @@ def normalize(domain: Domain, how: str = "rows") -> Domain:
         of this domain mean 0 and standard deviation 1 (n - 1 in the denominator; a constant column becomes
         0), ``"none"`` changes nothing.
 
+    Returns
+    -------
+    Domain
+        With `prepared`: what was done by column, after what was done before. Norms of rows are not
+        recorded, because rows are found again whatever their norms.
+
     Examples
     --------
     >>> normalize(Domain([[3.0, 4.0], [0.0, 0.0]])).X.tolist()
@@ -141,15 +138,23 @@ def normalize(domain: Domain, how: str = "rows") -> Domain:
         return domain
     if how in ("centred", "zscore") and len(domain) < 2:
         raise InvalidInputError(f"how={how!r} needs two rows or more, got {len(domain)}")
-    scaled = domain.X if how == "rows" else domain.X - domain.X.mean(axis=0)
-    if how == "zscore":
-        spread = domain.X.std(axis=0, ddof=1)
-        # Rounding leaves a constant column with a spread of its last digit: call it constant.
-        noise = np.finfo(domain.X.dtype).eps * np.abs(domain.X).max(axis=0) * len(domain)
-        scaled = np.where(spread > noise, scaled, 0.0) / _nonzero(spread)
-    else:
+    scaled, steps = domain.X, domain.prepared
+    if how != "rows":
+        shift, scale = domain.X.mean(axis=0), np.ones(domain.n_features)
+        scaled = domain.X - shift
+        if how == "zscore":
+            spread = domain.X.std(axis=0, ddof=1)
+            # Rounding leaves a constant column with a spread of its last digit: call it constant.
+            noise = np.finfo(domain.X.dtype).eps * np.abs(domain.X).max(axis=0) * len(domain)
+            scale = _nonzero(spread)
+            scaled = np.where(spread > noise, scaled, 0.0) / scale
+        before = (0.0, 1.0) if steps is None else steps
+        steps = np.array([before[0] + before[1] * shift, before[1] * scale])
+    if how != "zscore":
         scaled = scaled / _nonzero(np.linalg.norm(scaled, axis=1, keepdims=True))
-    return domain.with_features(scaled.astype(domain.X.dtype), feature_names=domain.feature_names)
+    X = scaled.astype(domain.X.dtype)
+    known = {"labeled": domain.labeled, "groups": domain.groups, "prepared": steps}
+    return Domain(X, domain.y, **known, name=domain.name, feature_names=domain.feature_names)
 
 
 def _by_trial(tried: dict[str, Array]) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from l2t.domains import Domain, DomainPair, KnownClasses
+from l2t.typing import AnyArray
 
 __all__ = ["Play", "draw_plays", "playing_classes"]
 
@@ -30,10 +31,14 @@ class Play:
         The classes that play the source.
     pair : DomainPair
         At most 300 rows of them, and the rows that play the target, with their labels.
+    like_target : array of shape (n, m)
+        Rows of as many classes as the real target has, or of all that are known: those that play the target,
+        and others where too few classes are known for so many to play it.
     """
 
     known: KnownClasses
     pair: DomainPair
+    like_target: AnyArray
 
 
 def playing_classes(known: KnownClasses, n_classes: int) -> int:
@@ -56,17 +61,25 @@ def draw_plays(
     for i in range(n_plays if playing else 0):
         rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=(i,)))
         order = rng.permutation(known.n_classes)
-        target = [
-            rng.permutation(np.flatnonzero(known.codes == code))[:rows_per_class]
-            for code in order[:playing]
-        ]
+        rows = _some_rows(known, order[:playing], rows_per_class, rng)
         source = known.only(order[playing:])
         some = np.sort(rng.permutation(len(source))[:MAX_SOURCE_ROWS])
-        rows = np.concatenate(target)
+        others = _some_rows(known, order[playing:n_classes], rows_per_class, rng)
         yield Play(
             source,
             DomainPair(
                 Domain(source.X[some], source.codes[some], name="playing source"),
                 Domain(known.X[rows], known.codes[rows], name="playing target"),
             ),
+            known.X[np.concatenate([rows, others])],
         )
+
+
+def _some_rows(
+    known: KnownClasses, classes: AnyArray, rows_per_class: int, rng: np.random.Generator
+) -> AnyArray:
+    """Return the places of random rows of each class."""
+    found = [np.empty(0, dtype=np.intp)]
+    for code in classes:
+        found.append(rng.permutation(np.flatnonzero(known.codes == code))[:rows_per_class])
+    return np.concatenate(found)

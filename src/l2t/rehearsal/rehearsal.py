@@ -1,8 +1,8 @@
 """What candidates were worth in rehearsal.
 
 A rehearsed improvement ratio is a real one, measured with labels, in the feature space of the user. It
-depends on the known classes alone, and is kept by content: in the process (a bounded number), so that the
-next target of the same source finds it ready.
+depends on the known classes alone, and is kept by content, so that the next target of the same source finds
+it ready: in the process (a bounded number) and, where one is given, in a store.
 """
 
 from __future__ import annotations
@@ -12,14 +12,17 @@ import json
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from l2t._version import __version__
 from l2t.algorithms import Algorithm
 from l2t.domains import KnownClasses
-from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
+from l2t.exceptions import InvalidInputError, L2TError, L2TWarning, StoreError
 from l2t.experiences import evaluate
+from l2t.experiences.store import ExperienceStore
 from l2t.rehearsal.plays import Play, draw_plays, playing_classes
 from l2t.statistics import mutual_share
 from l2t.typing import AnyArray, Array
@@ -50,9 +53,10 @@ class Rehearsal:
     before : array of shape (plays, shots)
         The accuracies of 1-NN on the features as they are; NaN where a play has too few rows.
     share : float
-        How mutual the neighbourhoods of the playing targets are (`mutual_share`), in the mean.
+        How mutual the neighbourhoods of known rows are (`mutual_share`), in the mean: among as many classes
+        as the real target has, or all that are known.
     n_rows : int
-        The rows of a playing target, in the mean.
+        Among so many rows of the real target its share is comparable: there are then as many rows per class.
     after : mapping of str to array of shape (plays, shots)
         The accuracies with the W of each candidate.
     failed : mapping of str to str
@@ -116,6 +120,7 @@ def rehearse(
     rows_per_class: int = 80,
     n_plays: int = N_PLAYS,
     random_state: int = 0,
+    store: ExperienceStore | None = None,
 ) -> Rehearsal:
     """Try candidates on known classes.
 
@@ -131,6 +136,8 @@ def rehearse(
         How many times, each with other classes.
     random_state : int
         The seed of the plays.
+    store : ExperienceStore, optional
+        Where rehearsals are kept beside the process: what is there is not done again.
 
     Returns
     -------
@@ -141,7 +148,8 @@ def rehearse(
     if not (playing and n_plays):
         return NONE
     rows = min(ROWS_PER_CLASS, key=lambda each: abs(np.log(each / rows_per_class)))
-    stage = _Stage(known, playing, rows, n_plays, random_state)
+    alike = min(n_classes, known.n_classes)
+    stage = _Stage(known, playing, alike, rows, n_plays, random_state, store)
     plain = stage.accuracies(None)
     if isinstance(plain, str) or not np.isfinite(plain[:, : len(SHOTS)]).all(axis=0).any():
         return NONE
@@ -152,7 +160,7 @@ def rehearse(
         SHOTS,
         before,
         float(share),
-        int(n_rows),
+        round(n_rows * n_classes / alike),
         {name: found for name, found in tried.items() if not isinstance(found, str)},
         {name: found for name, found in tried.items() if isinstance(found, str)},
     )
@@ -165,44 +173,80 @@ def with_known(algorithm: Algorithm, known: KnownClasses) -> Algorithm:
     return algorithm
 
 
+@dataclass(frozen=True, eq=False)
 class _Stage:
     """Plays with fixed settings; each candidate is tried once."""
 
-    def __init__(self, known: KnownClasses, *settings: int) -> None:
-        self._known, self._settings = known, settings
-        self._plays: dict[bool, list[Play]] = {}
+    known: KnownClasses
+    playing: int
+    alike: int
+    rows_per_class: int
+    n_plays: int
+    random_state: int
+    store: ExperienceStore | None
+    plays: dict[bool, list[Play]] = field(default_factory=dict)
 
     def accuracies(self, algorithm: Algorithm | None) -> Array | str:
         """Return the accuracies (plays, shots) of a candidate; why not, where it fails.
 
-        For no candidate, with two columns more: how mutual the neighbourhoods are, and the number of rows.
+        For no candidate, with two columns more: how mutual the neighbourhoods are among rows like those of
+        the target, and the number of these rows.
         """
-        key = self._key(algorithm)
-        if key in _kept:
-            _kept.move_to_end(key)
-            return _kept[key]
-        found: Array | str
-        try:
-            found = np.stack([_score(play, algorithm) for play in self._drawn(algorithm)])
-        except L2TError as error:
-            found = str(error)
+        work = self._work(algorithm)
+        key = json.dumps(work, sort_keys=True)
+        stored = None if self.store is None else self.store.rehearsal(work)
+        found = _kept.get(key) if stored is None else _decoded(stored)
+        if found is None:
+            try:
+                found = np.stack([_score(play, algorithm) for play in self._drawn(algorithm)])
+            except L2TError as error:
+                found = str(error)
+        if self.store is not None and stored is None:
+            try:
+                self.store.add_rehearsal(work, _encoded(found))
+            except StoreError as error:  # the store may be read-only
+                warnings.warn(f"the rehearsal was not stored: {error}", L2TWarning, stacklevel=4)
         _kept[key] = found
+        _kept.move_to_end(key)
         while len(_kept) > KEPT:
             _kept.popitem(last=False)
         return found
 
-    def _key(self, algorithm: Algorithm | None) -> str:
-        name = "" if algorithm is None else algorithm.name
-        params = dict(getattr(algorithm, "params", {}))
-        return json.dumps([self._known.fingerprint, name, params, *self._settings], sort_keys=True)
+    def _work(self, algorithm: Algorithm | None) -> dict[str, Any]:
+        """Return all that determines the accuracies, as plain values."""
+        work: dict[str, Any] = {
+            "known": self.known.fingerprint,
+            "algorithm": "identity" if algorithm is None else algorithm.name,
+            "params": dict(getattr(algorithm, "params", {})),
+            "n_classes": self.playing,
+            "rows_per_class": self.rows_per_class,
+            "n_plays": self.n_plays,
+            "random_state": self.random_state,
+            "shots": list(SHOTS),
+            "n_draws": N_DRAWS,
+            "version": __version__,
+        }
+        return work | ({"share_classes": self.alike} if algorithm is None else {})
 
     def _drawn(self, algorithm: Algorithm | None) -> Iterable[Play]:
         """Return the plays, in principal coordinates unless the algorithm needs the features themselves."""
         whole = bool(getattr(algorithm, "needs_features", False))
-        if whole not in self._plays:
-            known = self._known if whole else self._known.reduced()
-            self._plays[whole] = list(draw_plays(known, *self._settings))
-        return self._plays[whole]
+        if whole not in self.plays:
+            known = self.known if whole else self.known.reduced()
+            settings = (self.rows_per_class, self.n_plays, self.random_state)
+            self.plays[whole] = list(draw_plays(known, self.alike, *settings))
+        return self.plays[whole]
+
+
+def _encoded(found: Array | str) -> list[list[float | None]] | str:
+    """Return accuracies as plain values; NaN becomes None."""
+    if isinstance(found, str):
+        return found
+    return [[None if np.isnan(each) else each for each in row] for row in found.tolist()]
+
+
+def _decoded(stored: Any) -> Array | str:
+    return stored if isinstance(stored, str) else np.array(stored, dtype=np.float64)
 
 
 def _score(play: Play, algorithm: Algorithm | None) -> Array:
@@ -210,7 +254,7 @@ def _score(play: Play, algorithm: Algorithm | None) -> Array:
     target = play.pair.target
     counts = [each * len(target.classes) for each in SHOTS]
     if algorithm is None:
-        seen = mutual_share(target.X), float(len(target))
+        seen = mutual_share(play.like_target), float(len(play.like_target))
         return np.append(_accuracies(target.X, target.codes, counts), seen)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", L2TWarning)  # fewer components are fine here

@@ -133,6 +133,7 @@ def test_opening_and_listing_read_no_arrays(path):
         ("UPDATE l2t_domains SET y_values = replace(y_values, '2', '9')", "another fingerprint"),
         ("UPDATE l2t_arrays SET data = x'00'", "is damaged"),
         ("UPDATE l2t_functions SET content = '{'", "function 1 is damaged"),
+        ("INSERT INTO l2t_rehearsals VALUES ('a', '{}', '1', 0)", "rehearsal a is damaged"),
         ("DELETE FROM l2t_runs WHERE random_state = '1'", "is not used by any run"),
         ("DELETE FROM l2t_arrays", "refers to a row of l2t_arrays"),
     ],

@@ -69,7 +69,9 @@ def domains(draw: st.DrawFn, m: int) -> Domain:
     groups = column(draw, n) if draw(st.booleans()) else None
     name = draw(st.text(max_size=5))
     names = draw(st.sampled_from([None, [f"\0{column}ü" for column in range(m)]]))
-    return Domain(X, y, labeled=labeled, groups=groups, name=name, feature_names=names)
+    prepared = draw(st.sampled_from([None, [[0.5] * m, [3.0] * m]]))
+    roles = {"labeled": labeled, "groups": groups, "prepared": prepared}
+    return Domain(X, y, **roles, name=name, feature_names=names)
 
 
 @st.composite

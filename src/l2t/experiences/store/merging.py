@@ -17,6 +17,7 @@ from l2t.experiences.store import schema, writing
 from l2t.experiences.store.agent_records import last_number
 from l2t.experiences.store.database import Database, store_errors
 from l2t.experiences.store.reading import naming, read_array
+from l2t.experiences.store.rehearsals import verify_rehearsal
 from l2t.experiences.store.rows import Packed, Row, decode, domain_of, statistics_of
 from l2t.experiences.store.schema import arrays, domains, functions, runs, suggestions
 from l2t.experiences.store.writing import batches, present, unreferenced
@@ -32,7 +33,8 @@ def problems(connection: Connection) -> Iterator[str]:
                 yield f"SQLite finds the file damaged: {message.splitlines()[0]}"
         for table, _row, parent, _key in connection.execute(text("PRAGMA foreign_key_check")):
             yield f"a row of {table} refers to a row of {parent} that is missing"
-    for key in (domains.c.fingerprint, runs.c.key, suggestions.c.id, functions.c.number):
+    keys = (domains.c.fingerprint, runs.c.key, suggestions.c.id, functions.c.number)
+    for key in (*keys, schema.rehearsals.c.key):
         for batch in batches(connection.execute(select(key)).scalars()):
             for row in connection.execute(select(key.table).where(key.in_(batch))).all():
                 try:
@@ -57,6 +59,8 @@ def verify(connection: Connection, key: Column[Any], row: Any) -> None:
                 raise ValueError("its content has another fingerprint")
         elif key.table is functions:
             json.loads(row.content)
+        elif key.table is schema.rehearsals:
+            verify_rehearsal(row)
         elif key.table in (runs, suggestions):
             if key.table is runs:
                 _verify_work(row)
@@ -92,7 +96,7 @@ def _users(connection: Connection, domain: Any) -> str:
 
 
 def merge(target: Database, source: Database) -> Merged:
-    """Copy the runs, suggestions, functions and collections that the target does not have."""
+    """Copy the runs, suggestions, rehearsals, functions and collections that the target does not have."""
     with source.reading() as old, target.writing(alone=True) as new:
         copy = _Copy(source, old, new)
         # Two histories of one function cannot be joined: the target keeps its own, if it has one.
@@ -105,6 +109,7 @@ def merge(target: Database, source: Database) -> Merged:
         n_suggestions = copy.table(suggestions.c.id, run=None)
         copy.outcomes()
         copy.table(schema.collections.c.id)
+        copy.table(schema.rehearsals.c.key)
         if adopt:
             copy.table(functions.c.number)
         writing.delete_unreferenced(new)  # what only damaged runs refer to

@@ -107,6 +107,7 @@ def _domain_row(domain: Domain, arrays: dict[str, Row]) -> Row:
         "n_features": domain.n_features,
         "X": keep(domain.X, "X", arrays),
         "labeled": keep(domain.labeled, "labeled", arrays),
+        "prepared": keep(domain.prepared, "prepared", arrays),
     }
     for name, what, values in (("y", "labels", domain.y), ("groups", "groups", domain.groups)):
         codes, text = (None, None) if values is None else encode_labels(values, what)
@@ -152,6 +153,7 @@ def domain_of(row: Any, array: ArrayReader, name: str = "", features: str | None
         groups=None if groups is None else decode_labels(groups, row.groups_values),
         name=name,
         feature_names=None if features is None else json.loads(array(features).tobytes()),
+        prepared=array(row.prepared),
     )
 
 

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy import Column, Double, ForeignKey, Index, Integer, String, Table, Text
 
 __all__ = ["TRANSFER", "VERSION_TABLE", "arrays", "collections", "domains", "functions"]
-__all__ += ["metadata", "runs", "scores", "suggestions"]
+__all__ += ["metadata", "rehearsals", "runs", "scores", "suggestions"]
 
 VERSION_TABLE = "l2t_version"
 
@@ -56,7 +56,7 @@ domains = _table(
     Column("fingerprint", _HASH, primary_key=True),
     *_columns(Integer, "n_rows", "n_features"),
     *_references("l2t_arrays.hash", "X", nullable=False),
-    *_references("l2t_arrays.hash", "y", "labeled", "groups"),
+    *_references("l2t_arrays.hash", "y", "labeled", "groups", "prepared"),
     *_columns(Text, "y_values", "groups_values", nullable=True),
 )
 
@@ -105,6 +105,14 @@ functions = _table(
     *_columns(Integer, "n_runs", "n_judged"),
     *_columns(Double, "error", "incumbent_error", nullable=True),
     *_columns(sa.Boolean, "took_over"),
+    *_columns(sa.BigInteger, "created_at"),
+)
+
+#: One row per candidate that was rehearsed on known classes; both texts are JSON.
+rehearsals = _table(
+    "rehearsals",
+    Column("key", _HASH, primary_key=True),  # the sha256 of `work`
+    *_columns(Text, "work", "outcome"),
     *_columns(sa.BigInteger, "created_at"),
 )
 

@@ -16,6 +16,7 @@ from l2t.experiences.store.agent_records import AgentRecords, row_of
 from l2t.experiences.store.database import Database
 from l2t.experiences.store.merging import merge, problems
 from l2t.experiences.store.reading import Filters, RunReader, conditions, matching
+from l2t.experiences.store.rehearsals import RehearsalRecords
 from l2t.experiences.store.rows import Packed, pack
 from l2t.experiences.store.schema import collections, runs
 from l2t.experiences.store.summaries import Summaries
@@ -63,7 +64,7 @@ def upgrade_store(url: str | os.PathLike[str]) -> None:
     ExperienceStore(url, create=False, upgrade=True).close()
 
 
-class ExperienceStore(RunReader, AgentRecords):
+class ExperienceStore(RunReader, AgentRecords, RehearsalRecords):
     """Runs with their domains, W, statistics and scores; made by `open_store`.
 
     A store can be used by many threads and processes at once, and is pickled as its URL. Each method is

@@ -19,7 +19,7 @@ T = TypeVar("T", int, str)
 _BATCH = 500  # values of one statement
 _SIDES = ("source", "target")
 _ARRAYS_OF_RUNS = ("W", "statistics", "source_features", "target_features")
-_ARRAYS_OF_DOMAINS = ("X", "y", "labeled", "groups")
+_ARRAYS_OF_DOMAINS = ("X", "y", "labeled", "groups", "prepared")
 
 
 def batches(values: Iterable[T], size: int = _BATCH) -> Iterator[Sequence[T]]:

@@ -20,6 +20,7 @@ __all__ = [
     "check_delete_takes_what_nothing_needs",
     "check_merge",
     "check_reading_while_writing",
+    "check_rehearsals_are_kept_apart_from_runs",
 ]
 
 
@@ -87,3 +88,19 @@ def check_collections_are_kept(open: Open) -> None:
         assert store.collections(limit=1) == [second]
         other.merge(store)
         assert other.collections() == [second, later]
+
+
+def check_rehearsals_are_kept_apart_from_runs(open: Open) -> None:
+    """A rehearsal is kept once by its work, is no run, and a merge copies it."""
+    work = {"known": "abc", "algorithm": "classes", "params": {"power": 0.1}, "n_plays": 8}
+    outcome = [[0.1 + 0.2, None], [1 / 3, 1.0]]
+    with open() as store, open() as other:
+        assert store.rehearsal(work) is None
+        assert store.add_rehearsal(work, outcome)
+        assert not store.add_rehearsal(dict(reversed(work.items())), "something else")
+        assert store.rehearsal(work) == outcome
+        assert store.add_rehearsal(work | {"n_plays": 4}, "it failed")
+        assert (store.count(), store.keys(), store.check()) == (0, set(), [])
+        assert other.merge(store) == Merged(0, 0, ())
+        assert other.rehearsal(work) == outcome
+        assert other.rehearsal(work | {"n_plays": 4}) == "it failed"

@@ -1,0 +1,86 @@
+"""Finding the same rows again, also after they were scaled or prepared.
+
+A domain that was prepared records the shift b and the scale s of each column (`Domain.prepared`): a row x
+became ``z = (x - b) / s``. It may have been divided by its norm before or after that, so that
+``a z s + b = c x`` for some a, c > 0. Orthogonally to the shifts of two domains, the rows ``z s`` and
+``z' s'`` that were made of one x are then positive multiples of each other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import orth
+
+from l2t.typing import AnyArray, Array
+
+__all__ = ["first_time", "same_rows"]
+
+#: Unit rows closer than this are the same row, up to the rounding of float32.
+SAME_ROW = 1e-5
+
+
+def first_time(
+    seen: set[bytes], X: AnyArray, labelled: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
+    """Return which labelled rows were not seen before, and add them to those that were."""
+    fresh = np.zeros(len(X), dtype=bool)
+    for i in np.flatnonzero(labelled):
+        # In float32, so that a row is the same in any type that holds it.
+        key = hashlib.blake2b(X[i].astype(np.float32).data, digest_size=16).digest()
+        fresh[i] = key not in seen
+        seen.add(key)
+    return fresh
+
+
+def same_rows(
+    X: AnyArray,
+    others: AnyArray,
+    prepared: AnyArray | None = None,
+    others_prepared: AnyArray | None = None,
+) -> npt.NDArray[np.bool_]:
+    """Return which rows of X are among the others times a positive number, as they are or as they were.
+
+    With one or two features, where different rows are often multiples of each other, rows must be equal.
+    """
+    m = X.shape[1]
+    found = _occurs(X, others, any_scale=m > 2)
+    if prepared is None and others_prepared is None:
+        return found
+    plain = np.array([np.zeros(m), np.ones(m)])
+    (shift, scale), (their_shift, their_scale) = (
+        plain if each is None else each for each in (prepared, others_prepared)
+    )
+    ours, theirs = X * scale, others * their_scale
+    shifts = orth(np.column_stack([shift, their_shift]))
+    if m - shifts.shape[1] <= 2:
+        return found | _occurs(ours + shift, theirs + their_shift, any_scale=False)
+    ours, theirs = (each - (each @ shifts) @ shifts.T for each in (ours, theirs))
+    return found | _occurs(ours, theirs, any_scale=True)
+
+
+def _occurs(X: AnyArray, others: AnyArray, *, any_scale: bool) -> npt.NDArray[np.bool_]:
+    """Return which rows of X are equal to one of the others, or a positive multiple of it.
+
+    Candidates are found by one random projection, and compared in full.
+    """
+    ours, theirs = (_unit(each) if any_scale else each.astype(np.float64) for each in (X, others))
+    slack = SAME_ROW * (1.0 if any_scale else float(np.abs(ours).max(initial=0.0)))
+    direction = np.random.default_rng(0).normal(size=(X.shape[1],))
+    direction = direction / np.linalg.norm(direction)
+    at, places = ours @ direction, theirs @ direction
+    order = np.argsort(places)
+    first, last = (np.searchsorted(places[order], at + sign * slack) for sign in (-1, 1))
+    found = np.zeros(len(X), dtype=bool)
+    for i in np.flatnonzero(last > first):
+        gaps = theirs[order[first[i] : last[i]]] - ours[i]
+        found[i] = bool((np.linalg.norm(gaps, axis=1) <= slack).any())
+    return found
+
+
+def _unit(X: AnyArray) -> Array:
+    rows = X.astype(np.float64)
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(norms > 0, norms, 1.0))
