@@ -28,10 +28,8 @@ from reproduction.tasks import CANDIDATES, N_EVIDENCE, Task, log_ratio, measure_
 
 __all__ = ["Limits", "choose_limits", "expectations", "fit_forecast", "left_out", "write_forecast"]
 
-#: What a task counts by what was done to it; a true one counts 1.
-WEIGHTS = {"noise": 0.5, "unbalanced": 0.5} | {
-    mode: 0.25 for mode in MODES if mode not in ("true", "noise", "unbalanced")
-}
+#: What a true task counts beside one to which something was done.
+TRUE_WEIGHT = 2.0
 RIDGE = 3.0
 #: Numbers of labels per class that limits are chosen for.
 CHOSEN_FOR = (1, 5, 15)
@@ -218,10 +216,13 @@ def _evidence(tasks: list[Task], forecasts: dict[str, Forecast]) -> tuple[float,
 
 
 def _weights(tasks: list[Task]) -> Array:
-    """Return what each task counts: kinds alike, and modes by `WEIGHTS`."""
+    """Return what each task counts: kinds alike, and a true task more."""
     counts = Counter((task["kind"], task["mode"]) for task in tasks)
     return np.array(
-        [WEIGHTS.get(task["mode"], 1.0) / counts[task["kind"], task["mode"]] for task in tasks]
+        [
+            (TRUE_WEIGHT if task["mode"] == "true" else 1.0) / counts[task["kind"], task["mode"]]
+            for task in tasks
+        ]
     )
 
 

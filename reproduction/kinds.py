@@ -21,17 +21,9 @@ from l2t.domains.sampling import spelling
 
 __all__ = ["KINDS", "MODES", "SHIPPABLE", "Draw", "Kind", "draw"]
 
-#: What is done to the source or, with a number, to the target.
-MODES = (
-    "true",
-    "noise",
-    "permuted",
-    "adverse 0.3",
-    "adverse 0.6",
-    "adverse 1.0",
-    "adverse 1.6",
-    "unbalanced",
-)
+#: What is done to the source or, with a number, to the target; and its number in the seed of a draw.
+SEEDS = {"true": 0, "noise": 1, "adverse 0.6": 4, "adverse 1.0": 5, "unbalanced": 7}
+MODES = tuple(SEEDS)
 #: Draws are of these sizes: classes of the target, rows per class.
 CLASSES = (2, 3, 5, 8, 12, 20)
 ROWS = (20, 40, 80, 160)
@@ -97,7 +89,7 @@ def draw(kind: str, mode: str, number: int, data: Path, *, n_targets: int = 3) -
     """Return a draw of a kind; it depends on the kind, the mode and its number alone."""
     made = KINDS[kind]
     source, target = _domain(data, made.source), _domain(data, made.target)
-    rng = np.random.default_rng([0, sorted(KINDS).index(kind), MODES.index(mode), number])
+    rng = np.random.default_rng([0, sorted(KINDS).index(kind), SEEDS[mode], number])
     ours, theirs = _split(source, target, rng)
     n_classes = int(rng.choice([each for each in CLASSES if each <= len(theirs)]))
     rows = max(20, min(int(rng.choice(ROWS)), MOST_TARGET_ROWS // n_classes))

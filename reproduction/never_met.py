@@ -53,7 +53,6 @@ def write_families(data: Path, out: Path, work: Path, n_draws: int, n_jobs: int)
             for label, modes in {
                 "the true source": ["true"],
                 "noise in its place": ["noise"],
-                "permuted labels": ["permuted"],
                 "an adverse target": [mode for mode in MODES if mode.startswith("adverse")],
                 "unbalanced classes": ["unbalanced"],
             }.items()

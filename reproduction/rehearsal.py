@@ -39,7 +39,6 @@ def write_rehearsal(data: Path, out: Path, work: Path, n_draws: int, n_jobs: int
     groups = {
         "the true source": true,
         "noise in its place": [task for task in tasks if task["mode"] == "noise"],
-        "permuted labels": [task for task in tasks if task["mode"] == "permuted"],
         "an adverse target": [task for task in tasks if task["mode"] in ADVERSE],
     }
     means = [

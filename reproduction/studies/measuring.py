@@ -145,7 +145,7 @@ class Trial:
         """Return the target with the rows of a draw marked as labelled."""
         labelled = np.zeros(len(target), dtype=bool)
         labelled[self.splits[draw][0]] = True
-        return Domain(target.X, target.y, labeled=labelled, name="target")
+        return Domain(target.X, target.y, labeled=labelled, prepared=target.prepared, name="target")
 
 
 def geometric_mean(values: Iterable[float]) -> float:

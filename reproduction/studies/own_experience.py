@@ -32,7 +32,7 @@ CANDIDATES = ("identity", "spectrum", "classes", "classes+spectrum")
 #: Runs in the store.
 RUNS = (0, 20, 100, 400)
 SHOTS = (1, 5)
-N_CLASSES, N_ROWS, N_NEW = 3, 20, 12
+N_CLASSES, N_ROWS, N_NEW = 3, 20, 8
 
 
 def measure_experience(data: Path, work: Path) -> dict[str, Records]:

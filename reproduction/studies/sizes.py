@@ -25,7 +25,7 @@ __all__ = [
 ROWS = (45, 240, 960)
 #: Classes of the target, with which there are about 960 rows or as many as there are.
 SIZED = {"sketch > sketch": 12, "photo > style": 12, "letters": 3, "digits": 3, "characters": 3}
-N_PAIRS = 3
+N_PAIRS = 2
 SHOTS = (1, 5)
 #: Where a candidate is worth this much, it helps.
 HELPS = 1.02
@@ -153,7 +153,7 @@ def refusal_rows(records: Records) -> list[dict[str, Any]]:
     return rows
 
 
-def measure_style(data: Path, work: Path, n_pairs: int = 10, n_draws: int = 3) -> Records:
+def measure_style(data: Path, work: Path, n_pairs: int = 8, n_draws: int = 2) -> Records:
     """Return what the choice is worth on photo > style, with the labelled rows marked and not."""
 
     def measure() -> Records:

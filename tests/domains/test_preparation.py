@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from l2t import Domain, normalize, prepare
+from l2t.domains import KnownClasses
 from l2t.domains.preparation import PREPARATIONS
 from l2t.exceptions import InvalidInputError
 
@@ -117,6 +118,14 @@ def test_no_target_label_is_read(rng):
     labels = np.where(np.arange(240) % 2 == 0, rng.permutation(source.y), source.y)
     again = prepare(Domain(source.X, labels), Domain(both.X))
     assert again.reason == prepare(source, Domain(both.X)).reason
+
+
+@pytest.mark.parametrize("how", PREPARATIONS)
+def test_rows_of_the_target_are_found_again_in_the_source(rng, how):
+    source = _classes(rng)
+    found = prepare(source, source.take(np.arange(0, 240, 2)), how)
+    left = KnownClasses([found.source]).without(found.target)
+    assert len(left) == 120
 
 
 def test_labels_that_are_not_marked_do_not_count(rng):

@@ -46,7 +46,7 @@ class Preparation:
     Attributes
     ----------
     source, target : Domain
-        The prepared domains.
+        The prepared domains, each by its own statistics.
     how : {"none", "rows", "centred", "zscore"}
         What was done.
     reason : str
@@ -77,7 +77,7 @@ def prepare(
     Parameters
     ----------
     source, target : Domain
-        The domains. No label of the target is read.
+        The domains. No label of the target is read, nor that of a source row which is a row of the target.
     how : {"auto", "none", "rows", "centred", "zscore"}, default="auto"
         A preparation by name (`normalize`), or "auto" for the proposed one.
     random_state : int, default=0
@@ -99,11 +99,12 @@ def prepare(
     instance_of("target", target, Domain)
     one_of("how", how, ("auto", *PREPARATIONS))
     DomainPair(source, target)  # refuses other features
-    reason = f"{PREPARATIONS.get(how)}, as asked for"
     if how == "auto":
         shared = same_rows(source.X, target.X, source.prepared, target.prepared)
         tried = _tried_on(source, ~shared, random_state)
         how, reason = _by_columns(source, target) if tried is None else _by_trial(tried)
+    else:
+        reason = f"{PREPARATIONS[how]}, as asked for"
     return Preparation(normalize(source, how), normalize(target, how), how, reason)
 
 
@@ -137,21 +138,20 @@ def normalize(domain: Domain, how: str = "rows") -> Domain:
         return domain
     if how in ("centred", "zscore") and len(domain) < 2:
         raise InvalidInputError(f"how={how!r} needs two rows or more, got {len(domain)}")
-    shift = np.zeros(domain.n_features) if how == "rows" else domain.X.mean(axis=0)
-    scale = np.ones(domain.n_features)
-    scaled = domain.X - shift
-    if how == "zscore":
-        spread = domain.X.std(axis=0, ddof=1)
-        # Rounding leaves a constant column with a spread of its last digit: call it constant.
-        noise = np.finfo(domain.X.dtype).eps * np.abs(domain.X).max(axis=0) * len(domain)
-        scale = _nonzero(spread)
-        scaled = np.where(spread > noise, scaled, 0.0) / scale
-    else:
-        scaled = scaled / _nonzero(np.linalg.norm(scaled, axis=1, keepdims=True))
-    steps = domain.prepared
+    scaled, steps = domain.X, domain.prepared
     if how != "rows":
+        shift, scale = domain.X.mean(axis=0), np.ones(domain.n_features)
+        scaled = domain.X - shift
+        if how == "zscore":
+            spread = domain.X.std(axis=0, ddof=1)
+            # Rounding leaves a constant column with a spread of its last digit: call it constant.
+            noise = np.finfo(domain.X.dtype).eps * np.abs(domain.X).max(axis=0) * len(domain)
+            scale = _nonzero(spread)
+            scaled = np.where(spread > noise, scaled, 0.0) / scale
         before = (0.0, 1.0) if steps is None else steps
         steps = np.array([before[0] + before[1] * shift, before[1] * scale])
+    if how != "zscore":
+        scaled = scaled / _nonzero(np.linalg.norm(scaled, axis=1, keepdims=True))
     X = scaled.astype(domain.X.dtype)
     known = {"labeled": domain.labeled, "groups": domain.groups, "prepared": steps}
     return Domain(X, domain.y, **known, name=domain.name, feature_names=domain.feature_names)
