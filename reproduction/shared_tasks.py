@@ -20,7 +20,7 @@ from reproduction.office_caltech import DOMAINS, load_office_caltech
 
 __all__ = ["BENCHMARKS", "DEVELOPMENT", "SharedTask", "shared_tasks"]
 
-DEVELOPMENT = ("digits", "photo-sketch", "intents", "letters")
+DEVELOPMENT = ("digits", "photo-sketch", "intents", "letters", "noise features")
 BENCHMARKS = ("office-caltech-surf", "office-caltech-googlenet", "usps-mnist", "amazon-reviews",
               "activity")  # fmt: skip
 #: Intents of hwu64 and clinc150 that mean the same.
@@ -53,6 +53,9 @@ def shared_tasks(benchmark: str, data: Path) -> Iterator[SharedTask]:
         return
     if benchmark == "photo-sketch":
         yield from _photo_sketch(data)
+        return
+    if benchmark == "noise features":
+        yield from _noisy(data)
         return
     domains = _domains(benchmark, data)
     steps = (1, 2) if benchmark == "activity" else range(1, len(domains))
@@ -142,6 +145,24 @@ def _letters(data: Path) -> Iterator[SharedTask]:
             for rows in (place < np.quantile(place, 0.35), place > np.quantile(place, 0.65))
         )
         yield SharedTask("letters", f"low > high {seed}", low, high)
+
+
+def _noisy(data: Path) -> Iterator[SharedTask]:
+    """Yield digits and intents with 400 features of noise, of two and four times the spread of the data."""
+    for kind in ("digits", "intents"):
+        for task in shared_tasks(kind, data):
+            for strength in (2, 4):
+                rng = np.random.default_rng(0)
+                ours, theirs = (
+                    _with_noise(each, strength, rng) for each in (task.source, task.target)
+                )
+                yield SharedTask("noise features", f"{task.name} {strength}", ours, theirs)
+
+
+def _with_noise(domain: Domain, strength: float, rng: np.random.Generator) -> Domain:
+    some = _some(domain, 0, MOST_ROWS["benchmark"])
+    spread = strength * np.sqrt(some.X.var(axis=0).sum() / 400)
+    return some.with_features(np.hstack([some.X, spread * rng.normal(size=(len(some), 400))]))
 
 
 def _some(domain: Domain, seed: int, most: int = MOST_ROWS["development"]) -> Domain:

@@ -1,7 +1,9 @@
 """Shared classes: which candidate and classifier predict the target from the source, without target labels.
 
-Every candidate W is combined with every classifier, and each combination labels the target. The one is taken
-whose labels are smoothest over the target's own neighbours, corrected for chance as Cohen's kappa is,
+The classifier is the manifold-regularised one, which trusts neighbours; where neighbours tell the source's
+own classes much worse than logistic regression does, as in bags of words, it is logistic regression. Under
+every candidate W it labels the target. The W is taken whose labels are smoothest over the target's own
+neighbours, corrected for chance as Cohen's kappa is,
 
 ``(s - Σ_c q_c²) / (1 - Σ_c q_c²)``,  s the share of neighbours with the same predicted class, q the shares
 of the predicted classes,
@@ -29,11 +31,12 @@ from l2t.inference.shared.classifiers import CrossDomainClassifier
 from l2t.inference.shared.task import Combination, Task, TrainedOn
 from l2t.typing import AnyArray, Array
 
-__all__ = ["CANDIDATES", "CLASSIFIERS", "SharedInference", "infer_shared"]
+__all__ = ["CANDIDATES", "LEAST_TRUST", "SharedInference", "infer_shared"]
 
 #: "means" is identity with each domain centred by its own mean, as all but "identity" are.
 CANDIDATES = ("identity", "means", "coral", "gfk", "jda")
-CLASSIFIERS = ("1-nn", "logistic", "manifold")
+#: Where neighbours are trusted less, logistic regression is used: the middle of what development data allow.
+LEAST_TRUST = 0.7
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +98,7 @@ def infer_shared(
     sources: Domain | Sequence[Domain],
     *,
     candidates: Sequence[str] = CANDIDATES,
-    classifiers: Sequence[str] = CLASSIFIERS,
+    classifiers: Sequence[str] | None = None,
     random_state: int = 0,
 ) -> SharedInference:
     """Choose how to predict a target from sources with the same classes.
@@ -109,7 +112,8 @@ def infer_shared(
     candidates : sequence of str, optional
         "means", or names that `l2t.algorithms.make` takes.
     classifiers : sequence of str, optional
-        "1-nn", "logistic", "spreading" or "manifold".
+        Some of "1-nn", "logistic", "spreading" and "manifold"; the last by default, or the second where
+        neighbours do not tell the source's classes.
     random_state : int, default=0
         The seed of the rows that represent larger domains.
 
@@ -140,6 +144,8 @@ def infer_shared(
     spaces, failed = task.spaces(candidates)
     if not spaces:
         raise InvalidInputError(f"candidates must work for these domains, got {failed}")
+    if classifiers is None:
+        classifiers = ("manifold",) if task.trust >= LEAST_TRUST else ("logistic",)
     found = tuple(
         task.combine(name, kind, space) for name, space in spaces.items() for kind in classifiers
     )
@@ -147,9 +153,7 @@ def infer_shared(
     trained_on, accuracies = task.compare(best)
     model, chosen = task.fit(best, trained_on)
     weights = tuple(float(at in kept) for at in range(len(origins)))
-    return SharedInference(
-        chosen, trained_on, overlap, found, weights, accuracies, failed, model
-    )  # fmt: skip
+    return SharedInference(chosen, trained_on, overlap, found, weights, accuracies, failed, model)
 
 
 def _useful(task: Task, n_sources: int) -> list[int]:
@@ -157,7 +161,8 @@ def _useful(task: Task, n_sources: int) -> list[int]:
 
     def score(kept: list[int]) -> float:
         some = task.only(kept)
-        return some.combine("means", "manifold", some.plain).smoothness
+        kind = "manifold" if some.trust >= LEAST_TRUST else "logistic"
+        return some.combine("means", kind, some.plain).smoothness
 
     alone = {at: score([at]) for at in range(n_sources)}
     order = sorted(alone, key=lambda at: -alone[at])

@@ -30,6 +30,7 @@ NEIGHBORS = 10
 #: How much all labelled target rows together count beside the source rows.
 TARGET_SHARE = 0.5
 FOLDS = 3
+HELD_OUT = 0.3
 
 TrainedOn = Literal["source", "target", "both"]
 
@@ -184,6 +185,27 @@ class Task:
             mean = Z[rows & self.drawn].mean(axis=0) if own else mean
             Z[rows] -= mean
         return Space(W, source_W, unit_rows(Z), mean)
+
+    @cached_property
+    def trust(self) -> float:
+        """How far neighbours tell the source's classes, beside logistic regression; both above chance."""
+        codes = self.codes[self.source]
+        chance = np.bincount(codes[codes >= 0]).max() / max(int((codes >= 0).sum()), 1)
+        nearest, linear = (
+            self.held_out(kind, self.plain) - chance for kind in ("1-nn", "logistic")
+        )
+        return float(nearest / linear) if linear > 0 else 1.0
+
+    def held_out(self, kind: str, space: Space) -> float:
+        """Return the accuracy on some of the source rows of a classifier trained on the others."""
+        Z, codes = space.rows[self.source], self.codes[self.source]
+        hidden = (np.random.default_rng(1).random(len(codes)) < HELD_OUT) & (codes >= 0)
+        if not hidden.any() or len(np.unique(codes[~hidden & (codes >= 0)])) < 2:
+            return 0.0
+        everywhere = np.ones(len(codes), bool)
+        model = make_classifier(kind)
+        model.fit(Z, np.where(hidden, -1, codes), everywhere, np.ones(len(codes)))
+        return float(np.mean(model.predict_proba(Z[hidden]).argmax(axis=1) == codes[hidden]))
 
     def combine(self, name: str, kind: str, space: Space) -> Combination:
         """Return what a classifier trained on the source predicts."""
