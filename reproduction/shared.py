@@ -21,13 +21,15 @@ from l2t.inference.shared.inference import CANDIDATES, LEAST_TRUST
 from l2t.inference.shared.task import Task
 from l2t.progress import progress_bar
 from l2t.typing import AnyArray, Array
-from reproduction.office_caltech import PUBLISHED, load_office_caltech
+from reproduction.office_caltech import PUBLISHED
 from reproduction.pages import write_page
 from reproduction.shared_tasks import (
     BENCHMARKS,
     DEVELOPMENT,
     MOST_ROWS,
     SharedTask,
+    SourceGroup,
+    several_sources,
     shared_tasks,
 )
 
@@ -38,8 +40,6 @@ CLASSIFIERS = ("1-nn", "logistic", "manifold")
 SHOTS = (1, 3, 10)
 #: Tasks of each benchmark that are measured with target labels.
 N_CURVES = 1
-#: Rows of each domain of Office-Caltech, where several are sources.
-SOURCE_ROWS = 250
 #: Candidates where there are target labels or several sources.
 FEW = ("means", "gfk")
 #: What else a combination could be chosen by.
@@ -65,11 +65,13 @@ def write_shared(data: Path, out: Path, work: Path) -> None:
         for task in shared_tasks(kind, data)
     ]
     found = _run(jobs, work)
-    domains = {
-        name: _some_rows(each)
-        for name, each in load_office_caltech(data / "office-caltech-surf").items()
-    }
-    several = _run([(f"sources to {name}", _several, (name, domains)) for name in domains], work)
+    several = _run(
+        [
+            (f"sources {group.kind} {i}", _several, group)
+            for i, group in enumerate(several_sources(data))
+        ],
+        work,
+    )
     curves = _run(
         [
             (f"{kind} {task.name} labels", _curve, task)
@@ -90,7 +92,6 @@ def write_shared(data: Path, out: Path, work: Path) -> None:
         surf=_surf(found),
         rows=MOST_ROWS,
         least_trust=LEAST_TRUST,
-        source_rows=SOURCE_ROWS,
         n_curves=N_CURVES,
         curves=_mean_curves(curves),
         several=several,
@@ -203,37 +204,26 @@ def _target_only(target: Domain, few: AnyArray) -> float:
     return float(np.mean(model.predict_proba(Z[~few]).argmax(axis=1) == codes[~few]))
 
 
-def _several(task: tuple[str, dict[str, Domain]]) -> Measured:
-    """Return accuracies on one domain of Office-Caltech from each other one, from all, and with noise."""
-    name, domains = task
-    target = domains[name]
-    sources = {
-        other: Domain(each.X, each.y, name=other)
-        for other, each in domains.items()
-        if other != name
-    }
-    rng = np.random.default_rng(0)
+def _several(group: SourceGroup) -> Measured:
+    """Return accuracies from each source alone, from all, and from all with one of noise."""
+    sources = {name: Domain(each.X, each.y, name=name) for name, each in group.sources.items()}
     first = next(iter(sources.values()))
-    noise = Domain(rng.normal(size=first.X.shape), first.y, name="noise")
-    bare, rows = Domain(target.X), np.ones(len(target), dtype=bool)
+    spread = np.random.default_rng(0).normal(size=first.X.shape) * first.X.std()
+    noise = Domain(spread, first.y, name="noise")
+    bare, rows = Domain(group.target.X), np.ones(len(group.target), dtype=bool)
 
     def accuracy(*some: Domain) -> tuple[float, list[str]]:
         found = infer_shared(bare, list(some), candidates=FEW)
         used = [each.name for each, weight in zip(some, found.weights, strict=True) if weight]
-        return _accuracy(found, target, rows), used
+        return _accuracy(found, group.target, rows), used
 
-    two = list(sources.values())[:2]
     return {
-        "target": name,
-        "single": {other: accuracy(each)[0] for other, each in sources.items()},
+        "kind": group.kind,
+        "target": group.target.name,
+        "single": {name: accuracy(each)[0] for name, each in sources.items()},
         "all": accuracy(*sources.values()),
-        "two": accuracy(*two),
-        "noise": accuracy(*two, noise),
+        "noise": accuracy(*sources.values(), noise),
     }
-
-
-def _some_rows(domain: Domain) -> Domain:
-    return domain.take(np.random.default_rng(0).permutation(len(domain))[:SOURCE_ROWS])
 
 
 def _best(task: Measured, rule: str, kinds: tuple[str, ...] = CLASSIFIERS) -> str:

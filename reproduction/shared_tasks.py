@@ -18,7 +18,8 @@ from l2t.domains.sampling import spelling
 from l2t.typing import AnyArray
 from reproduction.office_caltech import DOMAINS, load_office_caltech
 
-__all__ = ["BENCHMARKS", "DEVELOPMENT", "SharedTask", "shared_tasks"]
+__all__ = ["BENCHMARKS", "DEVELOPMENT", "MOST_ROWS", "SharedTask", "SourceGroup", "several_sources"]
+__all__ += ["shared_tasks"]
 
 DEVELOPMENT = ("digits", "photo-sketch", "intents", "letters", "noise features")
 BENCHMARKS = ("office-caltech-surf", "office-caltech-googlenet", "usps-mnist", "amazon-reviews",
@@ -44,6 +45,46 @@ class SharedTask:
     name: str
     source: Domain
     target: Domain
+
+
+@dataclass(frozen=True, eq=False)
+class SourceGroup:
+    """Several sources of one target."""
+
+    kind: str
+    target: Domain
+    sources: dict[str, Domain]
+
+
+def several_sources(data: Path) -> Iterator[SourceGroup]:
+    """Yield targets with several sources: each domain of SURF, and development data.
+
+    Development: another domain and rows of the target's own; and letters in four parts along a direction.
+    """
+    surf = _domains("office-caltech-surf", data)
+    yield from _each_from_others("surf", {name: _some(each, 0, 250) for name, each in surf.items()})
+    for kind in ("digits", "intents", "photo-sketch"):
+        for task in list(shared_tasks(kind, data))[:2]:
+            order = np.random.default_rng(3).permutation(len(task.target))
+            near, target = task.target.take(order[:200]), task.target.take(order[-200:])
+            far = _some(task.source, 0, 200)
+            yield SourceGroup(kind, target, {"far": far, "near": near})
+    letters = normalize(read_domain(data / "letters" / "letters.npz"), "zscore")
+    rng = np.random.default_rng(0)
+    few = letters.take(np.isin(letters.codes, rng.permutation(26)[:10]))
+    parts = np.array_split(np.argsort(few.X @ rng.normal(size=few.n_features)), 4)
+    yield from _each_from_others(
+        "letters",
+        {
+            f"part {i}": normalize(_some(few.take(rows), 0, 200), "zscore")
+            for i, rows in enumerate(parts, 1)
+        },
+    )
+
+
+def _each_from_others(kind: str, domains: dict[str, Domain]) -> Iterator[SourceGroup]:
+    for name, target in domains.items():
+        yield SourceGroup(kind, target, {k: each for k, each in domains.items() if k != name})
 
 
 def shared_tasks(benchmark: str, data: Path) -> Iterator[SharedTask]:

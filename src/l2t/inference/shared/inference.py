@@ -12,6 +12,10 @@ so that giving all rows one class is worth nothing. On development data this cho
 validation, accuracy on held-out source rows, balance of classes and agreement of the combinations
 (docs/results/shared-classes.md). Labelled target rows are trained on and, cross-validated, decide between
 training on the source, on the target and on both.
+
+Several sources are used together, each centred by its own mean. One whose features do not tell its own
+classes, such as noise, is left out. Smoothness does not choose between sources: a source far away can label
+the target as smoothly as a near one, and wrongly.
 """
 
 from __future__ import annotations
@@ -37,6 +41,8 @@ __all__ = ["CANDIDATES", "LEAST_TRUST", "SharedInference", "infer_shared"]
 CANDIDATES = ("identity", "means", "coral", "gfk", "jda")
 #: Where neighbours are trusted less, logistic regression is used: the middle of what development data allow.
 LEAST_TRUST = 0.7
+#: A source whose classes its own features tell no better than this is not used beside others.
+LEAST_SKILL = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +60,7 @@ class SharedInference:
     combinations : tuple of Combination
         All that was compared, in order.
     weights : tuple of float
-        For each source in order, 1 where it is used and 0 where it adds nothing.
+        For each source in order, 1 where it is used and 0 where its features do not tell its own classes.
     accuracies : mapping of str to float
         Accuracy on labelled target rows, cross-validated, by what was trained on; empty without any.
     failed : mapping of str to str
@@ -108,7 +114,7 @@ def infer_shared(
     target : Domain
         The target; labels that `labeled` marks are used, no others.
     sources : Domain or sequence of Domain
-        Labelled sources. Of several, those are used that make the predicted classes smoother.
+        Labelled sources. Of several, those are used together whose features tell their own classes.
     candidates : sequence of str, optional
         "means", or names that `l2t.algorithms.make` takes.
     classifiers : sequence of str, optional
@@ -157,18 +163,6 @@ def infer_shared(
 
 
 def _useful(task: Task, n_sources: int) -> list[int]:
-    """Return the sources that make the predicted classes smoother, added one by one, best first."""
-
-    def score(kept: list[int]) -> float:
-        some = task.only(kept)
-        kind = "manifold" if some.trust >= LEAST_TRUST else "logistic"
-        return some.combine("means", kind, some.plain).smoothness
-
-    alone = {at: score([at]) for at in range(n_sources)}
-    order = sorted(alone, key=lambda at: -alone[at])
-    kept, best = order[:1], alone[order[0]]
-    for at in order[1:]:
-        value = score([*kept, at])
-        if value > best:
-            kept, best = [*kept, at], value
-    return kept
+    """Return the sources whose features tell their own classes; all of them where none do."""
+    kept = [at for at in range(n_sources) if task.only([at]).skill > LEAST_SKILL]
+    return kept or list(range(n_sources))

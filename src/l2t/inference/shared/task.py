@@ -31,6 +31,7 @@ NEIGHBORS = 10
 TARGET_SHARE = 0.5
 FOLDS = 3
 HELD_OUT = 0.3
+PLAIN = ("1-nn", "logistic")
 
 TrainedOn = Literal["source", "target", "both"]
 
@@ -189,12 +190,22 @@ class Task:
     @cached_property
     def trust(self) -> float:
         """How far neighbours tell the source's classes, beside logistic regression; both above chance."""
-        codes = self.codes[self.source]
-        chance = np.bincount(codes[codes >= 0]).max() / max(int((codes >= 0).sum()), 1)
-        nearest, linear = (
-            self.held_out(kind, self.plain) - chance for kind in ("1-nn", "logistic")
-        )
+        nearest, linear = (self.held_out(kind, self.plain) - self._chance for kind in PLAIN)
         return float(nearest / linear) if linear > 0 else 1.0
+
+    @property
+    def skill(self) -> float:
+        """How far features tell the source's classes: 0 for chance and its error, 1 for without an error."""
+        n_rows = HELD_OUT * int((self.codes[self.source] >= 0).sum())
+        error = 2.5 * np.sqrt(self._chance * (1 - self._chance) / max(n_rows, 1.0))
+        best = max(self.held_out(kind, self.plain) for kind in PLAIN)
+        return float((best - self._chance - error) / max(1.0 - self._chance, 1e-12))
+
+    @property
+    def _chance(self) -> float:
+        """The share of the largest class of the source."""
+        sizes = np.bincount(self.codes[self.source & (self.codes >= 0)])
+        return float(sizes.max() / sizes.sum())
 
     def held_out(self, kind: str, space: Space) -> float:
         """Return the accuracy on some of the source rows of a classifier trained on the others."""
