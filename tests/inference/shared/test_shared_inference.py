@@ -81,6 +81,13 @@ def test_the_target_alone_is_used_where_the_source_misleads(source, rng):
     assert accuracy(found, X, y) > 0.9
 
 
+def test_a_difference_within_its_error_changes_nothing(source, rng):
+    X, y = rows(rng, n=150)
+    found = infer_shared(Domain(X, y, labeled=np.arange(150) < 6), source)
+    assert found.trained_on == "both"
+    assert set(found.accuracies) == {"source", "target", "both"}
+
+
 def test_a_class_that_the_target_alone_has_can_be_predicted(source, rng):
     X, y = rows(rng)
     other = np.full((30, 8), -3.0) + 0.3 * rng.normal(size=(30, 8))
