@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,30 +17,31 @@ from l2t.domains import Domain
 from l2t.inference.shared import SharedInference, infer_shared
 from l2t.inference.shared.classes import shared_classes
 from l2t.inference.shared.classifiers import make_classifier
-from l2t.inference.shared.inference import CANDIDATES, CLASSIFIERS
+from l2t.inference.shared.inference import CANDIDATES, LEAST_TRUST
 from l2t.inference.shared.task import Task
 from l2t.progress import progress_bar
 from l2t.typing import AnyArray, Array
-from reproduction.office_caltech import PUBLISHED, load_office_caltech
+from reproduction.office_caltech import PUBLISHED
 from reproduction.pages import write_page
 from reproduction.shared_tasks import (
     BENCHMARKS,
     DEVELOPMENT,
     MOST_ROWS,
     SharedTask,
+    SourceGroup,
+    several_sources,
     shared_tasks,
 )
 
 __all__ = ["write_shared"]
 
+CLASSIFIERS = ("1-nn", "logistic", "manifold")
 #: Labels per class of the target.
 SHOTS = (1, 3, 10)
 #: Tasks of each benchmark that are measured with target labels.
-N_CURVES = 1
-#: Rows of each domain of Office-Caltech, where several are sources.
-SOURCE_ROWS = 250
-#: Measured with labels and with several sources: the candidates and classifiers that matter most.
-FEW: dict[str, Any] = {"candidates": ("means", "gfk"), "classifiers": ("logistic", "manifold")}
+N_CURVES = 2
+#: Candidates where there are target labels or several sources.
+FEW = ("means", "gfk")
 #: What else a combination could be chosen by.
 RULES = ("smoothness", "reverse", "held-out", "agreement", "balance")
 
@@ -63,11 +65,13 @@ def write_shared(data: Path, out: Path, work: Path) -> None:
         for task in shared_tasks(kind, data)
     ]
     found = _run(jobs, work)
-    domains = {
-        name: _some_rows(each)
-        for name, each in load_office_caltech(data / "office-caltech-surf").items()
-    }
-    several = _run([(f"sources to {name}", _several, (name, domains)) for name in domains], work)
+    several = _run(
+        [
+            (f"sources {group.kind} {i}", _several, group)
+            for i, group in enumerate(several_sources(data))
+        ],
+        work,
+    )
     curves = _run(
         [
             (f"{kind} {task.name} labels", _curve, task)
@@ -87,7 +91,7 @@ def write_shared(data: Path, out: Path, work: Path) -> None:
         development_kinds=DEVELOPMENT,
         surf=_surf(found),
         rows=MOST_ROWS,
-        source_rows=SOURCE_ROWS,
+        least_trust=LEAST_TRUST,
         n_curves=N_CURVES,
         curves=_mean_curves(curves),
         several=several,
@@ -130,13 +134,13 @@ def _zero_labels(task: SharedTask) -> Measured:
                 "accuracy": float(np.mean(found.predicted == truth)),
                 "smoothness": found.smoothness,
                 "reverse": _reverse(parts, space.rows, found.predicted),
-                "held-out": _held_out(parts, space.rows, kind),
+                "held-out": parts.held_out("logistic" if kind == "logistic" else "1-nn", space),
                 "balance": _entropy(found.predicted),
             }
     votes = np.stack(list(predicted.values()))
     for name, own in predicted.items():
         rows[name]["agreement"] = float(np.mean(votes == own))
-    return {"benchmark": task.benchmark, "task": task.name, "rows": rows}
+    return {"benchmark": task.benchmark, "task": task.name, "trust": parts.trust, "rows": rows}
 
 
 def _codes(task: SharedTask) -> AnyArray:
@@ -153,17 +157,6 @@ def _reverse(parts: Task, Z: Array, predicted: AnyArray) -> float:
         Z[~source], predicted, np.zeros(len(predicted), bool), np.ones(len(predicted))
     )
     return float(np.mean(model.predict_proba(Z[source]).argmax(axis=1) == parts.codes[source]))
-
-
-def _held_out(parts: Task, Z: Array, kind: str) -> float:
-    """Return the accuracy on three tenths of the source rows, trained on the others."""
-    Z, codes = Z[parts.source], parts.codes[parts.source]
-    left_out = np.random.default_rng(1).random(len(codes)) < 0.3
-    model = make_classifier("logistic" if kind == "logistic" else "1-nn").fit(
-        Z, np.where(left_out, -1, codes), np.ones(len(codes), bool), np.ones(len(codes))
-    )
-    found = model.predict_proba(Z[left_out]).argmax(axis=1)
-    return float(np.mean(found == codes[left_out]))
 
 
 def _entropy(predicted: AnyArray) -> float:
@@ -187,7 +180,7 @@ def _curve(task: SharedTask) -> Measured:
         for code in np.unique(codes):
             few[order[codes[order] == code][:shots]] = True
         target = Domain(task.target.X, task.target.y, labeled=few)
-        result = infer_shared(target, task.source, **FEW)
+        result = infer_shared(target, task.source, candidates=FEW)
         found["l2t"].append(_accuracy(result, task.target, ~few))
         found["target"].append(_target_only(task.target, few))
         found["on"].append(result.trained_on)
@@ -211,42 +204,38 @@ def _target_only(target: Domain, few: AnyArray) -> float:
     return float(np.mean(model.predict_proba(Z[~few]).argmax(axis=1) == codes[~few]))
 
 
-def _several(task: tuple[str, dict[str, Domain]]) -> Measured:
-    """Return accuracies on one domain of Office-Caltech from each other one, from all, and with noise."""
-    name, domains = task
-    target = domains[name]
-    sources = {
-        other: Domain(each.X, each.y, name=other)
-        for other, each in domains.items()
-        if other != name
-    }
-    rng = np.random.default_rng(0)
+def _several(group: SourceGroup) -> Measured:
+    """Return accuracies from each source alone, from all, and from all with one of noise."""
+    sources = {name: Domain(each.X, each.y, name=name) for name, each in group.sources.items()}
     first = next(iter(sources.values()))
-    noise = Domain(rng.normal(size=first.X.shape), first.y, name="noise")
-    bare, rows = Domain(target.X), np.ones(len(target), dtype=bool)
+    spread = np.random.default_rng(0).normal(size=first.X.shape) * first.X.std()
+    noise = Domain(spread, first.y, name="noise")
+    bare, rows = Domain(group.target.X), np.ones(len(group.target), dtype=bool)
 
     def accuracy(*some: Domain) -> tuple[float, list[str]]:
-        found = infer_shared(bare, list(some), **FEW)
+        found = infer_shared(bare, list(some), candidates=FEW)
         used = [each.name for each, weight in zip(some, found.weights, strict=True) if weight]
-        return _accuracy(found, target, rows), used
+        return _accuracy(found, group.target, rows), used
 
-    two = list(sources.values())[:2]
     return {
-        "target": name,
-        "single": {other: accuracy(each)[0] for other, each in sources.items()},
+        "kind": group.kind,
+        "target": group.target.name,
+        "single": {name: accuracy(each)[0] for name, each in sources.items()},
         "all": accuracy(*sources.values()),
-        "two": accuracy(*two),
-        "noise": accuracy(*two, noise),
+        "noise": accuracy(*sources.values(), noise),
     }
 
 
-def _some_rows(domain: Domain) -> Domain:
-    return domain.take(np.random.default_rng(0).permutation(len(domain))[:SOURCE_ROWS])
-
-
-def _best(task: Measured, rule: str) -> str:
+def _best(task: Measured, rule: str, kinds: tuple[str, ...] = CLASSIFIERS) -> str:
     rows: dict[str, Measured] = task["rows"]
-    return max(rows, key=lambda name: float(rows[name][rule]))
+    names = [name for name in rows if name.endswith(kinds)]
+    return max(names, key=lambda name: float(rows[name][rule]))
+
+
+def _l2t(task: Measured) -> str:
+    """Return what `infer_shared` chooses."""
+    trusted = task["trust"] >= LEAST_TRUST
+    return _best(task, "smoothness", ("manifold",) if trusted else ("logistic",))
 
 
 def _mean(tasks: list[Measured], kind: str, value: Callable[[Measured], float]) -> float:
@@ -269,13 +258,17 @@ def _table(tasks: list[Measured], names: list[str], kinds: tuple[str, ...]) -> l
     return [
         *singles,
         best,
-        row("**L2T's choice**", lambda task: _chosen(task, "smoothness")),
+        row("**L2T's choice**", _of_l2t),
         row("best of each task (nobody can know)", lambda task: _chosen(task, "accuracy")),
     ]
 
 
 def _chosen(task: Measured, rule: str) -> float:
     return float(task["rows"][_best(task, rule)]["accuracy"])
+
+
+def _of_l2t(task: Measured) -> float:
+    return float(task["rows"][_l2t(task)]["accuracy"])
 
 
 def _surf(tasks: list[Measured]) -> list[Measured]:
@@ -287,9 +280,9 @@ def _surf(tasks: list[Measured]) -> list[Measured]:
             continue
         ours = [100 * task["rows"][each]["accuracy"] for each in
                 ("gfk | 1-nn", "jda | 1-nn", "gfk | manifold")]  # fmt: skip
-        choice = _best(task, "smoothness")
+        choice = _l2t(task)
         published = [PUBLISHED[name][0], PUBLISHED[name][2], *JDA_MEDA[name]]
-        values = [*published, *ours, 100 * _chosen(task, "smoothness")]
+        values = [*published, *ours, 100 * task["rows"][choice]["accuracy"]]
         rows.append({"name": name, "accuracies": values, "choice": choice.replace(" |", ",")})
     mean = np.mean([row["accuracies"] for row in rows], axis=0).tolist()
     return [*rows, {"name": "**mean**", "accuracies": mean, "choice": ""}]
@@ -297,14 +290,20 @@ def _surf(tasks: list[Measured]) -> list[Measured]:
 
 def _rules(tasks: list[Measured]) -> list[list[Any]]:
     """Return the mean accuracy of what each rule chooses, on development data and on the benchmarks."""
+    values: dict[str, Callable[[Measured], float]] = {
+        rule: partial(_chosen, rule=rule) for rule in RULES
+    }
+    values["smoothness, the classifier by trust in neighbours (L2T)"] = _of_l2t
     return [
-        [rule, *(_over(tasks, kinds, rule) for kinds in (DEVELOPMENT, BENCHMARKS))]
-        for rule in RULES
+        [name, *(_over(tasks, kinds, value) for kinds in (DEVELOPMENT, BENCHMARKS))]
+        for name, value in values.items()
     ]
 
 
-def _over(tasks: list[Measured], kinds: tuple[str, ...], rule: str) -> float:
-    return float(np.mean([_mean(tasks, kind, lambda task: _chosen(task, rule)) for kind in kinds]))
+def _over(
+    tasks: list[Measured], kinds: tuple[str, ...], value: Callable[[Measured], float]
+) -> float:
+    return float(np.mean([_mean(tasks, kind, value) for kind in kinds]))
 
 
 def _mean_curves(curves: list[Measured]) -> list[list[Any]]:

@@ -18,9 +18,10 @@ from l2t.domains.sampling import spelling
 from l2t.typing import AnyArray
 from reproduction.office_caltech import DOMAINS, load_office_caltech
 
-__all__ = ["BENCHMARKS", "DEVELOPMENT", "SharedTask", "shared_tasks"]
+__all__ = ["BENCHMARKS", "DEVELOPMENT", "MOST_ROWS", "SharedTask", "SourceGroup", "several_sources"]
+__all__ += ["shared_tasks"]
 
-DEVELOPMENT = ("digits", "photo-sketch", "intents", "letters")
+DEVELOPMENT = ("digits", "photo-sketch", "intents", "letters", "noise features")
 BENCHMARKS = ("office-caltech-surf", "office-caltech-googlenet", "usps-mnist", "amazon-reviews",
               "activity")  # fmt: skip
 #: Intents of hwu64 and clinc150 that mean the same.
@@ -46,6 +47,46 @@ class SharedTask:
     target: Domain
 
 
+@dataclass(frozen=True, eq=False)
+class SourceGroup:
+    """Several sources of one target."""
+
+    kind: str
+    target: Domain
+    sources: dict[str, Domain]
+
+
+def several_sources(data: Path) -> Iterator[SourceGroup]:
+    """Yield targets with several sources: each domain of SURF, and development data.
+
+    Development: another domain and rows of the target's own; and letters in four parts along a direction.
+    """
+    surf = _domains("office-caltech-surf", data)
+    yield from _each_from_others("surf", {name: _some(each, 0, 250) for name, each in surf.items()})
+    for kind in ("digits", "intents", "photo-sketch"):
+        for task in list(shared_tasks(kind, data))[:2]:
+            order = np.random.default_rng(3).permutation(len(task.target))
+            near, target = task.target.take(order[:200]), task.target.take(order[-200:])
+            far = _some(task.source, 0, 200)
+            yield SourceGroup(kind, target, {"far": far, "near": near})
+    letters = normalize(read_domain(data / "letters" / "letters.npz"), "zscore")
+    rng = np.random.default_rng(0)
+    few = letters.take(np.isin(letters.codes, rng.permutation(26)[:10]))
+    parts = np.array_split(np.argsort(few.X @ rng.normal(size=few.n_features)), 4)
+    yield from _each_from_others(
+        "letters",
+        {
+            f"part {i}": normalize(_some(few.take(rows), 0, 200), "zscore")
+            for i, rows in enumerate(parts, 1)
+        },
+    )
+
+
+def _each_from_others(kind: str, domains: dict[str, Domain]) -> Iterator[SourceGroup]:
+    for name, target in domains.items():
+        yield SourceGroup(kind, target, {k: each for k, each in domains.items() if k != name})
+
+
 def shared_tasks(benchmark: str, data: Path) -> Iterator[SharedTask]:
     """Yield the tasks of a benchmark, or of one kind of development data."""
     if benchmark == "letters":
@@ -53,6 +94,9 @@ def shared_tasks(benchmark: str, data: Path) -> Iterator[SharedTask]:
         return
     if benchmark == "photo-sketch":
         yield from _photo_sketch(data)
+        return
+    if benchmark == "noise features":
+        yield from _noisy(data)
         return
     domains = _domains(benchmark, data)
     steps = (1, 2) if benchmark == "activity" else range(1, len(domains))
@@ -142,6 +186,24 @@ def _letters(data: Path) -> Iterator[SharedTask]:
             for rows in (place < np.quantile(place, 0.35), place > np.quantile(place, 0.65))
         )
         yield SharedTask("letters", f"low > high {seed}", low, high)
+
+
+def _noisy(data: Path) -> Iterator[SharedTask]:
+    """Yield digits and intents with 400 features of noise, of two and four times the spread of the data."""
+    for kind in ("digits", "intents"):
+        for task in shared_tasks(kind, data):
+            for strength in (2, 4):
+                rng = np.random.default_rng(0)
+                ours, theirs = (
+                    _with_noise(each, strength, rng) for each in (task.source, task.target)
+                )
+                yield SharedTask("noise features", f"{task.name} {strength}", ours, theirs)
+
+
+def _with_noise(domain: Domain, strength: float, rng: np.random.Generator) -> Domain:
+    some = _some(domain, 0, MOST_ROWS["benchmark"])
+    spread = strength * np.sqrt(some.X.var(axis=0).sum() / 400)
+    return some.with_features(np.hstack([some.X, spread * rng.normal(size=(len(some), 400))]))
 
 
 def _some(domain: Domain, seed: int, most: int = MOST_ROWS["development"]) -> Domain:

@@ -35,8 +35,22 @@ def test_a_shifted_target_is_predicted_without_a_label(source, rng):
     assert accuracy(found, X, y) > 0.95
     assert (found.trained_on, found.expected) == ("source", None)
     assert found.classes == ("ant", "bee", "cat")
-    assert len(found.combinations) == 15
+    assert {each.classifier for each in found.combinations} == {"manifold"}
+    assert len(found.combinations) == 5
     assert found.chosen.space.W.shape[0] == 8
+
+
+def test_logistic_regression_is_used_where_neighbours_do_not_tell_classes(rng):
+    """Forty features of the class, which are weak one by one, among four hundred of noise."""
+    codes = np.arange(600) % 2
+    X = rng.normal(size=(600, 440))
+    X[:, :40] += np.where(codes, 0.25, -0.25)[:, None]
+    source = Domain(X[:300], NAMES[codes[:300]])
+    found = infer_shared(Domain(X[300:]), source, candidates=("means",))
+    assert found.chosen.classifier == "logistic"
+    plain = infer_shared(Domain(X[300:]), source, candidates=("means",), classifiers=("manifold",))
+    truth = NAMES[codes[300:]]
+    assert accuracy(found, X[300:], truth) > accuracy(plain, X[300:], truth) + 0.1
 
 
 def test_target_labels_that_are_not_marked_change_nothing(source, rng):
@@ -65,6 +79,13 @@ def test_the_target_alone_is_used_where_the_source_misleads(source, rng):
     assert found.accuracies["target"] > found.accuracies["source"]
     assert found.expected > 0.9
     assert accuracy(found, X, y) > 0.9
+
+
+def test_a_difference_within_its_error_changes_nothing(source, rng):
+    X, y = rows(rng, n=150)
+    found = infer_shared(Domain(X, y, labeled=np.arange(150) < 6), source)
+    assert found.trained_on == "both"
+    assert set(found.accuracies) == {"source", "target", "both"}
 
 
 def test_a_class_that_the_target_alone_has_can_be_predicted(source, rng):

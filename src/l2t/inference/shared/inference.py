@@ -1,7 +1,9 @@
 """Shared classes: which candidate and classifier predict the target from the source, without target labels.
 
-Every candidate W is combined with every classifier, and each combination labels the target. The one is taken
-whose labels are smoothest over the target's own neighbours, corrected for chance as Cohen's kappa is,
+The classifier is the manifold-regularised one, which trusts neighbours; where neighbours tell the source's
+own classes much worse than logistic regression does, as in bags of words, it is logistic regression. Under
+every candidate W it labels the target. The W is taken whose labels are smoothest over the target's own
+neighbours, corrected for chance as Cohen's kappa is,
 
 ``(s - Σ_c q_c²) / (1 - Σ_c q_c²)``,  s the share of neighbours with the same predicted class, q the shares
 of the predicted classes,
@@ -10,6 +12,10 @@ so that giving all rows one class is worth nothing. On development data this cho
 validation, accuracy on held-out source rows, balance of classes and agreement of the combinations
 (docs/results/shared-classes.md). Labelled target rows are trained on and, cross-validated, decide between
 training on the source, on the target and on both.
+
+Several sources are used together, each centred by its own mean. One whose features do not tell its own
+classes, such as noise, is left out. Smoothness does not choose between sources: a source far away can label
+the target as smoothly as a near one, and wrongly.
 """
 
 from __future__ import annotations
@@ -29,11 +35,14 @@ from l2t.inference.shared.classifiers import CrossDomainClassifier
 from l2t.inference.shared.task import Combination, Task, TrainedOn
 from l2t.typing import AnyArray, Array
 
-__all__ = ["CANDIDATES", "CLASSIFIERS", "SharedInference", "infer_shared"]
+__all__ = ["CANDIDATES", "LEAST_TRUST", "SharedInference", "infer_shared"]
 
 #: "means" is identity with each domain centred by its own mean, as all but "identity" are.
 CANDIDATES = ("identity", "means", "coral", "gfk", "jda")
-CLASSIFIERS = ("1-nn", "logistic", "manifold")
+#: Where neighbours are trusted less, logistic regression is used: the middle of what development data allow.
+LEAST_TRUST = 0.7
+#: A source whose classes its own features tell no better than this is not used beside others.
+LEAST_SKILL = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +60,7 @@ class SharedInference:
     combinations : tuple of Combination
         All that was compared, in order.
     weights : tuple of float
-        For each source in order, 1 where it is used and 0 where it adds nothing.
+        For each source in order, 1 where it is used and 0 where its features do not tell its own classes.
     accuracies : mapping of str to float
         Accuracy on labelled target rows, cross-validated, by what was trained on; empty without any.
     failed : mapping of str to str
@@ -95,7 +104,7 @@ def infer_shared(
     sources: Domain | Sequence[Domain],
     *,
     candidates: Sequence[str] = CANDIDATES,
-    classifiers: Sequence[str] = CLASSIFIERS,
+    classifiers: Sequence[str] | None = None,
     random_state: int = 0,
 ) -> SharedInference:
     """Choose how to predict a target from sources with the same classes.
@@ -105,11 +114,12 @@ def infer_shared(
     target : Domain
         The target; labels that `labeled` marks are used, no others.
     sources : Domain or sequence of Domain
-        Labelled sources. Of several, those are used that make the predicted classes smoother.
+        Labelled sources. Of several, those are used together whose features tell their own classes.
     candidates : sequence of str, optional
         "means", or names that `l2t.algorithms.make` takes.
     classifiers : sequence of str, optional
-        "1-nn", "logistic", "spreading" or "manifold".
+        Some of "1-nn", "logistic", "spreading" and "manifold"; the last by default, or the second where
+        neighbours do not tell the source's classes.
     random_state : int, default=0
         The seed of the rows that represent larger domains.
 
@@ -140,6 +150,8 @@ def infer_shared(
     spaces, failed = task.spaces(candidates)
     if not spaces:
         raise InvalidInputError(f"candidates must work for these domains, got {failed}")
+    if classifiers is None:
+        classifiers = ("manifold",) if task.trust >= LEAST_TRUST else ("logistic",)
     found = tuple(
         task.combine(name, kind, space) for name, space in spaces.items() for kind in classifiers
     )
@@ -147,23 +159,10 @@ def infer_shared(
     trained_on, accuracies = task.compare(best)
     model, chosen = task.fit(best, trained_on)
     weights = tuple(float(at in kept) for at in range(len(origins)))
-    return SharedInference(
-        chosen, trained_on, overlap, found, weights, accuracies, failed, model
-    )  # fmt: skip
+    return SharedInference(chosen, trained_on, overlap, found, weights, accuracies, failed, model)
 
 
 def _useful(task: Task, n_sources: int) -> list[int]:
-    """Return the sources that make the predicted classes smoother, added one by one, best first."""
-
-    def score(kept: list[int]) -> float:
-        some = task.only(kept)
-        return some.combine("means", "manifold", some.plain).smoothness
-
-    alone = {at: score([at]) for at in range(n_sources)}
-    order = sorted(alone, key=lambda at: -alone[at])
-    kept, best = order[:1], alone[order[0]]
-    for at in order[1:]:
-        value = score([*kept, at])
-        if value > best:
-            kept, best = [*kept, at], value
-    return kept
+    """Return the sources whose features tell their own classes; all of them where none do."""
+    kept = [at for at in range(n_sources) if task.only([at]).skill > LEAST_SKILL]
+    return kept or list(range(n_sources))

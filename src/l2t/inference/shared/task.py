@@ -30,8 +30,11 @@ NEIGHBORS = 10
 #: How much all labelled target rows together count beside the source rows.
 TARGET_SHARE = 0.5
 FOLDS = 3
+HELD_OUT = 0.3
+PLAIN = ("1-nn", "logistic")
 
 TrainedOn = Literal["source", "target", "both"]
+TRAINED_ON: tuple[TrainedOn, ...] = ("both", "target", "source")
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,6 +188,37 @@ class Task:
             Z[rows] -= mean
         return Space(W, source_W, unit_rows(Z), mean)
 
+    @cached_property
+    def trust(self) -> float:
+        """How far neighbours tell the source's classes, beside logistic regression; both above chance."""
+        nearest, linear = (self.held_out(kind, self.plain) - self._chance for kind in PLAIN)
+        return float(nearest / linear) if linear > 0 else 1.0
+
+    @property
+    def skill(self) -> float:
+        """How far features tell the source's classes: 0 for chance and its error, 1 for without an error."""
+        n_rows = HELD_OUT * int((self.codes[self.source] >= 0).sum())
+        error = 2.5 * np.sqrt(self._chance * (1 - self._chance) / max(n_rows, 1.0))
+        best = max(self.held_out(kind, self.plain) for kind in PLAIN)
+        return float((best - self._chance - error) / max(1.0 - self._chance, 1e-12))
+
+    @property
+    def _chance(self) -> float:
+        """The share of the largest class of the source."""
+        sizes = np.bincount(self.codes[self.source & (self.codes >= 0)])
+        return float(sizes.max() / sizes.sum())
+
+    def held_out(self, kind: str, space: Space) -> float:
+        """Return the accuracy on some of the source rows of a classifier trained on the others."""
+        Z, codes = space.rows[self.source], self.codes[self.source]
+        hidden = (np.random.default_rng(1).random(len(codes)) < HELD_OUT) & (codes >= 0)
+        if not hidden.any() or len(np.unique(codes[~hidden & (codes >= 0)])) < 2:
+            return 0.0
+        everywhere = np.ones(len(codes), bool)
+        model = make_classifier(kind)
+        model.fit(Z, np.where(hidden, -1, codes), everywhere, np.ones(len(codes)))
+        return float(np.mean(model.predict_proba(Z[hidden]).argmax(axis=1) == codes[hidden]))
+
     def combine(self, name: str, kind: str, space: Space) -> Combination:
         """Return what a classifier trained on the source predicts."""
         model = self._train(kind, space, np.where(self.source, self.codes, -1))
@@ -216,27 +250,34 @@ class Task:
         return self._train(best.classifier, best.space, codes), best
 
     def compare(self, best: Combination) -> tuple[TrainedOn, dict[str, float]]:
-        """Return what to train on, and the accuracies on labelled target rows that say so."""
+        """Return what to train on, and the accuracies on labelled target rows that say so.
+
+        Both, unless the rows that another way alone gets right outnumber those that it alone gets wrong by
+        more than the standard error of the difference.
+        """
         rows = np.flatnonzero(~self.source & (self.codes >= 0))
         if not rows.size:
             return "source", {}
         truth = self.codes[rows]
-        found = {"source": float(np.mean(best.predicted[rows - self.source.sum()] == truth))}
+        right = {"source": best.predicted[rows - self.source.sum()] == truth}
         fewest = int(np.bincount(truth)[np.unique(truth)].min())
         if fewest < 2:  # a class that is left out cannot be predicted: nothing to cross-validate
-            return "both", found
+            return "both", {"source": float(right["source"].mean())}
         parts = StratifiedKFold(min(FOLDS, fewest), shuffle=True, random_state=0)
-        hits: dict[TrainedOn, list[bool]] = {"both": [], "target": []}
+        right |= {name: np.zeros(len(rows), dtype=bool) for name in ("both", "target")}
         for _, left_out in parts.split(rows, truth):
             codes = self.codes.copy()
             codes[rows[left_out]] = -1
-            for trained_on, right in hits.items():
+            for trained_on in TRAINED_ON[:2]:
                 model, used = self.fit(best, trained_on, codes)
                 scores = model.predict_proba(used.space.rows[rows[left_out]])
-                right.extend((scores.argmax(axis=1) == truth[left_out]).tolist())
-        found |= {name: float(np.mean(right)) for name, right in hits.items()}
-        order: tuple[TrainedOn, ...] = ("both", "target", "source")  # of equals, the first
-        return max(order, key=lambda name: found[name]), found
+                right[trained_on][left_out] = scores.argmax(axis=1) == truth[left_out]
+        choice: TrainedOn = "both"
+        for other in TRAINED_ON[1:]:
+            gain = right[other].astype(int) - right[choice]
+            if gain.sum() > np.sqrt(np.abs(gain).sum()):
+                choice = other
+        return choice, {name: float(each.mean()) for name, each in right.items()}
 
 
 def smoothness(neighbors: AnyArray, predicted: Codes) -> float:
