@@ -52,8 +52,9 @@ class Limits:
 
 #: What is tried for each, one after the other.
 TRIED: dict[str, list[Any]] = {
-    "least_room": [0.02, 0.05, 0.1, 0.2],
-    "excess": [(low, high) for low in (-0.02, 0.0, 0.02, 0.04) for high in (0.08, 0.1, 0.15, 0.2)],
+    "least_room": [0.05, 0.1, 0.2],
+    # The excess of ordinary targets varies by about .03: below .02 it says nothing.
+    "excess": [(low, high) for low in (0.02, 0.04) for high in (0.08, 0.1, 0.15, 0.2)],
     "share": [(low, high) for low in (0.55, 0.6, 0.65, 0.7) for high in (0.75, 0.8, 0.85, 0.9)],
     "far": [(low, high) for low in (0.1, 0.2, 0.25, 0.3) for high in (0.35, 0.45, 0.6, 1.0)],
 }
