@@ -26,7 +26,8 @@ from l2t.typing import Array
 from reproduction.kinds import KINDS, MODES, SHIPPABLE
 from reproduction.tasks import CANDIDATES, N_EVIDENCE, Task, log_ratio, measure_tasks, signs_at
 
-__all__ = ["Limits", "choose_limits", "expectations", "fit_forecast", "left_out", "write_forecast"]
+__all__ = ["Limits", "choose_limits", "expectations", "fit_forecast", "forecasts_without"]
+__all__ += ["left_out", "outcomes", "write_forecast"]
 
 #: What a true task counts beside one to which something was done.
 TRUE_WEIGHT = 2.0
@@ -126,6 +127,17 @@ def left_out(tasks: list[Task], limits: Limits) -> dict[str, Forecast]:
         group: fit_forecast([each for each in ours if each["group"] != group], limits)
         for group in {task["group"] for task in tasks}
     }
+
+
+def forecasts_without(tasks: list[Task]) -> dict[str, Forecast]:
+    """Return the forecast for each group of kinds, with limits, fit and reliability of the others alone."""
+    found = {}
+    for group in sorted({task["group"] for task in tasks}):
+        ours = [each for each in tasks if each["group"] in SHIPPABLE and each["group"] != group]
+        limits = choose_limits(ours)
+        reliability = reliability_of(ours, left_out(ours, limits))
+        found[group] = msgspec.structs.replace(fit_forecast(ours, limits), reliability=reliability)
+    return found
 
 
 def expectations(

@@ -9,7 +9,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 import pandas as pd
 from scipy.stats import binomtest, spearmanr
@@ -17,14 +16,11 @@ from scipy.stats import binomtest, spearmanr
 from l2t.reflection.forecast import Forecast
 from l2t.rehearsal.rehearsal import SHOTS
 from reproduction.forecast import (
-    choose_limits,
     expectations,
-    fit_forecast,
-    left_out,
+    forecasts_without,
     outcomes,
-    reliability_of,
 )
-from reproduction.kinds import KINDS, MODES, SHIPPABLE
+from reproduction.kinds import KINDS, MODES
 from reproduction.pages import write_page
 from reproduction.tasks import CANDIDATES, N_EVIDENCE, Task, log_ratio, measure_tasks, signs_at
 
@@ -62,17 +58,6 @@ def write_families(data: Path, out: Path, work: Path, n_draws: int, n_jobs: int)
         coverage=_coverage(found),
         strange=_strange(found),
     )
-
-
-def forecasts_without(tasks: list[Task]) -> dict[str, Forecast]:
-    """Return the forecast for each group of kinds, with limits, fit and reliability of the others alone."""
-    found = {}
-    for group in sorted({task["group"] for task in tasks}):
-        ours = [each for each in tasks if each["group"] in SHIPPABLE and each["group"] != group]
-        limits = choose_limits(ours)
-        reliability = reliability_of(ours, left_out(ours, limits))
-        found[group] = msgspec.structs.replace(fit_forecast(ours, limits), reliability=reliability)
-    return found
 
 
 def judge(forecast: Forecast, task: Task) -> list[dict[str, Any]]:

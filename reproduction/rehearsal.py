@@ -13,8 +13,8 @@ import numpy as np
 
 from l2t.reflection.forecast import Forecast
 from l2t.rehearsal.rehearsal import SHOTS
-from reproduction.forecast import choose_limits, expectations, left_out
-from reproduction.kinds import KINDS, MODES, SHIPPABLE
+from reproduction.forecast import expectations, forecasts_without
+from reproduction.kinds import KINDS, MODES
 from reproduction.pages import write_page
 from reproduction.sources import source_tables
 from reproduction.tasks import CANDIDATES, Task, log_ratio, measure_tasks
@@ -32,8 +32,7 @@ Rule = Callable[[Task, int], str]
 def write_rehearsal(data: Path, out: Path, work: Path, n_draws: int, n_jobs: int) -> None:
     """Measure tasks of all kinds, and write the page."""
     tasks = measure_tasks(KINDS, MODES, n_draws, data, work, n_jobs=n_jobs)
-    ours = [task for task in tasks if task["group"] in SHIPPABLE]
-    forecasts = left_out(tasks, choose_limits(ours))
+    forecasts = forecasts_without(tasks)
     rules = _rules(forecasts)
     true = [task for task in tasks if task["mode"] == "true"]
     groups = {
