@@ -147,7 +147,15 @@ def test_no_label_of_a_stored_target_reaches_any_W(rows, rng):
 def run_on(target):
     """Return a run on a labelled target, as a store keeps it."""
     W = np.eye(target.n_features)[:, :2]
-    return Run(DomainPair(target, target), "made", {}, 0, {}, "done", W=W)
+    return Run(
+        pair=DomainPair(target, target),
+        algorithm="made",
+        params={},
+        random_state=0,
+        protocol={},
+        status="done",
+        W=W,
+    )
 
 
 def test_labels_that_are_not_marked_are_not_even_counted(pair):
@@ -173,7 +181,7 @@ def test_another_number_than_the_marked_rows_is_an_error(pair, n_labels):
 def test_evidence_may_change_the_choice_and_nothing_else(pair, found):
     """Labels along the nuisance: what removes it is not chosen any more."""
     high = (pair.target.X[:, -1] > np.median(pair.target.X[:, -1])).astype(int)
-    mask = np.arange(len(high)) % 2 == 0
+    mask = np.arange(len(high)) % 10 != 0
     warned = infer(with_labels(pair, high, mask))
     same_factors(warned, found)
     assert found.choice in ("classes", "classes+spectrum")
@@ -308,3 +316,14 @@ def test_stages_are_reported(pair):
 def test_what_cannot_be_is_refused(arguments, options, match):
     with pytest.raises(InvalidInputError, match=match):
         infer(*arguments, **options)
+
+
+def test_a_store_gives_its_targets_and_keeps_rehearsals(pair):
+    """The same as with its classes as `known`; the second time nothing is rehearsed."""
+    with open_store("memory://") as store:
+        store.add(run_on(Domain(made(seed=1).target.X, made(seed=1).target.y)))
+        known = infer(pair, known=KnownClasses.of(store), n_rehearsals=2)
+        first = infer(pair, store=store, n_rehearsals=2)
+        same_factors(first, known)
+        assert first.predicted == known.predicted
+        assert infer(pair, store=store, n_rehearsals=2).predicted == first.predicted

@@ -130,7 +130,8 @@ def _measured(
             factors = algorithms.make(name, random_state=seed).fit(pair)
         after = accuracies(factors.transform(target), before.label_counts)
         rows[row, at] = improvement_ratio(before.mean, after.mean, before.n_test)
-    unlabelled = DomainPair(pair.source, Domain(target.X, name=target.name))
+    bare = Domain(target.X, name=target.name, prepared=target.prepared)
+    unlabelled = DomainPair(pair.source, bare)
     for i, count, plain, n_test in zip(
         at, before.label_counts, before.mean, before.n_test, strict=True
     ):

@@ -12,6 +12,7 @@ import numpy as np
 from l2t import algorithms as registry
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.exceptions import InvalidInputError
+from l2t.experiences import ExperienceStore
 from l2t.inference.candidates import Wanted, candidate_algorithms, fit_candidates, given_factors
 from l2t.inference.evidence import Evidence, LabelledRows
 from l2t.inference.paper.search import search
@@ -49,6 +50,7 @@ def infer(
     sources: Sequence[Domain] | None = None,
     candidates: Wanted | None = None,
     known: KnownClasses | None = None,
+    store: ExperienceStore | None = None,
     n_rehearsals: int = 8,
     method: Method | None = None,
     plan: Plan | None = None,
@@ -83,6 +85,8 @@ def infer(
     known : KnownClasses, optional
         Further labelled rows in the same feature space, such as ``KnownClasses.of(store)``. Rows of the
         target are removed from it.
+    store : ExperienceStore, optional
+        An experience store: its labelled targets are known as well, and rehearsals are kept in it.
     n_rehearsals : int, default=8
         How many times the candidates are rehearsed; 0 for not at all.
     method : {"l2t", "paper"}, optional
@@ -123,10 +127,11 @@ def infer(
             raise InvalidInputError(f"method must be 'l2t' or 'paper', got {method!r}")
         say = callback or (lambda stage: None)
         say("known")
-        classes = KnownClasses(origins)
+        classes = KnownClasses(origins).without(target)
         if known is not None:
-            classes = classes.merge(known)
-        classes = classes.without(target)
+            classes = classes.merge(known.without(target))
+        if store is not None:
+            classes = classes.merge(KnownClasses.of(store, target.n_features).without(target))
         rehearsal = NONE
         failed: dict[str, str] = {}
         if isinstance(candidates, Mapping):
@@ -142,6 +147,7 @@ def infer(
                 rows_per_class=max(len(target) // n_classes, 1),
                 n_plays=n_rehearsals,
                 random_state=random_state,
+                store=store,
             )
             say("fitting")
             factors, failed = fit_candidates(algorithms, task, classes, random_state)
