@@ -99,7 +99,7 @@ def _measured(drawn: Draw, target: Domain) -> list[Task]:
     if len(target) < 2 * drawn.n_classes + MIN_TEST_ROWS or len(factors) < len(CANDIDATES):
         return []
     useful = rehearsal.n_plays > 0 and rehearsal.skill >= LEAST_SKILL
-    alone = signs_of(target, known, None, 1)
+    alone = signs_of(target, known, None, 1, drawn.n_classes)
     task = {
         "kind": drawn.kind,
         "group": KINDS[drawn.kind].group,
@@ -109,7 +109,8 @@ def _measured(drawn: Draw, target: Domain) -> list[Task]:
         "known_classes": known.n_classes,
         "share": alone.share,
         "signs": [
-            vars(signs_of(target, known, rehearsal, shots)) if useful else None for shots in SHOTS
+            vars(signs_of(target, known, rehearsal, shots, drawn.n_classes)) if useful else None
+            for shots in SHOTS
         ],
         "rehearsed": {
             name: [rehearsal.log_ratio(name, shots) for shots in SHOTS]
@@ -181,7 +182,10 @@ def signs_at(task: Task, at: int, draw: int | None = None) -> Signs:
     signs = Signs(task["share"], n_test=max(n_test, MIN_TEST_ROWS))
     seen = task["signs"][at]
     if seen is not None:
-        signs = replace(signs, **{name: seen[name] for name in ("excess", "error", "gap")})
+        playing = min(task["n_classes"], max(task["known_classes"] // 2, 2))
+        ratio = float(np.log(task["n_classes"]) / np.log(playing))
+        same = {name: seen[name] for name in ("excess", "error", "gap")}
+        signs = replace(signs, **same, classes_ratio=ratio)
     rows = task["evidence"]["identity"][at] if draw is not None else None
     if rows is not None and draw is not None and rows[draw] is not None:
         n, _, _, nearest = rows[draw]

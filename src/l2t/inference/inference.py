@@ -175,7 +175,7 @@ def _choose(
     usable = rehearsal.skill >= LEAST_SKILL
     labelled = np.flatnonzero(_labelled(target))
     rows = LabelledRows(target.X[labelled], target.codes[labelled])
-    signs = signs_of(target, known, rehearsal if usable else None, shots)
+    signs = signs_of(target, known, rehearsal if usable else None, shots, n_classes)
     signs = replace(signs, n_test=max(len(target) - n_labels, 1))
     if rows.without is not None:
         seen = rows.without
@@ -239,7 +239,7 @@ def _reason(choice: str, expected: Expectation, rehearsal: Rehearsal, known: Kno
 
 
 def signs_of(
-    target: Domain, known: KnownClasses, rehearsal: Rehearsal | None, shots: float
+    target: Domain, known: KnownClasses, rehearsal: Rehearsal | None, shots: float, n_classes: int
 ) -> Signs:
     """Return what is known of a target before any label, with a rehearsal or without."""
     share = mutual_share(target.X, MAX_SHARE_ROWS)
@@ -251,6 +251,7 @@ def signs_of(
         share,
         mutual_share(target.X, rehearsal.n_rows) - rehearsal.share,
         1.0 - rehearsal.accuracy(shots),
+        float(np.log(n_classes) / np.log(rehearsal.n_classes)),
         float(gap @ gap / spread) if spread > 0 else 0.0,
     )
 

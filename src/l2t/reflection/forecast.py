@@ -43,6 +43,8 @@ UNKNOWN = 0.1
 OWN_PAIRS = 20
 #: Degrees of freedom of the distribution that real ratios have around an expectation.
 TAIL = 5.0
+#: The least standard deviation of a log ratio: a loss can be larger than the room.
+FLOOR = 0.04
 #: A use of room beyond these counts as these: it is noise where there is little room.
 BOUNDS = (-2.0, 1.5)
 
@@ -101,6 +103,8 @@ class Signs:
         How much more than those of playing targets of as many rows; None without a rehearsal.
     error : float
         The error of 1-NN in rehearsal, at the user's number of labels per class.
+    classes_ratio : float
+        The logarithm of the number of target classes over that of the classes that played the target.
     gap : float
         The squared distance of the domains' means over the sum of their variances.
     own_error : float
@@ -114,6 +118,7 @@ class Signs:
     share: float
     excess: float | None = None
     error: float = 0.0
+    classes_ratio: float = 1.0
     gap: float = 0.0
     own_error: float = 0.0
     n_own: int = 0
@@ -218,7 +223,9 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
         e = self.expected_error(signs, shots)
         noise = np.sqrt(self.noise * e / (1.0 - e) / max(signs.n_test, 1))
-        return Expectation(room_of(e) * use, room_of(e) * spread, float(noise))
+        return Expectation(
+            room_of(e) * use, float(np.hypot(room_of(e) * spread, FLOOR)), float(noise)
+        )
 
     def suggested(self, order: float, nearest: float, n_rows: int, shots: float) -> Expectation:
         """Return what the labelled target rows suggest.
@@ -246,7 +253,9 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def expected_error(self, signs: Signs, shots: float) -> float:
         """Return the error of 1-NN to expect on the target as it is."""
         usual = self._at(self.error, shots)
-        expected = usual + (1.0 - self.apart(signs)) * self.trust * (signs.error - usual)
+        # With more classes than played the target there is more to confuse.
+        seen = 1.0 - (1.0 - signs.error) ** signs.classes_ratio
+        expected = usual + (1.0 - self.apart(signs)) * self.trust * (seen - usual)
         n, m = signs.n_own, self.own_rows
         return float(np.clip((n * signs.own_error + m * expected) / (n + m), 0.02, 0.98))
 

@@ -19,6 +19,8 @@ __all__ = ["Play", "draw_plays", "playing_classes"]
 
 #: Base algorithms see so many rows of the playing source.
 MAX_SOURCE_ROWS = 300
+#: Classes with fewer rows than this play the target only where there are no others.
+LEAST_ROWS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +60,12 @@ def draw_plays(
 ) -> Iterator[Play]:
     """Yield plays; play i depends on the classes, the settings, the seed and i alone."""
     playing = playing_classes(known, n_classes)
+    sizes = np.bincount(known.codes, minlength=known.n_classes)
     for i in range(n_plays if playing else 0):
         rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=(i,)))
         order = rng.permutation(known.n_classes)
+        # Classes with too few rows to measure on play the source, as far as there are others.
+        order = order[np.argsort(sizes[order] < LEAST_ROWS, kind="stable")]
         rows = _some_rows(known, order[:playing], rows_per_class, rng)
         source = known.only(order[playing:])
         some = np.sort(rng.permutation(len(source))[:MAX_SOURCE_ROWS])

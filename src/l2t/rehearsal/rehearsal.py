@@ -34,7 +34,7 @@ SHOTS = (1, 2, 5, 15, 40)
 N_PLAYS = 8
 N_DRAWS = 6
 #: A playing target has so many rows per class: the count nearest to that of the real one.
-ROWS_PER_CLASS = (20, 40, 80)
+ROWS_PER_CLASS = (15, 20, 40, 80)
 #: How many candidates' rehearsals are kept in the process.
 KEPT = 256
 _kept: OrderedDict[str, Array | str] = OrderedDict()
