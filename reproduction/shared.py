@@ -82,10 +82,13 @@ def write_shared(data: Path, out: Path, work: Path) -> None:
         work,
     )
     names = [f"{a} | {b}" for a in CANDIDATES for b in CLASSIFIERS]
+    table, means = _table(found, names, BENCHMARKS), _mean_curves(curves)
     write_page(
         out / "shared-classes.md",
         kinds=BENCHMARKS,
-        table=_table(found, names, BENCHMARKS),
+        table=table,
+        gaps=[ours - best for ours, best in zip(table[-3][1:], table[-4][1:], strict=True)],
+        clean_gaps=[ours - best for ours, best in zip(table[-2][1:], table[-4][1:], strict=True)],
         development=_table(found, names, DEVELOPMENT),
         rules=_rules(found),
         counts={kind: sum(each["benchmark"] == kind for each in found) for kind in BENCHMARKS},
@@ -94,7 +97,12 @@ def write_shared(data: Path, out: Path, work: Path) -> None:
         rows=MOST_ROWS,
         least_trust=LEAST_TRUST,
         n_curves=N_CURVES,
-        curves=_mean_curves(curves),
+        curves=means,
+        lowest=min(
+            ours - alone
+            for own, other in zip(means[::2], means[1::2], strict=True)
+            for ours, alone in zip(own[2:], other[2:], strict=True)
+        ),
         several=several,
         shots=SHOTS,
     )
