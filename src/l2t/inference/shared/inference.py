@@ -1,17 +1,17 @@
 """Shared classes: which candidate and classifier predict the target from the source, without target labels.
 
-The classifier is the manifold-regularised one, which trusts neighbours; where neighbours tell the source's
-own classes much worse than logistic regression does, as in bags of words, it is logistic regression. Under
-every candidate W it labels the target. The W is taken whose labels are smoothest over the target's own
-neighbours, corrected for chance as Cohen's kappa is,
+Every candidate W is combined with logistic regression and with the manifold-regularised classifier, and each
+combination labels the target. The one is taken whose labels are smoothest over the target's own neighbours,
+corrected for chance as Cohen's kappa is,
 
 ``(s - Σ_c q_c²) / (1 - Σ_c q_c²)``,  s the share of neighbours with the same predicted class, q the shares
 of the predicted classes,
 
 so that giving all rows one class is worth nothing. On development data this chose better than reverse
 validation, accuracy on held-out source rows, balance of classes and agreement of the combinations
-(docs/results/shared-classes.md). Labelled target rows are trained on and, cross-validated, decide between
-training on the source, on the target and on both.
+(docs/results/shared-classes.md). Where neighbours tell the source's own classes much worse than logistic
+regression does, as in bags of words, the manifold is not trusted and takes no part. Labelled target rows are
+trained on and, cross-validated, decide between training on the source, on the target and on both.
 
 Several sources are used together, each centred by its own mean. One whose features do not tell its own
 classes, such as noise, is left out. Smoothness does not choose between sources: a source far away can label
@@ -35,11 +35,12 @@ from l2t.inference.shared.classifiers import CrossDomainClassifier
 from l2t.inference.shared.task import Combination, Task, TrainedOn
 from l2t.typing import AnyArray, Array
 
-__all__ = ["CANDIDATES", "LEAST_TRUST", "SharedInference", "infer_shared"]
+__all__ = ["CANDIDATES", "CLASSIFIERS", "LEAST_TRUST", "SharedInference", "infer_shared"]
 
 #: "means" is identity with each domain centred by its own mean, as all but "identity" are.
 CANDIDATES = ("identity", "means", "coral", "gfk", "jda")
-#: Where neighbours are trusted less, logistic regression is used: the middle of what development data allow.
+CLASSIFIERS = ("logistic", "manifold")
+#: Where neighbours are trusted less, logistic regression is used alone.
 LEAST_TRUST = 0.7
 #: A source whose classes its own features tell no better than this is not used beside others.
 LEAST_SKILL = 0.1
@@ -118,8 +119,8 @@ def infer_shared(
     candidates : sequence of str, optional
         "means", or names that `l2t.algorithms.make` takes.
     classifiers : sequence of str, optional
-        Some of "1-nn", "logistic", "spreading" and "manifold"; the last by default, or the second where
-        neighbours do not tell the source's classes.
+        Some of "1-nn", "logistic", "spreading" and "manifold"; by default "logistic" and "manifold", without
+        the last where neighbours do not tell the source's classes.
     random_state : int, default=0
         The seed of the rows that represent larger domains.
 
@@ -151,7 +152,7 @@ def infer_shared(
     if not spaces:
         raise InvalidInputError(f"candidates must work for these domains, got {failed}")
     if classifiers is None:
-        classifiers = ("manifold",) if task.trust >= LEAST_TRUST else ("logistic",)
+        classifiers = CLASSIFIERS if task.trust >= LEAST_TRUST else CLASSIFIERS[:1]
     found = tuple(
         task.combine(name, kind, space) for name, space in spaces.items() for kind in classifiers
     )
