@@ -165,7 +165,7 @@ def studies(
     out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
     work: Work = Path("build/studies"),
 ) -> None:
-    """Measure predictions, intervals and choices on tables, sizes and stores that nothing was learned from.
+    """Measure predictions, intervals and choices on tables, at other sizes and after own experience.
 
     Stopped at any moment, the same command resumes where it was.
     """

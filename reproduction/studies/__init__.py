@@ -1,4 +1,4 @@
-"""Studies on data and in situations that nothing was learned or chosen for."""
+"""Studies: tables, sizes, class shares, own experience and preparation, on one page."""
 
 from __future__ import annotations
 

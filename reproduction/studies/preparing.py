@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 import l2t
@@ -58,13 +60,15 @@ def _measure(name: str, data: Path) -> Records:
         for how in PREPARATIONS:
             scaled = l2t.normalize(target, how)
             for classifier, made in CLASSIFIERS.items():
-                found = evaluate(
-                    scaled.X,
-                    scaled.codes,
-                    label_counts=[5 * len(codes)],
-                    n_draws=N_DRAWS,
-                    classifier=made,
-                )
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", ConvergenceWarning)  # features as they are
+                    found = evaluate(
+                        scaled.X,
+                        scaled.codes,
+                        label_counts=[5 * len(codes)],
+                        n_draws=N_DRAWS,
+                        classifier=made,
+                    )
                 record[f"{classifier} {how}"] = float(found.mean[0])
         records.append(record)
     return records

@@ -12,19 +12,17 @@ import l2t
 from l2t.domains import Domain, DomainPair
 from reproduction.studies.measuring import Records, Trial, draw_pair, geometric_mean, remembered
 
-__all__ = [
-    "ROWS",
-    "measure_refusals",
-    "measure_sizes",
-    "measure_style",
-    "refusal_rows",
-    "size_rows",
-    "style_rows",
-]
+__all__ = ["measure_refusals", "measure_sizes", "measure_style"]
+__all__ += ["refusal_rows", "size_rows", "style_rows"]
 
-ROWS = (45, 240, 960)
-#: Classes of the target, with which there are about 960 rows or as many as there are.
-SIZED = {"sketch > sketch": 12, "photo > style": 12, "letters": 3, "digits": 3, "characters": 3}
+#: Classes of the target, and its numbers of rows.
+SIZED = {
+    "sketch > sketch": (12, (45, 240, 960)),
+    "photo > style": (12, (45, 240, 960)),
+    "letters": (3, (45, 240, 960)),
+    "digits": (3, (45, 240, 510)),
+    "characters": (3, (45, 60)),
+}
 N_PAIRS = 2
 SHOTS = (1, 5)
 #: Where a candidate is worth this much, it helps.
@@ -38,10 +36,11 @@ def measure_sizes(data: Path, work: Path) -> dict[str, Records]:
 
 def _sizes(kind: str, data: Path) -> Records:
     records = []
+    n_classes, sizes = SIZED[kind]
     for number in range(N_PAIRS):
         rng = np.random.default_rng([1, number])
-        pair = draw_pair(kind, data, rng, n_classes=SIZED[kind], n_rows=ROWS[-1] // SIZED[kind])
-        for n_rows in sorted({min(each, len(pair.target)) for each in ROWS}):
+        pair = draw_pair(kind, data, rng, n_classes=n_classes, n_rows=sizes[-1] // n_classes)
+        for n_rows in sizes:
             target = _fewer(pair.target, n_rows)
             for shots in SHOTS:
                 trial = Trial(target, shots, 10)

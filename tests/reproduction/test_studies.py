@@ -83,7 +83,7 @@ def test_the_page_is_written_from_what_is_measured(tmp_path, monkeypatch):
     monkeypatch.setattr(preparing, "N_SPLITS", 1)
     for module in (sizes, unbalanced):
         monkeypatch.setattr(module, "N_PAIRS", 1)
-    monkeypatch.setattr(sizes, "SIZED", {"digits": 3})
+    monkeypatch.setattr(sizes, "SIZED", {"digits": (3, (45, 90))})
     monkeypatch.setattr(unbalanced, "KINDS", ("digits",))
     monkeypatch.setattr(own_experience, "KINDS", ("digits",))
     monkeypatch.setattr(own_experience, "RUNS", (0, 8))
@@ -96,7 +96,7 @@ def test_the_page_is_written_from_what_is_measured(tmp_path, monkeypatch):
     text = (tmp_path / "studies.md").read_text()
     for line in (
         "| iris | none | 1 |",
-        "| 1 | 1 | 1 | 1 | 1.000 | 1.500 |",
+        "| 1 | 1 | 1 | **1** | 1.000 | 1.500 |",
         "| 60 | 1 | 0 of 0 | – |",
     ):
         assert line in text
