@@ -8,31 +8,12 @@ import pytest
 from l2t import Domain, DomainPair, PairSampler, normalize
 from l2t.domains import digits, mnist
 from l2t.reflection import ReflectionFunction
-from l2t.reflection.calibration import PROBABILITIES, Calibration
-from l2t.reflection.plan import Plan
 
 
 @pytest.fixture(scope="session")
 def reflection() -> ReflectionFunction:
     """A function written by hand, with all three terms."""
     return ReflectionFunction(np.linspace(0.2, 1.0, 33) / 33, lambda_=0.5, mu=0.5, b=0.3)
-
-
-@pytest.fixture(scope="session")
-def calibrated() -> ReflectionFunction:
-    """A function as they are learned: few kernels, a soft plan, and intervals."""
-    beta = np.zeros(33)
-    beta[[0, 18, 19]] = 0.0006, 0.0017, 0.0049
-    spread = np.array([0.1, 0.2, 0.1, 0.05])
-    calibration = Calibration(
-        n_labels=np.array([0, 3, 15, 60]),
-        slope=np.array([1.0, 1.4, 0.9, 0.5]),
-        offset=np.array([0.0, -0.3, 0.1, 0.5]),
-        quantiles=np.outer(spread, np.linspace(-1.0, 1.2, len(PROBABILITIES))),
-        n_pairs=120,
-    )
-    plans = (3, Plan("soft", None, 1, 1.5)), (15, Plan("soft", None, 1))
-    return ReflectionFunction(beta, 4.5e4, 0.55, 0.78, plans=plans, calibration=calibration)
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ from l2t.domains.embedded import digits
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.reflection import learn, learning, lesson, restated, table
 from l2t.reflection.calibration import LabelCurve
+from l2t.reflection.files import to_json
 from l2t.reflection.forecast import Forecast
 from l2t.reflection.lesson import Lesson, pair_splits
 from l2t.reflection.loss import COMPONENTS, Settings
@@ -40,19 +41,7 @@ def store():
 
 def content(function):
     """Everything that was learned, to the bit."""
-    calibration, lessons = function.calibration, function.lessons
-    arrays = [
-        function.beta,
-        calibration.n_labels,
-        calibration.slope,
-        calibration.offset,
-        calibration.errors,
-        lessons.memory.theta,
-        lessons.memory.gradient,
-        lessons.memory.hessian,
-    ]
-    numbers = (function.lambda_, function.mu, function.b, function.c, calibration.n_pairs)
-    return (*numbers, *(array.tobytes() for array in arrays), dict(function.training))
+    return to_json(function)
 
 
 @pytest.mark.parametrize("q_mode", ["full", "diag"])
@@ -120,7 +109,6 @@ def test_a_large_table_is_learned_from_a_sample_and_then_whole(world, quick, mon
     sampled = learn(world.experiences(60), **quick)
     np.testing.assert_allclose(sampled.beta, every.beta, atol=1e-3)
     assert sampled.training["loss"] == pytest.approx(every.training["loss"], rel=1e-4)
-    assert sampled.lessons.memory.weight == every.lessons.memory.weight == 360
     assert sampled.calibration.n_pairs < every.calibration.n_pairs == 60
 
 
@@ -199,7 +187,6 @@ def test_components(world, quick, rng, off):
     assert sizes[off] < 1e-2
     assert off == "mmd" or sizes[off] == 0.0, "beta keeps a scale, so its own term is only small"
     assert function.training["components"] == on
-    assert function.lessons.settings.components == tuple(on)
 
 
 def test_many_labels_calibrate_but_do_not_shape(world, quick):
@@ -211,9 +198,7 @@ def test_many_labels_calibrate_but_do_not_shape(world, quick):
     options = quick | {"max_labels": 30, "label_curve": False}
     first, second = learn(experiences, **options), learn(moved, **options)
     np.testing.assert_array_equal(first.beta, second.beta)
-    assert second.calibration.slope[-1] == pytest.approx(0.0, abs=1e-9)
-    assert second.predict(experiences[0].statistics, 60) == pytest.approx(1.0)
-    np.testing.assert_array_equal(first.calibration.slope[:3], second.calibration.slope[:3])
+    assert second.calibration.reach(0.9) > 2 * first.calibration.reach(0.9)
 
 
 def test_pairs_with_many_labels_only(world, quick):

@@ -4,7 +4,7 @@
 2. gamma, the Huber threshold and, where a store can recompute tau, the neighbours r are chosen by
    predicting held-out pairs: no pair stands on both sides of a split.
 3. The function is learned from all experiences, from several starts.
-4. The held-out predictions of the chosen settings calibrate it (`calibration`).
+4. Intervals reach as far as the held-out predictions of the chosen settings were off (`Kind`).
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ from scipy.stats import spearmanr
 from l2t._version import __version__
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.experiences import Experience, ExperienceStore
-from l2t.reflection.calibration import Outcomes, calibrate, fit_label_curve
+from l2t.reflection.calibration import fit_label_curve
 from l2t.reflection.forecast import Forecast
-from l2t.reflection.function import Lessons, ReflectionFunction, count_of
+from l2t.reflection.function import LEAST, ReflectionFunction, count_of
 from l2t.reflection.lesson import Lesson, Split, class_splits, keeping, pair_splits
 from l2t.reflection.loss import COMPONENTS, Settings, Solution, starts
+from l2t.reflection.reliability import Kind
 from l2t.reflection.table import QMode, Table, restated
 from l2t.statistics import KernelBank
 from l2t.typing import Array
@@ -133,29 +134,40 @@ class _Trial:
     held_out: Array
 
     @cached_property
-    def outcomes(self) -> Outcomes:
-        """The held-out predictions, and what was measured."""
-        return self.sample.outcomes(self.held_out)
+    def levels(self) -> tuple[Array, Array]:
+        """1/f and the mean l_hat of the runs that have both."""
+        levels = self.sample.levels()
+        known = np.isfinite(self.held_out) & np.isfinite(levels)
+        return self.held_out[known], levels[known]
 
     @property
     def score(self) -> float:
         """Rank correlation of predicted and actual levels; -inf where it is not defined."""
-        inverse, level = self.outcomes.inverse, self.outcomes.l_hat
+        inverse, level = self.levels
         if len(level) < 3 or np.ptp(inverse) == 0 or np.ptp(level) == 0:
             return -np.inf
         return float(spearmanr(-inverse, level).statistic)
 
     def summary(self) -> dict[str, Any]:
         """Return the settings and their scores as plain values."""
-        errors = self.outcomes.inverse - 1.0 / self.outcomes.l_hat
+        inverse, level = self.levels
         score = self.score
         return {
             "n_neighbors": self.lesson.table.n_neighbors,
             "gamma": self.settings.gamma,
             "huber": self.settings.huber,
             "spearman": score if np.isfinite(score) else None,
-            "rmse": float(np.sqrt(np.mean(errors**2))) if errors.size else None,
+            "rmse": float(np.sqrt(np.mean((inverse - 1.0 / level) ** 2))) if level.size else None,
         }
+
+    def calibration(self) -> Kind | None:
+        """Return how far measured log ratios were from predictions; None for fewer than two pairs."""
+        table = self.sample.table
+        inverse = np.maximum(self.held_out, LEAST)[table.run]
+        errors = np.log(table.ratio * inverse * self.sample.curve.factor(table.n_labels))
+        known = np.isfinite(errors)
+        n_pairs = len(np.unique(table.pair[table.run[known]]))
+        return Kind.of(errors[known], n_pairs) if n_pairs > 1 else None
 
 
 def _grid(
@@ -267,10 +279,8 @@ def _function(
     trial: _Trial, solution: Solution, q_mode: QMode, search: dict[str, Any]
 ) -> ReflectionFunction:
     lesson, settings = trial.lesson, trial.settings
-    table, calibration = lesson.table, None
-    if len(np.unique(trial.outcomes.pair)) >= 2:
-        calibration = calibrate(trial.outcomes)
-    else:
+    table, calibration = lesson.table, trial.calibration()
+    if calibration is None:
         warnings.warn(
             "all experiences are of one pair: the first gamma and huber were taken, and there is no "
             "interval; collect from more pairs",
@@ -286,7 +296,6 @@ def _function(
         c=lesson.curve.c,
         label_range=(lesson.curve.fewest, lesson.curve.most),
         calibration=calibration,
-        lessons=Lessons(lesson.problem(settings).remember(solution.theta), lesson.units, settings),
         training={
             "experiences": len(table),
             "runs": table.n_runs,

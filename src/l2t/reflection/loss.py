@@ -23,7 +23,7 @@ from scipy.special import huber
 from l2t.reflection.table import Block, Indices, Table
 from l2t.typing import Array
 
-__all__ = ["COMPONENTS", "Memory", "Problem", "Settings", "Solution", "Units", "starts"]
+__all__ = ["COMPONENTS", "Problem", "Settings", "Solution", "Units", "starts"]
 
 
 #: The terms of 1/f, which can be switched off.
@@ -69,19 +69,6 @@ class Settings:
 
 
 @dataclass(frozen=True, eq=False)
-class Memory:
-    """The loss of experiences that are not kept, to second order around `theta`.
-
-    ``L(x) = gradient'(x - theta) + (x - theta)'H(x - theta) / 2``, for the mean over `weight` experiences.
-    """
-
-    theta: Array
-    gradient: Array
-    hessian: Array
-    weight: int
-
-
-@dataclass(frozen=True, eq=False)
 class Solution:
     """A stationary point (w, s, v, m, b), its regularised loss, and why the search stopped there."""
 
@@ -101,22 +88,15 @@ class Solution:
 class Problem:
     """The loss over some experiences of a table.
 
-    `run` and `y` have one entry per experience: the number of its run, and 1 / l_hat. `memory` replaces
-    experiences that are not kept.
+    `run` and `y` have one entry per experience: the number of its run, and 1 / l_hat.
     """
 
     def __init__(
-        self,
-        table: Table,
-        run: Indices,
-        y: Array,
-        units: Units,
-        settings: Settings,
-        memory: Memory | None = None,
+        self, table: Table, run: Indices, y: Array, units: Units, settings: Settings
     ) -> None:
         order = np.argsort(run, kind="stable")  # so that a block's experiences are neighbours
         self.table, self.run, self.y = table, run[order], y[order]
-        self.units, self.huber, self.memory = units, settings.huber, memory
+        self.units, self.huber = units, settings.huber
         K = len(table.kernels)
         self.low = np.r_[np.zeros(K), LEAST_SCALE, 0.0, 0.0, -np.inf]
         self.high = np.full(K + 4, np.inf)
@@ -124,7 +104,6 @@ class Problem:
             if name not in settings.components:
                 self.high[i] = self.low[i]
         self.ridge = np.r_[np.full(K + 3, settings.gamma), 0.0]
-        self._total = len(y) + (memory.weight if memory else 0)
 
     def predictions(self, theta: Array) -> Array:
         """Return 1/f of every run of the table."""
@@ -159,11 +138,7 @@ class Problem:
             mixed = np.stack([psi @ d, 2 * psi @ Qw, -(psi / wtau**2) @ tau])
             rest[K : K + 3, :K] += mixed
             rest[:K, K : K + 3] += mixed.T
-        if self.memory is not None:
-            step = theta - self.memory.theta
-            gradient += self.memory.weight * (self.memory.gradient + self.memory.hessian @ step)
-            gauss_newton += self.memory.weight * self.memory.hessian
-        n = self._total
+        n = len(self.y)
         gradient = gradient / n + self.ridge * theta
         return self._regularised(theta, loss), gradient, gauss_newton / n, rest / n
 
@@ -187,12 +162,6 @@ class Problem:
                 reason = f"{PATIENCE} steps in a row lowered the loss by less than {TOL:g} of it"
                 break
         return Solution(theta, state[0], f"after {n_iter} steps: {reason}")
-
-    def remember(self, theta: Array) -> Memory:
-        """Return the loss without R to second order around theta."""
-        _, gradient, gauss_newton, _ = self.derivatives(theta)
-        even = 0.5 * (gauss_newton + gauss_newton.T)  # to the last bit: a file keeps one half
-        return Memory(theta, gradient - self.ridge * theta, even, self._total)
 
     def _step(
         self, theta: Array, state: tuple[float, Array, Array, Array], damping: float
@@ -228,11 +197,7 @@ class Problem:
         return s * (d @ w) + v * wQw + m / wtau + b, d, Qw, wQw, tau, wtau
 
     def _regularised(self, theta: Array, loss: float) -> float:
-        if self.memory is not None:
-            step = theta - self.memory.theta
-            past = self.memory.gradient @ step + 0.5 * step @ self.memory.hessian @ step
-            loss += self.memory.weight * float(past)
-        return loss / self._total + 0.5 * float(self.ridge @ theta**2)
+        return loss / len(self.y) + 0.5 * float(self.ridge @ theta**2)
 
 
 def starts(n: int, K: int, y: Array, random_state: int) -> list[Array]:
