@@ -20,7 +20,6 @@ from l2t.algorithms import PAPER
 from l2t.experiences import LABEL_COUNTS, Experience
 from l2t.reflection import learn
 from l2t.reflection.lesson import SAMPLE
-from l2t.reflection.table import IN_MEMORY
 
 SIZES = (1_000, 10_000, 100_000)
 GOAL_SECONDS = 120
@@ -78,7 +77,6 @@ def run() -> dict[str, Any]:
         "exponent": exponent,
         "last": last,
         "sample": SAMPLE,
-        "in_memory": IN_MEMORY / 2**20,
         "rows": rows,
     }
 

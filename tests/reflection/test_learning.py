@@ -12,7 +12,7 @@ import l2t
 from l2t import KernelBank, PairSampler
 from l2t.domains.embedded import digits
 from l2t.exceptions import InvalidInputError, L2TWarning
-from l2t.reflection import learn, learning, lesson, restated, table
+from l2t.reflection import learn, learning, lesson, restated
 from l2t.reflection.calibration import LabelCurve
 from l2t.reflection.files import to_json
 from l2t.reflection.forecast import Forecast
@@ -90,19 +90,6 @@ def test_the_same_bits_twice_and_from_a_generator(world, quick):
     assert content(other) != first
 
 
-def test_statistics_on_disk_give_the_same_bits(world, quick, monkeypatch):
-    monkeypatch.setattr(table, "ROWS", 7)
-    in_memory = learn(world.stream(30), **quick)
-    row = 8 * 5 * 7  # bytes of a run
-    for kept in (0, 2 * 7 * row):  # nothing, or two blocks in memory
-        monkeypatch.setattr(table, "IN_MEMORY", kept)
-        assert isinstance([*Table(world.stream(30)).blocks()][-1].Q, np.memmap)
-        assert content(learn(world.stream(30), **quick)) == content(in_memory)
-    monkeypatch.undo()
-    one_block = learn(world.stream(30), **quick)
-    np.testing.assert_allclose(one_block.beta, in_memory.beta, rtol=1e-3)
-
-
 def test_a_large_table_is_learned_from_a_sample_and_then_whole(world, quick, monkeypatch):
     every = learn(world.experiences(60), **quick)
     monkeypatch.setattr(lesson, "SAMPLE", 40)
@@ -112,8 +99,7 @@ def test_a_large_table_is_learned_from_a_sample_and_then_whole(world, quick, mon
     assert sampled.calibration.n_pairs < every.calibration.n_pairs == 60
 
 
-def test_the_order_of_experiences_does_not_matter(world, quick, monkeypatch):
-    monkeypatch.setattr(table, "ROWS", 16)
+def test_the_order_of_experiences_does_not_matter(world, quick):
     experiences = world.experiences(30)
     mixed = [experiences[i] for i in np.random.default_rng(0).permutation(len(experiences))]
     first, second = learn(experiences, **quick), learn(mixed, **quick)
