@@ -25,7 +25,7 @@ from l2t.experiences import Experience, ExperienceStore
 from l2t.reflection.calibration import fit_label_curve
 from l2t.reflection.forecast import Forecast
 from l2t.reflection.function import LEAST, ReflectionFunction, count_of
-from l2t.reflection.lesson import Lesson, Split, class_splits, keeping, pair_splits
+from l2t.reflection.lesson import Lesson, Split, class_splits, pair_splits
 from l2t.reflection.loss import COMPONENTS, Settings, Solution, starts
 from l2t.reflection.reliability import Kind
 from l2t.reflection.table import QMode, Table, restated
@@ -102,9 +102,9 @@ def learn(
     count_of(max_labels, "max_labels")
     best: _Trial | None = None
     choices: list[dict[str, Any]] = []
-    kept: list[Experience] = []
-    for each in _candidates(keeping(experiences, kept), n_neighbors, store):
-        table = Table(each, kernels=kernels, q_mode=q_mode)
+    given = [each for each in experiences if each.status == "done"]
+    for r in _neighbors(n_neighbors):
+        table = Table(restated(given, store, n_neighbors=r), kernels=kernels, q_mode=q_mode)
         if len(table) < LEAST_EXPERIENCES:
             raise InvalidInputError(
                 f"experiences must be at least {LEAST_EXPERIENCES} of finished runs, got {len(table)}"
@@ -121,7 +121,7 @@ def learn(
     assert best is not None  # there is at least one candidate, and one setting
     solution, agreement = _from_several_starts(best, n_starts, random_state)
     function = _function(best, solution, q_mode, agreement | {"choices": choices})
-    return replace(function, forecast=Forecast.default().refined(kept))
+    return replace(function, forecast=Forecast.default().refined(given))
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,20 +196,15 @@ def _grid(
     ]
 
 
-def _candidates(
-    experiences: Iterable[Experience],
-    n_neighbors: int | Sequence[int] | None,
-    store: ExperienceStore | None,
-) -> Iterable[Iterable[Experience]]:
-    """Return the experiences, once for each number of neighbours."""
+def _neighbors(n_neighbors: int | Sequence[int] | None) -> Sequence[int | None]:
+    """Return the numbers of neighbours to choose from; None for those of the experiences."""
     if n_neighbors is None:
-        return [experiences]
+        return [None]
     given = n_neighbors if isinstance(n_neighbors, Iterable) else [n_neighbors]
     several = [whole_number("n_neighbors", r, least=1) for r in given]
     if not several:
         raise InvalidInputError("n_neighbors must be one or more whole numbers, got none")
-    kept = list(experiences)
-    return (restated(kept, store, n_neighbors=r) for r in several)
+    return several
 
 
 def _splits(

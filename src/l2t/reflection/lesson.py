@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from l2t.exceptions import InvalidInputError
-from l2t.experiences import Experience
 from l2t.reflection.calibration import LabelCurve
 from l2t.reflection.loss import Problem, Settings, Units
 from l2t.reflection.table import Indices, Table
 from l2t.typing import Array
 
-__all__ = ["Lesson", "Split", "class_splits", "held_out", "keeping", "pair_splits"]
+__all__ = ["Lesson", "Split", "class_splits", "held_out", "pair_splits"]
 
 Mask = npt.NDArray[np.bool_]
 #: Which runs to learn from, and which to predict.
@@ -72,14 +71,6 @@ class Lesson:
         sums = np.bincount(self.run, 1.0 / self.y, minlength=self.table.n_runs)
         with np.errstate(invalid="ignore"):
             return np.asarray(sums / counts)
-
-
-def keeping(experiences: Iterable[Experience], kept: list[Experience]) -> Iterator[Experience]:
-    """Yield experiences, and keep the finished ones without their statistics: an iterator is read once."""
-    for each in experiences:
-        if each.status == "done":
-            kept.append(replace(each, statistics=None, params={}, protocol={}))
-        yield each
 
 
 def held_out(target: str) -> bool:
