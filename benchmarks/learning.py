@@ -15,16 +15,13 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from benchmarks.memory import alone, peak_memory
-from benchmarks.timing import best_of
 from l2t import KernelBank, PairStatistics
 from l2t.algorithms import PAPER
 from l2t.experiences import LABEL_COUNTS, Experience
 from l2t.reflection import learn
 from l2t.reflection.lesson import SAMPLE
-from l2t.reflection.table import IN_MEMORY
 
 SIZES = (1_000, 10_000, 100_000)
-BATCH = 100
 GOAL_SECONDS = 120
 GROWTH = Path(__file__).parents[1] / "docs" / "results" / "images" / "learning-growth.png"
 
@@ -65,7 +62,6 @@ def run() -> dict[str, Any]:
             f"{each['seconds']:.1f}",
             f"{each['peak']:.0f}",
             f"{each['peak'] - each['before']:.0f}",
-            f"{1e3 * each['refined']:.0f}",
         )
         for size, each in measured.items()
     ]
@@ -81,8 +77,6 @@ def run() -> dict[str, Any]:
         "exponent": exponent,
         "last": last,
         "sample": SAMPLE,
-        "in_memory": IN_MEMORY / 2**20,
-        "batch": BATCH,
         "rows": rows,
     }
 
@@ -127,12 +121,10 @@ def measure(size: int) -> None:
     learn(experiences(500), gamma=1e-3, huber=0.1, n_starts=1)  # what is loaded once
     before = peak_memory()
     start = time.perf_counter()
-    function = learn(source)
+    learn(source)
     seconds = time.perf_counter() - start - source.seconds
     peak = peak_memory()
-    more = list(experiences(BATCH, seed=1))
-    refined = best_of(lambda: function.partial_fit(more), 5)[0]
-    print(json.dumps({"seconds": seconds, "before": before, "peak": peak, "refined": refined}))
+    print(json.dumps({"seconds": seconds, "before": before, "peak": peak}))
 
 
 class _Timed:
@@ -160,8 +152,6 @@ def _draw(measured: dict[int, dict[str, float]]) -> None:
     times, memory = figure.subplots(1, 2)
     learned = [each["seconds"] for each in measured.values()]
     times.loglog(sizes, learned, "o-", color="C0", label="learn")
-    refined = [each["refined"] for each in measured.values()]
-    times.loglog(sizes, refined, "o-", color="C1", label=f"partial_fit of {BATCH}")
     linear = [learned[0] * n / sizes[0] for n in sizes]
     times.loglog(sizes, linear, ":", color="0.6", label="linear")
     peaks = [each["peak"] for each in measured.values()]

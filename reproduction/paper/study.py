@@ -217,7 +217,6 @@ class Study:
             mu=float(tau / units[2] * scale),
             b=float(b / units[3]),
             calibration=None,
-            lessons=None,
         )
 
     def kept(self, name: str, make: Callable[[], ReflectionFunction]) -> ReflectionFunction:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -16,11 +14,11 @@ from l2t import (
     load_reflection,
     normalize,
     open_store,
-    pair_statistics,
 )
 from l2t.agent import refining
 from l2t.domains import digits, mnist
 from l2t.reflection import ReflectionFunction
+from l2t.reflection.forecast import room_of
 
 
 @pytest.fixture(scope="session")
@@ -64,15 +62,14 @@ def quick(monkeypatch):
 
 
 @pytest.fixture(scope="session")
-def tell_truth():
-    """A function that observes W's whose ratios a known function gives: the experiences of a world."""
+def tell():
+    """A function that observes W's which use a known part of the room for a change."""
 
-    def observe(agent: Agent, pairs, truth: ReflectionFunction, *, seed: int = 0) -> None:
+    def observe(agent: Agent, pairs, use: float, *, seed: int = 0) -> None:
         rng = np.random.default_rng(seed)
-        plain = replace(truth, calibration=None)
         for pair in pairs:
             W = rng.normal(size=(pair.n_features, 6)) * rng.uniform(0.1, 2.0, size=6)
-            ratio = plain.predict(pair_statistics(pair, W), 15)
-            agent.observe(pair, W, 0.4, min(0.4 * ratio, 1.0), 15)
+            ratio = np.exp(room_of(0.6) * use + 0.01 * rng.normal())
+            agent.observe(pair, W, 0.4, 0.4 * ratio, 15)
 
     return observe

@@ -22,13 +22,7 @@ from l2t.reflection.forecast import Forecast
 
 ARRAYS = {
     "beta",
-    "calibration.slope",
-    "calibration.offset",
     "calibration.errors",
-    "lessons.theta",
-    "lessons.gradient",
-    "lessons.hessian",
-    "lessons.units",
 }
 NUMBERS = {
     "lambda",
@@ -38,18 +32,13 @@ NUMBERS = {
     "kernels.first",
     "kernels.last",
     "kernels.step",
-    "lessons.gamma",
-    "lessons.huber",
 }
-COUNTS = {"schema", "n_neighbors", "lessons.weight"}
-OPTIONAL = {"calibration", "lessons", "forecast", "checksum"}
+COUNTS = {"schema", "n_neighbors", "calibration.n_pairs"}
+OPTIONAL = {"calibration", "forecast", "checksum"}
 OTHERS = OPTIONAL | {
     "kernels",
     "q_mode",
     "label_range",
-    "calibration.n_labels",
-    "calibration.pairs",
-    "lessons.components",
     "training",
 }
 FIELDS = sorted(ARRAYS | NUMBERS | COUNTS | OTHERS)
@@ -124,21 +113,9 @@ def assert_same(first, second):
         assert getattr(first, name) == getattr(second, name)
     assert first.label_range == second.label_range
     assert first.forecast == second.forecast
+    assert first.calibration == second.calibration
     assert dict(first.training) == dict(second.training)
     assert first.beta.tobytes() == second.beta.tobytes()
-    assert (first.calibration is None) == (second.calibration is None)
-    if first.calibration is not None:
-        for name in ("n_labels", "slope", "offset", "errors"):
-            one, two = (getattr(f.calibration, name) for f in (first, second))
-            assert one.tobytes() == two.tobytes()
-    assert (first.lessons is None) == (second.lessons is None)
-    if first.lessons is not None:
-        assert first.lessons.settings == second.lessons.settings
-        assert first.lessons.units == second.lessons.units
-        assert first.lessons.memory.weight == second.lessons.memory.weight
-        for name in ("theta", "gradient", "hessian"):
-            one, two = (getattr(f.lessons.memory, name) for f in (first, second))
-            assert one.tobytes() == two.tobytes()
 
 
 def test_what_is_saved_comes_back_to_the_bit(learned, world, path, rng):
@@ -153,22 +130,12 @@ def test_what_is_saved_comes_back_to_the_bit(learned, world, path, rng):
         assert again.interval(statistics, n_labels) == learned.interval(statistics, n_labels)
 
 
-def test_learning_goes_on_after_loading(learned, world, path):
-    loaded = load_reflection(learned.save(path))
-    batch = world.experiences(10, seed=5)
-    first, second = learned.partial_fit(batch), loaded.partial_fit(batch)
-    np.testing.assert_allclose(first.beta, second.beta, rtol=1e-9)
-    assert first.training["experiences"] == second.training["experiences"]
-    assert_same(load_reflection(second.save(path)), second)
-
-
 def test_a_function_by_hand_comes_back(world, path):
     by_hand = replace(world.truth, c=-0.25, q_mode="diag", b=-0.0)
     loaded = load_reflection(str(by_hand.save(str(path))))
     assert_same(loaded, by_hand)
     assert np.signbit(loaded.b)
     assert loaded.calibration is None
-    assert loaded.lessons is None
     assert loaded.forecast is None
 
 
@@ -250,19 +217,12 @@ def test_an_array_of_another_shape(valid, path, field):
     value = value_of(valid, field)
     for other in (value[:-1], [*value, value[-1]], []):
         message = field_refused(path, changed(valid, field, other), field)
-        assert "shape" in message or "of length 3" in message
+        assert "shape" in message
     for other in ([value], [*value[:-1], [0.0, [1.0]]]):
         field_refused(path, changed(valid, field, other), field)
     numbers_as_texts = json.loads(json.dumps(value), parse_float=str)
     message = field_refused(path, changed(valid, field, numbers_as_texts), field)
     assert message.startswith("Expected `float`, got `str` - at `$.")
-
-
-def test_rows_of_several_lengths(valid, path):
-    errors = copy.deepcopy(valid["calibration"]["errors"])
-    errors[1].pop()
-    content = changed(valid, "calibration.errors", errors)
-    assert "must be of shape (4, 42)" in field_refused(path, content, "errors")
 
 
 def test_a_forecast_whose_lists_do_not_fit(valid, path):
@@ -302,47 +262,9 @@ def test_a_forecast_whose_lists_do_not_fit(valid, path):
             "first, last and step must give a rising range that ends at last, got -2, 2, 0.3",
         ),
         ("kernels.last", 1e300, "kernels must be a bank of few kernels, got one without end"),
-        (
-            "calibration.n_labels",
-            [0],
-            "Expected `array` of length >= 2 - at `$.calibration.n_labels`",
-        ),
-        (
-            "calibration.n_labels",
-            [0, 15, 3, 60],
-            "calibration.n_labels must rise from 0, got [0, 15, 3, 60]",
-        ),
-        (
-            "calibration.slope",
-            [1.0, -1.0, 1.0, 1.0],
-            "Expected `float` >= 0.0 - at `$.calibration.slope[1]`",
-        ),
-        (
-            "calibration.pairs",
-            [60, 60, -1, 60],
-            "Expected `int` >= 0 - at `$.calibration.pairs[2]`",
-        ),
-        ("calibration.pairs", [60], "calibration.pairs must be of shape (4,), got (1,)"),
-        ("lessons.gamma", 0, "Expected `float` > 0.0 - at `$.lessons.gamma`"),
-        ("lessons.units", [1.0, 0.0, 1.0], "Expected `float` > 0.0 - at `$.lessons.units[1]`"),
-        (
-            "lessons.components",
-            ["mean"],
-            "Invalid enum value 'mean' - at `$.lessons.components[0]`",
-        ),
-        (
-            "lessons.hessian",
-            [-1.0] + 44 * [0.0],
-            "lessons.hessian must be positive semidefinite, got -1",
-        ),
-        (
-            "training",
-            {"max_labels": "x"},
-            "Expected `int | null`, got `str` - at `$.training.max_labels`",
-        ),
-        ("training", {"experiences": -1}, "Expected `int` >= 1 - at `$.training.experiences`"),
+        ("calibration.n_pairs", -1, "calibration.n_pairs must be from 0 to 2^53, got -1"),
+        ("calibration.unknown", 1, "Object contains unknown field `unknown` - at `$.calibration`"),
         ("unknown", 1, "Object contains unknown field `unknown`"),
-        ("lessons.unknown", 1, "Object contains unknown field `unknown` - at `$.lessons`"),
         ("kernels.unknown", 1, "Object contains unknown field `unknown` - at `$.kernels`"),
     ],
 )
@@ -352,10 +274,10 @@ def test_values_that_cannot_be(valid, path, field, value, sentence):
 
 
 def test_errors_that_fall(valid, path):
-    errors = copy.deepcopy(valid["calibration"]["errors"])
-    errors[2].reverse()
-    message = field_refused(path, changed(valid, "calibration.errors", errors), "errors")
-    assert message == "calibration.errors must not fall"
+    errors = valid["calibration"]["errors"]
+    for wrong in (errors[::-1], [-1.0, *errors[1:]]):
+        message = field_refused(path, changed(valid, "calibration.errors", wrong), "errors")
+        assert message == "calibration.errors must not be negative, and must not fall"
 
 
 def test_weights_below_zero(valid, path):

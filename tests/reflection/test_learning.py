@@ -12,8 +12,9 @@ import l2t
 from l2t import KernelBank, PairSampler
 from l2t.domains.embedded import digits
 from l2t.exceptions import InvalidInputError, L2TWarning
-from l2t.reflection import learn, learning, lesson, restated, table
+from l2t.reflection import learn, learning, lesson, restated
 from l2t.reflection.calibration import LabelCurve
+from l2t.reflection.files import to_json
 from l2t.reflection.forecast import Forecast
 from l2t.reflection.lesson import Lesson, pair_splits
 from l2t.reflection.loss import COMPONENTS, Settings
@@ -40,19 +41,7 @@ def store():
 
 def content(function):
     """Everything that was learned, to the bit."""
-    calibration, lessons = function.calibration, function.lessons
-    arrays = [
-        function.beta,
-        calibration.n_labels,
-        calibration.slope,
-        calibration.offset,
-        calibration.errors,
-        lessons.memory.theta,
-        lessons.memory.gradient,
-        lessons.memory.hessian,
-    ]
-    numbers = (function.lambda_, function.mu, function.b, function.c, calibration.n_pairs)
-    return (*numbers, *(array.tobytes() for array in arrays), dict(function.training))
+    return to_json(function)
 
 
 @pytest.mark.parametrize("q_mode", ["full", "diag"])
@@ -101,31 +90,16 @@ def test_the_same_bits_twice_and_from_a_generator(world, quick):
     assert content(other) != first
 
 
-def test_statistics_on_disk_give_the_same_bits(world, quick, monkeypatch):
-    monkeypatch.setattr(table, "ROWS", 7)
-    in_memory = learn(world.stream(30), **quick)
-    row = 8 * 5 * 7  # bytes of a run
-    for kept in (0, 2 * 7 * row):  # nothing, or two blocks in memory
-        monkeypatch.setattr(table, "IN_MEMORY", kept)
-        assert isinstance([*Table(world.stream(30)).blocks()][-1].Q, np.memmap)
-        assert content(learn(world.stream(30), **quick)) == content(in_memory)
-    monkeypatch.undo()
-    one_block = learn(world.stream(30), **quick)
-    np.testing.assert_allclose(one_block.beta, in_memory.beta, rtol=1e-3)
-
-
 def test_a_large_table_is_learned_from_a_sample_and_then_whole(world, quick, monkeypatch):
     every = learn(world.experiences(60), **quick)
     monkeypatch.setattr(lesson, "SAMPLE", 40)
     sampled = learn(world.experiences(60), **quick)
     np.testing.assert_allclose(sampled.beta, every.beta, atol=1e-3)
     assert sampled.training["loss"] == pytest.approx(every.training["loss"], rel=1e-4)
-    assert sampled.lessons.memory.weight == every.lessons.memory.weight == 360
     assert sampled.calibration.n_pairs < every.calibration.n_pairs == 60
 
 
-def test_the_order_of_experiences_does_not_matter(world, quick, monkeypatch):
-    monkeypatch.setattr(table, "ROWS", 16)
+def test_the_order_of_experiences_does_not_matter(world, quick):
     experiences = world.experiences(30)
     mixed = [experiences[i] for i in np.random.default_rng(0).permutation(len(experiences))]
     first, second = learn(experiences, **quick), learn(mixed, **quick)
@@ -199,7 +173,6 @@ def test_components(world, quick, rng, off):
     assert sizes[off] < 1e-2
     assert off == "mmd" or sizes[off] == 0.0, "beta keeps a scale, so its own term is only small"
     assert function.training["components"] == on
-    assert function.lessons.settings.components == tuple(on)
 
 
 def test_many_labels_calibrate_but_do_not_shape(world, quick):
@@ -211,9 +184,7 @@ def test_many_labels_calibrate_but_do_not_shape(world, quick):
     options = quick | {"max_labels": 30, "label_curve": False}
     first, second = learn(experiences, **options), learn(moved, **options)
     np.testing.assert_array_equal(first.beta, second.beta)
-    assert second.calibration.slope[-1] == pytest.approx(0.0, abs=1e-9)
-    assert second.predict(experiences[0].statistics, 60) == pytest.approx(1.0)
-    np.testing.assert_array_equal(first.calibration.slope[:3], second.calibration.slope[:3])
+    assert second.calibration.reach(0.9) > 2 * first.calibration.reach(0.9)
 
 
 def test_pairs_with_many_labels_only(world, quick):

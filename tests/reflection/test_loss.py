@@ -13,7 +13,6 @@ from l2t.reflection.loss import (
     COMPONENTS,
     LEAST_SCALE,
     LEAST_TAU,
-    Memory,
     Problem,
     Settings,
     Solution,
@@ -24,10 +23,10 @@ from l2t.reflection.table import Table
 from l2t.statistics import PairStatistics
 
 
-def problem_of(world, settings=None, *, n_pairs=20, memory=None, seed=0):
+def problem_of(world, settings=None, *, n_pairs=20, seed=0):
     settings = settings or Settings(gamma=1e-3, huber=0.05)
     table = Table(world.experiences(n_pairs, seed=seed))
-    return Problem(table, table.run, 1.0 / table.ratio, Units.of(table), settings, memory=memory)
+    return Problem(table, table.run, 1.0 / table.ratio, Units.of(table), settings)
 
 
 def point(problem, rng):
@@ -39,28 +38,16 @@ def point(problem, rng):
     return best + rng.uniform(0.005, 0.02, len(best))
 
 
-def memory_of(problem, rng):
-    P = len(problem.low)
-    A = 0.1 * rng.normal(size=(P, P))
-    return Memory(rng.uniform(0.1, 1, P), rng.normal(size=P), A @ A.T, 37)
-
-
 @pytest.mark.parametrize("huber", [1e-3, 0.05, 10.0])
-@pytest.mark.parametrize("remembering", [False, True])
-def test_gradient(world, rng, huber, remembering):
-    plain = problem_of(world)
-    memory = memory_of(plain, rng) if remembering else None
-    problem = problem_of(world, Settings(1e-3, huber), memory=memory)
+def test_gradient(world, rng, huber):
+    problem = problem_of(world, Settings(1e-3, huber))
     theta = point(problem, rng)
     assert gradient_error(lambda t: problem.derivatives(t)[:2], theta, step=1e-6) < 1e-7
     assert problem.value(theta) == pytest.approx(problem.derivatives(theta)[0], rel=1e-12)
 
 
-@pytest.mark.parametrize("remembering", [False, True])
-def test_both_parts_make_the_hessian(world, rng, remembering):
-    plain = problem_of(world)
-    memory = memory_of(plain, rng) if remembering else None
-    problem = problem_of(world, Settings(1e-3, 0.05), memory=memory)
+def test_both_parts_make_the_hessian(world, rng):
+    problem = problem_of(world, Settings(1e-3, 0.05))
     theta, step = point(problem, rng), 1e-6
     residual = np.abs(problem.predictions(theta)[problem.run] - problem.y)
     assert np.abs(residual - 0.05).min() > 1e-4, "away from kinks"
@@ -89,8 +76,7 @@ def _straight(problem, theta, beyond):
     ).T[problem.run]
     residual = problem.predictions(theta)[problem.run] - problem.y
     weight = np.where(beyond, problem.huber / np.abs(residual), 0.0)
-    n = len(problem.y) + (problem.memory.weight if problem.memory else 0)
-    return (J * weight[:, None]).T @ J / n
+    return (J * weight[:, None]).T @ J / len(problem.y)
 
 
 def test_gauss_newton_matrix_is_positive(world, rng):
@@ -133,37 +119,6 @@ def test_a_component_that_is_off_keeps_its_bound(world, rng, off):
     assert theta[place] == (LEAST_SCALE if off == "mmd" else 0.0)
     others = [K + COMPONENTS.index(name) for name in on]
     assert (theta[others] > problem.low[others]).all(), "the others are used"
-
-
-def test_nothing_but_memory_is_a_quadratic(world, rng):
-    """With weight w and no ridge to speak of, the memory is ``g'step + step'H step / 2``."""
-    plain = problem_of(world)
-    memory = memory_of(plain, rng)
-    table = plain.table
-    nothing = np.zeros(0, dtype=np.intp)
-    problem = Problem(
-        table, nothing, np.zeros(0), plain.units, Settings(1e-12, 0.05), memory=memory
-    )
-    for _ in range(3):
-        step = rng.normal(size=len(memory.theta))
-        value = problem.value(memory.theta + step)
-        expected = memory.gradient @ step + 0.5 * step @ memory.hessian @ step
-        assert value == pytest.approx(expected, rel=1e-8)
-
-
-def test_memory_is_the_loss_to_second_order(world, rng):
-    problem = problem_of(world, Settings(1e-3, 10.0))
-    theta = problem.solve(point(problem, rng)).theta
-    memory = problem.remember(theta)
-    ridge = lambda t: 0.5 * float(problem.ridge @ t**2)  # noqa: E731
-    direction = rng.normal(size=len(theta)) * (theta > 0)
-    assert memory.weight == len(problem.y)
-    here = problem.value(theta) - ridge(theta)
-    step = 1e-4 * direction
-    exact = problem.value(theta + step) - ridge(theta + step) - here
-    quadratic = memory.gradient @ step + 0.5 * step @ memory.hessian @ step
-    assert quadratic == pytest.approx(exact, rel=1e-3)
-    assert quadratic != pytest.approx(memory.gradient @ step, rel=0.01), "the second order matters"
 
 
 def test_the_search_ends_where_nothing_falls(world, rng):

@@ -1,42 +1,25 @@
-"""Experiences as arrays: everything in its place, in memory or on disk."""
+"""Experiences as arrays: everything in its place."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
-from l2t.reflection import table as module
 from l2t.reflection.table import Table
 from l2t.statistics import KernelBank
 
 
-@pytest.fixture(params=["memory", "disk", "both"])
-def kept(request, monkeypatch):
-    """Small blocks, and where they are kept."""
-    block = 4 * 8 * 5 * 7  # bytes of four runs
-    monkeypatch.setattr(module, "ROWS", 4)
-    monkeypatch.setattr(
-        module, "IN_MEMORY", {"memory": 2**30, "disk": 0, "both": 2 * block}[request.param]
-    )
-    return request.param
-
-
 def whole(table):
     """Return d, Q and tau of all runs."""
-    blocks = list(table.blocks())
-    assert [block.first for block in blocks] == np.cumsum([0, *map(len, blocks[:-1])]).tolist()
-    return [
-        np.concatenate([getattr(block, name) for block in blocks]) for name in ("d", "Q", "tau")
-    ]
+    return [table.d, table.Q, table.tau]
 
 
 def runs_of(experiences):
     return list({each.run_key: each for each in experiences}.values())
 
 
-def test_a_row_a_run_and_a_ratio_an_experience(world, kept):
+def test_a_row_a_run_and_a_ratio_an_experience(world):
     experiences = world.experiences(7)
     table = Table(experiences)
     runs = runs_of(experiences)
@@ -49,11 +32,9 @@ def test_a_row_a_run_and_a_ratio_an_experience(world, kept):
     assert table.ratio.tolist() == [each.improvement_ratio for each in experiences]
     for name, values in zip(("d", "Q", "tau"), whole(table), strict=True):
         np.testing.assert_array_equal(values, [getattr(each.statistics, name) for each in runs])
-    on_disk = [isinstance(block.Q, np.memmap) for block in table.blocks()]
-    assert on_disk == [i >= {"memory": 4, "disk": 0, "both": 2}[kept] for i in range(4)]
 
 
-def test_mixed_experiences_find_their_run(world, kept, rng):
+def test_mixed_experiences_find_their_run(world, rng):
     experiences = world.experiences(7)
     mixed = [experiences[i] for i in rng.permutation(len(experiences))]
     table = Table(mixed)
@@ -62,7 +43,7 @@ def test_mixed_experiences_find_their_run(world, kept, rng):
     np.testing.assert_array_equal(d, [each.statistics.d for each in runs_of(mixed)])
 
 
-def test_some_runs(world, kept):
+def test_some_runs(world):
     table = Table(world.experiences(7))
     runs = np.array([1, 2, 6, 7, 13])
     part = table.take(runs)
@@ -77,20 +58,14 @@ def test_some_runs(world, kept):
     assert part.kernels == table.kernels
 
 
-def test_two_readers_at_once(world, kept):
-    table = Table(world.experiences(7))
-    for one, two in zip(table.blocks(), table.blocks(), strict=True):
-        np.testing.assert_array_equal(one.Q, two.Q)
-
-
-def test_the_diagonal_alone(world, kept):
+def test_the_diagonal_alone(world):
     experiences = world.experiences(3)
     Q = whole(Table(experiences, q_mode="diag"))[1]
     expected = [np.diag(np.diag(each.statistics.Q)) for each in runs_of(experiences)]
     np.testing.assert_array_equal(Q, expected)
 
 
-def test_a_part_of_the_bank(world, kept):
+def test_a_part_of_the_bank(world):
     experiences = world.experiences(3)
     part = KernelBank(-1, 1, 1)
     d, Q, tau = whole(Table(experiences, kernels=part))

@@ -38,7 +38,8 @@ class Agent:
     """L2T that learns from the outcomes of its suggestions.
 
     The agent lives in its store, and all who open the same store share one agent. The classes of labelled
-    past targets are known when it is asked again (`KnownClasses`), and its reflection function is refined.
+    past targets are known when it is asked again (`KnownClasses`), and its reflection function is learned
+    anew from the outcomes.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class Agent:
         The first version of the reflection function: a function, the name of one that ships with the package,
         or a file; None to learn the first one from the store. Not used where the store has versions already.
     refine_every : int, default=20
-        The reflection function is refined after so many new runs.
+        The reflection function is learned anew after so many new runs.
     explore : float, default=0.0
         The probability with which `ask` returns a random other candidate or base algorithm instead of the
         best candidate.
@@ -132,15 +133,17 @@ class Agent:
         """
         instance_of("pair", pair, DomainPair)
         start = time.perf_counter()
+        version, function = self._knowledge.function()
         known = self._knowledge.classes(pair.n_features)
         options: dict[str, Any] = {"n_labels": n_labels, "n_classes": n_classes, "known": known}
+        options["reflection"] = _with_forecast(function)
         found = infer(pair, random_state=self.random_state, callback=callback, **options)
         candidate = explore(pair, found, self.explore, self.random_state, **options)
         reason = found.reason
         if candidate.name != found.choice:
             reason = f"{candidate.name} is tried to learn from it; otherwise: {reason}"
         W = dense_factor(pair, candidate.W)
-        params = {"version": self.version, "known_classes": known.n_classes}
+        params = {"version": version, "known_classes": known.n_classes}
         run = unscored_run(pair, candidate.name, params, W, self.random_state, start)
         record = keep_suggestion(self.store, run, candidate, reason, found.n_labels)
         return Suggestion(**vars(record), W=np.array(W), inference=found)
@@ -278,6 +281,7 @@ class Agent:
             bare = DomainPair(pair.source, Domain(pair.target.X, name=pair.target.name))
             n_classes = max(len(pair.target.classes), 2)
             options: dict[str, Any] = {"n_classes": n_classes, "known": known}
+            options["reflection"] = _with_forecast(self.reflection)
             options["random_state"] = self.random_state
             counts: dict[str, list[int]] = {}
             for count in label_counts:
@@ -289,7 +293,7 @@ class Agent:
         return done
 
     def refine(self) -> FunctionVersion | None:
-        """Refine the reflection function now; None where there are too few new runs."""
+        """Learn the reflection function anew now; None where there are too few new runs."""
         self._knowledge.function()  # what the agent starts with is version 1
         return refine(self.store, random_state=self.random_state)
 
@@ -299,10 +303,7 @@ class Agent:
         return self.store.functions()
 
     def go_back(self, version: int) -> FunctionVersion:
-        """Put an earlier version into use again; it becomes the newest one, and is refined further.
-
-        What was learned after it is left out, until the function is next learned from all runs.
-        """
+        """Put an earlier version into use again, until one that is learned later predicts better."""
         return self._knowledge.go_back(version)
 
     def wait(self) -> None:
@@ -341,3 +342,8 @@ class Agent:
         version = self.refine()
         self._not_enough = 0 if version is not None else len(self.store.unused_runs(least))
         return version
+
+
+def _with_forecast(function: ReflectionFunction | None) -> ReflectionFunction | None:
+    """Return a function that can choose between candidates; None for the one that ships to do so."""
+    return function if function is not None and function.forecast is not None else None

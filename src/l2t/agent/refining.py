@@ -1,23 +1,23 @@
-"""How the agent's function is refined by new runs, and when a new version takes over.
+"""How the agent learns its reflection function anew, and when a new version takes over.
 
 A fixed share of all target domains (`held_out`) is never learned from: their newest runs are the validation
-set. Candidates for the next version are `partial_fit` on the new runs, and a function learned from the newest
-runs alone (which adapts when the kind of pairs changes) or, when the number of runs has doubled, from all.
-The best of them is the next version, and is used from then on if its validation error is lower.
+set. The next version is learned from the newest other runs; where they are too few for `learn`, their
+outcomes refine the forecast alone. It is used from then on if its forecast has a lower validation error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, replace
+from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
 from l2t.experiences import Experience, ExperienceStore, FunctionVersion
 from l2t.experiences.records import VersionOrigin
 from l2t.reflection import ReflectionFunction, learn, restated
-from l2t.reflection.calibration import LEAST
 from l2t.reflection.files import from_json, to_json
+from l2t.reflection.forecast import Forecast, Signs
+from l2t.reflection.learning import LEAST_EXPERIENCES
 from l2t.reflection.lesson import held_out
 from l2t.statistics import KernelBank
 
@@ -26,37 +26,30 @@ __all__ = ["LEAST_JUDGES", "prediction_error", "refine"]
 #: The newest held-out runs that are validated on, and the least number of them.
 WINDOW = 60
 LEAST_JUDGES = 5
-#: Most new runs of one version; the others are for the next.
-MOST_AT_ONCE = 5000
-#: Least experiences, and most runs, that a function is learned from.
-LEAST_LEARNED = 20
-MOST_LEARNED = 20_000
-#: The newest runs, which are learned from without the others.
-RECENT = 400
-#: Ratios at more labels have no weight in `learn`, nor in validation.
-MOST_LABELS = 30
+#: Most runs that a version is learned from, the newest ones.
+MOST_RUNS = 5000
+#: The neighbours of the statistics that are learned from.
+N_NEIGHBORS = 5
 
 
-def prediction_error(
-    function: ReflectionFunction | None, experiences: Iterable[Experience]
-) -> float:
-    """Return the mean error ``|log(f / l_hat)|`` of predicted ratios; without a function f is 1."""
-    given = list(experiences)
-    few = [each for each in given if each.n_labels is not None and each.n_labels <= MOST_LABELS]
+def prediction_error(forecast: Forecast, experiences: Iterable[Experience]) -> float:
+    """Return the mean error of expected log ratios.
+
+    Expectations are those without a rehearsal, given the real accuracy on the features as they are.
+    """
     errors = []
-    for each in few or given:
-        predicted = 1.0
-        if function is not None:
-            assert each.statistics is not None  # it was done
-            assert each.n_labels is not None
-            inverse = max(function.inverse(each.statistics), LEAST)
-            predicted = 1.0 / (inverse * float(function.label_curve.factor(each.n_labels)))
-        errors.append(abs(np.log(predicted / each.improvement_ratio)))
+    for each in experiences:
+        assert each.n_labels is not None  # it was done
+        error = 1.0 - each.accuracy_before
+        signs = Signs(share=0.0, excess=0.0, own_error=error, n_own=10**9)
+        shots = each.n_labels / max(each.n_classes, 1)
+        expected = forecast.expect(each.algorithm, signs, None, shots)
+        errors.append(abs(expected.mean - np.log(each.improvement_ratio)))
     return float(np.mean(errors))
 
 
 def refine(store: ExperienceStore, *, random_state: int = 0) -> FunctionVersion | None:
-    """Learn from the runs that were not used before, and keep the best function as the next version.
+    """Learn from all runs, those included that were not used before, and keep the next version.
 
     Returns
     -------
@@ -65,68 +58,59 @@ def refine(store: ExperienceStore, *, random_state: int = 0) -> FunctionVersion 
     """
     used, newest = store.function(), store.newest_function()
     incumbent = None if used is None else from_json(used.content)
-    learner = None if newest is None else from_json(newest.content)
-    new: dict[bool, list[Experience]] = {True: [], False: []}
-    for each in _experiences(store, store.unused_runs(MOST_AT_ONCE), learner):
-        new[held_out(each.target)].append(each)
-    judging, learning = ({each.run_key: None for each in new[part]} for part in (True, False))
+    new: dict[bool, dict[str, None]] = {True: {}, False: {}}
+    for each in _outcomes(store, store.unused_runs(MOST_RUNS)):
+        new[held_out(each.target)][each.run_key] = None
+    judging, learning = list(new[True]), list(new[False])
     judges = [*reversed(judging), *store.used_runs("judging", WINDOW)][:WINDOW]
     if len(judges) < LEAST_JUDGES or not learning:
         return None
-    n_runs = len(learning) + (newest.n_runs if newest else 0)
-    candidates = list(_candidates(store, learner, new[False], n_runs, random_state))
-    if not candidates:
+    known = [*learning, *store.used_runs("learning", MOST_RUNS)][:MOST_RUNS]
+    learned = _learned(store, known, incumbent, random_state)
+    if learned is None:
         return None
-    judged = list(_experiences(store, judges, learner))
-    errors = [prediction_error(function, judged) for _, function in candidates]
-    error, before = min(errors), prediction_error(incumbent, judged)
-    origin, best = candidates[errors.index(error)]
+    origin, function, forecast = learned
+    judged = _outcomes(store, judges)
+    error = prediction_error(forecast, judged)
+    in_use = incumbent.forecast if incumbent is not None else None
+    before = prediction_error(in_use or Forecast.default(), judged)
     version = FunctionVersion(
         number=1 + (newest.number if newest else 0),
         parent=newest.number if newest else None,
         origin=origin,
-        n_runs=n_runs,
+        n_runs=len(learning) + (newest.n_runs if newest else 0),
         n_judged=len(judges),
         error=error,
         incumbent_error=before,
         took_over=error < before,
-        content=to_json(best),
+        content=to_json(replace(function, forecast=forecast)),
     )
-    kept = store.add_function(version, {"learning": [*learning], "judging": [*judging]})
+    kept = store.add_function(version, {"learning": learning, "judging": judging})
     return version if kept else None
 
 
-def _candidates(
+def _learned(
     store: ExperienceStore,
-    learner: ReflectionFunction | None,
-    new: list[Experience],
-    n_runs: int,
+    keys: list[str],
+    incumbent: ReflectionFunction | None,
     random_state: int,
-) -> Iterator[tuple[VersionOrigin, ReflectionFunction]]:
-    anew_at = 0 if learner is None else int(learner.training.get("learned_anew_at", 0))
-    due = n_runs >= 2 * anew_at
-    noted = {"learned_anew_at": n_runs if due else anew_at}
-    if learner is not None and learner.lessons is not None:
-        refined = learner.partial_fit(new)
-        yield "refined", replace(refined, training=dict(refined.training) | noted)
-    origin: VersionOrigin = "learned" if due else "recent"
-    keys = store.used_runs("learning", MOST_LEARNED if due else RECENT)
-    known = [*_experiences(store, keys, learner), *new]
-    if len(known) >= LEAST_LEARNED and len({(each.source, each.target) for each in known}) > 1:
-        if due or learner is None or learner.lessons is None:
-            anew = learn(known, random_state=random_state)
-        else:  # with the settings that were chosen from all
-            chosen = asdict(learner.lessons.settings)
-            anew = learn(known, **chosen, n_folds=3, n_starts=1, random_state=random_state)
-        yield origin, replace(anew, training=dict(anew.training) | noted)
-
-
-def _experiences(
-    store: ExperienceStore, keys: list[str], function: ReflectionFunction | None
-) -> Iterator[Experience]:
-    """Yield experiences of finished runs, with the statistics of a function."""
-    if not keys:
-        return
-    bank, r = (KernelBank(), 5) if function is None else (function.kernels, function.n_neighbors)
+) -> tuple[VersionOrigin, ReflectionFunction, Forecast] | None:
+    """Return what runs teach; without a function to refine there must be enough for `learn`."""
     found = store.experiences(key=keys, status="done")
-    yield from restated(found, store, kernels=bank, n_neighbors=r)
+    known = list(restated(found, store, kernels=KernelBank(), n_neighbors=N_NEIGHBORS))
+    forecast = _first_forecast(store).refined(known)
+    pairs = {(each.source, each.target) for each in known}
+    if len(known) >= LEAST_EXPERIENCES and len(pairs) > 1:
+        return "learned", learn(known, random_state=random_state), forecast
+    return None if incumbent is None else ("refined", incumbent, forecast)
+
+
+def _first_forecast(store: ExperienceStore) -> Forecast:
+    """Return the forecast that the agent began with."""
+    first = store.function(1)
+    given = from_json(first.content).forecast if first and first.origin == "given" else None
+    return given or Forecast.default()
+
+
+def _outcomes(store: ExperienceStore, keys: list[str]) -> list[Experience]:
+    return list(store.experiences(key=keys, status="done", statistics=False)) if keys else []

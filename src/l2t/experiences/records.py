@@ -10,7 +10,7 @@ __all__ = ["CollectionProgress", "FunctionVersion", "Merged", "SuggestionRecord"
 __all__ += ["VersionOrigin"]
 
 #: Where a version of the agent's function comes from.
-VersionOrigin = Literal["given", "learned", "refined", "recent", "rolled back"]
+VersionOrigin = Literal["given", "learned", "refined", "rolled back"]
 #: What the agent does with a run: learn from it, or judge what was learned from others.
 Use = Literal["learning", "judging"]
 
@@ -23,9 +23,9 @@ class FunctionVersion:
     ----------
     number, parent : int, int or None
         Its number from 1, and that of the version it was made from.
-    origin : {"given", "learned", "refined", "recent", "rolled back"}
-        What the agent began with; learned from all runs; its parent refined by new runs; learned from the
-        newest runs alone; or an earlier version, used again.
+    origin : {"given", "learned", "refined", "rolled back"}
+        What the agent began with; learned from its runs; the function in use with a refined forecast; or an
+        earlier version, used again.
     n_runs, n_judged : int
         The runs that it has learned from, and the held-out runs that it was judged on.
     error, incumbent_error : float or None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from l2t.reflection.assessment import Assessment, assess, learning_curve
-from l2t.reflection.calibration import Calibration
 from l2t.reflection.explanation import Explanation, Neighbor
 from l2t.reflection.files import load_reflection
 from l2t.reflection.function import ReflectionFunction
@@ -12,7 +11,6 @@ from l2t.reflection.table import restated
 
 __all__ = [
     "Assessment",
-    "Calibration",
     "Explanation",
     "Neighbor",
     "ReflectionFunction",

@@ -16,7 +16,7 @@ from scipy.stats import spearmanr
 
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.experiences import Experience
-from l2t.reflection.explanation import PredictedRun
+from l2t.reflection.explanation import MOST_LABELS, PredictedRun
 from l2t.reflection.function import ReflectionFunction
 from l2t.reflection.learning import LEAST_EXPERIENCES, learn
 from l2t.reflection.lesson import held_out
@@ -25,8 +25,6 @@ from l2t.typing import Array
 __all__ = ["Assessment", "CurvePoint", "assess", "learning_curve"]
 
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
-#: Measured ratios are averaged over numbers of labels up to this one: with more, all are near 1.
-MOST_LABELS = 30
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,7 @@ def assess(function: ReflectionFunction, experiences: Iterable[Experience]) -> A
             found.setdefault(each.run_key, []).append(each)
     if not found:
         raise InvalidInputError("experiences must hold at least one finished run, got none")
-    runs, terms, inverses, counts, ratios = [], [], [], [], []
+    runs, terms, errors, counts = [], [], [], []
     for rows in found.values():
         statistics = rows[0].statistics
         assert statistics is not None  # only those were taken
@@ -97,19 +95,17 @@ def assess(function: ReflectionFunction, experiences: Iterable[Experience]) -> A
         few = [row for row in rows if row.n_labels is not None and row.n_labels <= MOST_LABELS]
         runs.append(PredictedRun.of(few or rows, function.ratio(inverse)))
         for row in rows:
-            inverses.append(inverse)
-            counts.append(row.n_labels or 0)
-            ratios.append(row.improvement_ratio)
-    coverage, reliability = _covered(function, inverses, np.array(counts), np.array(ratios))
-    predicted, actual_ratios = (
-        np.array([getattr(run, name) for run in runs]) for name in ("predicted", "actual")
-    )
-    varies = min(np.ptp(predicted), np.ptp(actual_ratios)) > 1e-12
+            predicted = function.ratio(inverse, row.n_labels)
+            errors.append(abs(np.log(row.improvement_ratio / predicted)))
+            counts.append(row.n_labels)
+    coverage, reliability = _covered(function, np.array(errors), np.array(counts))
+    expected, actual = np.array([(run.predicted, run.actual) for run in runs]).T
+    varies = min(np.ptp(expected), np.ptp(actual)) > 1e-12
     return Assessment(
         runs=tuple(runs),
         n_pairs=len({(rows[0].source, rows[0].target) for rows in found.values()}),
-        rank_correlation=float(spearmanr(predicted, actual_ratios).statistic) if varies else np.nan,
-        rmse=float(np.sqrt(np.mean((predicted - actual_ratios) ** 2))),
+        rank_correlation=float(spearmanr(expected, actual).statistic) if varies else np.nan,
+        rmse=float(np.sqrt(np.mean((expected - actual) ** 2))),
         terms={name: float(np.mean([each[name] for each in terms])) for name in terms[0]},
         coverage=coverage,
         reliability=reliability,
@@ -117,28 +113,17 @@ def assess(function: ReflectionFunction, experiences: Iterable[Experience]) -> A
 
 
 def _covered(
-    function: ReflectionFunction, inverses: list[float], counts: npt.NDArray[np.intp], ratios: Array
+    function: ReflectionFunction, errors: Array, counts: npt.NDArray[np.intp]
 ) -> tuple[dict[int, tuple[float, int]], dict[float, float]]:
-    calibration = function.calibration
-    if calibration is None:
+    """Return the shares of errors that intervals cover, by number of labels and by level."""
+    if function.calibration is None:
         return {}, {}
-    expected = np.array(
-        [calibration.expected(*each) for each in zip(inverses, counts.tolist(), strict=True)]
-    )
-    inside = np.zeros((len(LEVELS), len(ratios)), dtype=bool)
-    for count in np.unique(counts).tolist():
-        at = counts == count
-        # An interval is its centre times two factors that depend on nothing but the count.
-        centre = calibration.expected(1.0, count)
-        for i, level in enumerate(LEVELS):
-            low, high = (end / centre for end in calibration.interval(1.0, count, level))
-            inside[i, at] = (ratios[at] >= low * expected[at]) & (ratios[at] <= high * expected[at])
-    nine = inside[LEVELS.index(0.9)]
+    within = {level: errors <= function.calibration.reach(level) for level in LEVELS}
     coverage = {
-        int(count): (float(nine[counts == count].mean()), int((counts == count).sum()))
+        int(count): (float(within[0.9][counts == count].mean()), int((counts == count).sum()))
         for count in np.unique(counts)
     }
-    return coverage, dict(zip(LEVELS, inside.mean(axis=1).tolist(), strict=True))
+    return coverage, {level: float(inside.mean()) for level, inside in within.items()}
 
 
 def learning_curve(

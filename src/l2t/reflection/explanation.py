@@ -13,10 +13,12 @@ from l2t.reflection.function import ReflectionFunction
 from l2t.statistics import KernelBank, PairStatistics
 from l2t.typing import Array
 
-__all__ = ["Explanation", "Neighbor", "PredictedRun", "explain"]
+__all__ = ["MOST_LABELS", "Explanation", "Neighbor", "PredictedRun", "explain"]
 
 
 N_NEAREST = 5
+#: Measured ratios are averaged over numbers of labels up to this one: with more, all are near 1.
+MOST_LABELS = 30
 _TERMS = ("mmd", "variance", "discriminant")
 _MEANING = {
     "mmd": "how far apart the domains are",
@@ -126,13 +128,12 @@ def _nearest(
     n_labels: int | None,
     past: Iterable[Experience],
 ) -> tuple[Neighbor, ...]:
-    most = function.training.get("max_labels") or np.inf
     runs: dict[str, list[Experience]] = {}
     rows: list[list[float]] = []
     for each in past:
         if each.statistics is None or each.n_labels is None or each.status != "done":
             continue
-        if each.n_labels == n_labels or (n_labels is None and each.n_labels <= most):
+        if each.n_labels == n_labels or (n_labels is None and each.n_labels <= MOST_LABELS):
             if each.run_key not in runs:
                 found = function.terms(each.statistics)
                 rows.append([found[name] for name in _TERMS])

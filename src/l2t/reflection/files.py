@@ -10,10 +10,10 @@ import json
 import os
 import sys
 import warnings
-from dataclasses import asdict, astuple, replace
+from dataclasses import asdict, replace
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -21,13 +21,11 @@ from msgspec import Meta, Struct
 
 from l2t.domains.files._disk import reading, replacing, writing
 from l2t.exceptions import FileFormatError, InvalidInputError, L2TError, L2TWarning
-from l2t.reflection.calibration import SHARES, Calibration
 from l2t.reflection.forecast import Forecast, Signs
-from l2t.reflection.function import Lessons, ReflectionFunction
-from l2t.reflection.loss import Memory, Settings, Units
+from l2t.reflection.function import ReflectionFunction
+from l2t.reflection.reliability import LEVELS, Kind
 from l2t.reflection.table import QMode
 from l2t.statistics import KernelBank
-from l2t.typing import Array
 
 __all__ = ["SCHEMA", "from_json", "load_reflection", "save_reflection", "shipped", "to_json"]
 
@@ -40,29 +38,7 @@ _MAX = sys.float_info.max
 Finite = Annotated[float, Meta(ge=-_MAX, le=_MAX)]
 NotNegative = Annotated[float, Meta(ge=0, le=_MAX)]
 Positive = Annotated[float, Meta(gt=0, le=_MAX)]
-Natural = Annotated[int, Meta(ge=0, le=2**53)]  # larger whole numbers are not exact everywhere
-Count = Annotated[int, Meta(ge=1, le=2**53)]
-
-
-class _Calibration(Struct, forbid_unknown_fields=True):
-    n_labels: Annotated[list[Natural], Meta(min_length=2)]
-    slope: list[NotNegative]
-    offset: list[Finite]
-    errors: list[list[NotNegative]]
-    pairs: list[Natural]
-
-
-class _Lessons(Struct, forbid_unknown_fields=True):
-    theta: list[Finite]
-    gradient: list[Finite]
-    hessian: list[Finite]  # its lower half, row by row
-    weight: Count
-    units: tuple[Positive, Positive, Positive]
-    gamma: Positive
-    huber: Positive
-    components: Annotated[
-        list[Literal["mmd", "variance", "discriminant"]], Meta(min_length=1, max_length=3)
-    ]
+Count = Annotated[int, Meta(ge=1, le=2**53)]  # larger whole numbers are not exact everywhere
 
 
 class _Bank(Struct, forbid_unknown_fields=True):
@@ -82,24 +58,14 @@ class _File(Struct, forbid_unknown_fields=True):
     q_mode: QMode
     c: Finite
     label_range: tuple[Count, Count]
-    calibration: _Calibration | None
-    lessons: _Lessons | None
+    calibration: Kind | None
     forecast: Forecast | None
     training: dict[str, Any]
     checksum: str | None = None
 
 
-class _Training(Struct):  # what learning resumes from; the rest of it is for people
-    experiences: Count | None = None
-    runs: Count | None = None
-    pairs: Count | None = None
-    max_labels: Count | None = None
-    learned_anew_at: Natural | None = None
-
-
 class _Header(Struct):
     schema: Count
-    training: _Training
 
 
 def save_reflection(function: ReflectionFunction, path: str | os.PathLike[str]) -> Path:
@@ -187,35 +153,24 @@ def _content(function: ReflectionFunction) -> dict[str, Any]:
     content = {"schema": SCHEMA} | {name.rstrip("_"): v for name, v in vars(function).items()}
     content["beta"] = function.beta.tolist()
     content["kernels"] = asdict(function.kernels)
-    content["forecast"] = msgspec.to_builtins(function.forecast)
+    for name in ("calibration", "forecast"):
+        content[name] = msgspec.to_builtins(content[name])
     content["training"] = dict(function.training)
-    if function.calibration is not None:
-        arrays = vars(function.calibration)
-        content["calibration"] = {name: array.tolist() for name, array in arrays.items()}
-    if function.lessons is not None:
-        memory, units, settings = vars(function.lessons).values()
-        lower = memory.hessian[np.tril_indices(len(memory.theta))]
-        content["lessons"] = {
-            "theta": memory.theta.tolist(),
-            "gradient": memory.gradient.tolist(),
-            "hessian": lower.tolist(),
-            "weight": int(memory.weight),
-            "units": astuple(units),
-            **asdict(settings),
-        }
     return content
 
 
 def _function(file: _File) -> ReflectionFunction:
     try:
         kernels = KernelBank(file.kernels.first, file.kernels.last, file.kernels.step)
-        K = len(kernels)
+        len(kernels)
     except OverflowError:
         raise ValueError("kernels must be a bank of few kernels, got one without end") from None
+    if file.calibration is not None:
+        _check_calibration(file.calibration)
     if file.forecast is not None:
         _check_forecast(file.forecast)
     return ReflectionFunction(
-        _array("beta", file.beta, K),
+        np.array(file.beta),
         file.lambda_,
         file.mu,
         file.b,
@@ -224,41 +179,22 @@ def _function(file: _File) -> ReflectionFunction:
         q_mode=file.q_mode,
         c=file.c,
         label_range=file.label_range,
-        calibration=None if file.calibration is None else _calibration(file.calibration),
-        lessons=None if file.lessons is None else _lessons(file.lessons, K),
+        calibration=file.calibration,
         forecast=file.forecast,
         training=file.training,
     )
 
 
-def _calibration(file: _Calibration) -> Calibration:
-    counts = np.array(file.n_labels, dtype=np.intp)
-    if counts[0] != 0 or not (np.diff(counts) > 0).all():
-        raise ValueError(f"calibration.n_labels must rise from 0, got {file.n_labels!r:.80}")
-    C = len(counts)
-    slope = _array("calibration.slope", file.slope, C)
-    offset = _array("calibration.offset", file.offset, C)
-    errors = _array("calibration.errors", file.errors, C, len(SHARES))
-    if (np.diff(errors, axis=1) < 0).any():
-        raise ValueError("calibration.errors must not fall")
-    pairs = _array("calibration.pairs", file.pairs, C).astype(np.intp)
-    return Calibration(counts, slope, offset, errors, pairs)
-
-
-def _lessons(file: _Lessons, K: int) -> Lessons:
-    P = K + 4
-    theta = _array("lessons.theta", file.theta, P)
-    gradient = _array("lessons.gradient", file.gradient, P)
-    lower = _array("lessons.hessian", file.hessian, P * (P + 1) // 2)
-    hessian = np.zeros((P, P))
-    hessian[np.tril_indices(P)] = lower
-    hessian += np.tril(hessian, -1).T
-    values = np.linalg.eigvalsh(hessian)
-    if not values[0] >= -1e-9 * max(values[-1], 1.0):
-        raise ValueError(f"lessons.hessian must be positive semidefinite, got {values[0]:g}")
-    memory = Memory(theta, gradient, hessian, file.weight)
-    settings = Settings(file.gamma, file.huber, tuple(file.components))
-    return Lessons(memory, Units(*file.units), settings)
+def _check_calibration(kind: Kind) -> None:
+    errors = np.array(kind.errors)
+    if errors.shape != (len(LEVELS),):
+        raise ValueError(
+            f"calibration.errors must be of shape {(len(LEVELS),)}, got {errors.shape}"
+        )
+    if errors[0] < 0 or (np.diff(errors) < 0).any():
+        raise ValueError("calibration.errors must not be negative, and must not fall")
+    if not 0 <= kind.n_pairs <= 2**53:
+        raise ValueError(f"calibration.n_pairs must be from 0 to 2^53, got {kind.n_pairs!r:.40}")
 
 
 def _check_forecast(forecast: Forecast) -> None:
@@ -272,11 +208,3 @@ def _check_forecast(forecast: Forecast) -> None:
         valid = False
     if not valid:
         raise ValueError("forecast must hold lists of matching lengths and finite numbers")
-
-
-def _array(name: str, values: list[Any], *shape: int) -> Array:
-    rows = {len(row) for row in values} if len(shape) > 1 else {0}
-    found = np.shape(values) if len(rows) == 1 else (len(values), "rows of several lengths")
-    if found != shape:
-        raise ValueError(f"{name} must be of shape {shape}, got {found}")
-    return np.array(values, dtype=np.float64)

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from l2t.exceptions import InvalidInputError
-from l2t.reflection.calibration import LEAST, Calibration, LabelCurve
+from l2t.reflection.calibration import LabelCurve
 from l2t.reflection.forecast import Forecast
-from l2t.reflection.loss import Memory, Settings, Units
+from l2t.reflection.reliability import Kind
 from l2t.reflection.table import QMode
 from l2t.statistics import KernelBank, PairStatistics
 from l2t.typing import Array
@@ -26,16 +26,10 @@ if TYPE_CHECKING:
     from l2t.experiences import Experience
     from l2t.reflection.explanation import Explanation
 
-__all__ = ["Lessons", "ReflectionFunction", "count_of"]
+__all__ = ["LEAST", "ReflectionFunction", "count_of"]
 
-
-@dataclass(frozen=True, eq=False)
-class Lessons:
-    """What a function needs to keep of its experiences to resume learning without them."""
-
-    memory: Memory
-    units: Units
-    settings: Settings
+#: Predictions of 1/f are kept above this: no experience supports a ratio above 10.
+LEAST = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +54,8 @@ class ReflectionFunction:
         The label-count correction (`LabelCurve`), in (-fewest labels, 0]; 0 for none.
     label_range : (int, int)
         Fewest and most labels of the experiences learned from.
-    calibration : Calibration, optional
-        Where intervals come from, and how ratios depend on the number of labels.
-    lessons : Lessons, optional
-        What `partial_fit` resumes from.
+    calibration : Kind, optional
+        How far log ratios were from predictions for held-out pairs: where intervals come from.
     forecast : Forecast, optional
         What is expected of candidates, learned from the same experiences and from other data. Without it the
         function is the paper's form alone.
@@ -88,8 +80,7 @@ class ReflectionFunction:
     q_mode: QMode = "full"
     c: float = 0.0
     label_range: tuple[int, int] = (3, 120)
-    calibration: Calibration | None = None
-    lessons: Lessons | None = None
+    calibration: Kind | None = None
     forecast: Forecast | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
 
@@ -125,7 +116,7 @@ class ReflectionFunction:
 
     @property
     def label_curve(self) -> LabelCurve:
-        """How ratios depend on the number of labels, where there is no calibration."""
+        """How ratios depend on the number of labels."""
         return LabelCurve(self.c, *self.label_range)
 
     def terms(self, statistics: PairStatistics) -> dict[str, float]:
@@ -142,24 +133,19 @@ class ReflectionFunction:
         }
 
     def predict(self, statistics: PairStatistics, n_labels: int | None = None) -> float:
-        """Return the improvement ratio to expect; over all label counts, or at one.
-
-        1/f below 0.1 counts as 0.1: no experience supports a ratio above 10.
-        """
+        """Return the improvement ratio to expect; over all label counts, or at one."""
         return self.ratio(self.inverse(statistics), n_labels)
 
     def ratio(self, inverse: float, n_labels: int | None = None) -> float:
         """Return the improvement ratio to expect for a value of 1/f."""
         count = count_of(n_labels)
-        if self.calibration is not None:
-            return self.calibration.expected(inverse, count)
         f = 1.0 / max(inverse, LEAST)
         return f if count is None else f / float(self.label_curve.factor(count))
 
     def interval(
         self, statistics: PairStatistics, n_labels: int | None = None, *, level: float = 0.9
     ) -> tuple[float, float]:
-        """Return where the improvement ratio lies with probability `level`.
+        """Return where the improvement ratio lies with probability `level`; (0, inf) for too few pairs.
 
         Raises
         ------
@@ -173,17 +159,13 @@ class ReflectionFunction:
                 "an interval needs a calibrated reflection function, got one without calibration; "
                 "l2t.learn gives a calibrated one"
             )
-        return self.calibration.interval(self.inverse(statistics), count_of(n_labels), level)
+        factor = float(np.exp(self.calibration.reach(level)))
+        centre = self.predict(statistics, n_labels)
+        return centre / factor, centre * factor
 
     def inverse(self, statistics: PairStatistics) -> float:
         """Return 1/f, as the formula gives it."""
         return sum(self.terms(statistics).values())
-
-    def partial_fit(self, experiences: Iterable[Experience]) -> ReflectionFunction:
-        """Return a function that has learned from these experiences too, without the old ones."""
-        from l2t.reflection.lesson import refine
-
-        return refine(self, experiences)
 
     def explain(
         self,

@@ -4,7 +4,7 @@
 2. gamma, the Huber threshold and, where a store can recompute tau, the neighbours r are chosen by
    predicting held-out pairs: no pair stands on both sides of a split.
 3. The function is learned from all experiences, from several starts.
-4. The held-out predictions of the chosen settings calibrate it (`calibration`).
+4. Intervals reach as far as the held-out predictions of the chosen settings were off (`Kind`).
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ from scipy.stats import spearmanr
 from l2t._version import __version__
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.experiences import Experience, ExperienceStore
-from l2t.reflection.calibration import Outcomes, calibrate, fit_label_curve
+from l2t.reflection.calibration import fit_label_curve
 from l2t.reflection.forecast import Forecast
-from l2t.reflection.function import Lessons, ReflectionFunction, count_of
-from l2t.reflection.lesson import Lesson, Split, class_splits, keeping, pair_splits
+from l2t.reflection.function import LEAST, ReflectionFunction, count_of
+from l2t.reflection.lesson import Lesson, Split, class_splits, pair_splits
 from l2t.reflection.loss import COMPONENTS, Settings, Solution, starts
+from l2t.reflection.reliability import Kind
 from l2t.reflection.table import QMode, Table, restated
 from l2t.statistics import KernelBank
 from l2t.typing import Array
@@ -101,9 +102,9 @@ def learn(
     count_of(max_labels, "max_labels")
     best: _Trial | None = None
     choices: list[dict[str, Any]] = []
-    kept: list[Experience] = []
-    for each in _candidates(keeping(experiences, kept), n_neighbors, store):
-        table = Table(each, kernels=kernels, q_mode=q_mode)
+    given = [each for each in experiences if each.status == "done"]
+    for r in _neighbors(n_neighbors):
+        table = Table(restated(given, store, n_neighbors=r), kernels=kernels, q_mode=q_mode)
         if len(table) < LEAST_EXPERIENCES:
             raise InvalidInputError(
                 f"experiences must be at least {LEAST_EXPERIENCES} of finished runs, got {len(table)}"
@@ -120,7 +121,7 @@ def learn(
     assert best is not None  # there is at least one candidate, and one setting
     solution, agreement = _from_several_starts(best, n_starts, random_state)
     function = _function(best, solution, q_mode, agreement | {"choices": choices})
-    return replace(function, forecast=Forecast.default().refined(kept))
+    return replace(function, forecast=Forecast.default().refined(given))
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,29 +134,40 @@ class _Trial:
     held_out: Array
 
     @cached_property
-    def outcomes(self) -> Outcomes:
-        """The held-out predictions, and what was measured."""
-        return self.sample.outcomes(self.held_out)
+    def levels(self) -> tuple[Array, Array]:
+        """1/f and the mean l_hat of the runs that have both."""
+        levels = self.sample.levels()
+        known = np.isfinite(self.held_out) & np.isfinite(levels)
+        return self.held_out[known], levels[known]
 
     @property
     def score(self) -> float:
         """Rank correlation of predicted and actual levels; -inf where it is not defined."""
-        inverse, level = self.outcomes.inverse, self.outcomes.l_hat
+        inverse, level = self.levels
         if len(level) < 3 or np.ptp(inverse) == 0 or np.ptp(level) == 0:
             return -np.inf
         return float(spearmanr(-inverse, level).statistic)
 
     def summary(self) -> dict[str, Any]:
         """Return the settings and their scores as plain values."""
-        errors = self.outcomes.inverse - 1.0 / self.outcomes.l_hat
+        inverse, level = self.levels
         score = self.score
         return {
             "n_neighbors": self.lesson.table.n_neighbors,
             "gamma": self.settings.gamma,
             "huber": self.settings.huber,
             "spearman": score if np.isfinite(score) else None,
-            "rmse": float(np.sqrt(np.mean(errors**2))) if errors.size else None,
+            "rmse": float(np.sqrt(np.mean((inverse - 1.0 / level) ** 2))) if level.size else None,
         }
+
+    def calibration(self) -> Kind | None:
+        """Return how far measured log ratios were from predictions; None for fewer than two pairs."""
+        table = self.sample.table
+        inverse = np.maximum(self.held_out, LEAST)[table.run]
+        errors = np.log(table.ratio * inverse * self.sample.curve.factor(table.n_labels))
+        known = np.isfinite(errors)
+        n_pairs = len(np.unique(table.pair[table.run[known]]))
+        return Kind.of(errors[known], n_pairs) if n_pairs > 1 else None
 
 
 def _grid(
@@ -184,20 +196,15 @@ def _grid(
     ]
 
 
-def _candidates(
-    experiences: Iterable[Experience],
-    n_neighbors: int | Sequence[int] | None,
-    store: ExperienceStore | None,
-) -> Iterable[Iterable[Experience]]:
-    """Return the experiences, once for each number of neighbours."""
+def _neighbors(n_neighbors: int | Sequence[int] | None) -> Sequence[int | None]:
+    """Return the numbers of neighbours to choose from; None for those of the experiences."""
     if n_neighbors is None:
-        return [experiences]
+        return [None]
     given = n_neighbors if isinstance(n_neighbors, Iterable) else [n_neighbors]
     several = [whole_number("n_neighbors", r, least=1) for r in given]
     if not several:
         raise InvalidInputError("n_neighbors must be one or more whole numbers, got none")
-    kept = list(experiences)
-    return (restated(kept, store, n_neighbors=r) for r in several)
+    return several
 
 
 def _splits(
@@ -267,10 +274,8 @@ def _function(
     trial: _Trial, solution: Solution, q_mode: QMode, search: dict[str, Any]
 ) -> ReflectionFunction:
     lesson, settings = trial.lesson, trial.settings
-    table, calibration = lesson.table, None
-    if len(np.unique(trial.outcomes.pair)) >= 2:
-        calibration = calibrate(trial.outcomes)
-    else:
+    table, calibration = lesson.table, trial.calibration()
+    if calibration is None:
         warnings.warn(
             "all experiences are of one pair: the first gamma and huber were taken, and there is no "
             "interval; collect from more pairs",
@@ -286,7 +291,6 @@ def _function(
         c=lesson.curve.c,
         label_range=(lesson.curve.fewest, lesson.curve.most),
         calibration=calibration,
-        lessons=Lessons(lesson.problem(settings).remember(solution.theta), lesson.units, settings),
         training={
             "experiences": len(table),
             "runs": table.n_runs,

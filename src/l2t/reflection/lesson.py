@@ -1,27 +1,21 @@
-"""What is to be learned from a table of experiences, and what is held out of it.
-
-A learned function keeps its loss to second order (`Memory`), so that new experiences refine it without the
-old ones (`refine`), at a cost that does not grow with their number.
-"""
+"""What is to be learned from a table of experiences, and what is held out of it."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from l2t.exceptions import InvalidInputError
-from l2t.experiences import Experience
-from l2t.reflection.calibration import LabelCurve, Outcomes
-from l2t.reflection.function import Lessons, ReflectionFunction
+from l2t.reflection.calibration import LabelCurve
 from l2t.reflection.loss import Problem, Settings, Units
 from l2t.reflection.table import Indices, Table
 from l2t.typing import Array
 
-__all__ = ["Lesson", "Split", "class_splits", "held_out", "keeping", "pair_splits", "refine"]
+__all__ = ["Lesson", "Split", "class_splits", "held_out", "pair_splits"]
 
 Mask = npt.NDArray[np.bool_]
 #: Which runs to learn from, and which to predict.
@@ -71,29 +65,12 @@ class Lesson:
         kept = slice(None) if runs is None else runs[self.run]
         return Problem(self.table, self.run[kept], self.y[kept], self.units, settings)
 
-    def outcomes(self, inverse: Array) -> Outcomes:
-        """Return what was measured of the runs that have a level and a prediction 1/f (not NaN)."""
-        table, levels = self.table, self.levels()
-        known = np.isfinite(inverse) & np.isfinite(levels)
-        kept = known[table.run]
-        run = (np.cumsum(known) - 1)[table.run[kept]]
-        by_run = (inverse[known], levels[known], table.pair[known])
-        return Outcomes(*by_run, run, table.n_labels[kept], table.ratio[kept])
-
     def levels(self) -> Array:
         """Return the mean l_hat of each run; NaN for runs that do not shape the function."""
         counts = np.bincount(self.run, minlength=self.table.n_runs)
         sums = np.bincount(self.run, 1.0 / self.y, minlength=self.table.n_runs)
         with np.errstate(invalid="ignore"):
             return np.asarray(sums / counts)
-
-
-def keeping(experiences: Iterable[Experience], kept: list[Experience]) -> Iterator[Experience]:
-    """Yield experiences, and keep the finished ones without their statistics: an iterator is read once."""
-    for each in experiences:
-        if each.status == "done":
-            kept.append(replace(each, statistics=None, params={}, protocol={}))
-        yield each
 
 
 def held_out(target: str) -> bool:
@@ -134,47 +111,4 @@ def class_splits(
     raise InvalidInputError(
         f"split='class' needs pairs whose target classes can be divided, got {len(classes)} pairs over "
         f"{len(names)} classes that cannot; use split='pair'"
-    )
-
-
-def refine(function: ReflectionFunction, experiences: Iterable[Experience]) -> ReflectionFunction:
-    """Return the function that has learned from more experiences.
-
-    gamma, the Huber threshold, the neighbours and the label curve stay as they were chosen. What the old
-    function predicted for the new experiences goes into the calibration: it had not learned from them.
-    """
-    if function.lessons is None:
-        raise InvalidInputError(
-            "partial_fit needs a function that l2t.learn gave, got one written by hand"
-        )
-    kept: list[Experience] = []
-    table = Table(keeping(experiences, kept), kernels=function.kernels, q_mode=function.q_mode)
-    if table.n_neighbors != function.n_neighbors:
-        raise InvalidInputError(
-            f"experiences must have the function's n_neighbors, {function.n_neighbors}, "
-            f"got {table.n_neighbors}"
-        )
-    lessons, training = function.lessons, function.training
-    lesson = Lesson.of(table, function.label_curve, training.get("max_labels"), lessons.units)
-    data = (table, lesson.run, lesson.y)
-    problem = Problem(*data, lessons.units, lessons.settings, lessons.memory)
-    solution = problem.solve(lessons.memory.theta)
-    beta, lambda_, mu, b = solution.parameters(lessons.units)
-    n_pairs = int(table.pair.max()) + 1
-    calibration = function.calibration
-    if calibration is not None:
-        inverse = problem.predictions(lessons.memory.theta)
-        calibration = calibration.updated(lesson.outcomes(inverse))
-    grown = {"experiences": len(table), "runs": table.n_runs, "pairs": n_pairs}
-    totals = {name: int(training.get(name, 0)) + more for name, more in grown.items()}
-    return replace(
-        function,
-        beta=beta,
-        lambda_=lambda_,
-        mu=mu,
-        b=b,
-        calibration=calibration,
-        lessons=Lessons(problem.remember(solution.theta), lessons.units, lessons.settings),
-        forecast=None if function.forecast is None else function.forecast.refined(kept),
-        training={**training, **totals, "loss": solution.loss, "stopped": solution.stopped},
     )

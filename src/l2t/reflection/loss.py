@@ -20,10 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import huber
 
-from l2t.reflection.table import Block, Indices, Table
+from l2t.reflection.table import Indices, Table
 from l2t.typing import Array
 
-__all__ = ["COMPONENTS", "Memory", "Problem", "Settings", "Solution", "Units", "starts"]
+__all__ = ["COMPONENTS", "Problem", "Settings", "Solution", "Units", "starts"]
 
 
 #: The terms of 1/f, which can be switched off.
@@ -49,12 +49,11 @@ class Units:
 
     @classmethod
     def of(cls, table: Table) -> Units:
-        """Measure the statistics of the first runs."""
-        block = next(table.blocks())
+        """Measure the statistics of a table."""
         sizes = (
-            block.d.mean(),
-            np.diagonal(block.Q, axis1=1, axis2=2).mean(),
-            np.median(block.tau.mean(axis=1)),
+            table.d.mean(),
+            np.diagonal(table.Q, axis1=1, axis2=2).mean(),
+            np.median(table.tau.mean(axis=1)),
         )
         return cls(*(float(size) if size > 0 else 1.0 for size in sizes))
 
@@ -66,19 +65,6 @@ class Settings:
     gamma: float
     huber: float
     components: tuple[str, ...] = COMPONENTS
-
-
-@dataclass(frozen=True, eq=False)
-class Memory:
-    """The loss of experiences that are not kept, to second order around `theta`.
-
-    ``L(x) = gradient'(x - theta) + (x - theta)'H(x - theta) / 2``, for the mean over `weight` experiences.
-    """
-
-    theta: Array
-    gradient: Array
-    hessian: Array
-    weight: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,22 +87,14 @@ class Solution:
 class Problem:
     """The loss over some experiences of a table.
 
-    `run` and `y` have one entry per experience: the number of its run, and 1 / l_hat. `memory` replaces
-    experiences that are not kept.
+    `run` and `y` have one entry per experience: the number of its run, and 1 / l_hat.
     """
 
     def __init__(
-        self,
-        table: Table,
-        run: Indices,
-        y: Array,
-        units: Units,
-        settings: Settings,
-        memory: Memory | None = None,
+        self, table: Table, run: Indices, y: Array, units: Units, settings: Settings
     ) -> None:
-        order = np.argsort(run, kind="stable")  # so that a block's experiences are neighbours
-        self.table, self.run, self.y = table, run[order], y[order]
-        self.units, self.huber, self.memory = units, settings.huber, memory
+        self.table, self.run, self.y = table, run, y
+        self.units, self.huber = units, settings.huber
         K = len(table.kernels)
         self.low = np.r_[np.zeros(K), LEAST_SCALE, 0.0, 0.0, -np.inf]
         self.high = np.full(K + 4, np.inf)
@@ -124,11 +102,10 @@ class Problem:
             if name not in settings.components:
                 self.high[i] = self.low[i]
         self.ridge = np.r_[np.full(K + 3, settings.gamma), 0.0]
-        self._total = len(y) + (memory.weight if memory else 0)
 
     def predictions(self, theta: Array) -> Array:
         """Return 1/f of every run of the table."""
-        return np.concatenate([self._terms(block, theta)[0] for block in self.table.blocks()])
+        return self._terms(theta)[0]
 
     def value(self, theta: Array) -> float:
         """Return the regularised loss."""
@@ -139,33 +116,23 @@ class Problem:
         """Return the loss, its gradient, its Gauss-Newton matrix and the rest of its Hessian."""
         K, P = len(theta) - 4, len(theta)
         w, s, v, m = theta[:K], *theta[K : K + 3]
-        loss, gradient = 0.0, np.zeros(P)
-        gauss_newton, rest = np.zeros((P, P)), np.zeros((P, P))
-        for block in self.table.blocks():
-            value, d, Qw, wQw, tau, wtau = self._terms(block, theta)
-            here = slice(*np.searchsorted(self.run, (block.runs.start, block.runs.stop)))
-            local = self.run[here] - block.first
-            residual = value[local] - self.y[here]
-            loss += float(huber(self.huber, residual).sum())
-            size = np.maximum(np.abs(residual), self.huber)
-            psi = np.bincount(local, residual * (self.huber / size), minlength=len(block))
-            weight = np.bincount(local, self.huber / size, minlength=len(block))
-            by_w = s * d + 2 * v * Qw - (m / wtau**2)[:, None] * tau
-            J = np.column_stack([by_w, d @ w, wQw, 1 / wtau, np.ones(len(block))])
-            gradient += psi @ J
-            gauss_newton += (J * weight[:, None]).T @ J
-            Q_sum = np.tensordot(psi, block.Q, 1) / self.units.Q
-            rest[:K, :K] += 2 * v * Q_sum + 2 * m * (tau * (psi / wtau**3)[:, None]).T @ tau
-            mixed = np.stack([psi @ d, 2 * psi @ Qw, -(psi / wtau**2) @ tau])
-            rest[K : K + 3, :K] += mixed
-            rest[:K, K : K + 3] += mixed.T
-        if self.memory is not None:
-            step = theta - self.memory.theta
-            gradient += self.memory.weight * (self.memory.gradient + self.memory.hessian @ step)
-            gauss_newton += self.memory.weight * self.memory.hessian
-        n = self._total
-        gradient = gradient / n + self.ridge * theta
-        return self._regularised(theta, loss), gradient, gauss_newton / n, rest / n
+        value, d, Qw, wQw, tau, wtau = self._terms(theta)
+        residual = value[self.run] - self.y
+        size = np.maximum(np.abs(residual), self.huber)
+        psi = np.bincount(self.run, residual * (self.huber / size), minlength=len(value))
+        weight = np.bincount(self.run, self.huber / size, minlength=len(value))
+        by_w = s * d + 2 * v * Qw - (m / wtau**2)[:, None] * tau
+        J = np.column_stack([by_w, d @ w, wQw, 1 / wtau, np.ones(len(value))])
+        rest = np.zeros((P, P))
+        Q_sum = np.tensordot(psi, self.table.Q, 1) / self.units.Q
+        rest[:K, :K] = 2 * v * Q_sum + 2 * m * (tau * (psi / wtau**3)[:, None]).T @ tau
+        rest[K : K + 3, :K] = np.stack([psi @ d, 2 * psi @ Qw, -(psi / wtau**2) @ tau])
+        rest[:K, K : K + 3] = rest[K : K + 3, :K].T
+        n = len(self.y)
+        gradient = psi @ J / n + self.ridge * theta
+        gauss_newton = (J * weight[:, None]).T @ J / n
+        loss = float(huber(self.huber, residual).sum())
+        return self._regularised(theta, loss), gradient, gauss_newton, rest / n
 
     def solve(self, theta: Array, *, max_iter: int = MAX_ITER) -> Solution:
         """Descend from theta by damped, projected Newton steps to a stationary point."""
@@ -187,12 +154,6 @@ class Problem:
                 reason = f"{PATIENCE} steps in a row lowered the loss by less than {TOL:g} of it"
                 break
         return Solution(theta, state[0], f"after {n_iter} steps: {reason}")
-
-    def remember(self, theta: Array) -> Memory:
-        """Return the loss without R to second order around theta."""
-        _, gradient, gauss_newton, _ = self.derivatives(theta)
-        even = 0.5 * (gauss_newton + gauss_newton.T)  # to the last bit: a file keeps one half
-        return Memory(theta, gradient - self.ridge * theta, even, self._total)
 
     def _step(
         self, theta: Array, state: tuple[float, Array, Array, Array], damping: float
@@ -218,21 +179,17 @@ class Problem:
             damping = max(6 * damping, 1e-6)
         return None
 
-    def _terms(self, block: Block, theta: Array) -> tuple[Array, ...]:
+    def _terms(self, theta: Array) -> tuple[Array, ...]:
         """Return 1/f and what it is made of, in units: d, Qw, w'Qw, tau, w'tau."""
         K = len(theta) - 4
         w, s, v, m, b = theta[:K], *theta[K:]
-        d, tau = block.d / self.units.d, block.tau / self.units.tau
-        Qw = (block.Q.reshape(-1, K) @ w).reshape(-1, K) / self.units.Q
+        d, tau = self.table.d / self.units.d, self.table.tau / self.units.tau
+        Qw = (self.table.Q.reshape(-1, K) @ w).reshape(-1, K) / self.units.Q
         wQw, wtau = Qw @ w, np.maximum(tau @ w, LEAST_TAU)
         return s * (d @ w) + v * wQw + m / wtau + b, d, Qw, wQw, tau, wtau
 
     def _regularised(self, theta: Array, loss: float) -> float:
-        if self.memory is not None:
-            step = theta - self.memory.theta
-            past = self.memory.gradient @ step + 0.5 * step @ self.memory.hessian @ step
-            loss += self.memory.weight * float(past)
-        return loss / self._total + 0.5 * float(self.ridge @ theta**2)
+        return loss / len(self.y) + 0.5 * float(self.ridge @ theta**2)
 
 
 def starts(n: int, K: int, y: Array, random_state: int) -> list[Array]:

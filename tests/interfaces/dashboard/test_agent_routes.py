@@ -137,7 +137,7 @@ def test_versions_are_functions_to_compare_and_to_use(visitor, own_store, agent)
     content = to_json(l2t.learn(own_store.experiences(status="done"), random_state=0))
     learned = FunctionVersion(number, number - 1, "learned", 27, 9, 0.1, 0.2, True, content)
     assert own_store.add_function(learned)
-    later = replace(learned, number=learned.number + 1, took_over=False, origin="recent")
+    later = replace(learned, number=learned.number + 1, took_over=False, origin="refined")
     assert own_store.add_function(later)
     told = visitor.get("/api/versions").json()
     assert [each["number"] for each in told] == list(range(1, later.number + 1))
@@ -149,7 +149,7 @@ def test_versions_are_functions_to_compare_and_to_use(visitor, own_store, agent)
 
     functions = {each["name"]: each for each in visitor.get("/api/reflections").json()}
     assert functions["agent"]["latest"], "not the one that did not take over"
-    assert functions["agent"]["origin"] == f"version {learned.number}: learned from all runs"
+    assert functions["agent"]["origin"] == f"version {learned.number}: learned from its runs"
     whole = visitor.get("/api/reflections/agent").json()
     np.testing.assert_allclose(whole["beta"], agent.reflection.beta)
     first = visitor.get("/api/reflections/agent, version 1").json()

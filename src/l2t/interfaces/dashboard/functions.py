@@ -22,9 +22,8 @@ LEARNED_HERE = "this store"
 AGENT = "agent"
 _ORIGINS = {
     "given": "what the agent began with",
-    "learned": "learned from all runs",
-    "refined": "refined by new runs",
-    "recent": "learned from the newest runs",
+    "learned": "learned from its runs",
+    "refined": "its forecast refined by few runs",
 }
 
 

@@ -4,9 +4,8 @@ import { api, badge, el, fixed, main, moment, post, sentence, table, whole } fro
 
 const ORIGINS = {
   given: "what it began with",
-  learned: "learned from all runs",
-  refined: "refined by new runs",
-  recent: "learned from the newest runs",
+  learned: "learned from its runs",
+  refined: "its forecast refined by few runs",
 };
 
 // changed(name) is called with the name of the function that was taken into use; show(name) to see one above.
