@@ -34,7 +34,7 @@ Combination = tuple[str, str]
 #: Numbers of the rule that are not fitted, and the strength of what keeps the others small.
 ROOM = 0.05
 ROWS = 150.0
-PENALTIES = {"weights": 1e-5, "priors": 3e-3}
+PENALTIES = {"weights": 1e-4, "priors": 3e-3}
 FEATURES = (PLAIN, "spectrum", "classes", "classes+spectrum")
 
 
@@ -80,8 +80,7 @@ def chosen(task: dict[str, Any], rule: Rule, *, balanced: bool = False) -> Combi
         if known.usable(each, balanced=balanced)
     }
     best = max(gains, key=lambda each: gains[each])
-    least = 0.0 if known.rehearsal_counts else CLEAR
-    return best if gains[best] > least else known.default
+    return best if gains[best] > CLEAR else known.default
 
 
 def fit_rule(tasks: list[dict[str, Any]]) -> Rule:
@@ -105,7 +104,7 @@ def fit_rule(tasks: list[dict[str, Any]]) -> Rule:
     priors = {name: (found[4 + 2 * i], found[5 + 2 * i]) for i, name in enumerate(lines)}
     return Rule(
         (found[0], found[1]),
-        found[2],
+        max(found[2], 0.0),
         found[3],
         ROOM,
         ROWS,

@@ -12,9 +12,9 @@ combination of features and classifier, at k labels per class, the gain in accur
 * m is the difference on the n labelled rows, cross-validated;
 * the prior is a line in log k for each classifier, and for each kind of features.
 
-Without a rehearsal, and where inference expects that the target's neighbourhoods mislead unlike those in
-rehearsal, the labelled rows alone count, and the default is left for a clear gain only. In the second case
-nothing that trusts neighbourhoods takes its place.
+The default is left for a clear gain only. Without a rehearsal, and where inference expects that the target's
+neighbourhoods mislead unlike those in rehearsal, the labelled rows alone count; in the second case nothing
+that trusts neighbourhoods takes the place of the default.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ TRUSTING = frozenset(
 )
 #: Neighbourhoods mislead where inference takes so much off the log ratio that "spectrum" rehearsed.
 MISLED = -0.1
-#: Where no rehearsal counts: the gain for which the default is left, and n0.
+#: The gain for which the default is left, and n0 where no rehearsal counts.
 CLEAR = 0.02
 CLEAR_ROWS = 60.0
 #: Standard deviation of real accuracies around rehearsed ones.
@@ -185,7 +185,7 @@ def choose(
         if situation.usable((each.features, each.classifier), balanced=balanced)
     ]
     best = max(usable, key=lambda each: each.gain)
-    if best.gain <= (0.0 if situation.rehearsal_counts else CLEAR):
+    if best.gain <= CLEAR:
         default = [each for each in usable if (each.features, each.classifier) == situation.default]
         best = default[0] if default else best
     return best, outlooks
