@@ -17,7 +17,7 @@ from scipy.special import softmax
 
 from l2t.domains import Domain
 from l2t.prediction import predict
-from l2t.prediction.choice import CLEAR, Rule, Situation
+from l2t.prediction.choice import CLEAR, MOST_SHOTS, Rule, Situation, log_shots
 from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, DEFAULT, Task, fit_head
 from l2t.prediction.labelling import suggest_rows
 from l2t.prediction.model import Features
@@ -103,7 +103,7 @@ def fit_rule(tasks: list[dict[str, Any]]) -> Rule:
     found = np.round(np.linalg.solve(A, b), 4).tolist()
     priors = {name: (found[4 + 2 * i], found[5 + 2 * i]) for i, name in enumerate(lines)}
     return Rule(
-        (found[0], found[1]),
+        (found[0], round(max(found[1], -found[0] / log_shots(MOST_SHOTS)), 4)),
         max(found[2], 0.0),
         found[3],
         ROOM,
@@ -119,7 +119,7 @@ def _row(known: Situation, combination: Combination, lines: list[str]) -> npt.ND
         np.array([name in each for name in lines], dtype=float)
         for each in (combination, known.default)
     )
-    differences = np.outer(ours - theirs, [1.0, np.log(known.shots)]).ravel()
+    differences = np.outer(ours - theirs, [1.0, log_shots(known.shots)]).ravel()
     return np.concatenate([known.inputs(combination, ROOM, ROWS), differences])
 
 

@@ -32,7 +32,7 @@ from l2t.prediction.report import ReportRow
 from l2t.prediction.scoring import Scores
 from l2t.typing import Array
 
-__all__ = ["Rule", "Situation", "choose"]
+__all__ = ["MOST_SHOTS", "Rule", "Situation", "choose", "log_shots"]
 
 #: Features and classifiers that trust the neighbourhoods of the target.
 TRUSTING = frozenset(
@@ -50,6 +50,7 @@ MISLED = -0.1
 #: The gain for which the default is left, and n0 where no rehearsal counts.
 CLEAR = 0.02
 CLEAR_ROWS = 60.0
+MOST_SHOTS = 20.0
 #: Standard deviation of real accuracies around rehearsed ones.
 SPREAD = 0.1
 
@@ -80,7 +81,7 @@ class Rule:
         """Return the prior of a combination."""
         features, classifier = combination
         lines = self.features.get(features, (0.0, 0.0)), self.classifiers[classifier]
-        return float(sum(start + slope * np.log(shots) for start, slope in lines))
+        return float(sum(start + slope * log_shots(shots) for start, slope in lines))
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +118,7 @@ class Situation:
                 error = 1.0 - float(base.mean())
                 r = _shrunk(gain) * (error / (error + room) if error > 0 else 0.0)
                 e = self._beyond(combination) - self._beyond(self.default)
-                found[:3] = r, r * np.log(self.shots), e * float(base.mean())
+                found[:3] = r, r * log_shots(self.shots), e * float(base.mean())
         if self.measured is not None:
             m = self.measured.mean(*combination) - self.measured.mean(*self.default)
             n = self.measured.n_rows
@@ -189,6 +190,11 @@ def choose(
         default = [each for each in usable if (each.features, each.classifier) == situation.default]
         best = default[0] if default else best
     return best, outlooks
+
+
+def log_shots(shots: float) -> float:
+    """Return log k; the rule has met up to 20 labels per class."""
+    return float(np.log(min(shots, MOST_SHOTS)))
 
 
 def _shrunk(differences: Array) -> float:
