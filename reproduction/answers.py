@@ -130,9 +130,16 @@ N_CALIBRATED = 2
 N_SUGGESTED = 8
 
 
-def write_answers(data: Path, out: Path, work: Path, n_draws: int, rule: Path | None) -> None:
-    """Measure tasks of all families, write the page and, where it is named, the rule that ships."""
-    tasks = measure_answers(FAMILIES, range(n_draws), data, work)
+def write_answers(
+    data: Path, out: Path, work: Path, n_draws: int, n_others: int, rule: Path | None
+) -> None:
+    """Measure tasks of all families, write the page and, where it is named, the rule that ships.
+
+    There are `n_draws` tasks of each family that may be shipped from, and `n_others` of the others.
+    """
+    others = [family for family in FAMILIES if family not in SHIPPABLE]
+    tasks = measure_answers(SHIPPABLE, range(n_draws), data, work)
+    tasks += measure_answers(others, range(n_others), data, work)
     ours = [task for task in tasks if task["family"] in SHIPPABLE]
     whole = fit_rule(ours)
     rules = {
@@ -150,6 +157,7 @@ def write_answers(data: Path, out: Path, work: Path, n_draws: int, rule: Path | 
     write_page(
         out / "answers.md",
         n_draws=n_draws,
+        n_others=n_others,
         settings={name: [row for row in rows if row["setting"] == name] for name in SETTINGS},
         means={name: _means([row for row in rows if row["setting"] == name]) for name in SETTINGS},
         shippable=SHIPPABLE,
@@ -208,8 +216,9 @@ def _calibration(data: Path, work: Path) -> dict[str, Any]:
                         kinds[number % len(kinds)], number, SETTINGS[name], data
                     )
                     mask = np.isin(np.arange(len(target)), at)
-                    found = predict(source, Domain(target.X, target.codes, labeled=mask))
-                    hits += (found.labels[test] == target.codes[test]).tolist()
+                    names = np.array([f"new {code}" for code in target.codes], dtype=object)
+                    found = predict(source, Domain(target.X, names, labeled=mask))
+                    hits += (found.labels[test] == names[test]).tolist()
                     given += found.probability[test].tolist()
         path.write_text(json.dumps({"right": hits, "sure": given}))
     content = json.loads(path.read_text())

@@ -151,14 +151,15 @@ class Situation:
     def outlook(self, combination: Combination, rule: Rule) -> ReportRow:
         """Return what to expect of a combination: its gain over what to expect of the default."""
         gain, level = self.gain(combination, rule), None
-        if self.rehearsed is not None:  # with the same skill, for the classes of the target
+        if self.rehearsed is not None and self.rehearsal_counts:  # the skill of its classes
             base = self.rehearsed.of(*self.default).mean()
             skill = (base - 1 / self.rehearsed.n_classes) / (1 - 1 / self.rehearsed.n_classes)
             level = 1 / self.n_classes + skill * (1 - 1 / self.n_classes)
         accuracy, error = self._measured(self.default)
         if accuracy is not None and error is not None:
-            levels = [accuracy if level is None else level, accuracy]
-            level = np.average(levels, weights=[SPREAD**-2, error**-2])
+            if level is None or abs(level - accuracy) > 2.0 * np.hypot(SPREAD, error):
+                level = accuracy  # the rehearsal is of something else
+            level = np.average([level, accuracy], weights=[SPREAD**-2, error**-2])
         expected = None if level is None else float(np.clip(level + gain, 0.0, 1.0))
         return ReportRow(*combination, gain, expected, *self._measured(combination))
 
