@@ -160,6 +160,12 @@ def write_answers(
         n_others=n_others,
         settings={name: [row for row in rows if row["setting"] == name] for name in SETTINGS},
         means={name: _means([row for row in rows if row["setting"] == name]) for name in SETTINGS},
+        within={
+            name: sum(
+                row["l2t"] >= row["best_plain"] - 0.003 for row in rows if row["setting"] == name
+            )
+            for name in SETTINGS
+        },
         shippable=SHIPPABLE,
         calibration=_calibration(data, work),
         suggestions=_suggestions(data, work),
