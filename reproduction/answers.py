@@ -91,7 +91,9 @@ def fit_rule(tasks: list[dict[str, Any]]) -> Rule:
     n = 4 + 2 * len(lines)
     A, b = np.zeros((n, n)), np.zeros(n)
     for task in tasks:
-        known, some = situation(task), combinations(task)
+        known, uneven = situation(task), SETTINGS[task["setting"]].uneven
+        # What assumes balanced classes is judged where they are.
+        some = [each for each in combinations(task) if not (uneven and each[1] in BALANCED)]
         if not known.rehearsal_counts:
             continue
         base = accuracy(task, known.default)
