@@ -118,12 +118,15 @@ def answers(
     out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
     work: Work = Path("build/answers"),
     draws: Annotated[int, typer.Option(min=2, help="Tasks per family and number of labels.")] = 8,
+    others: Annotated[
+        int, typer.Option(min=2, help="The same of families that may not be shipped from.")
+    ] = 8,
     rule: Annotated[
         Path | None, typer.Option(help="Where to write the rule that ships, fitted to these tasks.")
     ] = None,
 ) -> None:
     """Measure predictions beside plain classifiers on nine families, each left out in turn."""
-    write_answers(data, out, work, draws, rule)
+    write_answers(data, out, work, draws, others, rule)
 
 
 @app.command()

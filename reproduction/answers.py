@@ -17,7 +17,7 @@ from scipy.special import softmax
 
 from l2t.domains import Domain
 from l2t.prediction import predict
-from l2t.prediction.choice import CLEAR, Rule, Situation
+from l2t.prediction.choice import CLEAR, MOST_SHOTS, Rule, Situation, log_shots
 from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, DEFAULT, Task, fit_head
 from l2t.prediction.labelling import suggest_rows
 from l2t.prediction.model import Features
@@ -34,7 +34,7 @@ Combination = tuple[str, str]
 #: Numbers of the rule that are not fitted, and the strength of what keeps the others small.
 ROOM = 0.05
 ROWS = 150.0
-PENALTIES = {"weights": 1e-5, "priors": 3e-3}
+PENALTIES = {"weights": 1e-4, "priors": 3e-3}
 FEATURES = (PLAIN, "spectrum", "classes", "classes+spectrum")
 
 
@@ -80,8 +80,7 @@ def chosen(task: dict[str, Any], rule: Rule, *, balanced: bool = False) -> Combi
         if known.usable(each, balanced=balanced)
     }
     best = max(gains, key=lambda each: gains[each])
-    least = 0.0 if known.rehearsal_counts else CLEAR
-    return best if gains[best] > least else known.default
+    return best if gains[best] > CLEAR else known.default
 
 
 def fit_rule(tasks: list[dict[str, Any]]) -> Rule:
@@ -92,7 +91,9 @@ def fit_rule(tasks: list[dict[str, Any]]) -> Rule:
     n = 4 + 2 * len(lines)
     A, b = np.zeros((n, n)), np.zeros(n)
     for task in tasks:
-        known, some = situation(task), combinations(task)
+        known, uneven = situation(task), SETTINGS[task["setting"]].uneven
+        # What assumes balanced classes is judged where they are.
+        some = [each for each in combinations(task) if not (uneven and each[1] in BALANCED)]
         if not known.rehearsal_counts:
             continue
         base = accuracy(task, known.default)
@@ -104,8 +105,8 @@ def fit_rule(tasks: list[dict[str, Any]]) -> Rule:
     found = np.round(np.linalg.solve(A, b), 4).tolist()
     priors = {name: (found[4 + 2 * i], found[5 + 2 * i]) for i, name in enumerate(lines)}
     return Rule(
-        (found[0], found[1]),
-        found[2],
+        (found[0], round(max(found[1], -found[0] / log_shots(MOST_SHOTS)), 4)),
+        max(found[2], 0.0),
         found[3],
         ROOM,
         ROWS,
@@ -120,7 +121,7 @@ def _row(known: Situation, combination: Combination, lines: list[str]) -> npt.ND
         np.array([name in each for name in lines], dtype=float)
         for each in (combination, known.default)
     )
-    differences = np.outer(ours - theirs, [1.0, np.log(known.shots)]).ravel()
+    differences = np.outer(ours - theirs, [1.0, log_shots(known.shots)]).ravel()
     return np.concatenate([known.inputs(combination, ROOM, ROWS), differences])
 
 
@@ -131,9 +132,16 @@ N_CALIBRATED = 2
 N_SUGGESTED = 8
 
 
-def write_answers(data: Path, out: Path, work: Path, n_draws: int, rule: Path | None) -> None:
-    """Measure tasks of all families, write the page and, where it is named, the rule that ships."""
-    tasks = measure_answers(FAMILIES, range(n_draws), data, work)
+def write_answers(
+    data: Path, out: Path, work: Path, n_draws: int, n_others: int, rule: Path | None
+) -> None:
+    """Measure tasks of all families, write the page and, where it is named, the rule that ships.
+
+    There are `n_draws` tasks of each family that may be shipped from, and `n_others` of the others.
+    """
+    others = [family for family in FAMILIES if family not in SHIPPABLE]
+    tasks = measure_answers(SHIPPABLE, range(n_draws), data, work)
+    tasks += measure_answers(others, range(n_others), data, work)
     ours = [task for task in tasks if task["family"] in SHIPPABLE]
     whole = fit_rule(ours)
     rules = {
@@ -151,8 +159,15 @@ def write_answers(data: Path, out: Path, work: Path, n_draws: int, rule: Path | 
     write_page(
         out / "answers.md",
         n_draws=n_draws,
+        n_others=n_others,
         settings={name: [row for row in rows if row["setting"] == name] for name in SETTINGS},
         means={name: _means([row for row in rows if row["setting"] == name]) for name in SETTINGS},
+        within={
+            name: sum(
+                row["l2t"] >= row["best_plain"] - 0.003 for row in rows if row["setting"] == name
+            )
+            for name in SETTINGS
+        },
         shippable=SHIPPABLE,
         calibration=_calibration(data, work),
         suggestions=_suggestions(data, work),
@@ -209,8 +224,9 @@ def _calibration(data: Path, work: Path) -> dict[str, Any]:
                         kinds[number % len(kinds)], number, SETTINGS[name], data
                     )
                     mask = np.isin(np.arange(len(target)), at)
-                    found = predict(source, Domain(target.X, target.codes, labeled=mask))
-                    hits += (found.labels[test] == target.codes[test]).tolist()
+                    names = np.array([f"new {code}" for code in target.codes], dtype=object)
+                    found = predict(source, Domain(target.X, names, labeled=mask))
+                    hits += (found.labels[test] == names[test]).tolist()
                     given += found.probability[test].tolist()
         path.write_text(json.dumps({"right": hits, "sure": given}))
     content = json.loads(path.read_text())

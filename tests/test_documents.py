@@ -37,7 +37,7 @@ SHOWN = {
         "as it is: 73.0%\ntransferred: 81.7%",
     ),
     "docs/guide/own-data.md": ("10 labelled rows, 3 classes", "measured   1.0"),
-    "docs/guide/scikit-learn.md": ("transfer",),
+    "docs/guide/scikit-learn.md": ("expected",),
     "docs/guide/experience.md": (
         "24 runs done, 0 failed",
         "sound",

@@ -109,10 +109,16 @@ def test_where_neighbourhoods_mislead_nothing_that_trusts_them_is_used():
     assert chosen(rehearsed).features == "spectrum"
     misled = {"spectrum": -0.3}
     used = chosen(rehearsed, corrections=misled)
-    assert (used.features, used.classifier) == ("plain", DEFAULT)
+    assert (used.features, used.classifier, used.expected) == ("plain", DEFAULT, None)
     assert chosen(rehearsed, measured, misled).classifier == DEFAULT
     assert chosen(rehearsed, scores(logistic=0.2), misled).classifier == "logistic"
     assert chosen(rehearsed, corrections=misled, features="spectrum").features == "spectrum"
+
+
+def test_what_to_expect_weighs_the_rehearsal_and_the_labelled_rows():
+    assert chosen(scores(0.6), scores(0.6)).expected == pytest.approx(0.6)
+    assert 0.6 < chosen(scores(0.6), scores(0.7)).expected < 0.7
+    assert chosen(scores(0.95), scores(0.4)).expected == pytest.approx(0.4)  # they contradict
 
 
 def test_every_fold_keeps_every_class():

@@ -12,9 +12,9 @@ combination of features and classifier, at k labels per class, the gain in accur
 * m is the difference on the n labelled rows, cross-validated;
 * the prior is a line in log k for each classifier, and for each kind of features.
 
-Without a rehearsal, and where inference expects that the target's neighbourhoods mislead unlike those in
-rehearsal, the labelled rows alone count, and the default is left for a clear gain only. In the second case
-nothing that trusts neighbourhoods takes its place.
+The default is left for a clear gain only. Without a rehearsal, and where inference expects that the target's
+neighbourhoods mislead unlike those in rehearsal, the labelled rows alone count; in the second case nothing
+that trusts neighbourhoods takes the place of the default.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from l2t.prediction.report import ReportRow
 from l2t.prediction.scoring import Scores
 from l2t.typing import Array
 
-__all__ = ["Rule", "Situation", "choose"]
+__all__ = ["MOST_SHOTS", "Rule", "Situation", "choose", "log_shots"]
 
 #: Features and classifiers that trust the neighbourhoods of the target.
 TRUSTING = frozenset(
@@ -47,9 +47,10 @@ TRUSTING = frozenset(
 )
 #: Neighbourhoods mislead where inference takes so much off the log ratio that "spectrum" rehearsed.
 MISLED = -0.1
-#: Where no rehearsal counts: the gain for which the default is left, and n0.
+#: The gain for which the default is left, and n0 where no rehearsal counts.
 CLEAR = 0.02
 CLEAR_ROWS = 60.0
+MOST_SHOTS = 20.0
 #: Standard deviation of real accuracies around rehearsed ones.
 SPREAD = 0.1
 
@@ -80,7 +81,7 @@ class Rule:
         """Return the prior of a combination."""
         features, classifier = combination
         lines = self.features.get(features, (0.0, 0.0)), self.classifiers[classifier]
-        return float(sum(start + slope * np.log(shots) for start, slope in lines))
+        return float(sum(start + slope * log_shots(shots) for start, slope in lines))
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +118,7 @@ class Situation:
                 error = 1.0 - float(base.mean())
                 r = _shrunk(gain) * (error / (error + room) if error > 0 else 0.0)
                 e = self._beyond(combination) - self._beyond(self.default)
-                found[:3] = r, r * np.log(self.shots), e * float(base.mean())
+                found[:3] = r, r * log_shots(self.shots), e * float(base.mean())
         if self.measured is not None:
             m = self.measured.mean(*combination) - self.measured.mean(*self.default)
             n = self.measured.n_rows
@@ -150,14 +151,15 @@ class Situation:
     def outlook(self, combination: Combination, rule: Rule) -> ReportRow:
         """Return what to expect of a combination: its gain over what to expect of the default."""
         gain, level = self.gain(combination, rule), None
-        if self.rehearsed is not None:  # with the same skill, for the classes of the target
+        if self.rehearsed is not None and self.rehearsal_counts:  # the skill of its classes
             base = self.rehearsed.of(*self.default).mean()
             skill = (base - 1 / self.rehearsed.n_classes) / (1 - 1 / self.rehearsed.n_classes)
             level = 1 / self.n_classes + skill * (1 - 1 / self.n_classes)
         accuracy, error = self._measured(self.default)
         if accuracy is not None and error is not None:
-            levels = [accuracy if level is None else level, accuracy]
-            level = np.average(levels, weights=[SPREAD**-2, error**-2])
+            if level is None or abs(level - accuracy) > 2.0 * np.hypot(SPREAD, error):
+                level = accuracy  # the rehearsal is of something else
+            level = np.average([level, accuracy], weights=[SPREAD**-2, error**-2])
         expected = None if level is None else float(np.clip(level + gain, 0.0, 1.0))
         return ReportRow(*combination, gain, expected, *self._measured(combination))
 
@@ -185,10 +187,15 @@ def choose(
         if situation.usable((each.features, each.classifier), balanced=balanced)
     ]
     best = max(usable, key=lambda each: each.gain)
-    if best.gain <= (0.0 if situation.rehearsal_counts else CLEAR):
+    if best.gain <= CLEAR:
         default = [each for each in usable if (each.features, each.classifier) == situation.default]
         best = default[0] if default else best
     return best, outlooks
+
+
+def log_shots(shots: float) -> float:
+    """Return log k; the rule has met up to 20 labels per class."""
+    return float(np.log(min(shots, MOST_SHOTS)))
 
 
 def _shrunk(differences: Array) -> float:

@@ -286,6 +286,10 @@ class _Work:
         sentences = [why if classifier == "auto" else "this classifier was asked for"]
         if measured is None:
             sentences.append("There are too few labelled rows to measure the accuracy on them.")
+        if rehearsed is not None and not situation.rehearsal_counts:
+            sentences.append(
+                "The target is unlike the known classes, so that their rehearsal is not used."
+            )
         return used, outlooks, rehearsed, sentences
 
     def _rehearse(self, names: Sequence[str], shots: float, **settings: Any) -> Scores | None:

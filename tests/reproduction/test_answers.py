@@ -1,0 +1,75 @@
+"""Tasks of the study of predictions are measured once, and the rule is fitted to what they gained."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT
+from reproduction.answers import accuracy, chosen, fit_rule, situation
+from reproduction.combinations import SETTINGS, Setting, draw_task, measure_answers
+
+FEATURES = ["plain", "spectrum", "classes", "classes+spectrum"]
+
+
+def made(family, number, gains):
+    """A task in which combinations rehearse as they are: better than the default by `gains`."""
+    rng = np.random.default_rng(number)
+    real = 0.6 + 0.1 * rng.normal(size=(4, len(CLASSIFIERS)))
+    real[0, list(CLASSIFIERS).index(DEFAULT)] = 0.6
+    for (features, name), gain in gains.items():
+        real[FEATURES.index(features), list(CLASSIFIERS).index(name)] = 0.6 + gain
+    scores = {
+        "features": FEATURES,
+        "values": (real + 0.01 * rng.normal(size=(4, *real.shape))).tolist(),
+        "n_classes": 3,
+        "sizes": [60] * 4,
+    }
+    return {
+        "family": family,
+        "setting": "5",
+        "choice": "identity",
+        "corrections": {},
+        "shots": 5.0,
+        "n_classes": 3,
+        "features": FEATURES,
+        "classifiers": list(CLASSIFIERS),
+        "rehearsed": scores,
+        "measured": None,
+        "real": real.tolist(),
+        "balanced_accuracy": real.tolist(),
+    }
+
+
+def test_the_rule_learns_to_believe_rehearsals_that_are_true():
+    tasks = [made(family, i, {}) for i in range(6) for family in ("letters", "digits")]
+    rule = fit_rule(tasks)
+    assert 0.5 < rule.rehearsed[0] + rule.rehearsed[1] * np.log(5) < 1.3
+    new = made("letters", 99, {("classes", "logistic"): 0.35})
+    assert chosen(new, rule) == ("classes", "logistic")
+    assert accuracy(new, chosen(new, rule)) == pytest.approx(0.95)
+    assert situation(new).default == ("plain", DEFAULT)
+
+
+@pytest.mark.parametrize("setting", [Setting(1), Setting(5, uneven=True), Setting(5, adverse=1.0)])
+def test_tasks_are_labelled_as_they_should_be(setting, tmp_path):
+    source, target, at, test = draw_task("digits", 0, setting, tmp_path)
+    counts = np.bincount(target.codes)
+    assert np.bincount(target.codes[at]).tolist() == [setting.shots] * 3
+    assert len(at) + len(test) == len(target)
+    assert not set(at.tolist()) & set(test.tolist())
+    assert (counts.max() / counts.min() > 6) == setting.uneven
+    again = draw_task("digits", 0, setting, tmp_path)
+    assert (again[0], again[1]) == (source, target)
+
+
+@pytest.mark.slow
+def test_measured_tasks_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr("reproduction.combinations.SETTINGS", {"1": SETTINGS["1"]})
+    (task,) = measure_answers(["digits"], [0], tmp_path, tmp_path / "work")
+    assert np.shape(task["real"]) == (4, len(CLASSIFIERS))
+    (kept,) = (tmp_path / "work").iterdir()
+    kept.write_text(json.dumps(task | {"kept": True}))
+    assert measure_answers(["digits"], [0], tmp_path, tmp_path / "work")[0]["kept"]
