@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from l2t import infer, load_reflection
+from l2t import infer
 from l2t.exceptions import InvalidInputError, MissingExtraError
 from l2t.inference.comparison import TransferStudy
 from l2t.plots import check_figure_path, plot_explanation, plot_ratios, plot_transfer
@@ -17,7 +17,7 @@ from l2t.plots import check_figure_path, plot_explanation, plot_ratios, plot_tra
 
 @pytest.fixture
 def found(pair):
-    return infer(pair, load_reflection("default"), n_labels=3)
+    return infer(pair, n_labels=3, method="paper")
 
 
 def test_an_explanation(found):

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from l2t.reflection.forecast import Forecast
-from reproduction import rehearsal, tasks
-from reproduction.forecast import choose, fit_forecast
+from reproduction import forecast as forecast_module
+from reproduction import never_met, rehearsal, tasks
+from reproduction.forecast import Limits, expectations, fit_forecast
 from reproduction.kinds import draw
 from reproduction.tasks import CANDIDATES, log_ratio, measure_tasks
 from tests.reproduction.test_sources import SOURCES
 
 pytestmark = pytest.mark.slow
-MODES = ("true", "noise", "adverse 1.6")
+MODES = ("true", "noise", "adverse 1.0")
 
 
 @pytest.fixture(scope="module")
@@ -51,21 +52,24 @@ def test_noise_is_not_rehearsed_on(measured):
 
 
 def test_the_fit_is_a_forecast(measured):
-    found = fit_forecast(measured)
+    found = fit_forecast(measured, Limits())
     assert Forecast.from_json(found.to_json()) == found
-    assert found.harm[0] < 0 < found.prior[0], "offsets shared by groups of rows mislead"
+    assert found.harm[0] < 0 < found.prior["spectrum"][0], (
+        "offsets shared by groups of rows mislead"
+    )
     for task in measured:
-        expected = choose(found, task, 0)
-        assert expected["identity"] == 0.0
-        assert set(expected) == (
-            {"identity", *CANDIDATES} if task["rehearsed"] else {"identity", "spectrum"}
-        )
+        expected = expectations(found, task, 0)
+        assert expected["identity"].mean == 0.0
+        assert set(expected) == {"identity", *CANDIDATES}
+        assert set(expectations(found, task, 0, source=False)) == {"identity", "spectrum"}
 
 
 def test_the_page_has_every_kind_that_was_measured(measured, tmp_path, monkeypatch):
     monkeypatch.setattr(rehearsal, "measure_tasks", lambda *_, **__: measured)
     monkeypatch.setattr(rehearsal, "KINDS", {"digits": rehearsal.KINDS["digits"]})
-    monkeypatch.setattr(rehearsal, "_left_out", lambda found: {"digits": fit_forecast(found)})
+    monkeypatch.setattr(
+        rehearsal, "forecasts_without", lambda found: {"digits": fit_forecast(found, Limits())}
+    )
     monkeypatch.setattr(rehearsal, "source_tables", lambda *_: SOURCES)
     rehearsal.write_rehearsal(tmp_path, tmp_path, tmp_path, 2, 1)
     text = (tmp_path / "rehearsal.md").read_text()
@@ -75,7 +79,34 @@ def test_the_page_has_every_kind_that_was_measured(measured, tmp_path, monkeypat
 
 
 def test_ratios_have_a_floor():
-    task = {"before": [0.0, None], "after": {"spectrum": [0.5, 0.5]}, "n_rows": 50}
+    accuracy = {"identity": [[0.0, 0.0], None], "spectrum": [[0.4, 0.6], None]}
+    task = {"accuracy": accuracy, "n_test": [50, 10]}
     assert log_ratio(task, "spectrum", 0) == pytest.approx(np.log(50))
     assert np.isnan(log_ratio(task, "spectrum", 1))
     assert log_ratio(task, "identity", 1) == 0.0
+
+
+def test_the_page_of_kinds_never_met(measured, tmp_path, monkeypatch):
+    monkeypatch.setattr(never_met, "measure_tasks", lambda *_, **__: measured)
+    forecast = fit_forecast(measured, Limits())
+    monkeypatch.setattr(never_met, "forecasts_without", lambda found: {"digits": forecast})
+    never_met.write_families(tmp_path, tmp_path, tmp_path, 2, 1)
+    text = (tmp_path / "families.md").read_text()
+    assert "| digits | 6 |" in text
+    assert "| the true source, L2T |" in text
+
+
+def test_limits_and_evidence_are_chosen(measured):
+    """On one kind alone there is nothing to leave out: what is chosen is among what is tried."""
+    rows = forecast_module._Rows(measured)
+    assert np.isfinite(rows.worth(Limits()))
+    slope, even, error = forecast_module._evidence(
+        measured, {"digits": fit_forecast(measured, Limits())}
+    )
+    assert min(slope, even, error) > 0
+
+
+def test_intervals_come_from_forecasts_that_did_not_see_the_group(measured):
+    found = forecast_module.reliability_of(measured, {"digits": fit_forecast(measured, Limits())})
+    assert set(found.kinds) == {"digits"}
+    assert found.kinds["digits"].n_pairs == len(measured)

@@ -156,7 +156,7 @@ def test_l2t_is_what_infer_chooses_at_each_label_count(trial):
 def test_the_papers_method_always_uses_its_W(trial):
     function = load_reflection("default")
     measured = PaperMethod(function).measure(trial)
-    found = infer(trial.unlabelled("itself"), function)
+    found = infer(trial.unlabelled("itself"), function, method="paper")
     expected = trial.ratios(trial.pair.target.X @ found.search.W)
     np.testing.assert_array_equal(measured["ratio"], expected)
 

@@ -77,7 +77,7 @@ def explain(
         return
     _, domains = read_pair(pair[0], pair[1], reading=reading, how=normalize, quiet=quiet)
     if function is not None:
-        found = infer(domains, function, n_labels=labels)
+        found = infer(domains, function, n_labels=labels, method="paper")
         _show_prediction(function, found, store, plot, format, quiet=quiet)
         return
     known = known_classes(store, domains.n_features, quiet)
