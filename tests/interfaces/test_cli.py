@@ -317,7 +317,7 @@ def test_explain_says_what_spoke_for_and_against(files, l2t):
     assert told.out.startswith(f"choice: {found.choice} ({found.verdict})\n")
     assert f"why: {found.reason}\n" in told.out
     spectrum = found.candidates["spectrum"]
-    side = "for" if spectrum.evidence.log_ratio > 0 else "against"
+    side = "for" if spectrum.evidence.suggests.mean > 0 else "against"
     shares = (spectrum.evidence.order, spectrum.evidence.order_without)
     nearer = "{:.0f} % of the comparisons with it, {:.0f} % without".format(
         *(100 * each for each in shares)
