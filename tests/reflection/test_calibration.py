@@ -68,10 +68,36 @@ def test_an_interval_is_around_the_prediction_and_widens_with_level(function, no
 
 def test_errors_are_those_of_held_out_predictions(noisy, function):
     """The noise of the world is all that is left: its quantiles, and how many pairs there were."""
-    assert function.calibration.n_pairs == 1000
-    for level in (0.5, 0.8, 0.9):
-        spread = 0.1 * norm.ppf((1 + level) / 2)
-        assert function.calibration.reach(level) == pytest.approx(spread, rel=0.1)
+    assert list(function.calibration) == [0, *noisy.counts]
+    for kind in function.calibration.values():
+        assert kind.n_pairs == 1000
+        for level in (0.5, 0.8, 0.9):
+            spread = 0.1 * norm.ppf((1 + level) / 2)
+            assert kind.reach(level) == pytest.approx(spread, rel=0.1)
+
+
+def test_an_interval_is_that_of_its_number_of_labels(function, noisy, quick):
+    """Few labels, much noise: pooling all numbers would promise too much for few."""
+    rng = np.random.default_rng(3)
+    experiences = [
+        replace(each, improvement_ratio=each.improvement_ratio * np.exp(0.3 * rng.normal()))
+        if each.n_labels == 3
+        else each
+        for each in noisy.experiences(200, per_pair=1)
+    ]
+    found = learn(experiences, **quick)
+    reaches = [found.reach(n_labels, 0.9) for n_labels in (1, 3, 9, 15, 60, 500)]
+    assert reaches[0] == reaches[1] == reaches[2] > 2 * reaches[3]
+    assert reaches[4] == reaches[5]
+    assert reaches[3] < found.reach(None, 0.9) < reaches[0]
+
+
+def test_a_count_of_a_single_pair_has_no_interval(world, quick):
+    experiences = world.experiences(20)
+    once = replace(experiences[0], n_labels=120)
+    found = learn([*experiences, once], **quick)
+    assert np.isinf(found.reach(120, 0.5))
+    assert np.isfinite(found.reach(60, 0.5))
 
 
 @pytest.mark.parametrize("alike", [0.0, 0.9])
@@ -94,9 +120,11 @@ def test_intervals_cover_at_least_their_level_for_few_pairs_and_many(n_pairs, al
 
 
 def test_few_pairs_widen_the_interval_until_it_is_infinite(function, noisy, rng):
-    statistics, errors = noisy.statistics(rng), function.calibration.errors
+    statistics, errors = noisy.statistics(rng), function.calibration[3].errors
     bounds = [
-        replace(function, calibration=Kind(n, errors)).interval(statistics, 3, level=0.8)
+        replace(function, calibration={0: Kind(n, errors), 3: Kind(n, errors)}).interval(
+            statistics, 3, level=0.8
+        )
         for n in (400, 20, 5, 4, 3, 1, 0)
     ]
     lows, highs = np.array(bounds).T

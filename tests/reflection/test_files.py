@@ -22,7 +22,7 @@ from l2t.reflection.forecast import Forecast
 
 ARRAYS = {
     "beta",
-    "calibration.errors",
+    "calibration.15.errors",
 }
 NUMBERS = {
     "lambda",
@@ -33,7 +33,7 @@ NUMBERS = {
     "kernels.last",
     "kernels.step",
 }
-COUNTS = {"schema", "n_neighbors", "calibration.n_pairs"}
+COUNTS = {"schema", "n_neighbors", "calibration.15.n_pairs"}
 OPTIONAL = {"calibration", "forecast", "checksum"}
 OTHERS = OPTIONAL | {
     "kernels",
@@ -156,16 +156,16 @@ def test_the_list_of_fields_is_complete(valid):
         for name, value in valid.items()
         for inner in [
             None,
-            *(value if isinstance(value, dict) and name not in ("training", "forecast") else []),
+            *(value if name == "kernels" else []),
         ]
     }
-    assert found == set(FIELDS)
+    assert found == {field for field in FIELDS if not field.startswith("calibration.")}
 
 
 @pytest.mark.parametrize("field", sorted({*FIELDS} - {"checksum"}))
 def test_a_field_that_is_missing(valid, path, field):
     *outer, last = field.split(".")
-    place = "".join(f" - at `$.{name}`" for name in outer)
+    place = f" - at `$.{'.'.join(outer)}`".replace(".15", "[...]") if outer else ""
     message = field_refused(path, without(valid, field), field)
     assert message == f"Object missing required field `{last}`{place}"
 
@@ -262,8 +262,14 @@ def test_a_forecast_whose_lists_do_not_fit(valid, path):
             "first, last and step must give a rising range that ends at last, got -2, 2, 0.3",
         ),
         ("kernels.last", 1e300, "kernels must be a bank of few kernels, got one without end"),
-        ("calibration.n_pairs", -1, "calibration.n_pairs must be from 0 to 2^53, got -1"),
-        ("calibration.unknown", 1, "Object contains unknown field `unknown` - at `$.calibration`"),
+        ("calibration.15.n_pairs", -1, "calibration.n_pairs must be from 0 to 2^53, got -1"),
+        (
+            "calibration.15.unknown",
+            1,
+            "Object contains unknown field `unknown` - at `$.calibration[...]`",
+        ),
+        ("calibration", {}, "calibration must have 0 and label counts, got []"),
+        ("calibration.-3", {}, "Expected `int` >= 0 - at `key` in `$.calibration`"),
         ("unknown", 1, "Object contains unknown field `unknown`"),
         ("kernels.unknown", 1, "Object contains unknown field `unknown` - at `$.kernels`"),
     ],
@@ -274,9 +280,9 @@ def test_values_that_cannot_be(valid, path, field, value, sentence):
 
 
 def test_errors_that_fall(valid, path):
-    errors = valid["calibration"]["errors"]
+    errors = valid["calibration"]["15"]["errors"]
     for wrong in (errors[::-1], [-1.0, *errors[1:]]):
-        message = field_refused(path, changed(valid, "calibration.errors", wrong), "errors")
+        message = field_refused(path, changed(valid, "calibration.15.errors", wrong), "errors")
         assert message == "calibration.errors must not be negative, and must not fall"
 
 

@@ -118,7 +118,10 @@ def _covered(
     """Return the shares of errors that intervals cover, by number of labels and by level."""
     if function.calibration is None:
         return {}, {}
-    within = {level: errors <= function.calibration.reach(level) for level in LEVELS}
+    within = {
+        level: errors <= [function.reach(count, level) for count in counts.tolist()]
+        for level in LEVELS
+    }
     coverage = {
         int(count): (float(within[0.9][counts == count].mean()), int((counts == count).sum()))
         for count in np.unique(counts)

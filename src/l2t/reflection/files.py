@@ -38,7 +38,8 @@ _MAX = sys.float_info.max
 Finite = Annotated[float, Meta(ge=-_MAX, le=_MAX)]
 NotNegative = Annotated[float, Meta(ge=0, le=_MAX)]
 Positive = Annotated[float, Meta(gt=0, le=_MAX)]
-Count = Annotated[int, Meta(ge=1, le=2**53)]  # larger whole numbers are not exact everywhere
+Natural = Annotated[int, Meta(ge=0, le=2**53)]  # larger whole numbers are not exact everywhere
+Count = Annotated[int, Meta(ge=1, le=2**53)]
 
 
 class _Bank(Struct, forbid_unknown_fields=True):
@@ -58,7 +59,7 @@ class _File(Struct, forbid_unknown_fields=True):
     q_mode: QMode
     c: Finite
     label_range: tuple[Count, Count]
-    calibration: Kind | None
+    calibration: dict[Natural, Kind] | None
     forecast: Forecast | None
     training: dict[str, Any]
     checksum: str | None = None
@@ -154,7 +155,7 @@ def _content(function: ReflectionFunction) -> dict[str, Any]:
     content["beta"] = function.beta.tolist()
     content["kernels"] = asdict(function.kernels)
     for name in ("calibration", "forecast"):
-        content[name] = msgspec.to_builtins(content[name])
+        content[name] = msgspec.to_builtins(content[name], str_keys=True)
     content["training"] = dict(function.training)
     return content
 
@@ -185,7 +186,16 @@ def _function(file: _File) -> ReflectionFunction:
     )
 
 
-def _check_calibration(kind: Kind) -> None:
+def _check_calibration(calibration: dict[int, Kind]) -> None:
+    if 0 not in calibration or len(calibration) < 2:
+        raise ValueError(
+            f"calibration must have 0 and label counts, got {sorted(calibration)!r:.80}"
+        )
+    for kind in calibration.values():
+        _check_kind(kind)
+
+
+def _check_kind(kind: Kind) -> None:
     errors = np.array(kind.errors)
     if errors.shape != (len(LEVELS),):
         raise ValueError(

@@ -54,8 +54,9 @@ class ReflectionFunction:
         The label-count correction (`LabelCurve`), in (-fewest labels, 0]; 0 for none.
     label_range : (int, int)
         Fewest and most labels of the experiences learned from.
-    calibration : Kind, optional
-        How far log ratios were from predictions for held-out pairs: where intervals come from.
+    calibration : mapping of int to Kind, optional
+        How far log ratios were from predictions for held-out pairs, by number of labels; 0 for all numbers
+        together. Where intervals come from.
     forecast : Forecast, optional
         What is expected of candidates, learned from the same experiences and from other data. Without it the
         function is the paper's form alone.
@@ -80,7 +81,7 @@ class ReflectionFunction:
     q_mode: QMode = "full"
     c: float = 0.0
     label_range: tuple[int, int] = (3, 120)
-    calibration: Kind | None = None
+    calibration: Mapping[int, Kind] | None = None
     forecast: Forecast | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
 
@@ -152,6 +153,15 @@ class ReflectionFunction:
         InvalidInputError
             The function was not calibrated, as one written by hand.
         """
+        factor = float(np.exp(self.reach(n_labels, level)))
+        centre = self.predict(statistics, n_labels)
+        return centre / factor, centre * factor
+
+    def reach(self, n_labels: int | None, level: float) -> float:
+        """Return how far an interval reaches from a predicted log ratio.
+
+        Between two label counts that were measured, it is that of the wider one.
+        """
         if not 0 < level < 1:
             raise InvalidInputError(f"level must be between 0 and 1, got {level!r}")
         if self.calibration is None:
@@ -159,9 +169,12 @@ class ReflectionFunction:
                 "an interval needs a calibrated reflection function, got one without calibration; "
                 "l2t.learn gives a calibrated one"
             )
-        factor = float(np.exp(self.calibration.reach(level)))
-        centre = self.predict(statistics, n_labels)
-        return centre / factor, centre * factor
+        if (count := count_of(n_labels)) is None:
+            return self.calibration[0].reach(level)
+        counts = sorted(self.calibration)[1:]
+        count = min(max(count, counts[0]), counts[-1])
+        near = max(c for c in counts if c <= count), min(c for c in counts if c >= count)
+        return max(self.calibration[each].reach(level) for each in near)
 
     def inverse(self, statistics: PairStatistics) -> float:
         """Return 1/f, as the formula gives it."""

@@ -4,7 +4,7 @@
 2. gamma, the Huber threshold and, where a store can recompute tau, the neighbours r are chosen by
    predicting held-out pairs: no pair stands on both sides of a split.
 3. The function is learned from all experiences, from several starts.
-4. Intervals reach as far as the held-out predictions of the chosen settings were off (`Kind`).
+4. Intervals reach as far as its held-out predictions were off, at each number of labels (`Kind`).
 """
 
 from __future__ import annotations
@@ -160,14 +160,21 @@ class _Trial:
             "rmse": float(np.sqrt(np.mean((inverse - 1.0 / level) ** 2))) if level.size else None,
         }
 
-    def calibration(self) -> Kind | None:
-        """Return how far measured log ratios were from predictions; None for fewer than two pairs."""
+    def calibration(self) -> dict[int, Kind] | None:
+        """Return how far log ratios were from predictions, by label count; None for less than two pairs."""
         table = self.sample.table
         inverse = np.maximum(self.held_out, LEAST)[table.run]
         errors = np.log(table.ratio * inverse * self.sample.curve.factor(table.n_labels))
         known = np.isfinite(errors)
-        n_pairs = len(np.unique(table.pair[table.run[known]]))
-        return Kind.of(errors[known], n_pairs) if n_pairs > 1 else None
+        found = {}
+        for count in (0, *np.unique(table.n_labels[known]).tolist()):
+            at = known & ((count == 0) | (table.n_labels == count))
+            n_pairs = len(np.unique(table.pair[table.run[at]]))
+            if n_pairs < 2 and count == 0:
+                return None
+            # Of a single pair nothing is known, as of none.
+            found[count] = Kind.of(errors[at], n_pairs if n_pairs > 1 else 0)
+        return found
 
 
 def _grid(

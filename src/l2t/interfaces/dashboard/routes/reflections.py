@@ -53,7 +53,7 @@ def reflection(here: Here, name: Name) -> dict[str, Any]:
         "beta": function.beta.tolist(),
         **{each: getattr(function, each) for each in ("lambda_", "mu", "b", "n_neighbors")},
         "label_range": function.label_range,
-        "calibrated_on": None if calibration is None else calibration.n_pairs,
+        "calibrated_on": None if calibration is None else calibration[0].n_pairs,
         "algorithms": dict(function.training.get("algorithms", {})),
     }
 

@@ -42,7 +42,7 @@ export async function versions(show, changed, words = null) {
     el(
       "p",
       { class: "quiet" },
-      "The agent learns from what it is told. A new version takes over only when it predicts runs better that were held out for judging; the error is the mean of |log(predicted / measured)|.",
+      "The agent learns from reported outcomes. A new version takes over only when it predicts held-out runs better; the error is the mean of |log(predicted / measured)|.",
     ),
     status,
     table(
