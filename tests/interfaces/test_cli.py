@@ -155,7 +155,7 @@ def test_a_damaged_store_is_told_in_every_format(tmp_path, monkeypatch, l2t):
 
 def test_the_demo_says_at_once_what_is_not_installed(monkeypatch, tmp_path, l2t):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("l2t.interfaces.cli.report.find_spec", lambda name: None)
+    monkeypatch.setattr("l2t.interfaces.cli.demo.find_spec", lambda name: None)
     sentence = "a report with pictures needs an optional package: pip install 'l2t[demo]'"
     assert l2t("demo") == (1, "", f"l2t: {sentence}\n")
 
@@ -317,7 +317,7 @@ def test_explain_says_what_spoke_for_and_against(files, l2t):
     assert told.out.startswith(f"choice: {found.choice} ({found.verdict})\n")
     assert f"why: {found.reason}\n" in told.out
     spectrum = found.candidates["spectrum"]
-    side = "for" if spectrum.evidence.log_ratio > 0 else "against"
+    side = "for" if spectrum.evidence.suggests.mean > 0 else "against"
     shares = (spectrum.evidence.order, spectrum.evidence.order_without)
     nearer = "{:.0f} % of the comparisons with it, {:.0f} % without".format(
         *(100 * each for each in shares)
