@@ -111,7 +111,7 @@ def test_bad_features_are_refused_in_one_sentence(bad, sentence):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"y": [1, 2]}, r"y must have one entry a row of X \(3\), got shape \(2,\)"),
+        ({"y": [1, 2]}, r"y must have one entry per row of X \(3\), got shape \(2,\)"),
         ({"y": np.ones((3, 2))}, r"y must have one entry .* got shape \(3, 2\)"),
         ({"y": [1, None, 3], "labeled": [True] * 3}, "y must not be missing .* got None at row 1"),
         ({"y": [1, pd.NA, 3], "labeled": [True] * 3}, "y must not be missing .* at row 1"),

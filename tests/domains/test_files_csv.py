@@ -350,7 +350,7 @@ def test_a_large_frame_is_written_as_a_small_one_is(
     (table,) = read_tables([path], label="kind")
     written = []
     for large in (10**6, 0):
-        monkeypatch.setattr("l2t.domains.files._csv._LARGE", large)
+        monkeypatch.setattr("l2t.domains.files._writing._LARGE", large)
         for module in without if large == 0 else ():
             monkeypatch.setitem(sys.modules, module, None)
         table.write(path.with_name("out.csv"), columns={"given": [True, False, True]})

@@ -15,7 +15,7 @@ from scipy.io import savemat
 from sklearn.datasets import dump_svmlight_file
 
 from l2t.domains import Domain, read_domain, write_domain
-from l2t.domains.files import _tables
+from l2t.domains.files import _writing
 from l2t.exceptions import FileFormatError, L2TError
 
 WRITTEN = ["npz", "csv", "parquet"]
@@ -120,7 +120,7 @@ def test_an_interrupted_write_leaves_nothing(
     def interrupt(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_tables, "plain", interrupt)
+    monkeypatch.setattr(_writing, "_plain", interrupt)
     with pytest.raises(KeyboardInterrupt):
         write_domain(BARE, tmp_path / "a.csv")
     assert list(tmp_path.iterdir()) == []

@@ -159,7 +159,7 @@ def test_what_the_domain_refuses_names_the_file(tmp_path: Path) -> None:
     with pytest.raises(FileFormatError, match=r"a.npz: X must be finite, got nan at row 0"):
         read_domain(tmp_path / "a.npz")
     np.savez(tmp_path / "a.npz", X=np.ones((2, 2)), y=np.ones(3))
-    with pytest.raises(FileFormatError, match=r"a.npz: y must have one entry a row"):
+    with pytest.raises(FileFormatError, match=r"a.npz: y must have one entry per row"):
         read_domain(tmp_path / "a.npz")
 
 

@@ -104,7 +104,7 @@ def test_other_things_in_the_file(path: Path) -> None:
     save(path, X=X, y=X)
     refused(path, r"array 'y' must be a vector, got shape \(3, 2\)$")
     save(path, X=X, y=[1, 2])
-    refused(path, r"y must have one entry a row of X \(3\), got shape \(2,\)$")
+    refused(path, r"y must have one entry per row of X \(3\), got shape \(2,\)$")
     save(path, X=X, y=np.array([[1, 2], 3, 4], dtype=object))
     refused(path, "array 'y' must hold numbers, text or cells of them$")
     save(path, X=X, y=np.array([WORDS, 3, 4], dtype=object))

@@ -123,7 +123,7 @@ def test_it_travels(domain):
 @pytest.mark.parametrize(
     ("domains", "weights", "match"),
     [
-        (["photos"], None, "domains must be Domain objects, got str"),
+        (["photos"], None, "each of domains must be a Domain, got str"),
         ([Domain(np.eye(2)), Domain(np.eye(3))], None, "same number of features, got 2, 3"),
         ([Domain(np.eye(2))], [1, 2], "one number from 0 to 1 for each of 1 domains"),
         ([Domain(np.eye(2))], [2], "one number from 0 to 1 for each of 1 domains"),

@@ -155,7 +155,7 @@ def test_a_damaged_store_is_told_in_every_format(tmp_path, monkeypatch, l2t):
 
 def test_the_demo_says_at_once_what_is_not_installed(monkeypatch, tmp_path, l2t):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("l2t.interfaces.cli.report.find_spec", lambda name: None)
+    monkeypatch.setattr("l2t.interfaces.cli.demo.find_spec", lambda name: None)
     sentence = "a report with pictures needs an optional package: pip install 'l2t[demo]'"
     assert l2t("demo") == (1, "", f"l2t: {sentence}\n")
 

@@ -94,7 +94,7 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(jobs, l2t):
     code, shown = on_terminal(*arguments, until=r" [2-9]\d\d*/4000")
     assert code == 130
     told = plain(shown).splitlines()
-    expected = "what was finished is kept in experiences.db; go on with: l2t collect --config"
+    expected = "what was finished is kept in experiences.db; resume with: l2t collect --config"
     assert "Traceback" not in shown
     assert told[-1] == f"l2t: interrupted; {expected} experiences.toml"
     assert l2t("store", "check", "experiences.db").out == "sound\n"

@@ -1,14 +1,10 @@
-"""A domain: rows of features, and what is known about them.
-
-A domain is checked once, when it is made, and never changes afterwards: its arrays are read-only, and
-its fingerprint stands for its content wherever the domain travels.
-"""
+"""A domain: rows of features, and what is known about them; checked when it is made, then read-only."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -146,7 +142,7 @@ class Domain:
         for tag in ("X", "labeled", "y", "groups"):
             part, hashed = (
                 getattr(self, tag),
-                _label_digest if tag in ("y", "groups") else fingerprint,
+                fingerprint if tag in ("X", "labeled") else _label_digest,
             )
             digest.update(f"|{tag}:{'' if part is None else hashed(part)}".encode())
         if self.prepared is not None:
@@ -157,20 +153,17 @@ class Domain:
         self, X: Any, *, name: str | None = None, feature_names: Sequence[str] | None = None
     ) -> Domain:
         """Return the domain with other features for the same rows, such as ``transform(X)``."""
-        name = self.name if name is None else name
-        known = {"labeled": self.labeled, "groups": self.groups}
-        return Domain(X, self.y, **known, name=name, feature_names=feature_names)
+        given: Any = {"X": X, "feature_names": feature_names, "prepared": None}
+        return replace(self, **given, name=self.name if name is None else name)
 
     def take(self, rows: npt.ArrayLike, *, name: str | None = None) -> Domain:
         """Return the domain of some rows, by index or by boolean mask."""
         at = np.asarray(rows)
         if at.size == 0:
             at = at.astype(np.intp)
-        columns = {"y": self.y, "labeled": self.labeled, "groups": self.groups}
-        taken = {role: None if each is None else each[at] for role, each in columns.items()}
-        name = self.name if name is None else name
-        taken["prepared"] = self.prepared
-        return Domain(self.X[at], **taken, name=name, feature_names=self.feature_names)
+        columns = {"X": self.X, "y": self.y, "labeled": self.labeled, "groups": self.groups}
+        taken: Any = {role: None if each is None else each[at] for role, each in columns.items()}
+        return replace(self, **taken, name=self.name if name is None else name)
 
 
 def _features(X: Any) -> npt.NDArray[Any]:
@@ -193,9 +186,8 @@ def _features(X: Any) -> npt.NDArray[Any]:
     if array.dtype.kind not in "fiub":
         raise InvalidInputError(f"X must be real numbers, got dtype {array.dtype}")
     if array.ndim != 2 or 0 in array.shape:
-        raise InvalidInputError(
-            f"X must be 2-D with at least one row and column, got {array.shape}"
-        )
+        rule = "2-D with at least one row and column"
+        raise InvalidInputError(f"X must be {rule}, got {array.shape}")
     single = array.dtype.kind == "f" and array.dtype.itemsize <= 4
     array = np.ascontiguousarray(array, dtype=np.float32 if single else np.float64)
     # Products of products of features are needed: their size must stay within float64.
@@ -233,9 +225,8 @@ def _column(values: Any, parameter: str, n: int) -> npt.NDArray[Any]:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.shape != (n,):
-        raise InvalidInputError(
-            f"{parameter} must have one entry a row of X ({n}), got shape {array.shape}"
-        )
+        rule = f"one entry per row of X ({n})"
+        raise InvalidInputError(f"{parameter} must have {rule}, got shape {array.shape}")
     if array.dtype.kind not in "iubfUSOM":
         raise InvalidInputError(f"{parameter} must be plain labels, got dtype {array.dtype}")
     if array.dtype.kind not in "iubfO":  # strings and dates: one plain Python type for each
@@ -249,7 +240,7 @@ def _mask(values: Any, n: int) -> npt.NDArray[np.bool_]:
     array = np.asarray(values)
     if array.dtype != np.bool_ or array.shape != (n,):
         raise InvalidInputError(
-            f"labeled must be a boolean mask with one entry a row of X ({n}), "
+            f"labeled must be a boolean mask with one entry per row of X ({n}), "
             f"got dtype {array.dtype} and shape {array.shape}"
         )
     return _frozen(np.ascontiguousarray(array), values)
@@ -311,10 +302,9 @@ def _known(y: npt.NDArray[Any], mask: npt.NDArray[np.bool_] | None) -> npt.NDArr
     if mask is None:
         return _frozen(~gone, None) if gone.any() else None
     if (gone & mask).any():
-        raise InvalidInputError(
-            f"y must not be missing where labeled is True, got {y[gone & mask][0]!r} at row "
-            f"{int((gone & mask).argmax())}"
-        )
+        row = int((gone & mask).argmax())
+        rule = "y must not be missing where labeled is True"
+        raise InvalidInputError(f"{rule}, got {y[row]!r} at row {row}")
     return mask
 
 

@@ -1,8 +1,6 @@
 """Known classes: every labelled row in a feature space that is not a row of the target.
 
-The source brings its classes, and so do labelled past targets. They say which directions of the features vary
-within a class and which tell classes apart (`l2t.algorithms.classes`), and they are what a transfer can be
-rehearsed on (`l2t.rehearsal`).
+They say which features tell classes apart (`l2t.algorithms.classes`), and transfers are rehearsed on them.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +21,7 @@ from l2t.domains.matching import first_time, same_rows
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import fingerprint, principal_axes
 from l2t.typing import AnyArray, Array
+from l2t.validation import instance_of
 
 __all__ = ["KnownClasses", "KnownSpan"]
 
@@ -35,30 +34,16 @@ SPANS_KEPT = 4
 _spans: OrderedDict[str, KnownSpan] = OrderedDict()
 
 
-class _Store(Protocol):
-    def targets(self, *, n_features: int | None = None) -> Iterable[Domain]:
-        """Yield the labelled targets."""
-
-
 @dataclass(frozen=True, eq=False)
 class KnownSpan:
-    """The known rows in their leading principal coordinates.
+    """The known rows in their leading p principal coordinates."""
 
-    Attributes
-    ----------
-    basis : array of shape (m, p)
-        Orthonormal columns.
-    rows : array of shape (n, p)
-        The centred rows in that basis.
-    rank : int
-        Dimensions of the centred rows, whether or not they are among the p.
-    outside : float
-        Mean squared distance of a row from the span of the basis.
-    """
-
+    #: Orthonormal columns (m, p), and the centred rows in that basis (n, p).
     basis: Array
     rows: Array
+    #: Dimensions of the centred rows, whether or not they are among the p.
     rank: int
+    #: Mean squared distance of a row from the span of the basis.
     outside: float
 
 
@@ -82,6 +67,8 @@ class KnownClasses:
         The rows, class after class.
     codes : int array of shape (n,)
         The class of each row, from 0, never falling.
+    weights : array of shape (n_classes,)
+        How much each class counts: the weight of its origin, times the share of whose rows are new.
 
     Examples
     --------
@@ -96,7 +83,7 @@ class KnownClasses:
         given = list(domains)
         shares = [1.0] * len(given) if weights is None else [float(each) for each in weights]
         _check(given, shares)
-        self._build([_origin(each, share) for each, share in zip(given, shares, strict=True)])
+        self._build([_Origin.of(each, share) for each, share in zip(given, shares, strict=True)])
 
     def _build(self, origins: list[_Origin]) -> KnownClasses:
         """Take the labelled rows of some origins, class after class."""
@@ -116,11 +103,11 @@ class KnownClasses:
                     weights.append(weight)
         self._origins = origins
         self.X, self.codes = np.concatenate(X), np.concatenate(codes)
-        self._weights = np.array(weights, dtype=np.float64)
+        self.weights = np.array(weights, dtype=np.float64)
         return self
 
     @classmethod
-    def of(cls, store: _Store, n_features: int | None = None) -> KnownClasses:
+    def of(cls, store: Any, n_features: int | None = None) -> KnownClasses:
         """Return the classes of a store's labelled targets, those with `n_features` features alone."""
         return cls(store.targets(n_features=n_features))
 
@@ -132,28 +119,21 @@ class KnownClasses:
     @property
     def n_classes(self) -> int:
         """The number of classes."""
-        return len(self._weights)
-
-    @property
-    def weights(self) -> Array:
-        """How much each class counts: the weight of its origin, times the share of whose rows are new."""
-        return self._weights
+        return len(self.weights)
 
     def __len__(self) -> int:
         return len(self.X)
 
     def __repr__(self) -> str:
-        return (
-            f"KnownClasses({self.n_classes} classes, {len(self)} rows x {self.n_features} features)"
-        )
+        rows = f"{len(self)} rows x {self.n_features} features"
+        return f"KnownClasses({self.n_classes} classes, {rows})"
 
     @cached_property
     def fingerprint(self) -> str:
         """The sha256 of rows, classes and weights."""
-        parts = (
-            fingerprint(np.ascontiguousarray(each)) for each in (self.X, self.codes, self.weights)
-        )
-        return hashlib.sha256("|".join(("l2t.KnownClasses", *parts)).encode()).hexdigest()
+        arrays = map(np.ascontiguousarray, (self.X, self.codes, self.weights))
+        parts = ("l2t.KnownClasses", *map(fingerprint, arrays))
+        return hashlib.sha256("|".join(parts).encode()).hexdigest()
 
     @cached_property
     def span(self) -> KnownSpan:
@@ -190,7 +170,7 @@ class KnownClasses:
         found = copy(self)
         found.__dict__.pop("fingerprint", None)
         kept, found.codes = np.unique(self.codes[rows], return_inverse=True)
-        found.X, found._weights, found._origins = self.X[rows], self._weights[kept], []
+        found.X, found.weights, found._origins = self.X[rows], self.weights[kept], []
         rank = min(self.span.rank, max(len(found) - 1, 1))
         found.span = replace(self.span, rows=self.span.rows[rows], rank=rank)
         return found
@@ -217,7 +197,7 @@ class KnownClasses:
             raise InvalidInputError(
                 f"known must have the target's {target.n_features} features, got {self.n_features}"
             )
-        left = [_without(each, target) for each in self._origins]
+        left = [each.without(target) for each in self._origins]
         same = all(new is old for new, old in zip(left, self._origins, strict=True))
         return self if same else KnownClasses()._build(left)
 
@@ -231,28 +211,24 @@ class _Origin:
     weight: float
     prepared: AnyArray | None
 
+    @classmethod
+    def of(cls, domain: Domain, weight: float) -> _Origin:
+        known = True if domain.labeled is None else domain.labeled
+        return cls(domain.X, np.where(known, domain.codes, -1), weight, domain.prepared)
 
-def _origin(domain: Domain, weight: float) -> _Origin:
-    codes = domain.codes
-    if domain.labeled is not None:
-        codes = np.where(domain.labeled, codes, -1)
-    return _Origin(domain.X, codes, weight, domain.prepared)
-
-
-def _without(origin: _Origin, target: Domain) -> _Origin:
-    rows = np.flatnonzero(origin.codes >= 0)
-    found = same_rows(origin.X[rows], target.X, origin.prepared, target.prepared)
-    if not found.any():
-        return origin
-    codes = origin.codes.copy()
-    codes[rows[found]] = -1
-    return replace(origin, codes=codes)
+    def without(self, target: Domain) -> _Origin:
+        rows = np.flatnonzero(self.codes >= 0)
+        found = same_rows(self.X[rows], target.X, self.prepared, target.prepared)
+        if not found.any():
+            return self
+        codes = self.codes.copy()
+        codes[rows[found]] = -1
+        return replace(self, codes=codes)
 
 
 def _check(origins: list[Domain], weights: list[float]) -> None:
     for domain in origins:
-        if not isinstance(domain, Domain):
-            raise InvalidInputError(f"domains must be Domain objects, got {type(domain).__name__}")
+        instance_of("each of domains", domain, Domain)
     widths = sorted({domain.n_features for domain in origins})
     if len(widths) > 1:
         raise InvalidInputError(

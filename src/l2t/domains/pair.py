@@ -50,13 +50,12 @@ class DomainPair:
     def _alone(self) -> str:
         """Say which features only one of the domains has, where features have names."""
         ours, theirs = self.source.feature_names or (), self.target.feature_names or ()
-        told = ""
+        words = ""
         for mine, others, name in ((ours, theirs, "source"), (theirs, ours, "target")):
-            only = [each for each in mine if each not in others]
-            if only and others:
-                more = f" and {len(only) - 3} more" if len(only) > 3 else ""
-                told += f"; only the {name} has {', '.join(map(repr, only[:3]))}{more}"
-        return told
+            only = [repr(each) for each in mine if others and each not in others]
+            more = f" and {len(only) - 3} more" if len(only) > 3 else ""
+            words += f"; only the {name} has {', '.join(only[:3])}{more}" if only else ""
+        return words
 
     def __repr__(self) -> str:
         names = f"{self.source.name!r} -> {self.target.name!r}"
@@ -81,13 +80,11 @@ class DomainPair:
     @property
     def source_labeled(self) -> npt.NDArray[np.bool_]:
         """Which source rows have a usable label: those marked, or all that carry one."""
-        return _labeled(self.source, default=self.source.y is not None)
+        every = np.full(len(self.source), self.source.y is not None)
+        return every if self.source.labeled is None else self.source.labeled
 
     @property
     def target_labeled(self) -> npt.NDArray[np.bool_]:
         """Which target labels the user has: those marked, and none otherwise."""
-        return _labeled(self.target, default=False)
-
-
-def _labeled(domain: Domain, *, default: bool) -> npt.NDArray[np.bool_]:
-    return np.full(len(domain), default) if domain.labeled is None else domain.labeled
+        none = np.zeros(len(self.target), dtype=bool)
+        return none if self.target.labeled is None else self.target.labeled

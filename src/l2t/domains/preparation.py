@@ -1,14 +1,9 @@
-"""Preparation: how features are scaled before a transfer, proposed with its reason or asked for by name.
-
-The library never scales data by itself. `prepare` proposes one of four ways, by what 1-NN and logistic
-regression get on the labelled source under each of them, or by the columns alone where the source has no
-labels. No target label is read.
-"""
+"""Preparation: how features are scaled before a transfer, proposed with its reason or asked for by name."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -152,25 +147,20 @@ def normalize(domain: Domain, how: str = "rows") -> Domain:
         steps = np.array([before[0] + before[1] * shift, before[1] * scale])
     if how != "zscore":
         scaled = scaled / _nonzero(np.linalg.norm(scaled, axis=1, keepdims=True))
-    X = scaled.astype(domain.X.dtype)
-    known = {"labeled": domain.labeled, "groups": domain.groups, "prepared": steps}
-    return Domain(X, domain.y, **known, name=domain.name, feature_names=domain.feature_names)
+    return replace(domain, X=scaled.astype(domain.X.dtype), prepared=steps)
 
 
 def _by_trial(tried: dict[str, Array]) -> tuple[str, str]:
     """Return the simplest preparation within one standard error of the best, and why."""
-    best = max(tried, key=lambda how: tried[how].mean())
-    behind = {how: tried[best] - scores for how, scores in tried.items()}
-    how = next(
-        how for how, gap in behind.items() if gap.mean() <= gap.std(ddof=1) / np.sqrt(len(gap))
-    )
-    others = ", ".join(
-        f"{scores.mean():.3f} {each}" for each, scores in tried.items() if each != how
-    )
+    means = {how: scores.mean() for how, scores in tried.items()}
+    best = max(means, key=lambda how: means[how])
+    behind = ((how, tried[best] - scores) for how, scores in tried.items())
+    how = next(how for how, gap in behind if gap.mean() <= gap.std(ddof=1) / np.sqrt(len(gap)))
+    others = ", ".join(f"{mean:.3f} {each}" for each, mean in means.items() if each != how)
     why = "is best" if how == best else "is the simplest within a standard error of the best"
     return how, (
         f"{PREPARATIONS[how]}, which {why} with a few labels per class on the source: the mean accuracy of "
-        f"1-NN and logistic regression is {tried[how].mean():.3f} ({others})"
+        f"1-NN and logistic regression is {means[how]:.3f} ({others})"
     )
 
 
@@ -203,10 +193,8 @@ def _tried_on(
     splits = [_split(codes[rows], groups[rows], rng) for _ in range(N_DRAWS)]
     if not all(len(test) for _, test in splits):
         return None
-    return {
-        how: _accuracies(normalize(source, how).X[rows], codes[rows], splits)
-        for how in PREPARATIONS
-    }
+    scaled = {how: normalize(source, how).X[rows] for how in PREPARATIONS}
+    return {how: _accuracies(X, codes[rows], splits) for how, X in scaled.items()}
 
 
 def _some_rows(codes: AnyArray, rng: np.random.Generator) -> npt.NDArray[np.intp]:
@@ -219,19 +207,15 @@ def _some_rows(codes: AnyArray, rng: np.random.Generator) -> npt.NDArray[np.intp
 
 def _accuracies(X: AnyArray, codes: AnyArray, splits: list[Split]) -> Array:
     """Return the mean accuracy of 1-NN and logistic regression for each split."""
-    from sklearn.exceptions import (
-        ConvergenceWarning,  # here: reading a domain need not wait for them
-    )
+    from sklearn.exceptions import ConvergenceWarning  # here: reading need not wait for them
     from sklearn.linear_model import LogisticRegression
 
     D = squared_distances(X)
     found = []
     for labelled, test in splits:
         nearest = labelled[D[np.ix_(test, labelled)].argmin(axis=1)]
-        with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", ConvergenceWarning
-            )  # columns of uneven scale: that is tried
+        with warnings.catch_warnings():  # columns of uneven scale may not converge: that is tried
+            warnings.simplefilter("ignore", ConvergenceWarning)
             linear = LogisticRegression().fit(X[labelled], codes[labelled])
         found.append([codes[nearest] == codes[test], linear.predict(X[test]) == codes[test]])
     return np.array([np.mean(each) for each in found])
@@ -240,12 +224,8 @@ def _accuracies(X: AnyArray, codes: AnyArray, splits: list[Split]) -> Array:
 def _split(codes: AnyArray, groups: AnyArray, rng: np.random.Generator) -> Split:
     """Return labelled rows, five of each class and at most half of it, and rows of other groups to test."""
     order = rng.permutation(len(codes))
-    labelled = np.concatenate(
-        [
-            members[: min(SHOTS, len(members) // 2)]
-            for members in (order[codes[order] == code] for code in np.unique(codes))
-        ]
-    )
+    members = (order[codes[order] == code] for code in np.unique(codes))
+    labelled = np.concatenate([each[: min(SHOTS, len(each) // 2)] for each in members])
     return labelled, np.flatnonzero(~np.isin(groups, groups[labelled]))
 
 

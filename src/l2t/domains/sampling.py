@@ -14,7 +14,7 @@ from l2t.domains.pair import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.validation import instance_of, seed, whole_number
 
-__all__ = ["PairSampler", "PairSequence", "spelling"]
+__all__ = ["PairSampler", "PairSequence", "some_rows", "spelling"]
 
 
 class PairSequence(Sequence[DomainPair]):
@@ -104,19 +104,18 @@ class PairSampler(PairSequence):
         # By name, not by type: a csv file makes the number 3 of what a parquet file calls "3".
         taken = {spelling(name) for name in drawn}
         others = [name for name in self.target.classes if spelling(name) not in taken]
-        return DomainPair(
-            self._restrict(rng, self.source, drawn),
-            self._restrict(rng, self.target, _draw_classes(rng, others, self.n_classes)),
-        )
+        source = some_rows(rng, self.source, drawn, self.max_per_class)
+        aimed = _draw_classes(rng, others, self.n_classes)
+        return DomainPair(source, some_rows(rng, self.target, aimed, self.max_per_class))
 
-    def _restrict(self, rng: np.random.Generator, domain: Domain, names: list[Any]) -> Domain:
-        """Keep at most max_per_class random rows of each named class, in their original order."""
-        rows = []
-        for name in names:
-            members = np.flatnonzero(domain.codes == domain.classes.index(name))
-            rows.append(rng.permutation(members)[: self.max_per_class])
-        title = f"{domain.name}[{', '.join(str(name) for name in names)}]"
-        return domain.take(np.sort(np.concatenate(rows)), name=title)
+
+def some_rows(
+    rng: np.random.Generator, domain: Domain, names: Sequence[Any], most: int | None
+) -> Domain:
+    """Return at most so many random rows of each named class, in their original order."""
+    members = (np.flatnonzero(domain.codes == domain.classes.index(name)) for name in names)
+    rows = np.sort(np.concatenate([rng.permutation(each)[:most] for each in members]))
+    return domain.take(rows, name=f"{domain.name}[{', '.join(map(str, names))}]")
 
 
 def spelling(name: Any) -> str:

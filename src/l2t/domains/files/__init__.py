@@ -1,6 +1,5 @@
 """Domains from npz, csv, xlsx, parquet, mat and svmlight files, and to npz, csv and parquet files.
 
-Here are the roles of columns and arrays, and one sentence that names the file where something is wrong.
 Nothing that is read can run code, and a file is written as a whole or not at all.
 """
 
@@ -8,27 +7,20 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from l2t.domains.domain import Domain
-from l2t.domains.files import _arrays, _csv, _tables
 from l2t.domains.files._columns import Names
 from l2t.domains.files._disk import as_path, check_replaceable, replacing, writing
-from l2t.domains.files._formats import check_format, format_to_write
-from l2t.domains.files._opening import open_tables
-from l2t.domains.files.table import Table
+from l2t.domains.files._formats import format_to_write
+from l2t.domains.files._writing import WRITTEN, write
+from l2t.domains.files.table import Table, open_tables
 from l2t.exceptions import L2TWarning
 from l2t.validation import instance_of
 
 __all__ = ["Table", "check_writable", "read_domain", "read_domains", "read_tables", "write_domain"]
-
-_WRITERS: dict[str, Callable[[Domain, IO[bytes], str], None]] = {
-    "npz": _arrays.write_npz,
-    "csv": _csv.write,
-    "parquet": _tables.write_parquet,
-}
 
 
 def read_domain(
@@ -57,32 +49,26 @@ def read_domain(
     path : str or path
         The file; csv and svmlight may be compressed by gzip or zip.
     label : str, optional
-        The column or array with the labels. By default the column ``label`` of csv, xlsx and parquet,
-        the array ``y``, ``labels`` or ``label`` of npz and mat; without it the domain has no labels.
+        The column or array with the labels. By default the column ``label`` of csv, xlsx and parquet, the
+        array ``y``, ``labels`` or ``label`` of npz and mat; without it the domain has no labels.
     features : str or list of str, optional
-        csv, xlsx and parquet: the feature columns; by default every column of numbers that has no
-        other role. npz and mat: the one array with the rows, by default ``X`` or ``fts``.
-    labeled : str, optional
-        The column or array that says which labels the user has (0/1 or true/false). npz and mat
-        take ``labeled`` where it is present; in csv, xlsx and parquet the column must be named.
-    groups : str, optional
-        The column or array of groups, found like `labeled`.
-    id, ignore : str or list of str, default=()
-        csv, xlsx and parquet: columns that identify rows, and others that are no features.
-    keep : str or list of str, default=()
-        csv, xlsx and parquet: columns that are features although they look like ids or labels.
+        The feature columns, by default every column of numbers that has no other role; or the one array of
+        npz and mat with the rows, by default ``X`` or ``fts``.
+    labeled, groups : str, optional
+        The columns or arrays that say which labels the user has (0/1 or true/false), and which rows belong
+        together. npz and mat take ``labeled`` and ``groups`` where they are present.
+    id, ignore, keep : str or list of str, default=()
+        csv, xlsx and parquet: columns that identify rows, other columns that are no features, and columns
+        that are features although they look like ids or labels.
     missing : str or list of str, default=()
-        csv, xlsx and parquet: texts that mean a missing cell, beside the empty one, NA, N/A, null, NaN,
-        None and ?.
+        csv, xlsx and parquet: texts of a missing cell, beside "", NA, N/A, null, NaN, None and ?.
     impute : {"mean", "median", "drop"}, optional
         Fill missing numbers with the mean or the median of their column, or leave out their rows; by
         default they are an error.
     decimal, thousands, encoding : str, default=".", None and None
-        csv: the decimal mark and the separator of thousands in feature columns; the encoding, by default
-        UTF-16 where the file begins with its mark, else UTF-8.
+        csv: the marks in numbers, and the encoding: by default UTF-16 where its mark is there, else UTF-8.
     zero_based : bool, optional
-        svmlight: whether the first feature has the index 0 rather than 1; by default whether that
-        index occurs.
+        svmlight: whether features are counted from 0; by default whether the index 0 occurs.
     name : str, optional
         The name of the domain, by default the file's without its ending.
     format : {"npz", "csv", "xlsx", "parquet", "mat", "svmlight"}, optional
@@ -111,10 +97,8 @@ def read_domain(
     becomes None; without `labeled`, the mask is then True where a label is present. A column of text whose
     values are all different is taken for an id, and so are whole numbers in a column that is called id or
     counts the rows. Numbers in a column called label, labels, class, target or y are rejected unless it is
-    named by `label`, `keep` or `ignore`.
-
-    From csv and svmlight, numbers come back as float64, and labels that all look like numbers as numbers.
-    From mat and svmlight, float labels without a fraction come back as int.
+    named by `label`, `keep` or `ignore`. Labels in csv and svmlight that all look like numbers are numbers;
+    in mat and svmlight those without a fraction are int.
 
     Examples
     --------
@@ -202,19 +186,16 @@ def write_domain(
     """
     instance_of("domain", domain, Domain)
     target = as_path(path)
-    chosen = format_to_write(target) if format is None else format
-    check_format(chosen, tuple(_WRITERS))
+    chosen = format_to_write(target, WRITTEN, format)
     with writing(target), replacing(target) as handle:
-        _WRITERS[chosen](domain, handle, label)
+        write(domain, handle, label, chosen)
     return target
 
 
-def check_writable(
-    path: str | os.PathLike[str], formats: tuple[str, ...] | None = tuple(_WRITERS)
-) -> None:
+def check_writable(path: str | os.PathLike[str], formats: tuple[str, ...] | None = WRITTEN) -> None:
     """Reject a path that cannot be written, or is of none of some formats, before anything is computed."""
     target = as_path(path)
     with writing(target):
         if formats is not None:
-            check_format(format_to_write(target), formats)
+            format_to_write(target, formats)
         check_replaceable(target)

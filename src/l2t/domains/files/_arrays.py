@@ -1,8 +1,4 @@
-"""npz and mat: arrays by name, X with the features and y with the labels. svmlight: sparse rows.
-
-A svmlight file does not say how many features there are, nor whether the first one is 0 or 1. Both are
-decided once for all files that are read together, or their columns would not be the same features.
-"""
+"""npz and mat: arrays by name, X with the features and y with the labels. svmlight: sparse rows."""
 
 from __future__ import annotations
 
@@ -16,15 +12,14 @@ from typing import IO, Any
 
 import numpy as np
 
-from l2t.domains.domain import Domain
 from l2t.domains.files import _labels
 from l2t.domains.files._columns import Names, missing
 from l2t.domains.files._disk import reading
 from l2t.domains.files._formats import unpacked
-from l2t.exceptions import FileFormatError, InvalidInputError
+from l2t.exceptions import FileFormatError
 from l2t.typing import AnyArray
 
-__all__ = ["read_mat", "read_npz", "read_svmlight", "write_npz"]
+__all__ = ["read_mat", "read_npz", "read_svmlight"]
 
 _HDF5 = (b"\x89HDF\r\n\x1a\n", b"MATLAB 7.3 MAT-file")
 
@@ -39,13 +34,11 @@ def read_mat(path: Path, names: Names) -> dict[str, Any]:
     """Read the variables of a MATLAB file, in a process that scipy may crash on a damaged one."""
     with path.open("rb") as handle:
         if handle.read(32).startswith(_HDF5):
-            raise FileFormatError(
-                "is HDF5, as MATLAB writes with -v7.3, which is not read here: save it with -v7"
-            )
-    script = Path(__file__).with_name("_load_mat.py")
-    done = subprocess.run(
-        [sys.executable, "-P", str(script), str(path)], capture_output=True, check=False
-    )
+            wrong = "is HDF5, as MATLAB writes with -v7.3, which is not read here: save it with -v7"
+            raise FileFormatError(wrong)
+    script = str(Path(__file__).with_name("_load_mat.py"))
+    command = [sys.executable, "-P", script, str(path)]
+    done = subprocess.run(command, capture_output=True, check=False)
     if done.returncode != 0:
         sentence = done.stderr.decode(errors="replace") if done.returncode == 2 else ""
         raise FileFormatError(sentence or "is damaged or not a MATLAB file: save it with -v7")
@@ -53,7 +46,7 @@ def read_mat(path: Path, names: Names) -> dict[str, Any]:
 
 
 def read_svmlight(paths: Sequence[Path], zero_based: bool | None) -> list[dict[str, Any]]:
-    """Read files of the same features; without `zero_based`, an index 0 in any of them decides."""
+    """Read files of the same features, whose number and first index are decided for all together."""
     from sklearn.datasets import load_svmlight_file  # here: other formats need not wait for it
 
     files = []
@@ -71,21 +64,6 @@ def read_svmlight(paths: Sequence[Path], zero_based: bool | None) -> list[dict[s
     for X, _ in files:
         X.resize(X.shape[0], width)
     return [{"X": X[:, start:], "y": y} for X, y in files]
-
-
-def write_npz(domain: Domain, handle: IO[bytes], label: str) -> None:
-    """Write X, and where the domain has them y with classes, labeled and groups."""
-    if label not in ("label", "y"):
-        raise InvalidInputError(f"label is always y in npz files, got {label!r}")
-    arrays: dict[str, Any] = {"X": domain.X}
-    if domain.y is not None:
-        arrays["y"] = domain.codes.astype(np.int32)
-        arrays["classes"] = _labels.storable(domain.classes, "labels")
-    if domain.labeled is not None:
-        arrays["labeled"] = domain.labeled
-    if domain.groups is not None:
-        arrays["groups"] = _labels.storable(domain.groups, "groups")
-    np.savez_compressed(handle, allow_pickle=False, **arrays)
 
 
 def _archive(file: IO[bytes]) -> Any:

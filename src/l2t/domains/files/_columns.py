@@ -8,26 +8,14 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from l2t.domains.domain import Domain
 from l2t.exceptions import FileFormatError, InvalidInputError, MissingColumnError
 from l2t.validation import one_of
 
-__all__ = [
-    "MISSING",
-    "NUMBER",
-    "Columns",
-    "Names",
-    "close_to",
-    "feature_names",
-    "header_of",
-    "listed",
-]
-__all__ += ["missing", "option", "refuse_twice"]
+__all__ = ["MISSING", "NUMBER", "Columns", "Names", "close_to", "header_of", "listed", "missing"]
+__all__ += ["option", "refuse_twice"]
 
 #: Texts that mean that a label or a number is missing, beside an empty cell.
 MISSING = ("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None", "?")
-_MASK = "labeled"
-_GROUPS = "groups"
 NUMBER = re.compile(r"[+-]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 _SHOWN = 12  # names in a sentence
 _SEVERAL = ("id", "ignore", "keep", "missing")
@@ -109,11 +97,10 @@ class Columns:
     ids: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, table: Sequence[str], names: Names, *, index: Collection[str] = ()) -> Columns:
-        """Find the columns that were named, and give the others their default role.
-
-        Columns of `index` number the rows; they are no features unless they are named.
-        """
+    def of(
+        cls, table: Sequence[str], names: Names, *, index: Collection[str] = ("Unnamed: 0",)
+    ) -> Columns:
+        """Give columns their roles; those of `index` are no features unless they are named."""
         refuse_twice(table)
         label, used = names.label, (*names.columns, *names.keep, *names.others)
         if label is None and "label" in table and "label" not in used:
@@ -134,11 +121,6 @@ class Columns:
             raise FileFormatError(f"column {both.pop()!r} cannot be a feature and another part")
         ids = tuple(name for name in names.id if name in table)
         return cls(features, label, names.labeled, names.groups, ids)
-
-    @property
-    def others(self) -> list[str]:
-        """The columns of labels, of the mask and of groups."""
-        return [name for name in (self.label, self.labeled, self.groups) if name is not None]
 
 
 def header_of(cells: Sequence[str], names: Names) -> list[str] | None:
@@ -166,38 +148,15 @@ def refuse_twice(table: Sequence[str]) -> None:
         raise FileFormatError(f"has more than one column {twice!r}")
 
 
-def feature_names(domain: Domain, label: str) -> list[str]:
-    """Return the names of the features, or x0, x1, ..., none of which may be that of the label."""
-    if not isinstance(label, str) or not label or label != label.strip():
-        raise InvalidInputError(f"label must be a name for a column, got {label!r}")
-    given = domain.feature_names or ()
-    usable = all(name and name == name.strip() and name not in (_MASK, _GROUPS) for name in given)
-    if not given or not usable or len(set(given)) < len(given):
-        given = tuple(f"x{column}" for column in range(domain.n_features))
-    if label in (_MASK, _GROUPS, *given) or re.fullmatch("x[0-9]+", label):
-        raise InvalidInputError(f"label must not be the name of another column, got {label!r}")
-    return list(given)
-
-
 def option(name: str, *values: str, flag: str | None = None) -> str:
-    """Return how a parameter is given in Python and on the command line.
-
-    >>> print(option("label", "my digits"))
-    label='my digits' (on the command line --label 'my digits')
-    >>> print(option("ignore", "a", "b"))
-    ignore=['a', 'b'] (on the command line --ignore a,b)
-    """
+    """Return how a parameter is given in Python and on the command line."""
     given = repr(values[0]) if len(values) == 1 else repr(list(values))
     typed = shlex.quote(",".join(values))
     return f"{name}={given} (on the command line --{flag or name} {typed})"
 
 
 def missing(what: str, name: str, names: Sequence[str]) -> MissingColumnError:
-    """Return the error of a column or array that does not exist.
-
-    >>> print(missing("column", "Digit", ["x", "digit"]))
-    has no column 'Digit'; did you mean 'digit'?
-    """
+    """Return the error of a column or array that does not exist, with the one that was meant."""
     close = close_to(name, names)
     hint = f"its {what}s are {listed(names)}" if close is None else f"did you mean {close!r:.80}?"
     return MissingColumnError(f"has no {what} {name!r}; {hint}")

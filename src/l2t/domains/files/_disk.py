@@ -28,26 +28,27 @@ def reading(path: Path) -> Iterator[None]:
     try:
         if not path.exists():
             raise FileFormatError("there is no such file")
+        if path.is_dir():
+            raise FileFormatError("is a directory, not a file")
         if not path.is_file():
-            kind = "a directory, not a file" if path.is_dir() else "not a regular file"
-            raise FileFormatError(f"is {kind}")
+            raise FileFormatError("is not a regular file")
         if path.stat().st_size == 0:
             raise FileFormatError("is empty")
         yield
     except MissingExtraError:
         raise
+    except FileFormatError as error:
+        raise type(error)(f"{path}: {error}") from None
     except L2TError as error:
-        kind_of_error = type(error) if isinstance(error, FileFormatError) else FileFormatError
-        raise kind_of_error(f"{path}: {error}") from None
+        raise FileFormatError(f"{path}: {error}") from None
     except OSError as error:
         raise FileFormatError(f"{path}: cannot be read: {_reason(error)}") from error
     except MemoryError as error:
         raise FileFormatError(f"{path}: needs more memory than there is") from error
     # A damaged file leads numpy, zipfile, pyarrow and scikit-learn into errors of any type.
     except Exception as error:
-        raise FileFormatError(
-            f"{path}: is damaged or of another format: {_reason(error)}"
-        ) from error
+        wrong = f"is damaged or of another format: {_reason(error)}"
+        raise FileFormatError(f"{path}: {wrong}") from error
 
 
 @contextmanager

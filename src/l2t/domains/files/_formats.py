@@ -7,12 +7,14 @@ import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import IO
 
-from l2t.exceptions import FileFormatError, InvalidInputError
+from l2t.exceptions import FileFormatError, InvalidInputError, MissingExtraError
+from l2t.validation import one_of
 
-__all__ = ["FORMATS", "check_format", "format_to_read", "format_to_write", "unpacked"]
+__all__ = ["FORMATS", "format_to_read", "format_to_write", "require", "unpacked"]
 
 FORMATS = ("npz", "csv", "xlsx", "parquet", "mat", "svmlight")
 
@@ -30,19 +32,23 @@ _SVMLIGHT_LINE = re.compile(rb"\s*%b\s+(?:qid:\d+\s+)?\d+:%b(?:\s|$)" % (_NUMBER
 _BARE_LABEL = re.compile(rb"\s*(?:%b)?\s*(?:#.*)?" % _NUMBER)  # a row of zeros, or a comment
 
 
-def check_format(format: str, formats: tuple[str, ...] = FORMATS) -> None:
-    """Reject a format that does not exist, or that is only read."""
-    if format not in formats:
-        raise InvalidInputError(f"format must be one of {', '.join(formats)}, got {format!r}")
-
-
-def format_to_write(path: Path) -> str:
-    """Return the format of the ending."""
-    if path.suffix.lower() not in _ENDINGS:
+def format_to_write(path: Path, formats: tuple[str, ...], format: str | None = None) -> str:
+    """Return the format given, or that of the ending; reject others than those that are written."""
+    if format is None and path.suffix.lower() not in _ENDINGS:
         raise InvalidInputError(
             f"the ending of a file must tell its format ({', '.join(_ENDINGS)}), got {path.name!r}"
         )
-    return _ENDINGS[path.suffix.lower()]
+    format = format or _ENDINGS[path.suffix.lower()]
+    one_of("format", format, formats)
+    return format
+
+
+def require(package: str, extra: str) -> None:
+    """Raise an error that names the extra where a package is not installed."""
+    try:
+        import_module(package)
+    except ImportError:
+        raise MissingExtraError(f"{extra} files", extra) from None
 
 
 def format_to_read(path: Path) -> str:
@@ -74,10 +80,8 @@ def unpacked(path: Path) -> Iterator[IO[bytes]]:
         elif magic == b"PK\x03\x04":
             with zipfile.ZipFile(raw) as archive:
                 names = [name for name in archive.namelist() if not name.startswith("__MACOSX/")]
-                if len(names) != 1:
-                    raise FileFormatError(
-                        f"must be a zip archive of one table, got {len(names)} files"
-                    )
+                if (count := len(names)) != 1:
+                    raise FileFormatError(f"must be a zip archive of one table, got {count} files")
                 with archive.open(names[0]) as member:
                     yield member
         else:

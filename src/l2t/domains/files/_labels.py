@@ -1,19 +1,19 @@
-"""Labels, groups and masks between the columns of files and the arrays of a domain."""
+"""Labels, groups and masks from the columns of files."""
 
 from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from l2t.domains.domain import is_missing
-from l2t.exceptions import FileFormatError, InvalidInputError
+from l2t.exceptions import FileFormatError
 from l2t.typing import AnyArray
 
-__all__ = ["Place", "groups", "infer", "labels", "mask", "plain", "storable", "whole"]
+__all__ = ["Place", "groups", "infer", "labels", "mask", "whole"]
 
 #: From a row to where it is, such as "column 'site', line 3".
 Place = Callable[[int], str]
@@ -60,10 +60,10 @@ def mask(values: Sequence[Any], place: Place) -> AnyArray:
     return np.array(truths, dtype=np.bool_)
 
 
-def infer(cells: Sequence[str]) -> list[Any]:
-    """Return text as int, float or bool where every cell is one, else as it is; None where blank."""
-    cells = [cell.strip() for cell in cells]  # nobody means two classes that differ in blanks alone
-    text = [cell for cell in cells if cell]
+def infer(cells: Sequence[str | None]) -> list[Any]:
+    """Return text as int, float or bool where every cell is one, else as it is; None stays."""
+    # Nobody means two classes that differ in blanks alone.
+    text = [cell.strip() for cell in cells if cell is not None]
     convert: Callable[[str], Any] = str
     if all(map(_WHOLE.fullmatch, text)):
         convert = int
@@ -71,7 +71,7 @@ def infer(cells: Sequence[str]) -> list[Any]:
         convert = float
     elif all(cell.lower() in ("true", "false") for cell in text):
         convert = lambda cell: cell.lower() == "true"  # noqa: E731
-    return [convert(cell) if cell else None for cell in cells]
+    return [None if cell is None else convert(cell.strip()) for cell in cells]
 
 
 def whole(values: AnyArray) -> AnyArray:
@@ -82,31 +82,3 @@ def whole(values: AnyArray) -> AnyArray:
     if not (np.abs(known) <= _EXACT).all() or (known != np.floor(known)).any():
         return values
     return np.array([None if value != value else int(value) for value in values.tolist()], object)
-
-
-def plain(values: Iterable[Any], what: str, *, optional: bool = False) -> list[Any]:
-    """Return labels or groups as str, int, float or bool, all of one type; None where missing."""
-    items = [value.item() if isinstance(value, np.generic) else value for value in values]
-    items = [None if is_missing(value) else value for value in items]
-    if not optional and None in items:
-        raise InvalidInputError(f"{what} must not be missing, got None at row {items.index(None)}")
-    types = {type(value) for value in items if value is not None}
-    if len(types) > 1 or not types <= {str, int, float, bool}:
-        got = " and ".join(sorted(kind.__name__ for kind in types))
-        raise InvalidInputError(f"{what} must be all str, int, float or bool in a file, got {got}")
-    return items
-
-
-def storable(values: Iterable[Any], what: str) -> AnyArray:
-    """Return labels or groups, none missing, as an array without Python objects."""
-    items = plain(values, what)
-    if any(isinstance(item, str) and item.endswith("\0") for item in items):
-        raise InvalidInputError(f"{what} must not end with a zero character in npz files")
-    if not items or type(items[0]) is not int:
-        return np.array(items) if items else np.empty(0, dtype="U1")
-    try:
-        return np.array(items, dtype=np.uint64 if max(items) >= 2**63 else np.int64)
-    except OverflowError:
-        raise InvalidInputError(
-            f"{what} must fit into 64 bits, got {max(items, key=abs)}"
-        ) from None

@@ -2,26 +2,115 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Number
 from typing import Any
 
 import numpy as np
 
 from l2t.domains.domain import is_missing
-from l2t.domains.files._cells import Cells
 from l2t.domains.files._columns import Columns, Names, listed, option
 from l2t.domains.files._labels import groups, infer, labels, mask
 from l2t.exceptions import FileFormatError
+from l2t.typing import AnyArray
 
-__all__ = ["Sheet"]
+__all__ = ["ID_NAME", "PADDED", "Cells", "Sheet"]
 
+#: Names of columns that hold ids where their values are whole numbers that are all different.
+ID_NAME = re.compile(r"(?i:(?:.*[ _.-])?(?:id|uuid)|index)|.*[a-z](?:ID|Id)")
+#: Numbers that are padded with zeros name something.
+PADDED = re.compile("0[0-9]+")
+_COMMA = re.compile(r"[-+0-9.,]*[0-9],[0-9][-+0-9.,]*")
+_MANY = 10  # rows that no feature counts by chance
 _GUARDED = {"labeled": "labeled", "groups": "groups"}
 _GUARDED |= dict.fromkeys(("label", "labels", "class", "target", "y"), "label")
-_PLACES = (
-    3  # columns of which an error names the line: each is counted from the beginning of the file
-)
+_PLACES = 3  # columns of which an error names the line, counted from the beginning of the file
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells of a column: numbers, NaN where one is missing or none, and their text if it has any."""
+
+    name: str
+    numbers: AnyArray
+    missing: AnyArray
+    text: list[str]
+
+    @classmethod
+    def of(cls, column: Any, names: Names) -> Cells:
+        """Read the cells of a column of a frame."""
+        import pandas as pd
+
+        if pd.api.types.is_numeric_dtype(column):
+            numbers = column.to_numpy(np.float64, na_value=np.nan, copy=True)
+            numbers[np.isin(numbers, pd.to_numeric(list(names.missing), errors="coerce"))] = np.nan
+            return cls(str(column.name), numbers, np.isnan(numbers), [])
+        cells = [None if gone else cell for cell, gone in zip(column, column.isna(), strict=True)]
+        text = ["" if cell is None else str(cell).strip() for cell in cells]
+        missing = np.isin(np.array(text, dtype=object), list(names.missing_texts))
+        plain = [_plain(cell, names) for cell in cells]
+        numbers = pd.to_numeric(pd.Series(plain, dtype=object).mask(missing), errors="coerce")
+        return cls(str(column.name), numbers.to_numpy(np.float64), missing, text)
+
+    @cached_property
+    def wrong(self) -> AnyArray:
+        """Where a cell is neither missing nor a finite number."""
+        return ~np.isfinite(self.numbers) & ~self.missing
+
+    @property
+    def first_wrong(self) -> str:
+        """The text of the first such cell; empty where there is none."""
+        return self.text[int(self.wrong.argmax())] if self.text and self.wrong.any() else ""
+
+    @property
+    def has_commas(self) -> bool:
+        """Whether the first cell that is no number looks like one with a comma."""
+        return _COMMA.fullmatch(self.first_wrong) is not None
+
+    @property
+    def is_text(self) -> bool:
+        """Whether fewer than half of the cells that are there are numbers."""
+        wrong, there = int(self.wrong.sum()), int((~self.missing).sum())
+        return bool(self.text) and 2 * wrong > there and not self.has_commas
+
+    def is_id(self, *, first: bool) -> bool:
+        """Tell whether all values differ, and are text or whole numbers that name or count the rows."""
+        n = len(self.numbers)
+        if n < 2 or self.missing.any():
+            return False
+        if self.is_text:
+            return len(set(self.text)) == n
+        if self.wrong.any() or (self.numbers != np.floor(self.numbers)).any():
+            return False
+        if ID_NAME.fullmatch(self.name) or any(map(PADDED.fullmatch, self.text)):
+            return len(np.unique(self.numbers)) == n
+        counts = self.numbers[0] in (0, 1) and (np.diff(self.numbers) == 1).all()
+        return bool(first and n >= _MANY and counts and not self.name[-1:].isdigit())
+
+    def problem(self, *, imputed: bool) -> tuple[int, str] | None:
+        """Return the first row that cannot be read, and what is wrong with such rows in words."""
+        bad, words = np.zeros_like(self.missing), []
+        if self.wrong.any():
+            more = int(self.wrong.sum()) - 1
+            cell = repr(self.first_wrong) if self.text else str(self.numbers[self.wrong][0])
+            words.append(f"{cell:.80}" + (f" and {more} more like it" if more else ""))
+            bad |= self.wrong
+        if self.missing.all() or (self.missing.any() and not imputed):
+            count = int(self.missing.sum())
+            words.append(f"{count} missing {'cell' if count == 1 else 'cells'}")
+            bad |= self.missing
+        return (int(bad.argmax()), " and ".join(words)) if words else None
+
+
+def _plain(cell: Any, names: Names) -> Any:
+    """Return a number as it is, and anything else as the text of one."""
+    if isinstance(cell, Number):
+        return cell
+    text = str(cell).strip().replace(names.thousands or "\0", "")
+    return text.replace(names.decimal, ".")
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +139,9 @@ class Sheet:
     @cached_property
     def passed_through(self) -> dict[str, str]:
         """The columns without a role that are no features: "id" or "text" by name."""
-        found = {}
-        for name in self.cells.keys() - {*self.names.columns, *self.names.keep}:
+        found: dict[str, str] = {}
+        named = (*self.names.columns, *self.names.keep)
+        for name in (name for name in self.columns.features if name not in named):
             cells, role = self.cells[name], _GUARDED.get(name.casefold())
             if cells.is_id(first=name == self.frame.columns[0] and len(self.cells) > 1):
                 found[name] = "id"
@@ -62,7 +152,7 @@ class Sheet:
                     f"column {name!r} must be named to be used: say {option(role, name)}, "
                     f"{option('keep', name, flag='feature')} if it is a feature, or {option('ignore', name)}"
                 )
-        return {name: found[name] for name in self.columns.features if name in found}
+        return found
 
     def refuse_text(self) -> None:
         """Reject a column of text where nobody has said which column holds the labels."""
@@ -77,10 +167,7 @@ class Sheet:
         self._refuse_cells(features)
         kinds = {str(self.frame[name].dtype).lower() for name in features}
         X = np.column_stack([self.cells[name].numbers for name in features])
-        parts: dict[str, Any] = {
-            "X": X.astype(np.float32) if kinds <= {"float16", "float32"} else X
-        }
-        parts["feature_names"] = list(features) if self.header else None
+        parts = {"X": X.astype(np.float32) if kinds <= {"float16", "float32"} else X}
         columns, missing = self.columns, self.names.missing_texts
         if columns.labeled is not None:
             parts["labeled"] = mask(*self._column(columns.labeled))
@@ -88,24 +175,19 @@ class Sheet:
             parts["groups"] = groups(*self._column(columns.groups, {""}))
         if columns.label is not None:
             parts["y"] = labels(*self._column(columns.label, missing))
-        return parts
+        return parts | {"feature_names": list(features) if self.header else None}
 
     def notes(self, features: Collection[str]) -> list[str]:
         """Return sentences about columns that are no features, and labels that are missing."""
         notes, kinds = [], self.passed_through
         if kinds:
             told = ", ".join(f"{name!r} ({kind})" for name, kind in kinds.items())
-            numbers = [name for name in kinds if not self.cells[name].is_text]
-            keep = (
-                f"; to keep a number, say {option('keep', *numbers, flag='feature')}"
-                if numbers
-                else ""
-            )
-            notes.append(f"columns that are no features: {told}{keep}")
+            notes.append(f"columns that are no features: {told}")
+            if numbers := [name for name in kinds if not self.cells[name].is_text]:
+                notes[-1] += f"; to keep a number, say {option('keep', *numbers, flag='feature')}"
         if extra := [name for name in self.columns.features if name not in {*features, *kinds}]:
-            notes.append(
-                f"columns left out, as they are no features of every file: {listed(extra)}"
-            )
+            why = "as they are no features of every file"
+            notes.append(f"columns left out, {why}: {listed(extra)}")
         if self.columns.label is not None:
             texts = self.frame[self.columns.label].dropna().astype(str).str.strip()
             counts = texts[texts.isin(self.names.missing_texts - {""})].value_counts()
@@ -119,12 +201,10 @@ class Sheet:
         """Return the values of a column, None where one is missing, and where a row is."""
         values = self.frame[name].astype(object).tolist()
         if missing is not None:
-            gone = [is_missing(value) or str(value).strip() in missing for value in values]
-            if self.untyped:
-                values = infer(
-                    ["" if out else cell for cell, out in zip(values, gone, strict=True)]
-                )
-            values = [None if out else value for value, out in zip(values, gone, strict=True)]
+            texts = ("" if is_missing(value) else str(value).strip() for value in values)
+            known = [text not in ("", *missing) for text in texts]
+            values = [value if there else None for value, there in zip(values, known, strict=True)]
+            values = infer(values) if self.untyped else values
         return values, lambda row: f"column {name!r}, {self.line(row)}"
 
     def _refuse_cells(self, features: Sequence[str]) -> None:

@@ -1,32 +1,155 @@
-"""Sheets from xlsx and parquet files, and domains as frames."""
+"""Sheets from csv, xlsx and parquet files, which pandas reads.
+
+For csv, here are its separator, its header, and the line of what is wrong.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 import warnings
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-import numpy as np
-
-from l2t.domains.domain import Domain, is_missing
+from l2t.domains.domain import is_missing
 from l2t.domains.files._columns import (
     MISSING,
+    NUMBER,
     Columns,
     Names,
-    feature_names,
     header_of,
+    option,
     refuse_twice,
 )
-from l2t.domains.files._labels import plain
-from l2t.domains.files._sheet import Sheet
-from l2t.exceptions import FileFormatError, InvalidInputError, MissingExtraError
+from l2t.domains.files._formats import require, unpacked
+from l2t.domains.files._sheet import ID_NAME, PADDED, Sheet
+from l2t.exceptions import FileFormatError
 
-__all__ = ["frame_of", "read_parquet", "read_xlsx", "write_frame", "write_parquet"]
+__all__ = ["read_csv", "read_parquet", "read_xlsx"]
+
+_SAMPLE = 20  # records that must agree on their width for a delimiter to be the right one
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A text file as records of cells; only for a few of them, pandas is much faster."""
+
+    path: Path
+    encoding: str
+    delimiter: str = ","
+
+    def records(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield each record that is not blank, with the number of its last line."""
+        with unpacked(self.path) as handle:
+            text = io.TextIOWrapper(handle, encoding=self.encoding, newline="")
+            reader = csv.reader(text, delimiter=self.delimiter, strict=True)
+            try:
+                for cells in reader:
+                    if len(cells) > 1 or any(cell.strip() for cell in cells):
+                        yield reader.line_num, cells
+            except csv.Error as error:
+                raise FileFormatError(f"line {reader.line_num}: {error}") from None
+
+    def score(self) -> tuple[bool, bool, float, int]:
+        """Return whether the first records are equally wide, their share of numbers and their width."""
+        records: list[list[str]] = []
+        with suppress(FileFormatError):  # which the right delimiter raises again
+            records.extend(cells for _, cells in islice(self.records(), _SAMPLE))
+        first = len(records[0]) if records else 0
+        found = [bool(NUMBER.fullmatch(cell.strip())) for cells in records for cell in cells]
+        equal = first > 1 and all(len(cells) == first for cells in records)
+        return equal, first > 1, sum(found) / max(len(found), 1), first
+
+    def lines(self, width: int, start: int = 0, stop: int | None = None) -> list[int]:
+        """Return the lines of records, all of which must have the same width."""
+        lines = []
+        for line, cells in islice(self.records(), start, stop):
+            if len(cells) != width:
+                first, _ = next(self.records())
+                raise FileFormatError(
+                    f"line {line} has {len(cells)} cells, where line {first} has {width}"
+                )
+            lines.append(line)
+        return lines
+
+
+def read_csv(path: Path, names: Names) -> Sheet:
+    """Read a table of text, separated by commas, semicolons or tabs."""
+    with unpacked(path) as handle:
+        marked = handle.read(2) in (b"\xff\xfe", b"\xfe\xff")  # by the mark of the byte order
+    encoding = names.encoding or ("utf-16" if marked else "utf-8-sig")
+    delimiters = ",;\t".replace(names.decimal, "")
+    try:
+        texts = [_Text(path, encoding, delimiter) for delimiter in delimiters]
+        return _read(max(texts, key=_Text.score), names)
+    except UnicodeError:
+        raise FileFormatError(
+            f"is not {encoding.removesuffix('-sig').upper()} text; say its encoding, such as "
+            f"{option('encoding', 'cp1252')}"
+        ) from None
+
+
+def _read(text: _Text, names: Names) -> Sheet:
+    _, first = next(text.records(), (0, None))
+    if first is None:
+        raise FileFormatError("holds nothing but blank lines")
+    header = header_of(first, names)
+    table = header or [str(position) for position in range(len(first))]
+    columns = Columns.of(table, names)
+    frame = _parsed(text, table, columns, names, header=header is not None)
+    last = frame[table[-1]]
+    if last.isna().any() or (last == "").any():
+        text.lines(len(table))  # pandas takes cells that are not there for empty ones
+
+    def line(row: int) -> str:
+        at = row + (header is not None)
+        (number,) = text.lines(len(table), at, at + 1)
+        return f"line {number}"
+
+    return Sheet(frame, columns, names, line, header=header is not None, untyped=True)
+
+
+def _parsed(text: _Text, table: list[str], columns: Columns, names: Names, *, header: bool) -> Any:
+    """Return the frame; text stays as it is in columns of labels and ids, and where it is no number."""
+    import pandas as pd
+
+    sample = zip(*(cells for _, cells in islice(text.records(), _SAMPLE)), strict=False)
+    padded = {
+        name
+        for name, cells in zip(table, sample, strict=False)
+        if ID_NAME.fullmatch(name) or any(map(PADDED.fullmatch, cells))
+    }
+    numbers = [name for name in columns.features if name not in padded]
+    with unpacked(text.path) as handle, warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)  # a first row that is too long
+        try:
+            return pd.read_csv(
+                handle,
+                sep=text.delimiter,
+                encoding=text.encoding,
+                header=0 if header else None,
+                names=table,
+                index_col=False,
+                dtype=dict.fromkeys(set(table) - set(numbers), str),
+                decimal=names.decimal,
+                thousands=names.thousands,
+                keep_default_na=False,
+                na_values={name: ["", *MISSING] for name in numbers},
+                dtype_backend="numpy_nullable",
+                low_memory=False,
+            )
+        except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+            text.lines(len(table))
+            raise FileFormatError(f"cannot be parsed: {error}") from None
 
 
 def read_parquet(path: Path, names: Names) -> Sheet:
     """Read a table of typed columns; a null means what an empty cell means in csv."""
-    _require("pyarrow", "parquet")
+    require("pyarrow", "parquet")
     import pandas as pd
     from pyarrow.parquet import read_schema
 
@@ -34,19 +157,17 @@ def read_parquet(path: Path, names: Names) -> Sheet:
         refuse_twice(read_schema(handle).names)  # pandas says less
         handle.seek(0)
         frame = pd.read_parquet(handle, engine="pyarrow", dtype_backend="numpy_nullable")
-    index: list[str] = []
+    own = set(map(str, frame.columns))
     if not isinstance(frame.index, pd.RangeIndex) or frame.index.name is not None:
-        before = set(frame.columns)
         frame = frame.reset_index()
-        index = [name for name in frame.columns if name not in before]
-    columns = Columns.of(list(map(str, frame.columns)), names, index=index)
     frame.columns = list(map(str, frame.columns))
-    return Sheet(frame, columns, names, lambda row: f"row {row}")
+    index = set(frame.columns) - own
+    return Sheet(frame, Columns.of(list(frame), names, index=index), names, "row {}".format)
 
 
 def read_xlsx(path: Path, names: Names) -> Sheet:
     """Read the first sheet of a workbook."""
-    _require("openpyxl", "excel")
+    require("openpyxl", "excel")
     import pandas as pd
 
     with warnings.catch_warnings():
@@ -60,58 +181,8 @@ def read_xlsx(path: Path, names: Names) -> Sheet:
     first = ["" if is_missing(cell) else str(cell) for cell in cells.iloc[0]]
     header = header_of(first, names)
     cells.columns = header or [str(position) for position in range(len(first))]
-    columns = Columns.of(list(cells.columns), names, index=["Unnamed: 0"])
+    columns = Columns.of(list(cells.columns), names)
     frame = cells if header is None else cells.iloc[1:]
     rows = frame.index + 1
     frame = frame.reset_index(drop=True).convert_dtypes()
     return Sheet(frame, columns, names, lambda row: f"row {rows[row]}", header=header is not None)
-
-
-def frame_of(domain: Domain, label: str, dtype: Any = None) -> Any:
-    """Return a domain as a frame: x0, x1, ..., the label, then labeled and groups if it has them."""
-    import pandas as pd
-
-    frame = pd.DataFrame(np.asarray(domain.X, dtype), columns=feature_names(domain, label))
-    columns: dict[str, list[Any]] = {}
-    if domain.y is not None:
-        columns[label] = plain(domain.y, "labels", optional=True)
-    if domain.labeled is not None:
-        columns["labeled"] = domain.labeled.tolist()
-    if domain.groups is not None:
-        columns["groups"] = plain(domain.groups, "groups")
-    for name, values in columns.items():
-        known = [value for value in values if value is not None]
-        _refuse_missing(known, name, ("", *MISSING) if name == label else ("",))
-        kind = "object"
-        if known and type(known[0]) is int:  # pyarrow reads no more than 63 bits from objects
-            kind = "UInt64" if max(known) >= 2**63 else "Int64"
-        frame[name] = pd.array(values, dtype=kind)
-    return frame
-
-
-def _refuse_missing(values: list[Any], name: str, texts: tuple[str, ...]) -> None:
-    """Reject a text that would be read as a missing one."""
-    for value in values:
-        if isinstance(value, str) and value.strip() in texts:
-            raise InvalidInputError(
-                f"column {name!r} must not hold blank texts or such as mean a missing label (NA, ?, ...) "
-                f"in csv and parquet files, got {value!r}"
-            )
-
-
-def write_parquet(domain: Domain, handle: IO[bytes], label: str) -> None:
-    """Write a table of typed columns."""
-    write_frame(frame_of(domain, label), handle)
-
-
-def write_frame(frame: Any, handle: IO[bytes]) -> None:
-    """Write the columns of a frame."""
-    _require("pyarrow", "parquet")
-    frame.to_parquet(handle, engine="pyarrow", index=False)
-
-
-def _require(package: str, extra: str) -> None:
-    try:
-        __import__(package)
-    except ImportError:
-        raise MissingExtraError(f"{extra} files", extra) from None

@@ -1,7 +1,12 @@
-"""The command line: each command parses, calls one library function and formats."""
+"""The command line: each command parses, calls one library function and formats.
+
+Heavy imports wait until a command needs them, so that help is instant.
+"""
 
 from __future__ import annotations
 
-from l2t.interfaces.cli.commands import app, main
+# Help lists commands in this order.
+from l2t.interfaces.cli.commands import everyday, predict, explain, experience, agent, stores  # noqa: F401  # isort: skip
+from l2t.interfaces.cli.commands.app import app, main
 
 __all__ = ["app", "main"]

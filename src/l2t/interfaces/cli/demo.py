@@ -1,10 +1,13 @@
-"""`l2t demo`: the whole story on embedded data, from experiences to new pairs, as a table and a report."""
+"""`l2t demo`: the whole story on embedded data, as a table and a page with the pictures inside it."""
 
 from __future__ import annotations
 
+import base64
+import io
 import time
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +16,27 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from l2t._version import __version__
 from l2t.algorithms import PAPER
-from l2t.domains import Domain, DomainPair, PairSampler, digits, mnist, normalize
+from l2t.domains import DomainPair, PairSampler, digits, mnist, normalize
+from l2t.domains.files._disk import replacing, writing
+from l2t.domains.sampling import some_rows
+from l2t.exceptions import MissingExtraError
 from l2t.experiences import collect, open_store
+from l2t.inference import infer
 from l2t.inference.comparison import TransferStudy, measure_transfer
 from l2t.interfaces.cli.output import Format, say, show_rows
-from l2t.interfaces.cli.report import check_report, write_report
-from l2t.plots import check_figure_path, plot_ratios
+from l2t.interfaces.cli.results import explained, measured
+from l2t.plots import plot_explanation, plot_ratios, plot_transfer
 from l2t.reflection import ReflectionFunction, learn
+from l2t.typing import Array
 
 __all__ = ["demo_rows", "digit_pairs", "measure_demo", "run_demo", "wide_pairs"]
 
 TRAINING_PAIRS = 12
 #: Classes of a target, and rows of a class at most.
 N_CLASSES, MAX_PER_CLASS = 3, 80
+FEW = 15  # labels of the pair that the report shows
 
 
 def run_demo(
@@ -40,9 +50,8 @@ def run_demo(
     quiet: bool,
 ) -> None:
     """Collect, learn, transfer, and print a table to standard output."""
-    check_report()
-    if plot is not None:
-        check_figure_path(plot)
+    if any(find_spec(name) is None for name in ("matplotlib", "jinja2")):
+        raise MissingExtraError("a report with pictures", "demo")
     start = time.perf_counter()
     say(f"1/3 collecting: eight algorithms on {TRAINING_PAIRS} pairs of digit classes", quiet)
     with open_store("memory://") as store:
@@ -68,7 +77,7 @@ def run_demo(
     if plot is not None:
         plot_ratios(study, title).savefig(plot, dpi=150)
         say(f"Picture: {plot}", quiet)
-    write_report(report, study, function, title, tests[0])
+    _write_report(report, study, function, title, tests[0])
     say(f"Report with pictures: {report}", quiet)
     say(
         "Next, with files of your own:\n"
@@ -96,21 +105,11 @@ def wide_pairs(n_pairs: int, random_state: int) -> list[DomainPair]:
     for i in range(n_pairs):
         rng = np.random.default_rng([random_state, i])
         source, target = sides if i % 2 == 0 else sides[::-1]
-        order = rng.permutation(len(target.classes))
-        pairs.append(
-            DomainPair(
-                _only(source, np.sort(order[N_CLASSES:]), rng),
-                _only(target, np.sort(order[:N_CLASSES]), rng),
-            )
-        )
+        digit = rng.permutation(target.classes)
+        drawn = some_rows(rng, source, sorted(digit[N_CLASSES:]), MAX_PER_CLASS)
+        aimed = some_rows(rng, target, sorted(digit[:N_CLASSES]), MAX_PER_CLASS)
+        pairs.append(DomainPair(drawn, aimed))
     return pairs
-
-
-def _only(domain: Domain, codes: Iterable[int], rng: np.random.Generator) -> Domain:
-    """Return at most 80 random rows of each of some classes."""
-    rows = [rng.permutation(np.flatnonzero(domain.codes == code))[:MAX_PER_CLASS] for code in codes]
-    names = ", ".join(str(domain.classes[code]) for code in codes)
-    return domain.take(np.sort(np.concatenate(rows)), name=f"{domain.name}[{names}]")
 
 
 def measure_demo(
@@ -127,16 +126,22 @@ def measure_demo(
 
 def demo_rows(study: TransferStudy) -> list[dict[str, Any]]:
     """Return one row per method and number of labels."""
-    named = [*zip(study.names, study.base, strict=True), ("l2t", study.l2t)]
-    columns = {
-        name: zip(study.label_counts, study.mean(r), study.standard_error(r), strict=True)
-        for name, r in named
-    }
     return [
-        {"method": name, "labels": count, "ratio": float(mean), "standard_error": float(error)}
-        for name, cells in columns.items()
-        for count, mean, error in cells
+        {"method": name.lower(), "labels": count, "ratio": mean, "standard_error": error}
+        for name, ratios in _methods(study)
+        for count, mean, error in _cells(study, ratios)
     ]
+
+
+def _methods(study: TransferStudy) -> list[tuple[str, Array]]:
+    """Return the ratios of every method by its name."""
+    return [*zip(study.names, study.base, strict=True), ("L2T", study.l2t)]
+
+
+def _cells(study: TransferStudy, ratios: Any) -> Iterator[tuple[int, float, float]]:
+    """Return the number of labels, the mean ratio and its standard error."""
+    measured = study.mean(ratios).tolist(), study.standard_error(ratios).tolist()
+    return zip(study.label_counts, *measured, strict=True)
 
 
 def _table(study: TransferStudy) -> Table:
@@ -145,19 +150,60 @@ def _table(study: TransferStudy) -> Table:
     table.add_column("")
     for count in study.label_counts:
         table.add_column(str(count), justify="right", no_wrap=True)
-    rows = [*zip(study.names, study.base, strict=True), ("L2T", study.l2t)]
+    rows = _methods(study)
     table.add_row("no transfer", *("1.000" for _ in study.label_counts))
     best = np.max([study.mean(ratios) for _, ratios in rows], axis=0)
     for name, ratios in rows:
         if name == "L2T":
             table.add_section()
-        cells = []
-        for mean, error, top in zip(
-            study.mean(ratios), study.standard_error(ratios), best, strict=True
-        ):
-            shown = f"[bold]{mean:.3f}[/]" if mean == top else f"{mean:.3f}"
-            cells.append(shown + "±" + f"{error:.2f}".lstrip("0"))
-        table.add_row(name, *cells)
+        cells = zip(_cells(study, ratios), best, strict=True)
+        shown = ((f"[bold]{m:.3f}[/]" if m == top else f"{m:.3f}", e) for (_, m, e), top in cells)
+        table.add_row(name, *(f"{mean}±{f'{error:.2f}'.lstrip('0')}" for mean, error in shown))
     table.add_section()
     table.add_row("1.000 means", *(f"{100 * a:.1f} %" for a in study.mean(study.original)))
     return table
+
+
+def _write_report(
+    path: Path, study: TransferStudy, function: ReflectionFunction, title: str, pair: DomainPair
+) -> None:
+    """Write what was measured, one pair before and after the transfer, and what was learned."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    found = infer(pair, n_labels=FEW)
+    search = infer(pair, function, n_labels=FEW, method="paper").search
+    assert search is not None  # it is the paper's method
+    accuracies = measured(pair.target, found)
+    means = {name: study.mean(ratios).tolist() for name, ratios in _methods(study)}
+    bases = {name: means[name][0] for name in study.names if name != "paper"}
+    loader = PackageLoader("l2t.interfaces.cli")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
+    page = environment.get_template("demo.html").render(
+        title=title,
+        runs=function.training["runs"],
+        label_counts=study.label_counts,
+        means=means,
+        tops=np.max(list(means.values()), axis=0).tolist(),
+        original=study.mean(study.original).tolist(),
+        best=max(bases, key=lambda name: bases[name]),
+        pair=pair,
+        few=FEW,
+        found=found,
+        before=accuracies["accuracy_before"],
+        after=accuracies["accuracy_after"],
+        ratios=_picture(plot_ratios(study, title)),
+        before_after=_picture(plot_transfer(pair, found)),
+        why="\n".join(explained(found)),
+        explanation=search.explanation,
+        beta=_picture(plot_explanation(search.explanation)),
+        version=__version__,
+    )
+    with writing(path), replacing(path) as file:
+        file.write(page.encode())
+
+
+def _picture(figure: Any) -> str:
+    """Return a figure as a data URI."""
+    image = io.BytesIO()
+    figure.savefig(image, format="png", dpi=130)
+    return "data:image/png;base64," + base64.b64encode(image.getvalue()).decode()

@@ -15,34 +15,44 @@ from l2t.exceptions import InvalidInputError
 from l2t.experiences import open_store
 from l2t.experiences.store.address import Address
 from l2t.interfaces.cli.output import say
+from l2t.plots import check_figure_path
 
 __all__ = ["check_outputs", "free_path", "known_classes", "read_features", "read_files"]
 __all__ += ["read_pair", "shown_url"]
 
+_FORMATS = {"domain": ("npz", "csv", "parquet"), "table": ("csv", "parquet")}
+
 
 def check_outputs(
-    outputs: Iterable[Path | None],
-    inputs: Iterable[str | Path | None],
-    *,
+    *outputs: tuple[Path | None, str],
+    inputs: Iterable[str | Path | None] = (),
     store: str | None = None,
     force: bool,
 ) -> None:
-    """Reject an output that is an input, a store or another output, cannot be written, or exists."""
-    kept = [os.path.realpath(each) for each in inputs if each is not None]
+    """Reject an output that is an input, a store or another output, cannot be written, or exists.
+
+    The kind of an output is "domain", "table", "figure", "matrix" or anything else.
+    """
+    kept = {_identity(each) for each in inputs if each is not None}
     if store is not None and (file := Address.of(store).path) is not None:
-        kept.append(str(file))
-    for output in (each for each in outputs if each is not None):
-        place = os.path.realpath(output)
-        if any(place == each or _same_file(place, each) for each in kept):
+        kept.add(_identity(file))
+    for output, kind in outputs:
+        if output is None:
+            continue
+        if (place := _identity(output)) in kept:
             raise InvalidInputError(
                 f"an output must not replace an input or another output, got {str(output)!r}"
             )
-        if not force and Path(place).is_file():
+        if not force and output.is_file():
             raise InvalidInputError(
                 f"an output must be a new file unless you add --force, got {str(output)!r}, which exists"
             )
-        check_writable(output, None)
-        kept.append(place)
+        if kind == "matrix" and output.suffix != ".npy":
+            raise InvalidInputError(f"--w-output must be a .npy file, got {str(output)!r}")
+        check_writable(output, _FORMATS.get(kind))
+        if kind == "figure":
+            check_figure_path(output)
+        kept.add(place)
 
 
 def free_path(name: str) -> Path:
@@ -54,12 +64,13 @@ def free_path(name: str) -> Path:
     return path
 
 
-def _same_file(one: str, other: str) -> bool:
-    """Tell whether two paths are hard links of one file."""
+def _identity(path: str | Path) -> object:
+    """Return what two paths of one file have in common, hard links too."""
     try:
-        return os.path.samefile(one, other)  # noqa: PTH121
+        found = Path(path).stat()
+        return found.st_dev, found.st_ino
     except OSError:
-        return False
+        return os.path.realpath(path)
 
 
 def read_files(paths: Sequence[Path], reading: dict[str, Any], quiet: bool) -> list[Table]:

@@ -15,15 +15,8 @@ from l2t.inference.inference import LEAST_SKILL
 from l2t.reflection import ReflectionFunction
 from l2t.reflection.calibration import finite_interval
 
-__all__ = [
-    "candidate_rows",
-    "expectation",
-    "explained",
-    "for_people",
-    "function_summary",
-    "measured",
-    "write_side",
-]
+__all__ = ["candidate_rows", "expectation", "explained", "for_people", "function_summary"]
+__all__ += ["measured", "write_side"]
 
 
 def expectation(
@@ -95,11 +88,8 @@ def _expected_ratio(predicted: float, interval: tuple[float, float] | None) -> s
     known = finite_interval(interval)
     if known is None:
         return f"{words}, 90 % interval unknown"
-    return (
-        words
-        if known[0] == known[1]
-        else f"{words}, 90 % interval {known[0]:.3f} to {known[1]:.3f}"
-    )
+    low, high = known
+    return words if low == high else f"{words}, 90 % interval {low:.3f} to {high:.3f}"
 
 
 def candidate_rows(found: Inference) -> list[dict[str, Any]]:
@@ -184,18 +174,9 @@ def function_summary(function: ReflectionFunction) -> dict[str, Any]:
     training = function.training
     choices = [each for each in training.get("choices", []) if each.get("spearman") is not None]
     best = max((each["spearman"] for each in choices), default=None)
-    names = (
-        "experiences",
-        "runs",
-        "pairs",
-        "gamma",
-        "huber",
-        "starts",
-        "starts_agreeing",
-        "stopped",
-    )
+    names = "experiences runs pairs gamma huber starts starts_agreeing stopped"
     return {
-        **{name: training.get(name) for name in names},
+        **{name: training.get(name) for name in names.split()},
         "rank_correlation_on_held_out_pairs": best,
         "neighbors": function.n_neighbors,
         "kernels": len(function.kernels),

@@ -1,8 +1,4 @@
-"""A run as one TOML file: read by ``--config``, and written beside the results so that it can be repeated.
-
-Keys are the names of options without the dashes in front, and of arguments; what is typed on the command
-line wins. Paths are relative to the current directory, as they are there.
-"""
+"""A run as one TOML file: read by ``--config``, and written beside the results so that it can be repeated."""
 
 from __future__ import annotations
 
@@ -24,6 +20,7 @@ __all__ = ["read_settings", "write_settings"]
 
 #: How a run is shown is no part of what it does.
 _LEFT_OUT = ("config", "format", "quiet", "force", "help")
+_KINDS = ((int, "a whole number"), (bool, "true or false"), (str, "text in quotes"))
 
 
 def read_settings(context: typer.Context, file: Path | None) -> Path | None:
@@ -44,11 +41,9 @@ def read_settings(context: typer.Context, file: Path | None) -> Path | None:
 
 
 def write_settings(context: typer.Context, results: Path, **instead: str) -> Path:
-    """Write the settings of a run beside its results, and return the file.
+    """Write the settings of a run beside its results, by the next free number, and return the file.
 
-    Nothing is replaced: a file that says the same stays, and beside one that says something else the
-    next free number is taken. `instead` are settings to write otherwise than they were typed: a URL
-    without its password.
+    `instead` are settings to write otherwise than they were typed: a URL without its password.
     """
     typed = {key: _plain(context.params[each.name]) for key, each in _parameters(context)}
     said = {key: value for key, value in (typed | instead).items() if value is not None}
@@ -94,12 +89,7 @@ def _check(context: typer.Context, parameter: Any, value: Any, where: str) -> No
     command: Any = context.command.callback
     declared = inspect.signature(command, eval_str=True).parameters
     hint = str(get_args(declared[parameter.name].annotation)[0])  # without the help of the option
-    kinds: dict[str, tuple[type, str]] = {
-        "int": (int, "a whole number"),
-        "bool": (bool, "true or false"),
-        "": (str, "text in quotes"),
-    }
-    kind, described = next(each for name, each in kinds.items() if name in hint)
+    kind, described = next(each for each in _KINDS if each[0].__name__ in hint or each[0] is str)
     several = "list" in hint
     if several:
         described = f"a list of which each is {described}"
@@ -109,9 +99,8 @@ def _check(context: typer.Context, parameter: Any, value: Any, where: str) -> No
     try:
         parameter.process_value(context, value)
     except typer.BadParameter as error:
-        raise InvalidInputError(
-            f"{where}: {error.message.rstrip('.')}, got {value!r:.80}"
-        ) from None
+        wrong = error.message.rstrip(".")
+        raise InvalidInputError(f"{where}: {wrong}, got {value!r:.80}") from None
 
 
 def _plain(value: Any) -> Any:

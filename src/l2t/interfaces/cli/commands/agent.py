@@ -11,6 +11,7 @@ import typer
 from l2t.exceptions import InvalidInputError
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
+from l2t.interfaces.cli.commands.options import argument, file, named, number
 from l2t.interfaces.cli.output import Format, say, show_record, show_rows
 
 Store = Annotated[
@@ -22,22 +23,17 @@ Store = Annotated[
 @app.command(short_help="What to transfer, from an agent that learns from the outcomes.")
 @options.reads_files()
 def ask(
-    source: Annotated[Path, typer.Argument(help="File of the source domain.")],
-    target: Annotated[Path, typer.Argument(help="File of the target domain.")],
+    source: Annotated[Path, argument("SOURCE", "File of the source domain.")],
+    target: Annotated[Path, argument("TARGET", "File of the target domain.")],
     url: Store = "experiences.db",
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write the transformed target here.")
-    ] = None,
+    output: Annotated[Path | None, file("Write the transformed target.", "--output", "-o")] = None,
     *,
     reading: options.Reading,
     labels: options.Labels = None,
     classes: options.Classes = None,
     normalize: options.Normalize = "rows",
     explore: Annotated[
-        float,
-        typer.Option(
-            min=0, max=1, help="The probability of trying another candidate, to learn from it."
-        ),
+        float, typer.Option(min=0, max=1, help="The probability of trying another candidate.")
     ] = 0.0,
     force: options.Force = False,
     seed: options.Seed = 0,
@@ -51,14 +47,11 @@ def ask(
     learns from these outcomes, and from the labels of earlier targets in its store.
     """
     from l2t.agent import Agent
-    from l2t.domains.files import check_writable
     from l2t.experiences import open_store
     from l2t.interfaces.cli import results
     from l2t.interfaces.cli.reading import check_outputs, read_pair, shown_url
 
-    check_outputs([output], [source, target], store=url, force=force)
-    if output is not None:
-        check_writable(output)
+    check_outputs((output, "domain"), inputs=[source, target], store=url, force=force)
     tables, pair = read_pair(source, target, reading=reading, how=normalize, quiet=quiet)
     with open_store(url) as store:
         agent = Agent(store, explore=explore, random_state=seed)
@@ -81,15 +74,12 @@ def ask(
 
 @app.command(short_help="Report the outcome of a suggestion to the agent.")
 def tell(
-    id: Annotated[str, typer.Argument(help="The suggestion's id, or its beginning.")],
+    id: Annotated[str, argument("ID", "The suggestion's id, or its beginning.")],
     before: Annotated[float, typer.Option(help="Accuracy without the transfer, 0 to 1.")],
-    after: Annotated[
-        float, typer.Option(help="Accuracy on the same rows with the transfer, 0 to 1.")
-    ],
+    after: Annotated[float, typer.Option(help="Accuracy on the same rows with it, 0 to 1.")],
     url: Store = "experiences.db",
     labels: Annotated[
-        int | None,
-        typer.Option(min=1, help="How many labels you had, if other than 'l2t ask' assumed."),
+        int | None, number("How many labels you had, if other than 'l2t ask' assumed.")
     ] = None,
     format: options.As = Format.table,
 ) -> None:
@@ -115,9 +105,7 @@ def tell(
 @app.command(short_help="The suggestions whose outcome is open.")
 def suggestions(
     url: Store = "experiences.db",
-    delete: Annotated[
-        str | None, typer.Option(metavar="ID", help="Delete this suggestion first.")
-    ] = None,
+    delete: Annotated[str | None, named("Delete this suggestion first.", metavar="ID")] = None,
     format: options.As = Format.table,
 ) -> None:
     """List the suggestions whose outcome has not been reported yet, the newest first."""
@@ -145,12 +133,8 @@ def suggestions(
 @app.command(short_help="The versions of the agent's reflection function.")
 def versions(
     url: Store = "experiences.db",
-    go_back: Annotated[
-        int | None, typer.Option(min=1, help="Put this version into use again.")
-    ] = None,
-    save: Annotated[
-        Path | None, typer.Option(help="Write the version in use to this JSON file.")
-    ] = None,
+    go_back: Annotated[int | None, number("Put this version into use again.")] = None,
+    save: Annotated[Path | None, file("Write the version in use to this JSON file.")] = None,
     force: options.Force = False,
     format: options.As = Format.table,
 ) -> None:
@@ -159,7 +143,7 @@ def versions(
     from l2t.experiences import open_store
     from l2t.interfaces.cli.reading import check_outputs
 
-    check_outputs([save], [], store=url, force=force)
+    check_outputs((save, "function"), store=url, force=force)
     with open_store(url, create=False) as store:
         agent = Agent(store, reflection=None)
         if go_back is not None:

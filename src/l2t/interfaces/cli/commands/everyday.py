@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from l2t.exceptions import InvalidInputError
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
+from l2t.interfaces.cli.commands.options import argument, file, number
 from l2t.interfaces.cli.output import Format, say, show_record, show_rows
 
 if TYPE_CHECKING:
@@ -22,35 +22,17 @@ NO_LABELS = (
     "apart: the source adds nothing. Name the column of its labels with --label, or a store of labelled "
     "targets with --store"
 )
-Source = Annotated[
-    Path, typer.Argument(metavar="SOURCE", help="File of the larger domain to learn from.")
-]
-Target = Annotated[
-    Path, typer.Argument(metavar="TARGET", help="File of the domain with few labels or none.")
-]
-Output = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Write the transformed target."),
-]
-BeforeAndAfter = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Draw both domains before and after (.png, .svg or .pdf)."),
-]
+Source = Annotated[Path, argument("SOURCE", "File of the larger domain to learn from.")]
+Target = Annotated[Path, argument("TARGET", "File of the domain with few labels or none.")]
 
 
 @app.command(short_help="The whole story on handwritten digits, in about a minute.")
 def demo(
-    pairs: Annotated[
-        int, typer.Option(min=2, metavar="N", help="How many new pairs to test on.")
-    ] = 8,
+    pairs: Annotated[int, number("How many new pairs to test on.", least=2)] = 8,
     seed: options.Seed = 0,
     jobs: options.Jobs = 2,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the ratios (.png, .svg or .pdf).")
-    ] = None,
-    report: Annotated[
-        Path, typer.Option(metavar="FILE", help="The page with pictures to write.")
-    ] = Path("demo.html"),
+    plot: Annotated[Path | None, file("Draw the ratios (.png, .svg or .pdf).")] = None,
+    report: Annotated[Path, file("The page with pictures to write.")] = Path("demo.html"),
     force: options.Force = False,
     format: options.As = Format.table,
     quiet: options.Quiet = False,
@@ -65,7 +47,7 @@ def demo(
     from l2t.interfaces.cli.demo import run_demo
     from l2t.interfaces.cli.reading import check_outputs
 
-    check_outputs([plot, report], [], force=force)
+    check_outputs((plot, "figure"), (report, "page"), force=force)
     run_demo(pairs, seed, jobs, plot, report, format, quiet=quiet)
 
 
@@ -75,7 +57,7 @@ def transfer(
     context: typer.Context,
     source: Source,
     target: Target,
-    output: Output = None,
+    output: Annotated[Path | None, file("Write the transformed target.", "--output", "-o")] = None,
     *,
     reading: options.Reading,
     labels: options.Labels = None,
@@ -84,17 +66,13 @@ def transfer(
     store: options.KnownStore = None,
     method: options.How = None,
     reflection: options.Reflection = None,
-    components: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Columns of the output, at most.")
-    ] = None,
+    components: Annotated[int | None, number("Columns of the output, at most.")] = None,
     normalize: options.Normalize = "rows",
-    source_output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the transformed source.")
+    source_output: Annotated[Path | None, file("Write the transformed source.")] = None,
+    w_output: Annotated[Path | None, file("Write the matrix of the transfer (.npy).")] = None,
+    plot: Annotated[
+        Path | None, file("Draw both domains before and after (.png, .svg or .pdf).")
     ] = None,
-    w_output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the matrix of the transfer (.npy).")
-    ] = None,
-    plot: BeforeAndAfter = None,
     force: options.Force = False,
     seed: options.Seed = 0,
     format: options.As = Format.table,
@@ -122,9 +100,9 @@ def transfer(
         "n_components": components,
     }
     sides = {"target": output, "source": source_output}
-    outputs = [output, source_output, w_output, plot]
-    check_outputs(outputs, [source, target, reflection], store=store, force=force)
-    _check_outputs(sides, w_output, plot)
+    outputs = [(path, "domain") for path in sides.values()]
+    outputs += [(w_output, "matrix"), (plot, "figure")]
+    check_outputs(*outputs, inputs=[source, target, reflection], store=store, force=force)
     tables, pair = read_pair(source, target, reading=reading, how=normalize, quiet=quiet)
     known = known_classes(store, pair.n_features, quiet)
     if pair.source.y is None and not (known and known.n_classes):
@@ -148,10 +126,8 @@ def transfer(
 @options.reads_files()
 def rank(
     context: typer.Context,
-    target: Annotated[Path, typer.Argument(metavar="TARGET", help="File of the target domain.")],
-    sources: Annotated[
-        list[Path], typer.Argument(metavar="SOURCE", help="Files of source domains.")
-    ],
+    target: Annotated[Path, argument("TARGET", "File of the target domain.")],
+    sources: Annotated[list[Path], argument("SOURCE", "Files of source domains.")],
     *,
     reading: options.Reading,
     labels: options.Labels = None,
@@ -197,21 +173,6 @@ def rank(
         )
         command = ["l2t", kind, source, str(target), *typed, "-o", str(output)]
         say(f"next: {shlex.join(command)}", quiet)
-
-
-def _check_outputs(sides: dict[str, Path | None], matrix: Path | None, plot: Path | None) -> None:
-    """Reject paths that cannot be written, before anything is computed."""
-    from l2t.domains.files import check_writable
-
-    for path in sides.values():
-        if path is not None:
-            check_writable(path)
-    if matrix is not None and matrix.suffix != ".npy":
-        raise InvalidInputError(f"--w-output must be a .npy file, got {str(matrix)!r}")
-    if plot is not None:
-        from l2t.plots import check_figure_path
-
-        check_figure_path(plot)
 
 
 def _write_others(

@@ -13,52 +13,41 @@ import typer
 from l2t.exceptions import InvalidInputError
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
+from l2t.interfaces.cli.commands.options import argument, file, named, number
 from l2t.interfaces.cli.output import Format, say, show_record, show_sentence
 from l2t.interfaces.cli.settings import write_settings
 
 if TYPE_CHECKING:
     from l2t.domains import Domain, PairSampler
 
-Source = Annotated[
-    Path, typer.Argument(metavar="SOURCE", help="File of the source domain, with labels.")
-]
-Target = Annotated[
-    Path, typer.Argument(metavar="TARGET", help="File of the target domain, with labels.")
-]
-Cluster = Annotated[
-    str | None,
-    typer.Option(metavar="ADDRESS", help="A Dask scheduler to work on, such as tcp://host:8786."),
-]
-
 
 @app.command(short_help="Run algorithms on pairs from two files, and keep every experience.")
 @options.reads_files("labeled")
 def collect(
     context: typer.Context,
-    source: Source,
-    target: Target,
+    source: Annotated[Path, argument("SOURCE", "File of the source domain, with labels.")],
+    target: Annotated[Path, argument("TARGET", "File of the target domain, with labels.")],
     store: Annotated[
-        str, typer.Option(metavar="STORE", help="Where to keep experiences: a .db file or a URL.")
+        str, named("Where to keep experiences: a .db file or a URL.", metavar="STORE")
     ] = "experiences.db",
-    pairs: Annotated[int, typer.Option(min=1, metavar="N", help="How many pairs to draw.")] = 100,
-    classes: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Classes of each domain in a pair.")
-    ] = 3,
-    per_class: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Rows per class, at most.")
-    ] = 80,
+    pairs: Annotated[int, number("How many pairs to draw.")] = 100,
+    classes: Annotated[int, number("Classes of each domain in a pair.")] = 3,
+    per_class: Annotated[int, number("Rows per class, at most.")] = 80,
     *,
     reading: options.Reading,
     normalize: options.Normalize = "rows",
     algorithms: Annotated[
-        str, typer.Option(metavar="NAMES", help="Algorithms, with commas between them; or 'all'.")
+        str, named("Algorithms, with commas between them; or 'all'.", metavar="NAMES")
     ] = "all",
     one_per_pair: Annotated[
         bool, typer.Option("--one-per-pair", help="One random algorithm per pair, as in the paper.")
     ] = False,
-    components: Annotated[int, typer.Option(min=1, metavar="N", help="Components of each W.")] = 20,
+    components: Annotated[int, number("Components of each W.")] = 20,
     jobs: options.Jobs = 1,
-    cluster: Cluster = None,
+    cluster: Annotated[
+        str | None,
+        named("A Dask scheduler to work on, such as tcp://host:8786.", metavar="ADDRESS"),
+    ] = None,
     seed: options.Seed = 0,
     config: options.Config = None,
     format: options.As = Format.table,
@@ -71,7 +60,7 @@ def collect(
     """
     from l2t.domains import PairSampler
 
-    first, second = _labelled(source, target, reading, normalize, quiet)
+    first, second = _labelled([source, target], reading, normalize, quiet)
     try:
         sampler = PairSampler(first, second, pairs, classes, per_class, random_state=seed)
     except InvalidInputError as error:
@@ -79,46 +68,31 @@ def collect(
             f"{error}; draw fewer with --classes, or collect nothing: 'l2t predict' and 'l2t transfer' "
             "rehearse on the classes of the source"
         ) from None
-    _collect(
-        context,
-        sampler,
-        store,
-        format,
-        algorithms=algorithms if algorithms == "all" else re.split(r"\s*,\s*", algorithms.strip()),
-        one_per_pair=one_per_pair,
-        n_components=components,
-        n_jobs=jobs,
-        cluster=cluster,
-        random_state=seed,
-        progress=not quiet,
-    )
+    names = algorithms if algorithms == "all" else re.split(r"\s*,\s*", algorithms.strip())
+    given: Any = {"algorithms": names, "one_per_pair": one_per_pair, "n_components": components}
+    given |= {"n_jobs": jobs, "cluster": cluster, "random_state": seed, "progress": not quiet}
+    _collect(context, sampler, store, format, **given)
 
 
 @app.command(short_help="Learn a reflection function from what was collected.")
 def learn(
     context: typer.Context,
     store: Annotated[
-        str, typer.Option(metavar="STORE", help="Where experiences are: a .db file or a URL.")
+        str, named("Where experiences are: a .db file or a URL.", metavar="STORE")
     ] = "experiences.db",
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The function to write (.json).")
-    ] = Path("reflection.json"),
+    output: Annotated[Path, file("The function to write (.json).", "--output", "-o")] = Path(
+        "reflection.json"
+    ),
     neighbors: Annotated[
         list[int] | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Neighbours of the discriminant criterion; given again, the best is taken. Without it "
-            "as the experiences have them.",
+        number(
+            "Neighbours of the discriminant criterion; given again, the best is taken. Without it as the "
+            "experiences have them."
         ),
     ] = None,
     max_labels: Annotated[
         int,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Experiences with more labels calibrate the intervals, but do not shape the function.",
-        ),
+        number("Experiences with more labels calibrate intervals, but do not shape the function."),
     ] = 30,
     split: Annotated[
         Literal["pair", "class"],
@@ -140,7 +114,7 @@ def learn(
     from l2t.interfaces.cli.results import function_summary
     from l2t.reflection import learn as learn_from
 
-    check_outputs([output], [config], store=store, force=force)
+    check_outputs((output, "function"), inputs=[config], store=store, force=force)
     known = shown_url(store)
     with open_store(store, create=False) as opened:
         function = learn_from(
@@ -158,18 +132,13 @@ def learn(
     say(f"next: l2t transfer SOURCE TARGET --reflection {shlex.quote(str(output))}", quiet)
 
 
-def _labelled(
-    source: Path, target: Path, reading: options.Reading, how: str, quiet: bool
-) -> list[Domain]:
+def _labelled(files: list[Path], reading: options.Reading, how: str, quiet: bool) -> list[Domain]:
     from l2t.domains import normalize
     from l2t.interfaces.cli.reading import read_files
 
-    tables = read_files([source, target], reading, quiet)
-    for table in tables:
-        if table.domain.y is None:
-            raise InvalidInputError(
-                f"{table.path}: has no labels; say --label with the name of their column"
-            )
+    tables = read_files(files, reading, quiet)
+    for path in (table.path for table in tables if table.domain.y is None):
+        raise InvalidInputError(f"{path}: has no labels; say --label with the name of their column")
     return [normalize(table.domain, how) for table in tables]
 
 
@@ -189,7 +158,7 @@ def _collect(
             summary = collect(sampler, store, **given)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
-                f"what was finished is kept in {known}; go on with: l2t collect --config {settings}"
+                f"what was finished is kept in {known}; resume with: l2t collect --config {settings}"
             ) from None
         count = store.count()
     show_sentence(

@@ -9,6 +9,7 @@ import typer
 
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
+from l2t.interfaces.cli.commands.options import argument, file, named
 from l2t.interfaces.cli.output import Format, say, show_record, show_rows
 
 if TYPE_CHECKING:
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 def explain(
     context: typer.Context,
     pair: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="SOURCE TARGET", help="Two files, for a pair; or none."),
+        list[Path] | None, argument("SOURCE TARGET", "Two files, for a pair; or none.")
     ] = None,
     *,
     reading: options.Reading,
@@ -31,18 +31,16 @@ def explain(
     candidates: options.Candidates = None,
     store: Annotated[
         str | None,
-        typer.Option(
+        named(
+            "Also learn from the labelled targets of this store; with --method paper, name its nearest "
+            "experiences.",
             metavar="STORE",
-            help="Also learn from the labelled targets of this store; with --method paper, name its "
-            "nearest experiences.",
         ),
     ] = None,
     method: options.How = None,
     reflection: options.Reflection = None,
     normalize: options.Normalize = "rows",
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw a picture (.png, .svg or .pdf).")
-    ] = None,
+    plot: Annotated[Path | None, file("Draw a picture (.png, .svg or .pdf).")] = None,
     force: options.Force = False,
     seed: options.Seed = 0,
     format: options.As = Format.table,
@@ -65,11 +63,8 @@ def explain(
             "--plot draws a prediction of the paper's method: name a source and a target, and add "
             "--method paper"
         )
-    check_outputs([plot], [reflection, *(pair or ())], store=store, force=force)
-    if plot is not None:
-        from l2t.plots import check_figure_path
-
-        check_figure_path(plot)
+    inputs = [reflection, *(pair or ())]
+    check_outputs((plot, "figure"), inputs=inputs, store=store, force=force)
     function = load_reflection(reflection or "default") if paper or not pair else None
     if not pair:
         assert function is not None

@@ -15,19 +15,34 @@ from l2t.interfaces.cli.settings import read_settings
 
 #: How the files of a command are read: parameters of `l2t.domains.read_domains`.
 Reading = dict[str, Any]
+
+
+def number(help: str, *, least: int | None = 1) -> Any:
+    """Declare an option that is a whole number."""
+    return typer.Option(min=least, metavar="N", help=help)
+
+
+def named(help: str, *flags: str, metavar: str = "NAME") -> Any:
+    """Declare an option that is a name, or several."""
+    return typer.Option(*flags, metavar=metavar, help=help)
+
+
+def file(help: str, *flags: str) -> Any:
+    """Declare an option that is a file."""
+    return typer.Option(*flags, metavar="FILE", help=help)
+
+
+def argument(metavar: str, help: str) -> Any:
+    """Declare an argument."""
+    return typer.Argument(metavar=metavar, help=help)
+
+
 StoreUrl = Annotated[
-    str,
-    typer.Argument(
-        metavar="STORE", help="A file such as experiences.db, or postgresql://user@host/database."
-    ),
+    str, argument("STORE", "A file such as experiences.db, or postgresql://user@host/database.")
 ]
 Labels = Annotated[
     int | None,
-    typer.Option(
-        min=1,
-        metavar="N",
-        help="How many labelled target rows to predict for; where you have some, their number.",
-    ),
+    number("How many labelled target rows to predict for; where you have some, their number."),
 ]
 Normalize = Annotated[
     Literal["rows", "zscore", "none"],
@@ -37,35 +52,25 @@ Normalize = Annotated[
 ]
 Reflection = Annotated[
     str | None,
-    typer.Option(
-        metavar="FILE",
-        help="For --method paper: what 'l2t learn' wrote, or 'default', the reflection function that "
-        "ships with l2t.",
-    ),
+    file("For --method paper: what 'l2t learn' wrote, or 'default', the function of l2t itself."),
 ]
 Classes = Annotated[
     int | None,
-    typer.Option(
-        min=2,
-        metavar="N",
-        help="How many classes the target has. Without it those of its labelled rows, or 3.",
+    number(
+        "How many classes the target has. Without it those of its labelled rows, or 3.", least=2
     ),
 ]
 Candidates = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAMES",
-        help="What to choose from beside 'identity' (not to transfer), with commas between them: "
+    named(
+        "What to choose from beside 'identity' (not to transfer), with commas between them: "
         "spectrum, classes, classes+spectrum (without it these three), or base algorithms such as gfk.",
+        metavar="NAMES",
     ),
 ]
 KnownStore = Annotated[
     str | None,
-    typer.Option(
-        metavar="STORE",
-        help="Also learn from the labelled targets of this store; they must have the features of your "
-        "files.",
-    ),
+    named("Also learn from this store's labelled targets of the same features.", metavar="STORE"),
 ]
 How = Annotated[
     Literal["l2t", "paper"] | None,
@@ -74,14 +79,12 @@ How = Annotated[
         "paper's reflection function. Without it l2t, or paper where --reflection is given."
     ),
 ]
-Seed = Annotated[int, typer.Option(min=0, metavar="N", help="The seed of everything random.")]
+Seed = Annotated[int, number("The seed of everything random.", least=0)]
 As = Annotated[Format, typer.Option("--format", help="How results are printed.")]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print results and errors, and nothing else.")
 ]
-Jobs = Annotated[
-    int, typer.Option(metavar="N", help="Processes on this machine; -1 for one per core.")
-]
+Jobs = Annotated[int, number("Processes on this machine; -1 for one per core.", least=None)]
 Config = Annotated[
     Path | None,
     typer.Option(
@@ -92,97 +95,73 @@ Config = Annotated[
         "the names of arguments and options, and what is typed wins.",
     ),
 ]
-
 Force = Annotated[bool, typer.Option("--force", help="Replace output files that exist already.")]
 
-#: Options of files that take several names, with commas between them.
-_SEVERAL = {"id", "ignore", "keep", "missing"}
+#: Options of `reads_files`; text or none, where `_KINDS` has no other type.
+_READING = {
+    "label": named(
+        "The column of labels (csv, xlsx, parquet) or the array (npz, mat), in both files. Without it "
+        "'label' or 'y', where there is one."
+    ),
+    "labeled": named(
+        "A column of 0 and 1 in the target that says which labels you really have. Without it the rows "
+        "whose label cell is not empty, where some are."
+    ),
+    "id": named("A column that identifies rows."),
+    "ignore": named(
+        "Columns that are no features, with commas between them; passed through to the output.",
+        metavar="NAMES",
+    ),
+    "keep": named(
+        "Columns that are features although they look like an id or a label.",
+        "--feature",
+        metavar="NAMES",
+    ),
+    "missing": named(
+        "Cells that are missing, beside empty ones, NA, N/A, null, NaN, None and ?.",
+        metavar="TEXTS",
+    ),
+    "impute": typer.Option(
+        help="Fill missing numbers with the mean or median of the column, or drop their rows."
+    ),
+    "decimal": named("The decimal mark of csv files.", metavar="MARK"),
+    "thousands": named("The separator of thousands in csv files.", metavar="MARK"),
+    "encoding": named(
+        "The encoding of csv files, such as cp1252. Without it UTF-8, or UTF-16 where a file begins with "
+        "its mark."
+    ),
+    "zero_based": typer.Option(
+        "--zero-based/--one-based",
+        help="Whether the first feature of svmlight files has the index 0 or 1. Without it 0 where one of "
+        "the files has that index.",
+    ),
+}
+#: Options that take several names, with commas between them.
+_SEVERAL = ("id", "ignore", "keep", "missing")
+_KINDS: dict[str, Any] = dict.fromkeys(_SEVERAL, list[str] | None) | {
+    "impute": Literal["mean", "median", "drop"] | None,
+    "decimal": str,
+    "zero_based": bool | None,
+}
 #: Options that say what to infer.
 _INFERRING = ("labels", "classes", "candidates", "store", "normalize", "seed")
-
-
-def _reading(
-    *,
-    label: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The column of labels (csv, xlsx, parquet) or the array (npz, mat), in both files. "
-            "Without it 'label' or 'y', where there is one.",
-        ),
-    ] = None,
-    labeled: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="A column of 0 and 1 in the target that says which labels you really have. Without it "
-            "the rows whose label cell is not empty, where some are.",
-        ),
-    ] = None,
-    id: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="A column that identifies rows.")
-    ] = None,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAMES",
-            help="Columns that are no features, with commas between them; passed through to the output.",
-        ),
-    ] = None,
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--feature",
-            metavar="NAMES",
-            help="Columns that are features although they look like an id or a label.",
-        ),
-    ] = None,
-    missing: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="TEXTS",
-            help="Cells that are missing, beside empty ones, NA, N/A, null, NaN, None and ?.",
-        ),
-    ] = None,
-    impute: Annotated[
-        Literal["mean", "median", "drop"] | None,
-        typer.Option(
-            help="Fill missing numbers with the mean or median of the column, or drop their rows."
-        ),
-    ] = None,
-    decimal: Annotated[
-        str, typer.Option(metavar="MARK", help="The decimal mark of csv files.")
-    ] = ".",
-    thousands: Annotated[
-        str | None, typer.Option(metavar="MARK", help="The separator of thousands in csv files.")
-    ] = None,
-    encoding: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The encoding of csv files, such as cp1252. Without it UTF-8, or UTF-16 where a file "
-            "begins with its mark.",
-        ),
-    ] = None,
-    zero_based: Annotated[
-        bool | None,
-        typer.Option(
-            "--zero-based/--one-based",
-            help="Whether the first feature of svmlight files has the index 0 or 1. Without it 0 where "
-            "one of the files has that index.",
-        ),
-    ] = None,
-) -> None:
-    """Declare the options that `reads_files` gives to commands."""
 
 
 def reads_files(*left_out: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return a decorator that gives a command options in the place of its parameter `reading`.
 
-    Typer sees the options of `_reading` but those left out; the command gets them as one `Reading`.
+    Typer sees the options of `_READING` but those left out; the command gets them as one `Reading`.
     """
-    shared = inspect.signature(_reading, eval_str=True).parameters
-    options = [option for name, option in shared.items() if name not in left_out]
+    options = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default="." if name == "decimal" else None,
+            annotation=Annotated[_KINDS.get(name, str | None), option],
+        )
+        for name, option in _READING.items()
+        if name not in left_out
+    ]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own = inspect.signature(command, eval_str=True)
@@ -193,7 +172,7 @@ def reads_files(*left_out: str) -> Callable[[Callable[..., None]], Callable[...,
         @functools.wraps(command)
         def run(**given: Any) -> None:
             reading = {option.name: given.pop(option.name) for option in options}
-            for name in _SEVERAL & reading.keys():
+            for name in reading.keys() & _SEVERAL:
                 words = ",".join(reading[name] or ())
                 reading[name] = [word.strip() for word in words.split(",") if word.strip()]
             command(reading=reading, **given)
@@ -220,10 +199,7 @@ def typed_options(context: typer.Context, command: str) -> list[str]:
     """Return the options that were given and that another command has too, as words of a command line."""
     assert context.parent is not None
     group: Any = context.parent.command
-    shared = {each.name for each in group.commands[command].params} & {
-        *inspect.signature(_reading).parameters,
-        *_INFERRING,
-    }
+    shared = {each.name for each in group.commands[command].params} & {*_READING, *_INFERRING}
     words = []
     for parameter in context.command.params:
         value = context.params[str(parameter.name)]

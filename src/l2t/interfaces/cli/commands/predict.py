@@ -11,6 +11,7 @@ import typer
 
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
+from l2t.interfaces.cli.commands.options import argument, file, number
 from l2t.interfaces.cli.output import Format, say, show_record, show_rows
 
 if TYPE_CHECKING:
@@ -19,29 +20,21 @@ if TYPE_CHECKING:
 
 #: Columns that the output has beside those of the user.
 ANSWERS = ("predicted", "probability", "given")
-Files = Annotated[
-    list[Path],
-    typer.Argument(metavar="SOURCE... TARGET", help="Files to learn from, and the target last."),
-]
 
 
 @app.command(short_help="The class of every row of a file, and how often that should be right.")
 @options.reads_files()
 def predict(
-    files: Files,
+    files: Annotated[
+        list[Path], argument("SOURCE... TARGET", "Files to learn from, and the target last.")
+    ],
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write predictions (csv, parquet)."),
+        Path | None, file("Write predictions (csv, parquet).", "--output", "-o")
     ] = None,
-    save: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the model, for 'l2t apply' to further rows."),
-    ] = None,
+    save: Annotated[Path | None, file("Write the model, for 'l2t apply' to further rows.")] = None,
     *,
     reading: options.Reading,
-    suggest: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Say which N rows to label next.")
-    ] = 0,
+    suggest: Annotated[int, number("Say which N rows to label next.", least=0)] = 0,
     train_on: Annotated[
         Literal["auto", "target", "source", "both"],
         typer.Option(help="Whose labelled rows to train on; auto: all that have the classes."),
@@ -63,25 +56,18 @@ def predict(
 
       l2t apply model.l2t new.csv -o new_predictions.csv
     """
-    from l2t.domains.files import check_writable
     from l2t.interfaces.cli.reading import check_outputs, known_classes, read_files
     from l2t.prediction import predict as predicted
     from l2t.progress import progress_bar
 
-    check_outputs([output, save], files, store=store, force=force)
-    if output is not None:
-        check_writable(output, ("csv", "parquet"))
+    check_outputs((output, "table"), (save, "model"), inputs=files, store=store, force=force)
     *sources, target = read_files(files, reading, quiet)
     target.check_free(ANSWERS)
+    known = known_classes(store, target.domain.n_features, quiet)
+    given: Any = {"train_on": train_on, "known": known, "random_state": seed}
     with progress_bar(None, "", shown=not quiet) as advance:
-        found = predicted(
-            [each.domain for each in sources],
-            target.labelled,
-            train_on=train_on,
-            known=known_classes(store, target.domain.n_features, quiet),
-            random_state=seed,
-            callback=advance,
-        )
+        domains = [each.domain for each in sources]
+        found = predicted(domains, target.labelled, callback=advance, **given)
     _show(found, target, suggest, format, quiet)
     if output is not None:
         answers = (found.labels, found.probability, found.given)
@@ -96,11 +82,9 @@ def predict(
 @app.command(short_help="The class of further rows, by a model that 'l2t predict' saved.")
 @options.reads_files("label", "labeled", "id", "ignore", "keep")
 def apply(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="What 'predict --save' wrote.")],
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="File with the model's features.")],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The predictions (csv, parquet).")
-    ],
+    model: Annotated[Path, argument("MODEL", "What 'predict --save' wrote.")],
+    rows: Annotated[Path, argument("FILE", "File with the model's features.")],
+    output: Annotated[Path, file("The predictions (csv, parquet).", "--output", "-o")],
     *,
     reading: options.Reading,
     force: options.Force = False,
@@ -112,14 +96,12 @@ def apply(
     The features are found by their names, in any order. The output has your own rows and columns, 'predicted'
     and 'probability'.
     """
-    from l2t.domains.files import check_writable
     from l2t.interfaces.cli.reading import check_outputs, read_features
     from l2t.prediction import load_model
 
-    check_outputs([output], [model, file], force=force)
-    check_writable(output, ("csv", "parquet"))
+    check_outputs((output, "table"), inputs=[model, rows], force=force)
     loaded = load_model(model)
-    table = read_features(file, loaded.feature_names, reading, quiet)
+    table = read_features(rows, loaded.feature_names, reading, quiet)
     table.check_free(ANSWERS[:2])
     probabilities = loaded.predict_proba(table.domain)
     labels = loaded.classes_[probabilities.argmax(axis=1)]

@@ -1,51 +1,89 @@
-"""Commands that look into an experience store, and look after it."""
+"""Commands that look into an experience store and after it: dashboard and store."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from l2t.exceptions import UnknownRunError
+from l2t.exceptions import MissingExtraError, UnknownRunError
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
+from l2t.interfaces.cli.commands.options import argument, file, named, number
 from l2t.interfaces.cli.output import Format, say, show_record, show_rows, show_sentence
 
 if TYPE_CHECKING:
     from l2t.experiences import ExperienceStore
 
+_NEEDED = ("fastapi", "starlette", "uvicorn", "jinja2")
 store = typer.Typer(help="Look after an experience store.", no_args_is_help=True)
 app.add_typer(store, name="store")
 
 Order = Literal["created_at", "algorithm", "duration", "improvement_ratio", "n_labels"]
 
 
+@app.command(short_help="A local web page on a store.")
+def dashboard(
+    url: Annotated[
+        str, typer.Option("--store", help="The store: a file or a URL.")
+    ] = "experiences.db",
+    host: Annotated[
+        str, typer.Option(help="Where to listen; another than this machine needs a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any that is free.")] = 8765,
+    token: Annotated[
+        str | None, typer.Option(envvar="L2T_DASHBOARD_TOKEN", help="What visitors must know.")
+    ] = None,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Only look: no uploads, no computing.")
+    ] = False,
+    reflection: Annotated[
+        list[Path] | None, file("A reflection function to show; may be given again.")
+    ] = None,
+    max_upload: Annotated[int, number("MiB that an uploaded file may have.")] = 64,
+    open_browser: Annotated[
+        bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
+    ] = True,
+) -> None:
+    """Serve a web page on a store: see what was learned, try a transfer in the browser.
+
+    It listens on this machine alone unless told otherwise, and ends with Ctrl-C.
+    """
+    try:
+        from l2t.interfaces.dashboard.app import serve
+        from l2t.interfaces.dashboard.settings import Settings
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in _NEEDED:
+            raise
+        raise MissingExtraError("the dashboard", "dashboard") from None
+    settings = Settings(
+        host=host,
+        port=port,
+        token=token,
+        read_only=read_only,
+        max_upload=max_upload * 2**20,
+        reflections=tuple(reflection or ()),
+    )
+    serve(url, settings, open_browser=open_browser)
+
+
 @store.command("ls", short_help="List experiences.")
 def store_ls(
     url: options.StoreUrl,
-    algorithm: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Only of this algorithm.")
-    ] = None,
-    domain: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Only with this source or target.")
-    ] = None,
-    labels: Annotated[
-        int | None, typer.Option(metavar="N", help="Only at this number of labels.")
-    ] = None,
+    algorithm: Annotated[str | None, named("Only of this algorithm.")] = None,
+    domain: Annotated[str | None, named("Only with this source or target.")] = None,
+    labels: Annotated[int | None, number("Only at this number of labels.", least=None)] = None,
     status: Annotated[
         Literal["done", "failed"] | None, typer.Option(help="Only runs that ended so.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, metavar="N", help="How many.")] = 20,
+    limit: Annotated[int, number("How many.")] = 20,
     order: Annotated[Order, typer.Option(help="The newest or the largest first.")] = "created_at",
     format: options.As = Format.table,
 ) -> None:
     """List experiences, the newest or the largest first."""
-    filters: dict[str, Any] = {
-        "algorithm": algorithm,
-        "domain": domain,
-        "n_labels": labels,
-        "status": status,
-    }
+    filters: dict[str, Any] = {"algorithm": algorithm, "domain": domain, "n_labels": labels}
+    filters["status"] = status
     with _opened(url) as opened:
         rows = [
             {
@@ -71,9 +109,7 @@ def store_ls(
 @store.command("show", short_help="One run in full.")
 def store_show(
     url: options.StoreUrl,
-    key: Annotated[
-        str, typer.Argument(metavar="RUN", help="The beginning of its key, as 'store ls' shows it.")
-    ],
+    key: Annotated[str, argument("RUN", "The beginning of its key, as 'store ls' shows it.")],
     format: options.As = Format.table,
 ) -> None:
     """Show one run in full, with its accuracies at every number of labels."""
@@ -105,11 +141,8 @@ def store_show(
         }
         for score in run.scores
     ]
-    if format is Format.json:
-        show_record(record | {"scores": rows}, format)
-        return
-    show_record(record, format)
-    if rows:
+    show_record(record | ({"scores": rows} if format is Format.json else {}), format)
+    if rows and format is not Format.json:
         show_rows(rows, format)
 
 
@@ -117,8 +150,7 @@ def store_show(
 def store_rm(
     url: options.StoreUrl,
     keys: Annotated[
-        list[str],
-        typer.Argument(metavar="RUN", help="The beginnings of their keys, as 'store ls' shows."),
+        list[str], argument("RUN", "The beginnings of their keys, as 'store ls' shows.")
     ],
     format: options.As = Format.table,
 ) -> None:
@@ -154,10 +186,8 @@ def store_upgrade(url: options.StoreUrl, format: options.As = Format.table) -> N
 
 @store.command("merge", short_help="Copy other stores into one.")
 def store_merge(
-    url: Annotated[
-        str, typer.Argument(metavar="TARGET", help="A file or a URL; made where there is none.")
-    ],
-    sources: Annotated[list[str], typer.Argument(metavar="SOURCE", help="Stores to copy.")],
+    url: Annotated[str, argument("TARGET", "A file or a URL; made where there is none.")],
+    sources: Annotated[list[str], argument("SOURCE", "Stores to copy.")],
     format: options.As = Format.table,
 ) -> None:
     """Copy what other stores have into a store, without duplicates; exit code 1 if some is damaged."""
