@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -59,10 +58,7 @@ def _measure(kind: str, data: Path) -> Records:
                 n_draws=10,
                 progress=False,
             )
-        forecast = Forecast.default().refined(
-            SimpleNamespace(**(vars(each) | {"n_classes": N_CLASSES}))  # type: ignore[misc]
-            for each in store.experiences()
-        )
+        forecast = Forecast.default().refined(store.experiences())
         reflection = replace(l2t.load_reflection("default"), forecast=forecast)
         for with_known in (True, False) if n_runs else (False,):
             known = KnownClasses.of(store) if with_known else None
