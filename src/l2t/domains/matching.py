@@ -13,6 +13,7 @@ import hashlib
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import orth
+from scipy.spatial import cKDTree
 
 from l2t.typing import AnyArray, Array
 
@@ -62,22 +63,11 @@ def same_rows(
 
 
 def _occurs(X: AnyArray, others: AnyArray, *, any_scale: bool) -> npt.NDArray[np.bool_]:
-    """Return which rows of X are equal to one of the others, or a positive multiple of it.
-
-    Candidates are found by one random projection, and compared in full.
-    """
+    """Return which rows of X are equal to one of the others, or a positive multiple of it."""
     ours, theirs = (_unit(each) if any_scale else each.astype(np.float64) for each in (X, others))
-    slack = SAME_ROW * (1.0 if any_scale else float(np.abs(ours).max(initial=0.0)))
-    direction = np.random.default_rng(0).normal(size=(X.shape[1],))
-    direction = direction / np.linalg.norm(direction)
-    at, places = ours @ direction, theirs @ direction
-    order = np.argsort(places)
-    first, last = (np.searchsorted(places[order], at + sign * slack) for sign in (-1, 1))
-    found = np.zeros(len(X), dtype=bool)
-    for i in np.flatnonzero(last > first):
-        gaps = theirs[order[first[i] : last[i]]] - ours[i]
-        found[i] = bool((np.linalg.norm(gaps, axis=1) <= slack).any())
-    return found
+    slack = SAME_ROW * (1.0 if any_scale else float(np.abs(ours).max(initial=0.0)) or 1.0)
+    distances, _ = cKDTree(theirs).query(ours, distance_upper_bound=slack)
+    return np.asarray(np.isfinite(distances))  # infinite where there is none so near
 
 
 def _unit(X: AnyArray) -> Array:

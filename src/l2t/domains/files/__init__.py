@@ -115,9 +115,7 @@ def read_domain(
     return _domains(tables)[0]
 
 
-def read_domains(
-    paths: Sequence[str | os.PathLike[str]], *, zero_based: bool | None = None, **options: Any
-) -> list[Domain]:
+def read_domains(paths: Sequence[str | os.PathLike[str]], **options: Any) -> list[Domain]:
     """Read files of the same features: one or more sources, and the target last.
 
     Columns are matched by name, in the order of the target; those that not every file has are left out.
@@ -126,17 +124,16 @@ def read_domains(
     ----------
     paths : list of str or path
         The files.
-    zero_based : bool, optional
-        As for `read_domain`, decided once for all svmlight files, as is their number of features.
     **options
         As for `read_domain`. At least one file must have the column `label`, and the others get no labels;
-        `labeled` is a column of the last file.
+        `labeled` is a column of the last file; `zero_based` is decided once for all svmlight files, as is
+        their number of features.
 
     Returns
     -------
     list of Domain
     """
-    return _domains(read_tables(paths, zero_based=zero_based, **options))
+    return _domains(read_tables(paths, **options))
 
 
 def read_tables(

@@ -124,10 +124,9 @@ class Columns:
 
 
 def header_of(cells: Sequence[str], names: Names) -> list[str] | None:
-    """Return the names of columns in the first record, None where it is data.
+    """Return the names of columns in the first record, None where it is data: numbers.
 
-    Names are not numbers, but for those that pandas gives by default: 0, 1, 2, ... So few as 0 and
-    1 may well be data, unless the caller's names or the index column of pandas are beside them.
+    pandas names columns 0, 1, 2, ...; so few as 0 and 1 are data, unless a name of the caller is beside them.
     """
     text = [cell.strip() for cell in cells]
     numbers = [cell for cell in text if NUMBER.fullmatch(cell.replace(names.thousands or ",", ""))]

@@ -11,7 +11,14 @@ from typing import Any, Literal
 
 import typer
 
-__all__ = ["Format", "say", "show_record", "show_rows", "show_sentence"]
+__all__ = ["Format", "picked", "say", "show_record", "show_rows", "show_sentence"]
+
+#: Attributes of what a store holds that have another name on the screen.
+_ATTRIBUTES = {"source": "source_name", "target": "target_name", "choice": "algorithm"}
+_ATTRIBUTES |= {"labels": "n_labels", "before": "accuracy_before", "after": "accuracy_after"}
+_ATTRIBUTES |= {"error_before": "standard_error_before", "error_after": "standard_error_after"}
+_ATTRIBUTES |= {"ratio": "improvement_ratio", "runs": "n_runs", "judged_on": "n_judged"}
+_ATTRIBUTES |= {"error_of_incumbent": "incumbent_error", "created": "created_at"}
 
 
 class Format(StrEnum):
@@ -20,6 +27,14 @@ class Format(StrEnum):
     table = "table"
     json = "json"
     csv = "csv"
+
+
+def picked(item: Any, columns: str) -> dict[str, Any]:
+    """Return attributes of a stored object by the names of columns; None for NaN, and dates as text."""
+    row = {name: getattr(item, _ATTRIBUTES.get(name, name)) for name in columns.split()}
+    if "created" in row:
+        row["created"] = row["created"].isoformat(timespec="seconds")
+    return {name: None if value != value else value for name, value in row.items()}
 
 
 def say(text: str, quiet: bool) -> None:

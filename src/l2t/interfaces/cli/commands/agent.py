@@ -12,7 +12,7 @@ from l2t.exceptions import InvalidInputError
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, named, number
-from l2t.interfaces.cli.output import Format, say, show_record, show_rows
+from l2t.interfaces.cli.output import Format, picked, say, show_record, show_rows
 
 Store = Annotated[
     str,
@@ -114,19 +114,8 @@ def suggestions(
     with open_store(url, create=False) as store:
         if delete is not None:
             store.delete_suggestion(delete)
-        rows = [
-            {
-                "id": each.id,
-                "source": each.source_name,
-                "target": each.target_name,
-                "choice": each.algorithm,
-                "labels": each.n_labels,
-                "predicted": each.predicted,
-                "verdict": each.verdict,
-                "created": each.created_at.isoformat(timespec="seconds"),
-            }
-            for each in store.open_suggestions()
-        ]
+        columns = "id source target choice labels predicted verdict created"
+        rows = [picked(each, columns) for each in store.open_suggestions()]
     show_rows(rows, format)
 
 
@@ -149,19 +138,9 @@ def versions(
         if go_back is not None:
             agent.go_back(go_back)
         in_use, function = agent.version, agent.reflection
+        columns = "parent origin runs judged_on error error_of_incumbent took_over created"
         rows = [
-            {
-                "version": each.number,
-                "parent": each.parent,
-                "origin": each.origin,
-                "runs": each.n_runs,
-                "judged_on": each.n_judged,
-                "error": each.error,
-                "error_of_incumbent": each.incumbent_error,
-                "took_over": each.took_over,
-                "in_use": each.number == in_use,
-                "created": each.created_at.isoformat(timespec="seconds"),
-            }
+            {"version": each.number, "in_use": each.number == in_use} | picked(each, columns)
             for each in agent.versions()
         ]
     show_rows(rows, format)

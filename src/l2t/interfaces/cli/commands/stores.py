@@ -11,7 +11,7 @@ from l2t.exceptions import MissingExtraError, UnknownRunError
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, named, number
-from l2t.interfaces.cli.output import Format, say, show_record, show_rows, show_sentence
+from l2t.interfaces.cli.output import Format, picked, say, show_record, show_rows, show_sentence
 
 if TYPE_CHECKING:
     from l2t.experiences import ExperienceStore
@@ -85,23 +85,15 @@ def store_ls(
     filters: dict[str, Any] = {"algorithm": algorithm, "domain": domain, "n_labels": labels}
     filters["status"] = status
     with _opened(url) as opened:
-        rows = [
-            {
-                "run": each.run_key[:12],
-                "algorithm": each.algorithm,
-                "source": each.source_name,
-                "target": each.target_name,
-                "labels": each.n_labels,
-                "before": _number(each.accuracy_before),
-                "after": _number(each.accuracy_after),
-                "ratio": _number(each.improvement_ratio),
-                "status": f"failed: {each.reason}" if each.status == "failed" else each.status,
-            }
-            for each in opened.experiences(
-                limit=limit, order=order, descending=True, statistics=False, **filters
-            )
-        ]
+        shown: dict[str, Any] = {"limit": limit, "order": order, "descending": True}
+        found = list(opened.experiences(statistics=False, **shown, **filters))
         total = opened.count(**filters)
+    rows = [
+        {"run": each.run_key[:12]}
+        | picked(each, "algorithm source target labels before after ratio status")
+        | ({"status": f"failed: {each.reason}"} if each.status == "failed" else {})
+        for each in found
+    ]
     show_rows(rows, format)
     say(f"{len(rows)} of {total} experiences", format is not Format.table)
 
@@ -131,15 +123,7 @@ def store_show(
         "host": run.host,
     }
     rows = [
-        {
-            "labels": score.n_labels,
-            "before": score.accuracy_before,
-            "±": score.standard_error_before,
-            "after": score.accuracy_after,
-            "± after": score.standard_error_after,
-            "ratio": score.improvement_ratio,
-        }
-        for score in run.scores
+        picked(score, "labels before error_before after error_after ratio") for score in run.scores
     ]
     show_record(record | ({"scores": rows} if format is Format.json else {}), format)
     if rows and format is not Format.json:
@@ -225,7 +209,3 @@ def _whole_key(opened: ExperienceStore, beginning: str) -> str:
 
 def _count(count: int, noun: str) -> str:
     return f"1 {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def _number(value: float) -> float | None:
-    return None if value != value else value  # NaN: a failed run has none
