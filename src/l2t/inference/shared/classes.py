@@ -9,10 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from l2t.domains import Domain
+from l2t.typing import AnyArray
 
 __all__ = ["SharedClasses", "labelled", "shared_classes"]
-
-Kind = Literal["unknown", "none", "all", "partial", "open"]
 
 
 @dataclass(frozen=True)
@@ -24,9 +23,6 @@ class SharedClasses:
     common, source_only, target_only : tuple
         Classes of both, and of one side alone. In `source_only` are classes that no *labelled* target row
         has.
-    kind : {"unknown", "none", "all", "partial", "open"}
-        No target label is known; no class is shared; both have the same classes; the source has more
-        (a partial set); the target has others, too (an open set).
     """
 
     common: tuple[Any, ...]
@@ -39,8 +35,8 @@ class SharedClasses:
         return self.common + self.source_only + self.target_only
 
     @property
-    def kind(self) -> Kind:
-        """What the labels say."""
+    def kind(self) -> Literal["unknown", "none", "all", "partial", "open"]:
+        """Whether target labels are known, and which classes are shared: none, all, some, or others too."""
         if not self.common:
             return "none" if self.target_only else "unknown"
         if self.target_only:
@@ -71,10 +67,8 @@ def shared_classes(source: Domain | Sequence[Domain], target: Domain) -> SharedC
     SharedClasses(common=('bee',), source_only=('ant', 'cat'), target_only=())
     """
     sources = [source] if isinstance(source, Domain) else source
-    ours: dict[Any, None] = {}
-    for each in sources:
-        ours |= dict.fromkeys(_names(each, each.y is not None))
-    theirs = _names(target, False)
+    ours = dict.fromkeys(name for each in sources for name in _names(each, default=True))
+    theirs = _names(target, default=False)
     return SharedClasses(
         tuple(name for name in ours if name in theirs),
         tuple(name for name in ours if name not in theirs),
@@ -82,11 +76,12 @@ def shared_classes(source: Domain | Sequence[Domain], target: Domain) -> SharedC
     )
 
 
-def labelled(domain: Domain, default: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Return the rows whose label is known: those marked, or else all or none."""
-    return np.full(len(domain), default) if domain.labeled is None else domain.labeled
+def labelled(domain: Domain, *, default: bool) -> AnyArray:
+    """Return the rows whose label is known: of those marked, or else of all or none."""
+    known = np.full(len(domain), default) if domain.labeled is None else domain.labeled
+    return np.asarray(known & (domain.codes >= 0))
 
 
-def _names(domain: Domain, default: bool) -> tuple[Any, ...]:
-    codes = np.unique(domain.codes[labelled(domain, default)])
-    return tuple(domain.classes[code] for code in codes if code >= 0)
+def _names(domain: Domain, *, default: bool) -> tuple[Any, ...]:
+    codes = np.unique(domain.codes[labelled(domain, default=default)])
+    return tuple(domain.classes[code] for code in codes)

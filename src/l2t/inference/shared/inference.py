@@ -119,8 +119,8 @@ def infer_shared(
     candidates : sequence of str, optional
         "means", or names that `l2t.algorithms.make` takes.
     classifiers : sequence of str, optional
-        Some of "1-nn", "logistic", "spreading" and "manifold"; by default "logistic" and "manifold", without
-        the last where neighbours do not tell the source's classes.
+        Some of "1-nn", "logistic" and "manifold"; by default the last two, without "manifold" where
+        neighbours do not tell the source's classes.
     random_state : int, default=0
         The seed of the rows that represent larger domains.
 
@@ -146,8 +146,10 @@ def infer_shared(
             f"got {n_classes} source classes and {len(overlap.common)} shared"
         )
     task = Task.of(target, origins, overlap, random_state)
-    kept = _useful(task, len(origins)) if len(origins) > 1 else [0]
-    task = task.only(kept)
+    kept = list(range(len(origins)))
+    if len(origins) > 1:
+        kept = [at for at in kept if task.only([at]).skill > LEAST_SKILL] or kept
+        task = task.only(kept)
     spaces, failed = task.spaces(candidates)
     if not spaces:
         raise InvalidInputError(f"candidates must work for these domains, got {failed}")
@@ -161,9 +163,3 @@ def infer_shared(
     model, chosen = task.fit(best, trained_on)
     weights = tuple(float(at in kept) for at in range(len(origins)))
     return SharedInference(chosen, trained_on, overlap, found, weights, accuracies, failed, model)
-
-
-def _useful(task: Task, n_sources: int) -> list[int]:
-    """Return the sources whose features tell their own classes; all of them where none do."""
-    kept = [at for at in range(n_sources) if task.only([at]).skill > LEAST_SKILL]
-    return kept or list(range(n_sources))

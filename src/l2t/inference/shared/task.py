@@ -72,18 +72,10 @@ class Combination:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Some rows of all domains: sources first, the target last.
+    """Some rows of all domains, sources first, and the number of the domain of each (`origin`).
 
-    Attributes
-    ----------
-    X, codes, origin : arrays of n rows
-        Features, classes (-1 for unlabelled rows), and the number of the domain.
-    drawn : bool array of n rows
-        Random rows that every W is fitted to. The others are labelled target rows, for training alone.
-    target_rows : int array
-        The target's rows in the order they have here.
-    random_state : int
-        The seed.
+    Every W is fitted to the random rows that are `drawn`; the others are labelled target rows, for training
+    alone. Codes are -1 for unlabelled rows; `target_rows` are the target's rows in the order they have here.
     """
 
     X: AnyArray
@@ -103,7 +95,7 @@ class Task:
         rows = np.arange(0)
         for at, domain in enumerate([*sources, target]):
             last = at == len(sources)
-            known = labelled(domain, not last and domain.y is not None) & (domain.codes >= 0)
+            known = labelled(domain, default=not last)
             names = np.array([place.get(name, -1) for name in domain.classes] + [-1])
             order = np.random.default_rng(random_state).permutation(len(domain))
             drawn = np.isin(np.arange(len(domain)), order[:MAX_ROWS])
@@ -137,12 +129,12 @@ class Task:
     @cached_property
     def plain(self) -> Space:
         """The features as they are, each domain centred by its own mean."""
-        return self._space(self._identity, self._identity, own=True)
+        return self._unchanged(own=True)
 
-    @cached_property
-    def _identity(self) -> AnyArray:
+    def _unchanged(self, *, own: bool) -> Space:
         few = Domain(self.X[:2])
-        return registry.make("identity").fit(DomainPair(few, few)).W
+        identity = registry.make("identity").fit(DomainPair(few, few)).W
+        return self._space(identity, identity, own=own)
 
     @cached_property
     def _pair(self) -> tuple[DomainPair, AnyArray | None]:
@@ -159,11 +151,8 @@ class Task:
         found: dict[str, Space] = {}
         failed: dict[str, str] = {}
         for name in candidates:
-            if name == "means":
-                found[name] = self.plain
-                continue
-            if name == "identity":
-                found[name] = self._space(self._identity, self._identity, own=False)
+            if name in ("means", "identity"):
+                found[name] = self.plain if name == "means" else self._unchanged(own=False)
                 continue
             (made,) = registry.make_all("candidates", name, random_state=self.random_state)
             pair, axes = self._pair
@@ -237,10 +226,7 @@ class Task:
     def fit(
         self, best: Combination, trained_on: TrainedOn, codes: Codes | None = None
     ) -> tuple[CrossDomainClassifier, Combination]:
-        """Return a classifier trained on source, target or both, and the combination that it is of.
-
-        On the target alone it is logistic regression on the features as they are.
-        """
+        """Return a classifier and its combination; on the target alone it is plain logistic regression."""
         codes = self.codes if codes is None else codes
         if trained_on == "source":
             codes = np.where(self.source, codes, -1)
@@ -250,11 +236,7 @@ class Task:
         return self._train(best.classifier, best.space, codes), best
 
     def compare(self, best: Combination) -> tuple[TrainedOn, dict[str, float]]:
-        """Return what to train on, and the accuracies on labelled target rows that say so.
-
-        Both, unless the rows that another way alone gets right outnumber those that it alone gets wrong by
-        more than the standard error of the difference.
-        """
+        """Return what to train on, and the accuracies on labelled target rows that say so."""
         rows = np.flatnonzero(~self.source & (self.codes >= 0))
         if not rows.size:
             return "source", {}
@@ -272,7 +254,7 @@ class Task:
                 model, used = self.fit(best, trained_on, codes)
                 scores = model.predict_proba(used.space.rows[rows[left_out]])
                 right[trained_on][left_out] = scores.argmax(axis=1) == truth[left_out]
-        choice: TrainedOn = "both"
+        choice: TrainedOn = "both"  # unless another way is better by more than the standard error
         for other in TRAINED_ON[1:]:
             gain = right[other].astype(int) - right[choice]
             if gain.sum() > np.sqrt(np.abs(gain).sum()):
