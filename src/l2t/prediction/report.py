@@ -15,6 +15,7 @@ __all__ = ["PLAIN", "Report", "ReportRow"]
 
 #: The features as they are.
 PLAIN = "plain"
+COLUMNS = ("name", "features", "classifier", "measured", "error", "expected", "used", "reason")
 
 
 @dataclass(frozen=True)
@@ -72,17 +73,7 @@ class Report:
 
     def records(self) -> list[dict[str, Any]]:
         """Return one plain record per row."""
-        names = (
-            "name",
-            "features",
-            "classifier",
-            "measured",
-            "error",
-            "expected",
-            "used",
-            "reason",
-        )
-        return [{name: getattr(row, name) for name in names} for row in self.rows]
+        return [{name: getattr(row, name) for name in COLUMNS} for row in self.rows]
 
     def to_frame(self) -> pd.DataFrame:
         """Return the rows as a table."""

@@ -12,11 +12,21 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from l2t.domains import Domain
+from l2t.domains import Domain, KnownClasses
 from l2t.domains.domain import is_missing
 from l2t.exceptions import InvalidInputError
+from l2t.experiences import ExperienceStore, open_store
+from l2t.validation import instance_of
 
-__all__ = ["UNLABELED", "TrainOn", "Training", "as_domain", "column_scales", "training_rows"]
+__all__ = [
+    "UNLABELED",
+    "TrainOn",
+    "Training",
+    "as_domain",
+    "column_scales",
+    "known_classes",
+    "training_rows",
+]
 
 TrainOn = Literal["auto", "target", "source", "both"]
 Mask = npt.NDArray[np.bool_]
@@ -49,6 +59,19 @@ def as_domain(given: Any, role: str) -> Domain:
     known = known_labels(domain.y, marked=role == "target")
     names = domain.feature_names
     return Domain(domain.X, domain.y, labeled=known, name=role, feature_names=names)
+
+
+def known_classes(known: Any, store: Any, n_features: int) -> KnownClasses | None:
+    """Return the known classes, and those of a store or its URL as well."""
+    if known is not None:
+        instance_of("known", known, KnownClasses)
+    if store is None:
+        return known  # type: ignore[no-any-return]
+    if not isinstance(store, ExperienceStore):
+        with open_store(store, create=False) as opened:
+            return known_classes(known, opened, n_features)
+    past = KnownClasses.of(store, n_features)
+    return past if known is None else known.merge(past)
 
 
 def known_labels(y: npt.NDArray[Any], *, marked: bool) -> Mask:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
@@ -15,12 +15,11 @@ from l2t import algorithms as registry
 from l2t.algorithms.jda import Codes, unit_rows
 from l2t.domains import Domain, DomainPair
 from l2t.exceptions import L2TError, L2TWarning
-from l2t.inference.shared.classes import SharedClasses, labelled
 from l2t.inference.shared.classifiers import CrossDomainClassifier, make_classifier
 from l2t.numerics import principal_axes
 from l2t.typing import AnyArray, Array
 
-__all__ = ["Combination", "Space", "Task", "TrainedOn", "smoothness"]
+__all__ = ["Combination", "Space", "Task", "TrainedOn", "shared_classes", "smoothness"]
 
 #: So many random rows of each domain are fitted to; all others are predicted.
 MAX_ROWS = 1200
@@ -74,8 +73,9 @@ class Combination:
 class Task:
     """Some rows of all domains, sources first, and the number of the domain of each (`origin`).
 
-    Every W is fitted to the random rows that are `drawn`; the others are labelled target rows, for training
-    alone. Codes are -1 for unlabelled rows; `target_rows` are the target's rows in the order they have here.
+    Codes are positions in `classes`, and -1 for unlabelled rows. Every W is fitted to the random rows that
+    are `drawn`; the others are labelled target rows, for training alone. `target_rows` are the target's rows
+    in the order they have here.
     """
 
     X: AnyArray
@@ -83,19 +83,20 @@ class Task:
     origin: Codes
     drawn: AnyArray
     target_rows: Codes
+    classes: tuple[Any, ...]
     random_state: int
 
     @classmethod
-    def of(
-        cls, target: Domain, sources: list[Domain], overlap: SharedClasses, random_state: int
-    ) -> Task:
+    def of(cls, target: Domain, sources: list[Domain], random_state: int) -> Task:
         """Return the rows of some domains; the labels of target rows that are not marked are not read."""
-        place = {name: code for code, name in enumerate(overlap.classes)}
+        both, source_only, target_only = shared_classes(sources, target)
+        classes = both + source_only + target_only
+        place = {name: code for code, name in enumerate(classes)}
         parts = []
         rows = np.arange(0)
         for at, domain in enumerate([*sources, target]):
             last = at == len(sources)
-            known = labelled(domain, default=not last)
+            known = _labelled(domain, default=not last)
             names = np.array([place.get(name, -1) for name in domain.classes] + [-1])
             order = np.random.default_rng(random_state).permutation(len(domain))
             drawn = np.isin(np.arange(len(domain)), order[:MAX_ROWS])
@@ -103,7 +104,7 @@ class Task:
             codes = np.where(known, names[domain.codes], -1)
             parts.append((domain.X[rows], codes[rows], np.full(len(rows), at), drawn[rows]))
         X, codes, origin, drawn = (np.concatenate(each) for each in zip(*parts, strict=True))
-        return cls(X, codes, origin, drawn, rows, random_state)
+        return cls(X, codes, origin, drawn, rows, classes, random_state)
 
     def only(self, origins: Sequence[int]) -> Task:
         """Return the task with some of the sources."""
@@ -260,6 +261,28 @@ class Task:
             if gain.sum() > np.sqrt(np.abs(gain).sum()):
                 choice = other
         return choice, {name: float(each.mean()) for name, each in right.items()}
+
+
+def shared_classes(sources: Sequence[Domain], target: Domain) -> tuple[tuple[Any, ...], ...]:
+    """Return the classes of sources and labelled target rows, those of sources alone, of the target alone."""
+    ours = dict.fromkeys(name for each in sources for name in _names(each, default=True))
+    theirs = _names(target, default=False)
+    return (
+        tuple(name for name in ours if name in theirs),
+        tuple(name for name in ours if name not in theirs),
+        tuple(name for name in theirs if name not in ours),
+    )
+
+
+def _labelled(domain: Domain, *, default: bool) -> AnyArray:
+    """Return the rows whose label is known: of those marked, or else of all or none."""
+    known = np.full(len(domain), default) if domain.labeled is None else domain.labeled
+    return np.asarray(known & (domain.codes >= 0))
+
+
+def _names(domain: Domain, *, default: bool) -> list[Any]:
+    codes = np.unique(domain.codes[_labelled(domain, default=default)])
+    return [domain.classes[code] for code in codes]
 
 
 def smoothness(neighbors: AnyArray, predicted: Codes) -> float:

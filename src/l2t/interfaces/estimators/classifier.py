@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import accuracy_score
-from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.utils import assert_all_finite
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
@@ -18,8 +18,8 @@ from l2t.domains import Domain, KnownClasses
 from l2t.domains.domain import label_array
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore
-from l2t.interfaces.estimators.stacking import Stack, is_source, known_labels
-from l2t.interfaces.estimators.transformer import FLOATS
+from l2t.interfaces.estimators.stacking import is_source, known_labels, split_domains
+from l2t.interfaces.estimators.transformer import FLOATS, seed_of
 from l2t.prediction import predict
 from l2t.prediction.training import TrainOn
 from l2t.reflection import ReflectionFunction
@@ -33,10 +33,8 @@ def _delegated(name: str, returned: str) -> Any:
 
     def exists(own: L2TClassifier) -> bool:
         if not isinstance(own.classifier, str):
-            getattr(
-                getattr(own, "estimator_", own.classifier), name
-            )  # its AttributeError tells more
-            return True
+            behind = getattr(own, "estimator_", own.classifier)
+            return bool(getattr(behind, name))  # its AttributeError tells more
         return name != "decision_function"
 
     def method(
@@ -180,36 +178,32 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
                 "L2TClassifier requires y to be passed, but the target y is None"
             )
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2)
-        stack = Stack.of(X, column_or_1d(label_array(y), warn=True), sample_domain)
-        labels = np.asarray(stack.y)
-        known = _plain(labels[stack.known])
-        assert_all_finite(known, input_name="y")
-        check_classification_targets(known)
-        pair = stack.pair
+        labels = column_or_1d(label_array(y), warn=True)
+        pair, alone = split_domains(X, labels, sample_domain), sample_domain is None
+        known = known_labels(labels, sample_domain)
+        assert_all_finite(_plain(labels[known]), input_name="y")
+        check_classification_targets(_plain(labels[known]))
+        if alone and not known.all():
+            raise InvalidInputError(
+                "y must not be missing where sample_domain is not given, "
+                f"got NaN or None at row {int(known.argmin())}"
+            )
         names = getattr(self, "feature_names_in_", None)
-        target = Domain(
-            pair.target.X, pair.target.y, labeled=pair.target.labeled, feature_names=names
-        )
-        if sample_domain is None:
-            _all_known(stack)
         found = predict(
-            [] if sample_domain is None else pair.source,
-            target,
-            classifier=self.classifier
-            if isinstance(self.classifier, str)
-            else clone(self.classifier),
-            train_on="target" if sample_domain is None else self.train_on,
+            [] if alone else pair.source,
+            Domain(pair.target.X, pair.target.y, labeled=pair.target.labeled, feature_names=names),
+            classifier=clone(self.classifier, safe=False),
+            train_on="target" if alone else self.train_on,
             balanced=self.balanced,
             known=self.known,
             store=self.store,
             reflection=self.reflection,
-            random_state=self._seed(),
+            random_state=seed_of(self.random_state),
         )
         self.choice_, self.classifier_, self.report_ = found.choice, found.classifier, found.report
         self.inference_, self.model_ = found.inference, found.model
-        self.classes_ = found.classes
-        if labels.dtype != object:
-            self.classes_ = self.classes_.astype(labels.dtype)
+        kept = found.classes.dtype if labels.dtype == object else labels.dtype
+        self.classes_ = found.classes.astype(kept)
         return self
 
     def predict(
@@ -288,24 +282,10 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
             return np.asarray(self.classes_[found.argmax(axis=1)])
         return np.log(found) if method == "predict_log_proba" else found
 
-    def _seed(self) -> int:
-        if isinstance(self.random_state, int | np.integer):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _all_known(stack: Stack) -> None:
-    """Reject rows without a label where X stands for both domains."""
-    if not stack.known.all():
-        raise InvalidInputError(
-            "y must not be missing where sample_domain is not given, "
-            f"got NaN or None at row {int(stack.known.argmin())}"
-        )
 
 
 def _plain(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
