@@ -22,6 +22,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import eigh, svd
+from sklearn.linear_model import Ridge
 
 from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
 from l2t.domains import DomainPair
@@ -122,14 +123,8 @@ class _Problem:
 def class_gap_weights(ns: int, n: int, labeled: Codes, codes: Codes, predicted: Codes) -> Array:
     """Return weights E (n x C): ``E'X`` are the gaps between the means of each class in both domains.
 
-    Parameters
-    ----------
-    ns, n : int
-        Rows of the source, and of both.
-    labeled, codes : int array of shape (k,)
-        The labelled source rows and their classes 0 ... C - 1.
-    predicted : int array of shape (n - ns,)
-        The classes of the target rows. One that no source row has leaves a column of zeros.
+    The first ns of n rows are the source's, of which those `labeled` have the classes `codes`; a class of
+    target rows (`predicted`) that no source row has leaves a column of zeros.
     """
     E = np.zeros((n, int(max(codes.max(), predicted.max())) + 1))
     E[labeled, codes] = 1.0
@@ -157,12 +152,8 @@ def _proxy_distance(A: Array, B: Array) -> float:
     """Return the A-distance of two sets of rows, from the training error of a ridge classifier."""
     X = np.concatenate([A, B])
     X = X - X.mean(axis=0)
-    target = np.concatenate([np.full(len(A), 1.0 / len(A)), np.full(len(B), -1.0 / len(B))])
-    ridge = np.sum(X**2) / len(X)
-    if len(X) < X.shape[1]:
-        scores = X @ (X.T @ np.linalg.solve(X @ X.T + ridge * np.eye(len(X)), target))
-    else:
-        scores = X @ np.linalg.solve(X.T @ X + ridge * np.eye(X.shape[1]), X.T @ target)
+    ridge = Ridge(np.sum(X**2) / len(X), fit_intercept=False, solver="cholesky")
+    scores = ridge.fit(X, mean_gap_weights(len(A), len(B))).predict(X)
     errors = (np.mean(scores[: len(A)] <= 0) + np.mean(scores[len(A) :] > 0)) / 2
     return float(max(2.0 * (1.0 - 2.0 * errors), 0.0))
 

@@ -76,26 +76,20 @@ def score(
 ) -> Scores:
     """Score combinations on splits of rows X into labelled and tested ones; others take part unlabelled."""
     n_classes = int(codes.max()) + 1
-    views = []
-    for W in factors.values():
-        plain = Features.of(X, W)
-        views.append((plain(X), dataclasses.replace(plain, unit=True)(X)))
-    values, sizes = [], []
-    for at, test in splits:
-        table = np.empty((len(views), len(names)))
-        for i, view in enumerate(views):
+    splits = list(splits)
+    values = np.empty((len(splits), len(factors), len(names)))
+    for i, W in enumerate(factors.values()):
+        view = [Features.of(X, W, unit=unit)(X) for unit in (False, True)]
+        for trial, (at, test) in enumerate(splits):
             heads: dict[str, Head] = {}
             for j, name in enumerate(names):
                 Z = view[CLASSIFIERS[name].unit]
                 task, guess = Task(Z, at, codes[at], n_classes), heads.get(DEFAULT)
                 heads[name] = fit_head(name, task, cross_validate=False, guess=guess)
-                table[i, j] = np.mean(heads[name].scores(Z[test]).argmax(axis=1) == codes[test])
-        values.append(table)
-        sizes.append(len(test))
-    shape = len(values), len(views), len(names)
-    return Scores(
-        tuple(factors), tuple(names), np.reshape(values, shape), n_classes, np.array(sizes)
-    )
+                right = heads[name].scores(Z[test]).argmax(axis=1) == codes[test]
+                values[trial, i, j] = right.mean()
+    sizes = np.array([len(test) for _, test in splits])
+    return Scores(tuple(factors), tuple(names), values, n_classes, sizes)
 
 
 def rehearse_combinations(
@@ -179,10 +173,7 @@ def _labelled(codes: Codes, n_labels: int, rng: np.random.Generator) -> Split:
 
 
 def folds(codes: Codes, groups: Codes | None = None) -> list[Split]:
-    """Return splits of the labelled rows (codes from 0) in which every class keeps a labelled row.
-
-    All rows of a group are held out together; there are no splits where no class has two rows.
-    """
+    """Return splits of the labelled rows in which every class keeps one; groups are held out together."""
     labelled = np.flatnonzero(codes >= 0)
     fold = np.full(len(codes), -1)
     rng = np.random.default_rng(0)
@@ -193,9 +184,7 @@ def folds(codes: Codes, groups: Codes | None = None) -> list[Split]:
     if groups is not None:
         first = dict(zip(groups[labelled].tolist(), fold[labelled].tolist(), strict=True))
         fold[labelled] = [first[each] for each in groups[labelled].tolist()]
-    splits = [
-        (labelled[fold[labelled] != number], np.flatnonzero(fold == number))
-        for number in range(N_FOLDS)
-    ]
     classes = len(np.unique(codes[labelled]))
-    return [(at, test) for at, test in splits if len(test) and len(set(codes[at])) == classes]
+    held_out = [np.flatnonzero(fold == number) for number in range(N_FOLDS)]
+    splits = [(np.setdiff1d(labelled, test), test) for test in held_out if len(test)]
+    return [(at, test) for at, test in splits if len(set(codes[at])) == classes]

@@ -48,11 +48,7 @@ def _delegated(name: str, returned: str) -> Any:
 
 
 class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Classify target rows from few labels, with the help of a source.
-
-    Features (those of several candidates, and the rows as they are) and classifiers are rehearsed together on
-    the source's classes and cross-validated on the labelled target rows; what should be best is used
-    (`l2t.predict`).
+    """Classify target rows from few labels, with the help of a source (`l2t.predict`).
 
     A plain Pipeline trains its classifier on the rows of both domains, and so predicts source classes. This
     one trains on rows that know the target's classes.
@@ -67,15 +63,10 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         classes, the labelled source rows, for which no target label is needed, or all labelled rows. "auto"
         is the target, and both where the source has the target's classes. Without `sample_domain` X stands
         for both domains, and all rows are trained on.
-    known : KnownClasses, optional
-        Further labelled rows with the same features. Rows of the target are removed from it.
-    store : str, path or ExperienceStore, optional
-        An experience store, or its URL: the classes of its labelled targets are known as well.
-    reflection : ReflectionFunction, str or path, optional
-        A reflection function: features are then those of the paper's search.
+    known, store, reflection : optional
+        Further known classes, the store of past targets and the reflection function, as for `l2t.predict`.
     balanced : bool, default=False
-        Whether all classes of the target are known to have about as many rows: then classifiers that assume
-        so are considered.
+        Whether all classes of the target have about as many rows, as for `l2t.predict`.
     random_state : int, RandomState or None, default=0
         The seed.
 
