@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.optimize import brentq
 from scipy.special import softmax
 
+from l2t.algorithms.jda import unit_rows
 from l2t.domains.domain import feature_rows
 from l2t.domains.files._disk import reading, replacing, writing
 from l2t.domains.labels import decode_labels, encode_labels
@@ -56,10 +57,7 @@ class Features:
             X = (X.toarray() if sparse.issparse(X) else X) / self.columns
         Z = X if self.W is None else X @ self.W
         Z = (np.asarray(Z.toarray() if sparse.issparse(Z) else Z) - self.mean) / self.scale
-        if self.unit:
-            norms = np.linalg.norm(Z, axis=1, keepdims=True)
-            Z /= np.where(norms > 0, norms, 1.0)
-        return np.asarray(Z)
+        return unit_rows(Z) if self.unit else np.asarray(Z)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,10 +88,8 @@ class Model:
         The classes of the target.
     feature_names : tuple of str or None
         The names of the columns, where they have any.
-    features : Features
-        What is done to rows first.
-    head : Head or EstimatorHead
-        The trained classifier.
+    features, head : Features, Head or EstimatorHead
+        What is done to rows first, and the trained classifier.
     temperature : float
         Scores are divided by it, so that probabilities are as large as the share of right answers.
     name : str

@@ -61,18 +61,12 @@ class Prediction:
         Which rows came with a label.
     classes : array of shape (n_classes,)
         The classes of the target.
-    choice : str
-        The candidate whose features are used; "identity" for the features as they are.
-    classifier : str
-        The classifier.
-    report : Report
-        What to expect, and why.
-    model : Model
-        What classifies further rows.
+    choice, classifier : str
+        The candidate whose features are used, "identity" for the features as they are; and the classifier.
+    report, model, inference : Report, Model, Inference
+        What to expect, and why; what classifies further rows; and what was transferred.
     labels_needed : str or None
         About how many labels more would bring the next round accuracy.
-    inference : Inference
-        What was transferred.
     """
 
     labels: AnyArray
@@ -316,7 +310,7 @@ class _Work:
         codes = self.training.codes[rows]
         groups = self.raw.group_codes
         if groups is not None:
-            alone = np.arange(len(self.X) - len(groups)) + groups.max() + 1
+            alone = np.arange(len(groups), len(self.X)) + groups.max() + 1
             groups = np.concatenate([groups, alone])[rows]
         splits = folds(codes, groups)
         return score(self.X[rows], self.factors, codes, splits, names) if splits else None

@@ -26,16 +26,12 @@ class ReportRow:
     ----------
     features, classifier : str
         "plain" or the candidate whose features they are, and the classifier.
-    gain : float
-        Accuracy to expect over that of the default.
-    expected : float or None
-        Accuracy to expect, from the rehearsal and the labelled rows; None where neither says anything.
+    gain, expected : float, float or None
+        Accuracy to expect over that of the default, and all of it, from the rehearsal and the labelled rows.
     measured, error : float or None
         Accuracy cross-validated on the labelled rows and its standard error; None where they are too few.
-    used : bool
-        Whether the predictions are made this way.
-    reason : str
-        Why it is used.
+    used, reason : bool, str
+        Whether the predictions are made this way, and why.
     """
 
     features: str

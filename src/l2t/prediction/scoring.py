@@ -1,8 +1,4 @@
-"""Scores of combinations: every kind of features with every classifier, on the same rows and labels.
-
-A combination is rehearsed on known classes, of which some play the target (`l2t.rehearsal.plays`), and
-cross-validated on the labelled rows of the target, where they are enough.
-"""
+"""Scores of every kind of features with every classifier, rehearsed on known classes or cross-validated."""
 
 from __future__ import annotations
 
@@ -103,11 +99,7 @@ def rehearse_combinations(
     n_plays: int = N_PLAYS,
     random_state: int = 0,
 ) -> Scores | None:
-    """Score the plain features and those of algorithms on known classes, with classifiers by name.
-
-    The target has `n_classes` with about `rows_per_class` rows and `shots` labels each. There is one trial
-    per play; None where fewer than three classes are known, or they have too few rows.
-    """
+    """Score combinations in plays of known classes; None where these are fewer than three, or too small."""
     playing = playing_classes(known, n_classes)
     if not (playing and n_plays):
         return None
@@ -119,9 +111,9 @@ def rehearse_combinations(
     key = json.dumps([known.fingerprint, params, settings, n_labels, list(names)])
     if key not in _kept:
         plays = draw_plays(known.reduced(), *settings)
-        trials = [_play(play, algorithms, n_labels, names) for play in plays]
-        _kept[key] = _joined([each for each in trials if each is not None])
-        while len(_kept) > KEPT:
+        trials = [trial for play in plays if (trial := _play(play, algorithms, n_labels, names))]
+        _kept[key] = _stacked(trials) if trials else None
+        if len(_kept) > KEPT:
             _kept.popitem(last=False)
     _kept.move_to_end(key)
     return _kept[key]
@@ -150,19 +142,14 @@ def _play(
     return dataclasses.replace(found, values=mean, sizes=np.array([found.n_rows]))
 
 
-def _joined(trials: list[Scores]) -> Scores | None:
+def _stacked(trials: list[Scores]) -> Scores:
     """Return the scores of several plays, of the features that all of them have."""
-    if not trials:
-        return None
-    first = trials[0]
-    shared = [name for name in first.features if all(name in each.features for each in trials)]
-    values = [each.values[:, [each.features.index(name) for name in shared]] for each in trials]
-    return dataclasses.replace(
-        first,
-        features=tuple(shared),
-        values=np.concatenate(values),
-        sizes=np.concatenate([each.sizes for each in trials]),
+    shared = [name for name in trials[0].features if all(name in each.features for each in trials)]
+    values = np.concatenate(
+        [each.values[:, [each.features.index(name) for name in shared]] for each in trials]
     )
+    sizes = np.concatenate([each.sizes for each in trials])
+    return dataclasses.replace(trials[0], features=tuple(shared), values=values, sizes=sizes)
 
 
 def _labelled(codes: Codes, n_labels: int, rng: np.random.Generator) -> Split:

@@ -1,8 +1,4 @@
-"""What a prediction starts from: domains as people have them, and the rows that teach the target's classes.
-
-Where source and target share classes, rows of the source are trained on as well; everything about that case
-is decided in `training_rows`.
-"""
+"""What a prediction starts from: domains as people have them, and the rows that it is trained on."""
 
 from __future__ import annotations
 
@@ -31,20 +27,15 @@ __all__ = [
 TrainOn = Literal["auto", "target", "source", "both"]
 Mask = npt.NDArray[np.bool_]
 
-#: A target label that means "not labelled" in arrays, beside NaN and None.
+#: A target label that means "not labelled" in arrays, beside NaN and None; and those that are texts.
 UNLABELED = -1
-#: The same among labels that are texts.
 UNLABELED_TEXTS = frozenset(("", "-1", "?", "NA", "N/A", "NaN", "nan", "null", "None"))
 #: Columns are divided by their standard deviation where the largest is so many times the middle one.
 UNEVEN = 30.0
 
 
 def as_domain(given: Any, role: str) -> Domain:
-    """Return a Domain, (X, y) or X as a domain.
-
-    In a tuple every label of a target counts as known, but for -1, NaN and None; in a Domain those of
-    `labeled` do.
-    """
+    """Return a Domain, (X, y) or X as a domain; in (X, y) every label that is no mark of a gap is known."""
     if isinstance(given, Domain):
         return given
     if not isinstance(given, tuple):
@@ -53,12 +44,11 @@ def as_domain(given: Any, role: str) -> Domain:
         raise InvalidInputError(
             f"{role} must be a Domain, (X, y) or X, got a tuple of {len(given)}"
         )
-    domain = Domain(*given, name=role)
+    X, y = given
+    domain = Domain(X, y, name=role)
     if domain.y is None:
         return domain
-    known = known_labels(domain.y, marked=role == "target")
-    names = domain.feature_names
-    return Domain(domain.X, domain.y, labeled=known, name=role, feature_names=names)
+    return Domain(X, y, labeled=known_labels(domain.y, marked=role == "target"), name=role)
 
 
 def known_classes(known: Any, store: Any, n_features: int) -> KnownClasses | None:
@@ -89,16 +79,9 @@ def is_mark(label: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """All rows of the target, then the rows of sources that are trained on, and their classes.
+    """All `n_target` rows of the target, then the rows of sources that are trained on.
 
-    Attributes
-    ----------
-    X, codes : arrays of shape (n, m) and (n,)
-        The rows, and their classes as positions in `classes`; -1 for rows without a label.
-    classes : tuple
-        The classes that can be predicted.
-    n_target : int
-        How many of the rows are the target's.
+    Codes are positions in `classes`, those that can be predicted; -1 for rows without a label.
     """
 
     X: npt.NDArray[Any]
@@ -125,11 +108,7 @@ class Training:
 
 
 def training_rows(sources: list[Domain], target: Domain, train_on: TrainOn = "auto") -> Training:
-    """Return the rows to train on.
-
-    "auto" is the labelled target rows, and those of the sources as well where these have every labelled
-    class of the target; without a labelled target row the sources' classes are taken for the target's.
-    """
+    """Return the rows to train on; "auto" has the sources' where these have every labelled target class."""
     labels, known = _labels(target, default=False)
     ours = [(each.X, *_labels(each, default=True)) for each in sources]
     given = set(labels[known].tolist())

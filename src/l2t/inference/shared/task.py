@@ -56,10 +56,8 @@ class Combination:
         Their names.
     smoothness : float
         Of the predicted classes over the target's neighbours, corrected for chance: at most 1.
-    predicted : int array
-        The classes of the target rows that were fitted to, as positions in the result's `classes`.
-    space : Space
-        The rows under the candidate.
+    predicted, space : int array, Space
+        The classes of the target rows that were fitted to, and all rows, under the candidate.
     """
 
     candidate: str
@@ -138,12 +136,14 @@ class Task:
         return self._space(identity, identity, own=own)
 
     @cached_property
-    def _pair(self) -> tuple[DomainPair, AnyArray | None]:
-        """The pair that every W is fitted to, and the principal axes it is given in, if in any."""
-        X, axes = self.X, None
+    def _pair(self) -> tuple[DomainPair, AnyArray]:
+        """The pair that every W is fitted to, and the principal axes it is given in."""
+        X = self.X
         if X.shape[1] > MAX_DIMENSIONS:
             axes = principal_axes(X[self.drawn].astype(np.float64), MAX_DIMENSIONS)
             X = X @ axes
+        else:
+            axes = np.eye(X.shape[1], dtype=X.dtype)
         source, target = (X[rows & self.drawn] for rows in (self.source, ~self.source))
         return DomainPair(Domain(source, self.codes[self.source]), Domain(target)), axes
 
@@ -164,8 +164,7 @@ class Task:
             except L2TError as error:
                 failed[name] = str(error)
                 continue
-            maps = [each if axes is None else axes @ each for each in (fitted.W, fitted.source_W)]
-            found[name] = self._space(maps[0], maps[1], own=True)
+            found[name] = self._space(axes @ fitted.W, axes @ fitted.source_W, own=True)
         return found, failed
 
     def _space(self, W: AnyArray, source_W: AnyArray, *, own: bool) -> Space:
@@ -204,9 +203,8 @@ class Task:
         hidden = (np.random.default_rng(1).random(len(codes)) < HELD_OUT) & (codes >= 0)
         if not hidden.any() or len(np.unique(codes[~hidden & (codes >= 0)])) < 2:
             return 0.0
-        everywhere = np.ones(len(codes), bool)
-        model = make_classifier(kind)
-        model.fit(Z, np.where(hidden, -1, codes), everywhere, np.ones(len(codes)))
+        ones = np.ones(len(codes))
+        model = make_classifier(kind).fit(Z, np.where(hidden, -1, codes), ones > 0, ones)
         return float(np.mean(model.predict_proba(Z[hidden]).argmax(axis=1) == codes[hidden]))
 
     def combine(self, name: str, kind: str, space: Space) -> Combination:
@@ -267,11 +265,8 @@ def shared_classes(sources: Sequence[Domain], target: Domain) -> tuple[tuple[Any
     """Return the classes of sources and labelled target rows, those of sources alone, of the target alone."""
     ours = dict.fromkeys(name for each in sources for name in _names(each, default=True))
     theirs = _names(target, default=False)
-    return (
-        tuple(name for name in ours if name in theirs),
-        tuple(name for name in ours if name not in theirs),
-        tuple(name for name in theirs if name not in ours),
-    )
+    both = tuple(name for name in ours if name in theirs)
+    return both, *(tuple(name for name in names if name not in both) for names in (ours, theirs))
 
 
 def _labelled(domain: Domain, *, default: bool) -> AnyArray:

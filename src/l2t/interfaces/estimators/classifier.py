@@ -74,20 +74,16 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
     ----------
     classes_ : array
         The classes of the target, which can be predicted.
-    choice_ : str
-        The candidate whose features are used; "identity" for the rows as they are.
-    classifier_ : str
-        The classifier that is used.
+    choice_, classifier_ : str
+        The candidate whose features are used, "identity" for the rows as they are, and the classifier.
     report_ : Report
         Accuracies to expect, with transfer and without, and why this is used.
     model_ : Model or None
         What predicts, and can be saved; None for a classifier of scikit-learn, which is `estimator_`.
     inference_ : Inference
         What was transferred.
-    n_features_in_ : int
-        Features seen in `fit`.
-    feature_names_in_ : array of str
-        Their names, where X had any.
+    n_features_in_, feature_names_in_ : int, array of str
+        Features seen in `fit`, and their names where X had any.
 
     See Also
     --------
@@ -232,12 +228,8 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
         Parameters
         ----------
-        X : array, DataFrame or sparse matrix of shape (n, m)
-            Rows.
-        y : array-like of shape (n,)
-            Their labels.
-        sample_weight : array-like of shape (n,), optional
-            Their weights.
+        X, y, sample_weight
+            Rows, their labels and, optionally, their weights.
         sample_domain : array-like of shape (n,), optional
             Where it is given, the labelled target rows alone count, so that a cross-validation on rows
             of both domains measures what is wanted.

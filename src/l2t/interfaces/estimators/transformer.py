@@ -62,21 +62,16 @@ class L2TTransformer(
     candidates : sequence of names or algorithms, or mapping from names to W, optional
         For "l2t": what to choose from, beside "identity"; by default "spectrum", "classes" and
         "classes+spectrum". Without source labels and other known classes, "spectrum" and "identity" compete.
-    known : KnownClasses, optional
-        Further labelled rows with the same features. Rows of the target are removed from it.
-    store : str, path or ExperienceStore, optional
-        An experience store, or its URL: the classes of its labelled targets are known as well.
+    known, store : optional
+        Further known classes and the store of past targets, or its URL, as for `l2t.predict`.
     reflection : ReflectionFunction, str or path, optional
-        For "paper": a function, or its file; by default the one that ships. A `ReflectionFunction` implies
-        ``method="paper"``, as in `l2t.infer`.
+        For "paper", which it implies as in `l2t.infer`; by default the function that ships.
     n_components : int, optional
         Columns of W, at most (for "gfk" half of them). By default all that a candidate has; 20 or as many as
         there can be for "paper" and for a base algorithm. A single "identity", "spectrum", "classes" or
         "classes+spectrum" keeps all its columns.
-    n_labels : int, optional
-        How many labelled target rows there will be, where none are labelled yet.
-    n_classes : int, optional
-        How many classes the target has; by default those of its labelled rows, or 3.
+    n_labels, n_classes : int, optional
+        Labelled rows and classes of the target, where its labelled rows do not say so, as for `l2t.infer`.
     random_state : int, RandomState or None, default=0
         The seed.
 
@@ -90,14 +85,10 @@ class L2TTransformer(
         "no-transfer" where the choice is "identity", so that `transform` returns X.
     predicted_ : float or None
         The predicted improvement ratio of the choice; None for a single algorithm.
-    inference_ : Inference or None
-        The complete result, with all candidates; None for a single algorithm.
-    factors_ : LatentFactors or None
-        The complete result of a single algorithm; None otherwise.
-    n_features_in_ : int
-        Features seen in `fit`.
-    feature_names_in_ : array of str
-        Their names, where X had any.
+    inference_, factors_ : Inference or None, LatentFactors or None
+        The complete result: the first with all candidates, the second of a single algorithm.
+    n_features_in_, feature_names_in_ : int, array of str
+        Features seen in `fit`, and their names where X had any.
 
     See Also
     --------
