@@ -15,10 +15,9 @@ import numpy as np
 
 from l2t.domains import Domain
 from l2t.inference.shared import SharedInference, infer_shared
-from l2t.inference.shared.classes import shared_classes
 from l2t.inference.shared.classifiers import make_classifier
 from l2t.inference.shared.inference import CANDIDATES, LEAST_TRUST
-from l2t.inference.shared.task import Task
+from l2t.inference.shared.task import Task, shared_classes
 from l2t.progress import progress_bar
 from l2t.typing import AnyArray, Array
 from reproduction.office_caltech import PUBLISHED
@@ -130,7 +129,7 @@ def _run(jobs: list[Job], work: Path) -> list[Measured]:
 def _zero_labels(task: SharedTask) -> Measured:
     """Return the accuracy of each combination without a target label, and what speaks for it."""
     target = Domain(task.target.X)
-    parts = Task.of(target, [task.source], shared_classes(task.source, target), 0)
+    parts = Task.of(target, [task.source], 0)
     truth = _codes(task)[parts.target_rows]
     spaces, _ = parts.spaces(CANDIDATES)
     rows: dict[str, Measured] = {}
@@ -154,7 +153,7 @@ def _zero_labels(task: SharedTask) -> Measured:
 
 def _codes(task: SharedTask) -> AnyArray:
     """Return the target's labels as positions in the source's classes; -1 for others."""
-    names = shared_classes(task.source, Domain(task.target.X)).source_only
+    names = shared_classes([task.source], Domain(task.target.X))[1]
     place = {name: code for code, name in enumerate(names)}
     return np.array([place.get(task.target.classes[code], -1) for code in task.target.codes])
 
@@ -203,7 +202,7 @@ def _accuracy(result: SharedInference, target: Domain, rows: AnyArray) -> float:
 
 def _target_only(target: Domain, few: AnyArray) -> float:
     """Return the accuracy of logistic regression trained on the labelled target rows alone."""
-    parts = Task.of(target, [target], shared_classes(target, Domain(target.X)), 0)
+    parts = Task.of(target, [target], 0)
     Z = parts.spaces(("means",))[0]["means"].rows[parts.source]
     few, codes = few[parts.target_rows], target.codes[parts.target_rows]
     nothing = np.zeros(len(codes), bool)

@@ -12,7 +12,7 @@ from l2t.exceptions import InvalidInputError, UnknownAlgorithmError
 
 PAPER = ("tca", "itl", "cmf", "lsdt", "stl", "dip", "sie", "gfk")
 OWN = ("identity", "spectrum", "classes", "classes+spectrum")
-SHARED = ("coral", "sa", "jda", "bda")
+SHARED = ("coral", "sa", "jda")
 
 
 def test_the_eight_are_there_with_the_defaults_of_the_contract():

@@ -29,6 +29,7 @@ import l2t
 from l2t import Domain, L2TClassifier, L2TTransformer, ReflectionFunction, stack_domains
 from l2t.domains import KnownClasses
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
+from l2t.interfaces.estimators.transformer import seed_of
 from reproduction.office_caltech import load_office_caltech
 
 #: Functions that expect much of any W, and little.
@@ -369,9 +370,9 @@ def test_labels_of_several_columns_are_not_used(pair):
 
 
 def test_seeds(pair):
-    own = L2TTransformer(random_state=np.random.RandomState(0))
-    assert own._seed() != own._seed()
-    assert L2TTransformer(random_state=7)._seed() == 7
+    state = np.random.RandomState(0)
+    assert seed_of(state) != seed_of(state)
+    assert seed_of(7) == 7
     assert L2TTransformer(random_state=None).fit(pair.target.X).W_.shape[0] == 10
 
 

@@ -15,7 +15,7 @@ from l2t.algorithms.dip import DIP
 from l2t.algorithms.gfk import GFK
 from l2t.algorithms.identity import Identity
 from l2t.algorithms.itl import ITL
-from l2t.algorithms.jda import BDA, JDA
+from l2t.algorithms.jda import JDA
 from l2t.algorithms.lsdt import LSDT
 from l2t.algorithms.registry import PAPER, SHARED, make, make_all, names
 from l2t.algorithms.sie import SIE
@@ -24,7 +24,6 @@ from l2t.algorithms.stl import STL
 from l2t.algorithms.tca import TCA
 
 __all__ = [
-    "BDA",
     "CMF",
     "CORAL",
     "DIP",

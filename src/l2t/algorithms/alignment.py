@@ -24,7 +24,7 @@ from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors, SoftA
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import principal_axes
-from l2t.typing import Array
+from l2t.typing import AnyArray, Array
 
 __all__ = ["CORAL", "SubspaceAlignment"]
 
@@ -47,18 +47,11 @@ class CORAL(SoftAlgorithm):
         span = pair.span
         if span.rank < 1:
             raise InvalidInputError("coral needs rows that differ, but all rows are the same")
-        ridge = (span.source.var(axis=0).sum() + span.target.var(axis=0).sum()) / (
-            2 * pair.n_features
-        )
+        variance = span.source.var(axis=0).sum() + span.target.var(axis=0).sum()
+        ridge = variance / (2 * pair.n_features)
         A = _power(span.source, ridge, -0.5) @ _power(span.target, ridge, 0.5)
         distance = float(np.sum((np.cov(span.source.T) - np.cov(span.target.T)) ** 2))
-        return LatentFactors(
-            span.lift(np.eye(span.rank)),
-            "linear",
-            self.name,
-            Diagnostics((distance,), 0, "closed-form"),
-            {"source_W": span.lift(A)},
-        )
+        return _aligned(self.name, span.lift(np.eye(span.rank)), span.lift(A), distance)
 
 
 @dataclass(frozen=True)
@@ -82,13 +75,12 @@ class SubspaceAlignment(BaseAlgorithm):
         Ps, Pt = source[:, :d], target[:, :d]
         M = Ps.T @ Pt
         missed = float(np.sum((Ps @ M - Pt) ** 2))
-        return LatentFactors(
-            span.lift(Pt),
-            "linear",
-            self.name,
-            Diagnostics((missed,), 0, "closed-form"),
-            {"source_W": span.lift(Ps @ M)},
-        )
+        return _aligned(self.name, span.lift(Pt), span.lift(Ps @ M), missed)
+
+
+def _aligned(name: str, W: AnyArray, source_W: AnyArray, objective: float) -> LatentFactors:
+    diagnostics = Diagnostics((objective,), 0, "closed-form")
+    return LatentFactors(W, "linear", name, diagnostics, {"source_W": source_W})
 
 
 def _power(X: Array, ridge: float, exponent: float) -> Array:

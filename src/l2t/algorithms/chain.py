@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from l2t.algorithms.base import Algorithm, Diagnostics, LatentFactors
+from l2t.algorithms.base import Algorithm, LatentFactors
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.exceptions import InvalidInputError
 
@@ -81,6 +81,5 @@ class Chain:
             )
             found = step.fit(inner)
             W, source_W = W @ found.W, source_W @ found.source_W
-        told = found.diagnostics
-        diagnostics = Diagnostics(told.objective, told.n_iter, told.stop_reason)
+        diagnostics = dataclasses.replace(found.diagnostics, residual=None)
         return LatentFactors(W, "linear", self.name, diagnostics, {"source_W": source_W})

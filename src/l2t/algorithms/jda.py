@@ -1,12 +1,11 @@
-"""JDA: joint distribution adaptation (Long, Wang, Ding, Sun, Yu 2013), and its balanced variant.
+"""JDA: joint distribution adaptation (Long, Wang, Ding, Sun, Yu 2013).
 
 ``min_V tr(V' K M K V) + lam tr(V'V)  s.t.  V' K H K V = I``,  ``W = X'V``
 
 as in TCA, with classes in the discrepancy: K (n x n) is the linear kernel of the jointly centred rows,
-``M = (1 - mu) C e_0 e_0' + mu Σ_c e_c e_c'`` divided by its norm, ``e_0`` the weights of the gap between the
-domains' means, ``e_c`` those of the gap between the means of class c. The target's classes are the
-predictions of 1-NN from the source in X W, which is found anew until they stay. The published form has
-``mu = 1/2`` up to a factor; the balanced one (Wang, Chen, Hao, Feng, Shen 2017) estimates mu.
+``M = C e_0 e_0' + Σ_c e_c e_c'`` divided by its norm, ``e_0`` the weights of the gap between the domains'
+means, ``e_c`` those of the gap between the means of class c. The target's classes are the predictions of 1-NN
+from the source in X W, which is found anew until they stay.
 
 Columns of V have length 1, which keeps the scale of the components: with rows of length 1 that are not
 centred, 1-NN on rows of X W of length 1 gives the published figures of Office-Caltech10 to the digit. Rows
@@ -23,6 +22,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import eigh, svd
+from sklearn.linear_model import Ridge
 
 from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
 from l2t.domains import DomainPair
@@ -32,7 +32,7 @@ from l2t.numerics.eigen import rounding
 from l2t.typing import Array
 from l2t.validation import real_number, whole_number
 
-__all__ = ["BDA", "JDA", "class_gap_weights", "conditional_share", "unit_rows"]
+__all__ = ["JDA", "class_gap_weights", "conditional_share", "unit_rows"]
 
 Codes = npt.NDArray[np.intp]
 
@@ -73,15 +73,15 @@ class JDA(BaseAlgorithm):
         if not labeled.size:
             raise InvalidInputError(f"{self.name} needs labels in the source, got none")
         _, codes = np.unique(pair.source.codes[labeled], return_inverse=True)
-        X, mean = jointly_centred(pair.source.X, pair.target.X)
-        problem = _Problem(X if self.center else X + mean, len(pair.source), self.lam)
+        ns, (X, mean) = len(pair.source), jointly_centred(pair.source.X, pair.target.X)
+        problem = _Problem(X if self.center else X + mean, self.lam)
         u = self._clip(len(problem.axes))
         predicted: Codes | None = None
         n_iter, reason = 0, "max_iter"
         while n_iter < self.max_iter and reason == "max_iter":
-            Q, objective = problem.solve(self._gaps(problem, labeled, codes, predicted), u)
+            Q, objective = problem.solve(self._gaps(ns, len(X), labeled, codes, predicted), u)
             Z = unit_rows(problem.rows @ Q)
-            nearest = squared_distances(Z[len(pair.source) :], Z[labeled]).argmin(axis=1)
+            nearest = squared_distances(Z[ns:], Z[labeled]).argmin(axis=1)
             before, predicted = predicted, codes[nearest]
             if before is not None and np.array_equal(before, predicted):
                 reason = "labels-stay"
@@ -89,48 +89,23 @@ class JDA(BaseAlgorithm):
         W = (problem.axes.T @ Q).astype(np.result_type(pair.source.X, pair.target.X))
         return LatentFactors(W, "linear", self.name, Diagnostics((objective,), n_iter, reason))
 
-    def _gaps(
-        self, problem: _Problem, labeled: Codes, codes: Codes, predicted: Codes | None
-    ) -> Array:
+    @staticmethod
+    def _gaps(ns: int, n: int, labeled: Codes, codes: Codes, predicted: Codes | None) -> Array:
         """Return weights G (n x k) with ``M = G G'``, up to the norm of M."""
-        ns, n = problem.ns, len(problem.rows)
         domains = mean_gap_weights(ns, n - ns)[:, None] * np.sqrt(codes.max() + 1)
         if predicted is None:
             return np.asarray(domains)
-        classes = class_gap_weights(ns, n, labeled, codes, predicted)
-        share = self._share(problem, labeled, codes, predicted)
-        return np.hstack([domains * np.sqrt(1 - share), classes * np.sqrt(share)])
-
-    def _share(self, problem: _Problem, labeled: Codes, codes: Codes, predicted: Codes) -> float:
-        """Return the weight mu of the classes in the discrepancy."""
-        return 0.5
-
-
-@dataclass(frozen=True)
-class BDA(JDA):
-    """Balanced distribution adaptation: JDA with an estimated balance of domain and class discrepancy.
-
-    Parameters
-    ----------
-    n_components, random_state, lam, max_iter, center
-        As for `JDA`.
-    """
-
-    name: ClassVar[str] = "bda"
-
-    def _share(self, problem: _Problem, labeled: Codes, codes: Codes, predicted: Codes) -> float:
-        ns = problem.ns
-        return conditional_share(problem.rows[labeled], codes, problem.rows[ns:], predicted)
+        return np.hstack([domains, class_gap_weights(ns, n, labeled, codes, predicted)])
 
 
 class _Problem:
     """The eigenproblem of one pair, in principal coordinates (rows'rows is diagonal)."""
 
-    def __init__(self, X: Array, ns: int, lam: float) -> None:
+    def __init__(self, X: Array, lam: float) -> None:
         scale = np.linalg.norm(X) / np.sqrt(len(X))
         U, s, axes = svd(X / (scale or 1.0), full_matrices=False, check_finite=False)
         kept = s > rounding(X.shape, max(float(s[0]), 1.0))
-        self.ns, self._lam, self._s = ns, lam, s[kept]
+        self._lam, self._s = lam, s[kept]
         self.rows, self.axes = U[:, kept] * s[kept], axes[kept]
         mean = self._s * self.rows.sum(axis=0) / np.sqrt(len(X))
         self._variance = np.diag(self._s**4) - np.outer(mean, mean)  # K H K
@@ -148,14 +123,8 @@ class _Problem:
 def class_gap_weights(ns: int, n: int, labeled: Codes, codes: Codes, predicted: Codes) -> Array:
     """Return weights E (n x C): ``E'X`` are the gaps between the means of each class in both domains.
 
-    Parameters
-    ----------
-    ns, n : int
-        Rows of the source, and of both.
-    labeled, codes : int array of shape (k,)
-        The labelled source rows and their classes 0 ... C - 1.
-    predicted : int array of shape (n - ns,)
-        The classes of the target rows. One that no source row has leaves a column of zeros.
+    The first ns of n rows are the source's, of which those `labeled` have the classes `codes`; a class of
+    target rows (`predicted`) that no source row has leaves a column of zeros.
     """
     E = np.zeros((n, int(max(codes.max(), predicted.max())) + 1))
     E[labeled, codes] = 1.0
@@ -183,12 +152,8 @@ def _proxy_distance(A: Array, B: Array) -> float:
     """Return the A-distance of two sets of rows, from the training error of a ridge classifier."""
     X = np.concatenate([A, B])
     X = X - X.mean(axis=0)
-    target = np.concatenate([np.full(len(A), 1.0 / len(A)), np.full(len(B), -1.0 / len(B))])
-    ridge = np.sum(X**2) / len(X)
-    if len(X) < X.shape[1]:
-        scores = X @ (X.T @ np.linalg.solve(X @ X.T + ridge * np.eye(len(X)), target))
-    else:
-        scores = X @ np.linalg.solve(X.T @ X + ridge * np.eye(X.shape[1]), X.T @ target)
+    ridge = Ridge(np.sum(X**2) / len(X), fit_intercept=False, solver="cholesky")
+    scores = ridge.fit(X, mean_gap_weights(len(A), len(B))).predict(X)
     errors = (np.mean(scores[: len(A)] <= 0) + np.mean(scores[len(A) :] > 0)) / 2
     return float(max(2.0 * (1.0 - 2.0 * errors), 0.0))
 

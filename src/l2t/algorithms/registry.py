@@ -26,7 +26,7 @@ from l2t.algorithms.dip import DIP
 from l2t.algorithms.gfk import GFK
 from l2t.algorithms.identity import Identity
 from l2t.algorithms.itl import ITL
-from l2t.algorithms.jda import BDA, JDA
+from l2t.algorithms.jda import JDA
 from l2t.algorithms.lsdt import LSDT
 from l2t.algorithms.sie import SIE
 from l2t.algorithms.spectrum import Spectrum
@@ -39,7 +39,7 @@ __all__ = ["PAPER", "SHARED", "make", "make_all", "names"]
 #: The eight base algorithms of the paper.
 PAPER = ("tca", "itl", "cmf", "lsdt", "stl", "dip", "sie", "gfk")
 #: Those that help where source and target have the same classes.
-SHARED = ("coral", "sa", "jda", "bda")
+SHARED = ("coral", "sa", "jda")
 
 GROUP = "l2t.algorithms"
 BUILT_IN: dict[str, Callable[..., Algorithm]] = {
@@ -47,7 +47,7 @@ BUILT_IN: dict[str, Callable[..., Algorithm]] = {
     for cls in (
         *(TCA, ITL, CMF, LSDT, STL, DIP, SIE, GFK),
         *(Identity, Spectrum, Classes, ClassesSpectrum),
-        *(CORAL, SubspaceAlignment, JDA, BDA),
+        *(CORAL, SubspaceAlignment, JDA),
     )
 }
 

@@ -35,16 +35,8 @@ from l2t.typing import Array
 __all__ = ["MOST_SHOTS", "Rule", "Situation", "choose", "log_shots"]
 
 #: Features and classifiers that trust the neighbourhoods of the target.
-TRUSTING = frozenset(
-    (
-        "spectrum",
-        "classes+spectrum",
-        "label spreading",
-        "smoothed logistic",
-        "soft k-means",
-        *BALANCED,
-    )
-)
+TRUSTING = {"spectrum", "classes+spectrum", "label spreading", "smoothed logistic", "soft k-means"}
+TRUSTING |= set(BALANCED)
 #: Neighbourhoods mislead where inference takes so much off the log ratio that "spectrum" rehearsed.
 MISLED = -0.1
 #: The gain for which the default is left, and n0 where no rehearsal counts.
@@ -86,20 +78,10 @@ class Rule:
 
 @dataclass(frozen=True, eq=False)
 class Situation:
-    """What is known of the combinations for one target.
+    """What combinations were worth in rehearsal and on the labelled rows of a target of `n_classes`.
 
-    Attributes
-    ----------
-    rehearsed, measured : Scores or None
-        What they were worth in rehearsal, and on the labelled rows.
-    corrections : mapping of str to float
-        Log of the improvement ratio that inference expects of features over the one they rehearsed.
-    default : (str, str)
-        The features and the classifier that others are compared with.
-    shots : float
-        Labelled rows per class.
-    n_classes : int
-        The classes of the target.
+    `corrections` are logs of the improvement ratios that inference expects over the rehearsed ones, `default`
+    is what others are compared with, and `shots` are labelled rows per class.
     """
 
     rehearsed: Scores | None
@@ -117,16 +99,16 @@ class Situation:
             if np.isfinite(gain).all():
                 error = 1.0 - float(base.mean())
                 r = _shrunk(gain) * (error / (error + room) if error > 0 else 0.0)
-                e = self._beyond(combination) - self._beyond(self.default)
+                ours, theirs = (
+                    self.corrections.get(each[0], 0.0) for each in (combination, self.default)
+                )
+                e = ours - theirs
                 found[:3] = r, r * log_shots(self.shots), e * float(base.mean())
         if self.measured is not None:
             m = self.measured.mean(*combination) - self.measured.mean(*self.default)
             n = self.measured.n_rows
             found[3] = m * n / (n + rows) if np.isfinite(m) else 0.0
         return found
-
-    def _beyond(self, combination: Combination) -> float:
-        return self.corrections.get(combination[0], 0.0)
 
     @property
     def rehearsal_counts(self) -> bool:
@@ -181,16 +163,13 @@ def choose(
     """Return the outlook of the combination to use, and those of all; balanced ones only where allowed."""
     rule = rule or Rule.default()
     outlooks = [situation.outlook(each, rule) for each in combinations]
-    usable = [
-        each
-        for each in outlooks
-        if situation.usable((each.features, each.classifier), balanced=balanced)
-    ]
-    best = max(usable, key=lambda each: each.gain)
-    if best.gain <= CLEAR:
-        default = [each for each in usable if (each.features, each.classifier) == situation.default]
-        best = default[0] if default else best
-    return best, outlooks
+    usable = {
+        each: outlook
+        for each, outlook in zip(combinations, outlooks, strict=True)
+        if situation.usable(each, balanced=balanced)
+    }
+    best = max(usable.values(), key=lambda each: each.gain)
+    return best if best.gain > CLEAR else usable.get(situation.default, best), outlooks
 
 
 def log_shots(shots: float) -> float:

@@ -23,6 +23,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -116,26 +117,15 @@ class Classifier(NamedTuple):
 def fit_head(
     name: str, task: Task, *, cross_validate: bool = True, guess: Head | None = None
 ) -> Head:
-    """Train a classifier.
-
-    Without `cross_validate` C is the default; `guess` is a trained "logistic (centred)", where there is one.
-    """
+    """Train a classifier; `guess` is a trained "logistic (centred)", where there is one."""
     if task.n_classes == 1:
         return Head(np.zeros((task.Z.shape[1], 1)), np.zeros(1))
     C = None if cross_validate else C_DEFAULT
     if name in ("logistic", "logistic (centred)"):
         return _logistic(task, C)
     if name == "smoothed logistic":
-        return _smoothed(task, _logistic(task, C) if guess is None else guess)
+        return _spread(task, _logistic(task, C) if guess is None else guess)
     return CLASSIFIERS[name].fit(task)
-
-
-def _nearest(task: Task) -> Head:
-    return Head(rows=task.Z[task.at], shares=task.onehot)
-
-
-def _centroid(task: Task) -> Head:
-    return _around(task.means, 1.0)
 
 
 def _around(centres: Array, sharpness: float, offsets: Array | float = 0.0) -> Head:
@@ -147,40 +137,31 @@ def _around(centres: Array, sharpness: float, offsets: Array | float = 0.0) -> H
 def _logistic(task: Task, C: float | None = None) -> Head:
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import StratifiedKFold
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
     rows = task.Z[task.at]
     centre, axes = rows.mean(axis=0), None
+    small = rows - centre
     if rows.shape[1] > len(rows):  # the solution lies in the span of the labelled rows
-        U, s, axes = np.linalg.svd(rows - centre, full_matrices=False)
+        U, s, axes = np.linalg.svd(small, full_matrices=False)
         small = U * s
-    else:
-        small = rows - centre
-
     counts = np.bincount(task.codes)
     shares = (counts + EVEN_LABELS) / (counts + EVEN_LABELS).sum()
     weights = dict(enumerate(shares * len(rows) / counts))
-
-    def trained(C: float, some: Codes) -> LogisticRegression:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            return LogisticRegression(C=C, tol=1e-3, max_iter=300, class_weight=weights).fit(
-                small[some], task.codes[some]
-            )
-
-    if C is None:
-        C = C_DEFAULT
-        if counts.min() >= CV_SHOTS:
-            folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(small, task.codes))
+    model = LogisticRegression(C=C or C_DEFAULT, tol=1e-3, max_iter=300, class_weight=weights)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        if C is None and counts.min() >= CV_SHOTS:
+            folds = StratifiedKFold(3, shuffle=True, random_state=0)
             right = [
-                sum(
-                    (trained(each, train).predict(small[test]) == task.codes[test]).sum()
-                    for train, test in folds
+                np.sum(
+                    cross_val_predict(model.set_params(C=each), small, task.codes, cv=folds)
+                    == task.codes
                 )
                 for each in GRID
             ]
-            C = GRID[int(np.argmax(right))]
-    model = trained(C, np.arange(len(small)))
+            model.set_params(C=GRID[int(np.argmax(right))])
+        model.fit(small, task.codes)
     coef, intercept = model.coef_.T, model.intercept_
     if task.n_classes == 2:
         coef, intercept = np.hstack([-coef, coef]) / 2, np.array([-intercept[0], intercept[0]]) / 2
@@ -188,18 +169,12 @@ def _logistic(task: Task, C: float | None = None) -> Head:
     return Head(coef, intercept - centre @ coef)
 
 
-def _spreading(task: Task) -> Head:
-    return _spread(task, np.zeros((len(task.Z), task.n_classes)))
-
-
-def _smoothed(task: Task, guess: Head) -> Head:
-    """Spread the probabilities of logistic regression together with the labels."""
-    return _spread(task, GUESS * softmax(guess.scores(task.Z), axis=1))
-
-
-def _spread(task: Task, shares: Array) -> Head:
-    """Return ``(I - a S)^-1 Y`` on the graph S of all rows; Y is the shares, and the labels where known."""
+def _spread(task: Task, guess: Head | None = None) -> Head:
+    """Return ``(I - a S)^-1 Y`` on the graph S of all rows; Y are the labels, and guesses of other rows."""
     n = len(task.Z)
+    shares = np.zeros((n, task.n_classes))
+    if guess is not None:
+        shares = GUESS * softmax(guess.scores(task.Z), axis=1)
     width = SPREAD_WIDTH * max(mean_squared_distance(task.Z, task.Z), np.finfo(float).tiny)
     K = np.exp(squared_distances(task.Z) / -width)
     np.fill_diagonal(K, 0.0)
@@ -233,23 +208,17 @@ def _means(task: Task, *, balanced: bool) -> Head:
     return _around(centres, SHARPNESS, np.log(offsets))
 
 
-def _soft(task: Task) -> Head:
-    return _means(task, balanced=False)
-
-
-def _balanced(task: Task) -> Head:
-    return _means(task, balanced=True)
-
-
 CLASSIFIERS = {
-    "nearest neighbour": Classifier(_nearest, unit=False),
-    "nearest centroid": Classifier(_centroid, unit=False),
+    "nearest neighbour": Classifier(
+        lambda task: Head(rows=task.Z[task.at], shares=task.onehot), unit=False
+    ),
+    "nearest centroid": Classifier(lambda task: _around(task.means, 1.0), unit=False),
     "logistic": Classifier(_logistic, unit=False),
     "logistic (centred)": Classifier(_logistic, unit=True),
-    "label spreading": Classifier(_spreading, unit=True),
-    "smoothed logistic": Classifier(_smoothed, unit=True),
-    "soft k-means": Classifier(_soft, unit=True),
-    "balanced k-means": Classifier(_balanced, unit=True),
+    "label spreading": Classifier(_spread, unit=True),
+    "smoothed logistic": Classifier(_spread, unit=True),
+    "soft k-means": Classifier(partial(_means, balanced=False), unit=True),
+    "balanced k-means": Classifier(partial(_means, balanced=True), unit=True),
 }
 DEFAULT = "logistic (centred)"
 #: What assumes that all classes have the same number of rows.

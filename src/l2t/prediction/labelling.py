@@ -19,11 +19,7 @@ CANDIDATES = 3
 def suggest_rows(
     Z: Array, probabilities: Array, labelled: npt.NDArray[np.bool_], n: int, random_state: int = 0
 ) -> npt.NDArray[np.intp]:
-    """Return the rows to label next: typical ones among those of which the model is least certain.
-
-    Of the 3 n rows without a label whose two best classes are closest, n groups are made (k-means), and the
-    row nearest to each centre is taken.
-    """
+    """Return the rows nearest to the n centres (k-means) of the 3 n of which the model is least certain."""
     from sklearn.cluster import KMeans
 
     free = np.flatnonzero(~labelled)
@@ -40,16 +36,9 @@ def suggest_rows(
 
 
 def labels_needed(shots: float, accuracy: float, curve: dict[int, float]) -> str | None:
-    """Return a sentence about how many labels more would bring the next round accuracy.
+    """Return how many labels per class beyond `shots` bring the next round accuracy, in a sentence.
 
-    Parameters
-    ----------
-    shots : float
-        Labels per class that there are.
-    accuracy : float
-        What to expect of them.
-    curve : dict of int to float
-        Accuracies in rehearsal by labels per class, the present number among them.
+    `curve` has accuracies in rehearsal by labels per class, the present number first.
 
     Examples
     --------
@@ -64,12 +53,10 @@ def labels_needed(shots: float, accuracy: float, curve: dict[int, float]) -> str
     errors = np.minimum.accumulate(
         [(1.0 - accuracy) * (1.0 - curve[each]) / (1.0 - now) for each in counts]
     )
-    for level in LEVELS:
-        if level > accuracy + 0.01:
-            if errors[-1] > 1.0 - level:
-                return None
-            logs = np.interp(-(1.0 - level), -errors, np.log(counts))
-            more = max(1, round(float(np.exp(logs)) - shots))
-            many = "labels" if more > 1 else "label"
-            return f"About {more} more {many} per class would bring {100 * level:.0f} %."
-    return None
+    level = next((each for each in LEVELS if each > accuracy + 0.01), 1.0)
+    if level == 1.0 or errors[-1] > 1.0 - level:
+        return None
+    logs = np.interp(-(1.0 - level), -errors, np.log(counts))
+    more = max(1, round(float(np.exp(logs)) - shots))
+    many = "labels" if more > 1 else "label"
+    return f"About {more} more {many} per class would bring {100 * level:.0f} %."

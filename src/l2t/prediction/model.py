@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.optimize import brentq
 from scipy.special import softmax
 
+from l2t.algorithms.jda import unit_rows
 from l2t.domains.domain import feature_rows
 from l2t.domains.files._disk import reading, replacing, writing
 from l2t.domains.labels import decode_labels, encode_labels
@@ -56,10 +57,7 @@ class Features:
             X = (X.toarray() if sparse.issparse(X) else X) / self.columns
         Z = X if self.W is None else X @ self.W
         Z = (np.asarray(Z.toarray() if sparse.issparse(Z) else Z) - self.mean) / self.scale
-        if self.unit:
-            norms = np.linalg.norm(Z, axis=1, keepdims=True)
-            Z /= np.where(norms > 0, norms, 1.0)
-        return np.asarray(Z)
+        return unit_rows(Z) if self.unit else np.asarray(Z)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,15 +69,13 @@ class EstimatorHead:
     def scores(self, Z: Array) -> Array:
         """Return log probabilities, or the decision function, or 0 and 1."""
         if hasattr(self.estimator, "predict_proba"):
-            return np.asarray(
-                np.log(np.maximum(self.estimator.predict_proba(Z), np.finfo(float).tiny))
-            )
+            P = np.maximum(self.estimator.predict_proba(Z), np.finfo(float).tiny)
+            return np.asarray(np.log(P))
         if hasattr(self.estimator, "decision_function"):
             found = np.asarray(self.estimator.decision_function(Z))
             return np.stack([-found, found], axis=1) / 2 if found.ndim == 1 else found
-        return np.asarray(
-            self.estimator.predict(Z)[:, None] == self.estimator.classes_, dtype=float
-        )
+        same = self.estimator.predict(Z)[:, None] == self.estimator.classes_
+        return np.asarray(same, dtype=float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,10 +88,8 @@ class Model:
         The classes of the target.
     feature_names : tuple of str or None
         The names of the columns, where they have any.
-    features : Features
-        What is done to rows first.
-    head : Head or EstimatorHead
-        The trained classifier.
+    features, head : Features, Head or EstimatorHead
+        What is done to rows first, and the trained classifier.
     temperature : float
         Scores are divided by it, so that probabilities are as large as the share of right answers.
     name : str
@@ -151,23 +145,21 @@ class Model:
 
     def calibrated(self, scores: Array, accuracy: float) -> Model:
         """Return the model whose mean probability on rows with these scores is the accuracy to expect."""
-        n_classes = scores.shape[1]
-        if n_classes < 2 or not len(scores):
+        chance = 1.0 / scores.shape[1]
+        if chance == 1.0 or not len(scores):
             return self
-        low, high = 1.0 / n_classes, 1.0
-        wanted = float(np.clip(accuracy, low + 0.02 * (high - low), low + 0.999 * (high - low)))
+        wanted = chance + (1.0 - chance) * np.clip(
+            (accuracy - chance) / (1.0 - chance), 0.02, 0.999
+        )
 
         def excess(log_temperature: float) -> float:
             P = softmax(scores / np.exp(log_temperature), axis=1)
-            return float(P.max(axis=1).mean()) - wanted
+            return float(P.max(axis=1).mean() - wanted)
 
         ends = -12.0, 12.0
         if excess(ends[0]) <= 0 or excess(ends[1]) >= 0:  # all scores are alike
             return self
-        temperature = float(np.exp(brentq(excess, *ends, xtol=1e-3)))
-        return Model(
-            self.classes_, self.feature_names, self.features, self.head, temperature, self.name
-        )
+        return replace(self, temperature=float(np.exp(brentq(excess, *ends, xtol=1e-3))))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the model to one file, whole or not at all: a zip of npy arrays, one of which is JSON."""
@@ -176,14 +168,13 @@ class Model:
                 "a model must have a classifier of l2t to be saved, got "
                 f"{type(self.head.estimator).__name__}; take classifier='auto' or one by its name"
             )
-        where = Path(path)
         codes, classes = encode_labels(self.classes_, "classes")
         values = vars(self.features) | vars(self.head) | {"codes": codes}
-        arrays = {name: values.pop(name) for name in _ARRAYS if values[name] is not None}
+        arrays = {name: values[name] for name in _ARRAYS if values[name] is not None}
         content = {name: each for name, each in values.items() if name not in _ARRAYS}
         content |= {"schema": SCHEMA, "classes": classes, "feature_names": self.feature_names}
         content |= {"temperature": self.temperature, "name": self.name}
-        with writing(where), replacing(where) as file:
+        with writing(where := Path(path)), replacing(where) as file:
             np.savez(file, json=np.array(json.dumps(content, allow_nan=False)), **arrays)
         return where
 
@@ -197,24 +188,33 @@ def load_model(path: str | os.PathLike[str]) -> Model:
         There is no such file, or it does not hold a model that this version can read.
     """
     where = Path(path)
-    with reading(where), where.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
-        content = json.loads(str(file["json"]))
+    with reading(where):
+        with where.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
+            content = json.loads(str(file["json"]))
+            arrays: dict[str, Any] = {name: file.get(name) for name in _ARRAYS}
         if content["schema"] != SCHEMA:
             raise ValueError(f"its schema is {content['schema']!r:.40}, not {SCHEMA}")
-        arrays: dict[str, Any] = {name: file.get(name) for name in _ARRAYS}
-    with reading(where):
         return _model(content, arrays)
 
 
 def _model(content: dict[str, Any], arrays: dict[str, Any]) -> Model:
     """Return the model of a file; a ValueError where its parts are wrong."""
-    names, classes = content["feature_names"], decode_labels(arrays["codes"], content["classes"])
+    names, classes = (
+        content["feature_names"],
+        decode_labels(arrays.pop("codes"), content["classes"]),
+    )
     scale, bandwidth, temperature = (
         float(content[name]) for name in ("scale", "bandwidth", "temperature")
     )
-    if not all(np.isfinite(each).all() for each in arrays.values() if each is not None):
-        raise ValueError("its arrays must be finite")
-    if not (0 < scale < np.inf and 0 <= bandwidth < np.inf and 0 < temperature < np.inf):
+    numbers = [
+        scale,
+        bandwidth,
+        temperature,
+        *(each for each in arrays.values() if each is not None),
+    ]
+    if not all(np.isfinite(each).all() for each in numbers):
+        raise ValueError("its arrays and numbers must be finite")
+    if not (scale > 0 and bandwidth >= 0 and temperature > 0):
         raise ValueError("its scale and temperature must be positive")
     model = Model(
         classes,

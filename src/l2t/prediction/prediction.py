@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from l2t.domains import Domain, KnownClasses
-from l2t.experiences import ExperienceStore, open_store
+from l2t.experiences import ExperienceStore
 from l2t.inference import Inference, infer
 from l2t.inference.candidates import candidate_algorithms
 from l2t.numerics import few_threads
@@ -23,10 +23,17 @@ from l2t.prediction.labelling import labels_needed, suggest_rows
 from l2t.prediction.model import EstimatorHead, Features, Model
 from l2t.prediction.report import PLAIN, Report, ReportRow
 from l2t.prediction.scoring import Scores, folds, rehearse_combinations, score
-from l2t.prediction.training import Training, TrainOn, as_domain, column_scales, training_rows
+from l2t.prediction.training import (
+    Training,
+    TrainOn,
+    as_domain,
+    column_scales,
+    known_classes,
+    training_rows,
+)
 from l2t.reflection import ReflectionFunction
 from l2t.typing import AnyArray, Array
-from l2t.validation import instance_of, one_of, seed, whole_number
+from l2t.validation import one_of, seed, whole_number
 
 __all__ = ["Prediction", "predict"]
 
@@ -54,18 +61,12 @@ class Prediction:
         Which rows came with a label.
     classes : array of shape (n_classes,)
         The classes of the target.
-    choice : str
-        The candidate whose features are used; "identity" for the features as they are.
-    classifier : str
-        The classifier.
-    report : Report
-        What to expect, and why.
-    model : Model
-        What classifies further rows.
+    choice, classifier : str
+        The candidate whose features are used, "identity" for the features as they are; and the classifier.
+    report, model, inference : Report, Model, Inference
+        What to expect, and why; what classifies further rows; and what was transferred.
     labels_needed : str or None
         About how many labels more would bring the next round accuracy.
-    inference : Inference
-        What was transferred.
     """
 
     labels: AnyArray
@@ -167,25 +168,14 @@ def predict(
     ]
     training = training_rows(origins, aim, train_on)
     with few_threads(sum(len(each) for each in (aim, *origins)) * aim.n_features):
-        work = _Work(origins, aim, training, _known(known, store, aim), seed(random_state))
+        work = _Work(
+            origins, aim, training, known_classes(known, store, aim.n_features), seed(random_state)
+        )
         return work.predict(classifier, balanced, reflection, callback or (lambda stage: None))
 
 
-def _known(known: KnownClasses | None, store: Any, target: Domain) -> KnownClasses | None:
-    """Return the known classes beside those of the sources."""
-    if known is not None:
-        instance_of("known", known, KnownClasses)
-    if store is None:
-        return known
-    if not isinstance(store, ExperienceStore):
-        with open_store(store, create=False) as opened:
-            return _known(known, opened, target)
-    past = KnownClasses.of(store, target.n_features)
-    return past if known is None else known.merge(past)
-
-
 class _Work:
-    """One prediction, step by step."""
+    """One prediction, step by step; rows are divided by `columns` where these are very uneven."""
 
     def __init__(
         self,
@@ -197,26 +187,22 @@ class _Work:
     ) -> None:
         self.training, self.raw, self.seed = training, target, random_state
         self.columns = column_scales(training.X)
-        self.target, self.X = self._scaled(target), self._divided(training.X)
-        self.sources, self.known = [self._scaled(each) for each in sources], known
-        if known is not None and self.columns is not None:
-            self.known = KnownClasses([Domain(self._divided(known.X), known.codes)])
+        self.target, self.sources, self.X, self.known = target, sources, training.X, known
+        if self.columns is not None:
+            self.target, *self.sources = (
+                each.with_features(each.X / self.columns, feature_names=each.feature_names)
+                for each in (target, *sources)
+            )
+            self.X = training.X / self.columns
+            if known is not None:
+                self.known = KnownClasses([Domain(known.X / self.columns, known.codes)])
         self.factors: dict[str, AnyArray | None] = {PLAIN: None}
-
-    def _divided(self, X: AnyArray) -> AnyArray:
-        return X if self.columns is None else X / self.columns
-
-    def _scaled(self, domain: Domain) -> Domain:
-        if self.columns is None:
-            return domain
-        return domain.with_features(self._divided(domain.X), feature_names=domain.feature_names)
 
     def predict(
         self, classifier: Any, balanced: bool, reflection: Any, say: Callable[[str], None]
     ) -> Prediction:
         """Infer, score, choose, train and predict."""
         training = self.training
-        given = training.codes[: training.n_target] >= 0
         found = infer(
             self.target,
             reflection,
@@ -235,16 +221,15 @@ class _Work:
         model, rows = self._train(used, classifier)
         probabilities = model.predict_proba(self.raw)
         needed = self._labels_needed(used, rehearsed)
-        report = self._report(used, outlooks, [*sentences, needed] if needed else sentences)
         return Prediction(
             np.asarray(model.classes_[probabilities.argmax(axis=1)]),
             probabilities.max(axis=1),
             probabilities,
-            given,
+            training.codes[: training.n_target] >= 0,
             model.classes_,
             "identity" if used.features == PLAIN else used.features,
             used.classifier,
-            report,
+            self._report(used, outlooks, [*sentences, needed] if needed else sentences),
             model,
             needed,
             found,
@@ -262,8 +247,8 @@ class _Work:
             return used, [used], None, ["this classifier was given"]
         names = [classifier]
         if classifier == "auto":
-            names = list(FOR_MANY if training.shared else CLASSIFIERS)
-            names = [name for name in names if balanced or name not in BALANCED]
+            some = FOR_MANY if training.shared else CLASSIFIERS
+            names = [name for name in some if balanced or name not in BALANCED]
         # With few columns the norm of a row, which centred rows lose, is much of what is known.
         usual = DEFAULT if self.X.shape[1] >= FEW_COLUMNS else "logistic"
         default = features, usual if usual in names else names[0]
@@ -271,14 +256,17 @@ class _Work:
         if rehearsed is not None and features not in rehearsed.features:
             rehearsed = None  # its plays had too few rows
         measured = self._measure(names)
-        corrections = expected_beyond_rehearsal(found)
-        n_classes = len(training.classes)
-        situation = Situation(rehearsed, measured, corrections, default, training.shots, n_classes)
-        used, outlooks = choose(
-            [(each, name) for each in self.factors for name in names],
-            situation,
-            balanced=balanced or classifier in BALANCED,
+        situation = Situation(
+            rehearsed,
+            measured,
+            expected_beyond_rehearsal(found),
+            default,
+            training.shots,
+            len(training.classes),
         )
+        combinations = [(each, name) for each in self.factors for name in names]
+        balanced = balanced or classifier in BALANCED
+        used, outlooks = choose(combinations, situation, balanced=balanced)
         basis = [f"rehearsed {len(rehearsed.values)} times on known classes"] if rehearsed else []
         if measured is not None:
             basis.append(f"cross-validated on {measured.n_rows} labelled rows")
@@ -287,9 +275,7 @@ class _Work:
         if measured is None:
             sentences.append("There are too few labelled rows to measure the accuracy on them.")
         if rehearsed is not None and not situation.rehearsal_counts:
-            sentences.append(
-                "The target is unlike the known classes, so that their rehearsal is not used."
-            )
+            sentences.append("The target is unlike the known classes; their rehearsal is not used.")
         return used, outlooks, rehearsed, sentences
 
     def _rehearse(self, names: Sequence[str], shots: float, **settings: Any) -> Scores | None:
@@ -324,7 +310,7 @@ class _Work:
         codes = self.training.codes[rows]
         groups = self.raw.group_codes
         if groups is not None:
-            alone = np.arange(len(self.X) - len(groups)) + groups.max() + 1
+            alone = np.arange(len(groups), len(self.X)) + groups.max() + 1
             groups = np.concatenate([groups, alone])[rows]
         splits = folds(codes, groups)
         return score(self.X[rows], self.factors, codes, splits, names) if splits else None
@@ -372,29 +358,27 @@ class _Work:
             theirs = [each for each in outlooks if each.features == features != PLAIN]
             if theirs:
                 shown.append(max(theirs, key=lambda each: (each == used, each.gain)))
-        reason = sentences[0]
-        rows = [
-            dataclasses.replace(each, used=True, reason=reason) if each == used else each
-            for each in shown
-        ]
+        reason, *others = sentences
+        marked = dataclasses.replace(used, used=True, reason=reason)
         where = "as they are" if used.features == PLAIN else f"of {used.features!r}"
-        said = [f"Used: {used.classifier} on the features {where}; {reason}."]
+        first = [f"Used: {used.classifier} on the features {where}; {reason}."]
         if used.expected is not None:
-            said.append(f"About {100 * used.expected:.0f} % of the predictions should be right.")
+            first.append(f"About {100 * used.expected:.0f} % of the predictions should be right.")
             if used.features != PLAIN and best_plain.expected is not None:
-                gain = 100 * (used.expected - best_plain.expected)
-                said.append(
-                    f"That is {gain:+.1f} points over the best way without transfer, {best_plain.name}."
+                gain = f"{100 * (used.expected - best_plain.expected):+.1f} points"
+                first.append(
+                    f"That is {gain} over the best way without transfer, {best_plain.name}."
                 )
         if self.columns is not None:
-            said.append(
+            first.append(
                 "Columns were divided by their standard deviation: their scales differ widely."
             )
         if self.training.shared:
-            said.append(
+            first.append(
                 "Source and target have the same classes: the source was trained on as well."
             )
-        return Report(tuple(rows), said + sentences[1:])
+        rows = tuple(marked if each == used else each for each in shown)
+        return Report(rows, first + others)
 
 
 def expected_beyond_rehearsal(found: Inference) -> dict[str, float]:

@@ -15,6 +15,7 @@ __all__ = ["PLAIN", "Report", "ReportRow"]
 
 #: The features as they are.
 PLAIN = "plain"
+COLUMNS = ("name", "features", "classifier", "measured", "error", "expected", "used", "reason")
 
 
 @dataclass(frozen=True)
@@ -25,16 +26,12 @@ class ReportRow:
     ----------
     features, classifier : str
         "plain" or the candidate whose features they are, and the classifier.
-    gain : float
-        Accuracy to expect over that of the default.
-    expected : float or None
-        Accuracy to expect, from the rehearsal and the labelled rows; None where neither says anything.
+    gain, expected : float, float or None
+        Accuracy to expect over that of the default, and all of it, from the rehearsal and the labelled rows.
     measured, error : float or None
         Accuracy cross-validated on the labelled rows and its standard error; None where they are too few.
-    used : bool
-        Whether the predictions are made this way.
-    reason : str
-        Why it is used.
+    used, reason : bool, str
+        Whether the predictions are made this way, and why.
     """
 
     features: str
@@ -72,17 +69,7 @@ class Report:
 
     def records(self) -> list[dict[str, Any]]:
         """Return one plain record per row."""
-        names = (
-            "name",
-            "features",
-            "classifier",
-            "measured",
-            "error",
-            "expected",
-            "used",
-            "reason",
-        )
-        return [{name: getattr(row, name) for name in names} for row in self.rows]
+        return [{name: getattr(row, name) for name in COLUMNS} for row in self.rows]
 
     def to_frame(self) -> pd.DataFrame:
         """Return the rows as a table."""

@@ -1,8 +1,4 @@
-"""Scores of combinations: every kind of features with every classifier, on the same rows and labels.
-
-A combination is rehearsed on known classes, of which some play the target (`l2t.rehearsal.plays`), and
-cross-validated on the labelled rows of the target, where they are enough.
-"""
+"""Scores of every kind of features with every classifier, rehearsed on known classes or cross-validated."""
 
 from __future__ import annotations
 
@@ -76,26 +72,20 @@ def score(
 ) -> Scores:
     """Score combinations on splits of rows X into labelled and tested ones; others take part unlabelled."""
     n_classes = int(codes.max()) + 1
-    views = []
-    for W in factors.values():
-        plain = Features.of(X, W)
-        views.append((plain(X), dataclasses.replace(plain, unit=True)(X)))
-    values, sizes = [], []
-    for at, test in splits:
-        table = np.empty((len(views), len(names)))
-        for i, view in enumerate(views):
+    splits = list(splits)
+    values = np.empty((len(splits), len(factors), len(names)))
+    for i, W in enumerate(factors.values()):
+        view = [Features.of(X, W, unit=unit)(X) for unit in (False, True)]
+        for trial, (at, test) in enumerate(splits):
             heads: dict[str, Head] = {}
             for j, name in enumerate(names):
                 Z = view[CLASSIFIERS[name].unit]
                 task, guess = Task(Z, at, codes[at], n_classes), heads.get(DEFAULT)
                 heads[name] = fit_head(name, task, cross_validate=False, guess=guess)
-                table[i, j] = np.mean(heads[name].scores(Z[test]).argmax(axis=1) == codes[test])
-        values.append(table)
-        sizes.append(len(test))
-    shape = len(values), len(views), len(names)
-    return Scores(
-        tuple(factors), tuple(names), np.reshape(values, shape), n_classes, np.array(sizes)
-    )
+                right = heads[name].scores(Z[test]).argmax(axis=1) == codes[test]
+                values[trial, i, j] = right.mean()
+    sizes = np.array([len(test) for _, test in splits])
+    return Scores(tuple(factors), tuple(names), values, n_classes, sizes)
 
 
 def rehearse_combinations(
@@ -109,11 +99,7 @@ def rehearse_combinations(
     n_plays: int = N_PLAYS,
     random_state: int = 0,
 ) -> Scores | None:
-    """Score the plain features and those of algorithms on known classes, with classifiers by name.
-
-    The target has `n_classes` with about `rows_per_class` rows and `shots` labels each. There is one trial
-    per play; None where fewer than three classes are known, or they have too few rows.
-    """
+    """Score combinations in plays of known classes; None where these are fewer than three, or too small."""
     playing = playing_classes(known, n_classes)
     if not (playing and n_plays):
         return None
@@ -125,9 +111,9 @@ def rehearse_combinations(
     key = json.dumps([known.fingerprint, params, settings, n_labels, list(names)])
     if key not in _kept:
         plays = draw_plays(known.reduced(), *settings)
-        trials = [_play(play, algorithms, n_labels, names) for play in plays]
-        _kept[key] = _joined([each for each in trials if each is not None])
-        while len(_kept) > KEPT:
+        trials = [trial for play in plays if (trial := _play(play, algorithms, n_labels, names))]
+        _kept[key] = _stacked(trials) if trials else None
+        if len(_kept) > KEPT:
             _kept.popitem(last=False)
     _kept.move_to_end(key)
     return _kept[key]
@@ -156,19 +142,14 @@ def _play(
     return dataclasses.replace(found, values=mean, sizes=np.array([found.n_rows]))
 
 
-def _joined(trials: list[Scores]) -> Scores | None:
+def _stacked(trials: list[Scores]) -> Scores:
     """Return the scores of several plays, of the features that all of them have."""
-    if not trials:
-        return None
-    first = trials[0]
-    shared = [name for name in first.features if all(name in each.features for each in trials)]
-    values = [each.values[:, [each.features.index(name) for name in shared]] for each in trials]
-    return dataclasses.replace(
-        first,
-        features=tuple(shared),
-        values=np.concatenate(values),
-        sizes=np.concatenate([each.sizes for each in trials]),
+    shared = [name for name in trials[0].features if all(name in each.features for each in trials)]
+    values = np.concatenate(
+        [each.values[:, [each.features.index(name) for name in shared]] for each in trials]
     )
+    sizes = np.concatenate([each.sizes for each in trials])
+    return dataclasses.replace(trials[0], features=tuple(shared), values=values, sizes=sizes)
 
 
 def _labelled(codes: Codes, n_labels: int, rng: np.random.Generator) -> Split:
@@ -179,10 +160,7 @@ def _labelled(codes: Codes, n_labels: int, rng: np.random.Generator) -> Split:
 
 
 def folds(codes: Codes, groups: Codes | None = None) -> list[Split]:
-    """Return splits of the labelled rows (codes from 0) in which every class keeps a labelled row.
-
-    All rows of a group are held out together; there are no splits where no class has two rows.
-    """
+    """Return splits of the labelled rows in which every class keeps one; groups are held out together."""
     labelled = np.flatnonzero(codes >= 0)
     fold = np.full(len(codes), -1)
     rng = np.random.default_rng(0)
@@ -193,9 +171,7 @@ def folds(codes: Codes, groups: Codes | None = None) -> list[Split]:
     if groups is not None:
         first = dict(zip(groups[labelled].tolist(), fold[labelled].tolist(), strict=True))
         fold[labelled] = [first[each] for each in groups[labelled].tolist()]
-    splits = [
-        (labelled[fold[labelled] != number], np.flatnonzero(fold == number))
-        for number in range(N_FOLDS)
-    ]
     classes = len(np.unique(codes[labelled]))
-    return [(at, test) for at, test in splits if len(test) and len(set(codes[at])) == classes]
+    held_out = [np.flatnonzero(fold == number) for number in range(N_FOLDS)]
+    splits = [(np.setdiff1d(labelled, test), test) for test in held_out if len(test)]
+    return [(at, test) for at, test in splits if len(set(codes[at])) == classes]

@@ -1,8 +1,4 @@
-"""What a prediction starts from: domains as people have them, and the rows that teach the target's classes.
-
-Where source and target share classes, rows of the source are trained on as well; everything about that case
-is decided in `training_rows`.
-"""
+"""What a prediction starts from: domains as people have them, and the rows that it is trained on."""
 
 from __future__ import annotations
 
@@ -12,29 +8,34 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from l2t.domains import Domain
+from l2t.domains import Domain, KnownClasses
 from l2t.domains.domain import is_missing
 from l2t.exceptions import InvalidInputError
+from l2t.experiences import ExperienceStore, open_store
+from l2t.validation import instance_of
 
-__all__ = ["UNLABELED", "TrainOn", "Training", "as_domain", "column_scales", "training_rows"]
+__all__ = [
+    "UNLABELED",
+    "TrainOn",
+    "Training",
+    "as_domain",
+    "column_scales",
+    "known_classes",
+    "training_rows",
+]
 
 TrainOn = Literal["auto", "target", "source", "both"]
 Mask = npt.NDArray[np.bool_]
 
-#: A target label that means "not labelled" in arrays, beside NaN and None.
+#: A target label that means "not labelled" in arrays, beside NaN and None; and those that are texts.
 UNLABELED = -1
-#: The same among labels that are texts.
 UNLABELED_TEXTS = frozenset(("", "-1", "?", "NA", "N/A", "NaN", "nan", "null", "None"))
 #: Columns are divided by their standard deviation where the largest is so many times the middle one.
 UNEVEN = 30.0
 
 
 def as_domain(given: Any, role: str) -> Domain:
-    """Return a Domain, (X, y) or X as a domain.
-
-    In a tuple every label of a target counts as known, but for -1, NaN and None; in a Domain those of
-    `labeled` do.
-    """
+    """Return a Domain, (X, y) or X as a domain; in (X, y) every label that is no mark of a gap is known."""
     if isinstance(given, Domain):
         return given
     if not isinstance(given, tuple):
@@ -43,12 +44,24 @@ def as_domain(given: Any, role: str) -> Domain:
         raise InvalidInputError(
             f"{role} must be a Domain, (X, y) or X, got a tuple of {len(given)}"
         )
-    domain = Domain(*given, name=role)
+    X, y = given
+    domain = Domain(X, y, name=role)
     if domain.y is None:
         return domain
-    known = known_labels(domain.y, marked=role == "target")
-    names = domain.feature_names
-    return Domain(domain.X, domain.y, labeled=known, name=role, feature_names=names)
+    return Domain(X, y, labeled=known_labels(domain.y, marked=role == "target"), name=role)
+
+
+def known_classes(known: Any, store: Any, n_features: int) -> KnownClasses | None:
+    """Return the known classes, and those of a store or its URL as well."""
+    if known is not None:
+        instance_of("known", known, KnownClasses)
+    if store is None:
+        return known  # type: ignore[no-any-return]
+    if not isinstance(store, ExperienceStore):
+        with open_store(store, create=False) as opened:
+            return known_classes(known, opened, n_features)
+    past = KnownClasses.of(store, n_features)
+    return past if known is None else known.merge(past)
 
 
 def known_labels(y: npt.NDArray[Any], *, marked: bool) -> Mask:
@@ -66,16 +79,9 @@ def is_mark(label: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """All rows of the target, then the rows of sources that are trained on, and their classes.
+    """All `n_target` rows of the target, then the rows of sources that are trained on.
 
-    Attributes
-    ----------
-    X, codes : arrays of shape (n, m) and (n,)
-        The rows, and their classes as positions in `classes`; -1 for rows without a label.
-    classes : tuple
-        The classes that can be predicted.
-    n_target : int
-        How many of the rows are the target's.
+    Codes are positions in `classes`, those that can be predicted; -1 for rows without a label.
     """
 
     X: npt.NDArray[Any]
@@ -102,11 +108,7 @@ class Training:
 
 
 def training_rows(sources: list[Domain], target: Domain, train_on: TrainOn = "auto") -> Training:
-    """Return the rows to train on.
-
-    "auto" is the labelled target rows, and those of the sources as well where these have every labelled
-    class of the target; without a labelled target row the sources' classes are taken for the target's.
-    """
+    """Return the rows to train on; "auto" has the sources' where these have every labelled target class."""
     labels, known = _labels(target, default=False)
     ours = [(each.X, *_labels(each, default=True)) for each in sources]
     given = set(labels[known].tolist())

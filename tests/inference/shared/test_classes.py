@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from l2t import Domain
-from l2t.inference.shared import shared_classes
+from l2t.inference.shared.task import shared_classes
 
 
 def domain(*labels, labeled=None):
@@ -14,31 +14,29 @@ def domain(*labels, labeled=None):
 
 
 @pytest.mark.parametrize(
-    ("target", "kind", "common"),
+    ("target", "expected"),
     [
-        (domain("a", "b", None), "all", ("a", "b")),
-        (domain("a", None), "partial", ("a",)),
-        (domain("a", "c", None), "open", ("a",)),
-        (domain("c", None), "none", ()),
-        (domain("a", "b"), "unknown", ()),
+        (domain("a", "b", None), (("a", "b"), (), ())),
+        (domain("a", None), (("a",), ("b",), ())),
+        (domain("a", "c", None), (("a",), ("b",), ("c",))),
+        (domain("c", None), ((), ("a", "b"), ("c",))),
+        (domain("a", "b"), ((), ("a", "b"), ())),
     ],
 )
-def test_kinds(target, kind, common):
-    found = shared_classes(domain("a", "b", "a"), target)
-    assert (found.kind, found.common) == (kind, common)
+def test_classes_by_where_they_occur(target, expected):
+    assert shared_classes([domain("a", "b", "a")], target) == expected
 
 
 def test_only_marked_target_labels_are_read():
     target = domain("a", "c", labeled=np.array([True, False]))
-    found = shared_classes(domain("a", "b"), target)
-    assert found.target_only == ()
-    assert found.source_only == ("b",)
+    assert shared_classes([domain("a", "b")], target) == (("a",), ("b",), ())
 
 
 def test_classes_of_several_sources_count_once():
     found = shared_classes([domain("a", "b"), domain("b", "c")], domain("b", None))
-    assert (found.common, found.source_only) == (("b",), ("a", "c"))
+    assert found == (("b",), ("a", "c"), ())
 
 
 def test_equal_numbers_and_texts_are_different_classes():
-    assert shared_classes(domain("1", "2"), Domain([[0.0], [1.0]], [1, None])).kind == "none"
+    target = Domain([[0.0], [1.0]], [1, None])
+    assert shared_classes([domain("1", "2")], target) == ((), ("1", "2"), (1,))

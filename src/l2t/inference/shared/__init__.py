@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from l2t.inference.shared.classes import SharedClasses, shared_classes
 from l2t.inference.shared.inference import SharedInference, infer_shared
 from l2t.inference.shared.task import Combination
 
-__all__ = ["Combination", "SharedClasses", "SharedInference", "infer_shared", "shared_classes"]
+__all__ = ["Combination", "SharedInference", "infer_shared"]

@@ -1,61 +1,66 @@
 """Classifiers that are trained on labelled rows of the source, and of the target where there are any.
 
-All of them see rows of X W, less the mean of their domain, divided by their length.
+All of them see rows of X W, less the mean of their domain, divided by their length. "manifold" is
+manifold-regularised across domains, in the manner of MEDA (Wang et al. 2018):
+
+``min_f  Σ_labelled w_i (y_i - f(x_i))² + eta ||f||² + lam tr(F'M F) + rho tr(F'L F)``
+
+F = K a are the scores of all rows: K is the RBF kernel, M the discrepancy of JDA (domains and classes, with
+an estimated balance), L the normalised Laplacian of the cosine graph. The solution is
+
+``(B + lam M K) a = E Y``,  ``B = (E + rho L) K + eta I``,  E the diagonal of the weights w,
+
+found anew with the classes it predicts until they stay. ``M = G G'`` has low rank, one column of G per class
+and one more, so that B is factorised once and each round solves for G alone.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
+from scipy.linalg import lu_factor, lu_solve
+from scipy.sparse.csgraph import laplacian
+from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.semi_supervised import LabelSpreading
 
-from l2t.algorithms.jda import Codes
-from l2t.inference.shared.manifold import ManifoldClassifier
+from l2t.algorithms.jda import Codes, class_gap_weights, conditional_share
+from l2t.numerics import cosine_graph, mean_gap_weights, rbf_kernel, squared_distances
 from l2t.typing import AnyArray, Array
 from l2t.validation import one_of
 
-__all__ = ["CLASSIFIERS", "CrossDomainClassifier", "make_classifier"]
+__all__ = ["CLASSIFIERS", "CrossDomainClassifier", "ManifoldClassifier", "make_classifier"]
 
-CLASSIFIERS = ("1-nn", "logistic", "spreading", "manifold")
+CLASSIFIERS = ("1-nn", "logistic", "manifold")
 #: Rows have length 1, so that the margin is small and the penalty must be, too.
 C = 10.0
-NEIGHBORS = 10
-
-
-class CrossDomainClassifier(Protocol):
-    """What `make_classifier` returns."""
-
-    def fit(self, Z: Array, codes: Codes, source: AnyArray, weights: Array) -> Self:
-        """Fit to rows of both domains, source rows first; codes are -1 for unlabelled rows."""
-        ...
-
-    def predict_proba(self, Z: Array) -> Array:
-        """Return the probabilities of the classes 0 ... C - 1 for rows of the target."""
-        ...
+#: The kernel ``exp(-D / 2)``, and weights of the discrepancy, the graph and the norm, as published.
+BANDWIDTH, LAM, RHO, ETA = 2.0, 10.0, 1.0, 0.1
+N_NEIGHBORS = 10
+#: Rounds of predicting classes, at most.
+MAX_ITER = 10
+#: Scores are near 0 and 1; this makes probabilities of them.
+SHARPNESS = 5.0
 
 
 def make_classifier(name: str) -> CrossDomainClassifier:
     """Return a classifier by one of the names in CLASSIFIERS."""
     one_of("classifiers", name, CLASSIFIERS)
-    if name == "manifold":
-        return ManifoldClassifier()
-    if name == "spreading":
-        return _Spreading()
-    if name == "logistic":
-        return _Plain(LogisticRegression(C=C, max_iter=300), weighted=True)
-    return _Plain(KNeighborsClassifier(1))
+    return ManifoldClassifier() if name == "manifold" else PlainClassifier(name)
 
 
-class _Plain:
-    """A classifier of scikit-learn, trained on the labelled rows."""
+class PlainClassifier:
+    """1-NN or logistic regression on the labelled rows of both domains."""
 
-    def __init__(self, model: Any, *, weighted: bool = False) -> None:
-        self._model, self._weighted = model, weighted
+    def __init__(self, name: str) -> None:
+        self._weighted = name == "logistic"
+        self._model: Any = KNeighborsClassifier(1)
+        if self._weighted:
+            self._model = LogisticRegression(C=C, max_iter=300)
 
     def fit(self, Z: Array, codes: Codes, source: AnyArray, weights: Array) -> Self:
+        """Fit to rows of both domains, source rows first; codes are -1 for unlabelled rows."""
         rows = codes >= 0
         self._n_classes = int(codes.max()) + 1
         extra = {"sample_weight": weights[rows]} if self._weighted else {}
@@ -63,18 +68,57 @@ class _Plain:
         return self
 
     def predict_proba(self, Z: Array) -> Array:
+        """Return the probabilities of the classes 0 ... C - 1 for rows of the target."""
         found = np.zeros((len(Z), self._n_classes))
         found[:, self._model.classes_] = self._model.predict_proba(Z)
         return found
 
 
-class _Spreading(_Plain):
-    """Label spreading over the rows of both domains."""
-
-    def __init__(self) -> None:
-        super().__init__(LabelSpreading(kernel="knn", n_neighbors=NEIGHBORS, max_iter=100))
+class ManifoldClassifier:
+    """Structural risk, discrepancy of the domains and smoothness on the graph of all rows."""
 
     def fit(self, Z: Array, codes: Codes, source: AnyArray, weights: Array) -> Self:
-        self._n_classes = int(codes.max()) + 1
-        self._model.fit(Z, codes)
+        """Fit to rows of both domains, source rows first; codes are -1 for unlabelled rows."""
+        n, ns, n_classes = len(Z), int(source.sum()), int(codes.max()) + 1
+        K = rbf_kernel(Z, BANDWIDTH)
+        E = np.where(codes >= 0, weights, 0.0)
+        L = laplacian(cosine_graph(Z, N_NEIGHBORS).toarray(), normed=True)
+        B = RHO * L @ K + E[:, None] * K
+        B[np.diag_indices(n)] += ETA
+        factors = lu_factor(B, overwrite_a=True, check_finite=False)
+        Y = E[:, None] * (codes[:, None] == np.arange(n_classes))
+        plain = a = lu_solve(factors, Y, check_finite=False)
+        labeled = np.flatnonzero(codes >= 0)
+        nearest = squared_distances(Z[ns:], Z[labeled]).argmin(axis=1)
+        predicted = _known(codes[ns:], codes[labeled[nearest]])
+        labeled = labeled[labeled < ns]
+        for _ in range(MAX_ITER if 0 < ns < n else 0):
+            share = conditional_share(Z[labeled], codes[labeled], Z[ns:], predicted)
+            domains = mean_gap_weights(ns, n - ns) * np.sqrt(n_classes * (1 - share))
+            classes = class_gap_weights(ns, n, labeled, codes[labeled], predicted) * np.sqrt(share)
+            G = np.column_stack([domains, classes])
+            G *= np.sqrt(LAM / np.linalg.norm(G.T @ G))
+            inner, KG = lu_solve(factors, G, check_finite=False), K @ G
+            small = np.eye(G.shape[1]) + KG.T @ inner
+            a = plain - inner @ np.linalg.solve(small, KG.T @ plain)
+            before, predicted = predicted, _known(codes[ns:], (K[ns:] @ a).argmax(axis=1))
+            if np.array_equal(before, predicted):
+                break
+        self._rows, self._weights = Z, a
         return self
+
+    def decision_function(self, Z: Array) -> Array:
+        """Return the scores of rows, seen before or not."""
+        D = squared_distances(Z, self._rows)
+        return np.asarray(np.exp(D / -BANDWIDTH) @ self._weights)
+
+    def predict_proba(self, Z: Array) -> Array:
+        """Return the probabilities of the classes 0 ... C - 1 for rows of the target."""
+        return np.asarray(softmax(SHARPNESS * self.decision_function(Z), axis=1))
+
+
+CrossDomainClassifier = PlainClassifier | ManifoldClassifier
+
+
+def _known(codes: Codes, predicted: Codes) -> Codes:
+    return np.where(codes >= 0, codes, predicted)

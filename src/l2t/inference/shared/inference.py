@@ -30,9 +30,8 @@ from l2t.algorithms.jda import unit_rows
 from l2t.domains import Domain
 from l2t.domains.domain import feature_rows
 from l2t.exceptions import InvalidInputError
-from l2t.inference.shared.classes import SharedClasses, shared_classes
 from l2t.inference.shared.classifiers import CrossDomainClassifier
-from l2t.inference.shared.task import Combination, Task, TrainedOn
+from l2t.inference.shared.task import Combination, Task, TrainedOn, shared_classes
 from l2t.typing import AnyArray, Array
 
 __all__ = ["CANDIDATES", "CLASSIFIERS", "LEAST_TRUST", "SharedInference", "infer_shared"]
@@ -56,8 +55,8 @@ class SharedInference:
         The candidate and the classifier, with its W (``chosen.space.W``), for which no target label was read.
     trained_on : {"source", "target", "both"}
         The labelled rows that the classifier was trained on.
-    shared : SharedClasses
-        The classes of both domains.
+    classes : tuple
+        The classes that can be predicted: those of both domains, of the sources and of the target alone.
     combinations : tuple of Combination
         All that was compared, in order.
     weights : tuple of float
@@ -70,17 +69,12 @@ class SharedInference:
 
     chosen: Combination
     trained_on: TrainedOn
-    shared: SharedClasses
+    classes: tuple[Any, ...]
     combinations: tuple[Combination, ...]
     weights: tuple[float, ...]
     accuracies: Mapping[str, float]
     failed: Mapping[str, str]
     _model: CrossDomainClassifier = field(repr=False)
-
-    @property
-    def classes(self) -> tuple[Any, ...]:
-        """The classes that can be predicted."""
-        return self.shared.classes
 
     @property
     def expected(self) -> float | None:
@@ -119,8 +113,8 @@ def infer_shared(
     candidates : sequence of str, optional
         "means", or names that `l2t.algorithms.make` takes.
     classifiers : sequence of str, optional
-        Some of "1-nn", "logistic", "spreading" and "manifold"; by default "logistic" and "manifold", without
-        the last where neighbours do not tell the source's classes.
+        Some of "1-nn", "logistic" and "manifold"; by default the last two, without "manifold" where
+        neighbours do not tell the source's classes.
     random_state : int, default=0
         The seed of the rows that represent larger domains.
 
@@ -138,16 +132,17 @@ def infer_shared(
     ('means', 'source', (5, 10))
     """
     origins = [sources] if isinstance(sources, Domain) else list(sources)
-    overlap = shared_classes(origins, target)
-    n_classes = len(overlap.common + overlap.source_only)
-    if n_classes < 2 or overlap.kind == "none":
+    both, source_only, target_only = shared_classes(origins, target)
+    if len(both + source_only) < 2 or (target_only and not both):
         raise InvalidInputError(
             "sources must have at least two classes and share one with the labelled target rows, "
-            f"got {n_classes} source classes and {len(overlap.common)} shared"
+            f"got {len(both + source_only)} source classes and {len(both)} shared"
         )
-    task = Task.of(target, origins, overlap, random_state)
-    kept = _useful(task, len(origins)) if len(origins) > 1 else [0]
-    task = task.only(kept)
+    task = Task.of(target, origins, random_state)
+    kept = list(range(len(origins)))
+    if len(origins) > 1:
+        kept = [at for at in kept if task.only([at]).skill > LEAST_SKILL] or kept
+        task = task.only(kept)
     spaces, failed = task.spaces(candidates)
     if not spaces:
         raise InvalidInputError(f"candidates must work for these domains, got {failed}")
@@ -160,10 +155,6 @@ def infer_shared(
     trained_on, accuracies = task.compare(best)
     model, chosen = task.fit(best, trained_on)
     weights = tuple(float(at in kept) for at in range(len(origins)))
-    return SharedInference(chosen, trained_on, overlap, found, weights, accuracies, failed, model)
-
-
-def _useful(task: Task, n_sources: int) -> list[int]:
-    """Return the sources whose features tell their own classes; all of them where none do."""
-    kept = [at for at in range(n_sources) if task.only([at]).skill > LEAST_SKILL]
-    return kept or list(range(n_sources))
+    return SharedInference(
+        chosen, trained_on, task.classes, found, weights, accuracies, failed, model
+    )

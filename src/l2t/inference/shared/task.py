@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
@@ -15,12 +15,11 @@ from l2t import algorithms as registry
 from l2t.algorithms.jda import Codes, unit_rows
 from l2t.domains import Domain, DomainPair
 from l2t.exceptions import L2TError, L2TWarning
-from l2t.inference.shared.classes import SharedClasses, labelled
 from l2t.inference.shared.classifiers import CrossDomainClassifier, make_classifier
 from l2t.numerics import principal_axes
 from l2t.typing import AnyArray, Array
 
-__all__ = ["Combination", "Space", "Task", "TrainedOn", "smoothness"]
+__all__ = ["Combination", "Space", "Task", "TrainedOn", "shared_classes", "smoothness"]
 
 #: So many random rows of each domain are fitted to; all others are predicted.
 MAX_ROWS = 1200
@@ -57,10 +56,8 @@ class Combination:
         Their names.
     smoothness : float
         Of the predicted classes over the target's neighbours, corrected for chance: at most 1.
-    predicted : int array
-        The classes of the target rows that were fitted to, as positions in the result's `classes`.
-    space : Space
-        The rows under the candidate.
+    predicted, space : int array, Space
+        The classes of the target rows that were fitted to, and all rows, under the candidate.
     """
 
     candidate: str
@@ -72,18 +69,11 @@ class Combination:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Some rows of all domains: sources first, the target last.
+    """Some rows of all domains, sources first, and the number of the domain of each (`origin`).
 
-    Attributes
-    ----------
-    X, codes, origin : arrays of n rows
-        Features, classes (-1 for unlabelled rows), and the number of the domain.
-    drawn : bool array of n rows
-        Random rows that every W is fitted to. The others are labelled target rows, for training alone.
-    target_rows : int array
-        The target's rows in the order they have here.
-    random_state : int
-        The seed.
+    Codes are positions in `classes`, and -1 for unlabelled rows. Every W is fitted to the random rows that
+    are `drawn`; the others are labelled target rows, for training alone. `target_rows` are the target's rows
+    in the order they have here.
     """
 
     X: AnyArray
@@ -91,19 +81,20 @@ class Task:
     origin: Codes
     drawn: AnyArray
     target_rows: Codes
+    classes: tuple[Any, ...]
     random_state: int
 
     @classmethod
-    def of(
-        cls, target: Domain, sources: list[Domain], overlap: SharedClasses, random_state: int
-    ) -> Task:
+    def of(cls, target: Domain, sources: list[Domain], random_state: int) -> Task:
         """Return the rows of some domains; the labels of target rows that are not marked are not read."""
-        place = {name: code for code, name in enumerate(overlap.classes)}
+        both, source_only, target_only = shared_classes(sources, target)
+        classes = both + source_only + target_only
+        place = {name: code for code, name in enumerate(classes)}
         parts = []
         rows = np.arange(0)
         for at, domain in enumerate([*sources, target]):
             last = at == len(sources)
-            known = labelled(domain, not last and domain.y is not None) & (domain.codes >= 0)
+            known = _labelled(domain, default=not last)
             names = np.array([place.get(name, -1) for name in domain.classes] + [-1])
             order = np.random.default_rng(random_state).permutation(len(domain))
             drawn = np.isin(np.arange(len(domain)), order[:MAX_ROWS])
@@ -111,7 +102,7 @@ class Task:
             codes = np.where(known, names[domain.codes], -1)
             parts.append((domain.X[rows], codes[rows], np.full(len(rows), at), drawn[rows]))
         X, codes, origin, drawn = (np.concatenate(each) for each in zip(*parts, strict=True))
-        return cls(X, codes, origin, drawn, rows, random_state)
+        return cls(X, codes, origin, drawn, rows, classes, random_state)
 
     def only(self, origins: Sequence[int]) -> Task:
         """Return the task with some of the sources."""
@@ -137,20 +128,22 @@ class Task:
     @cached_property
     def plain(self) -> Space:
         """The features as they are, each domain centred by its own mean."""
-        return self._space(self._identity, self._identity, own=True)
+        return self._unchanged(own=True)
 
-    @cached_property
-    def _identity(self) -> AnyArray:
+    def _unchanged(self, *, own: bool) -> Space:
         few = Domain(self.X[:2])
-        return registry.make("identity").fit(DomainPair(few, few)).W
+        identity = registry.make("identity").fit(DomainPair(few, few)).W
+        return self._space(identity, identity, own=own)
 
     @cached_property
-    def _pair(self) -> tuple[DomainPair, AnyArray | None]:
-        """The pair that every W is fitted to, and the principal axes it is given in, if in any."""
-        X, axes = self.X, None
+    def _pair(self) -> tuple[DomainPair, AnyArray]:
+        """The pair that every W is fitted to, and the principal axes it is given in."""
+        X = self.X
         if X.shape[1] > MAX_DIMENSIONS:
             axes = principal_axes(X[self.drawn].astype(np.float64), MAX_DIMENSIONS)
             X = X @ axes
+        else:
+            axes = np.eye(X.shape[1], dtype=X.dtype)
         source, target = (X[rows & self.drawn] for rows in (self.source, ~self.source))
         return DomainPair(Domain(source, self.codes[self.source]), Domain(target)), axes
 
@@ -159,11 +152,8 @@ class Task:
         found: dict[str, Space] = {}
         failed: dict[str, str] = {}
         for name in candidates:
-            if name == "means":
-                found[name] = self.plain
-                continue
-            if name == "identity":
-                found[name] = self._space(self._identity, self._identity, own=False)
+            if name in ("means", "identity"):
+                found[name] = self.plain if name == "means" else self._unchanged(own=False)
                 continue
             (made,) = registry.make_all("candidates", name, random_state=self.random_state)
             pair, axes = self._pair
@@ -174,8 +164,7 @@ class Task:
             except L2TError as error:
                 failed[name] = str(error)
                 continue
-            maps = [each if axes is None else axes @ each for each in (fitted.W, fitted.source_W)]
-            found[name] = self._space(maps[0], maps[1], own=True)
+            found[name] = self._space(axes @ fitted.W, axes @ fitted.source_W, own=True)
         return found, failed
 
     def _space(self, W: AnyArray, source_W: AnyArray, *, own: bool) -> Space:
@@ -214,9 +203,8 @@ class Task:
         hidden = (np.random.default_rng(1).random(len(codes)) < HELD_OUT) & (codes >= 0)
         if not hidden.any() or len(np.unique(codes[~hidden & (codes >= 0)])) < 2:
             return 0.0
-        everywhere = np.ones(len(codes), bool)
-        model = make_classifier(kind)
-        model.fit(Z, np.where(hidden, -1, codes), everywhere, np.ones(len(codes)))
+        ones = np.ones(len(codes))
+        model = make_classifier(kind).fit(Z, np.where(hidden, -1, codes), ones > 0, ones)
         return float(np.mean(model.predict_proba(Z[hidden]).argmax(axis=1) == codes[hidden]))
 
     def combine(self, name: str, kind: str, space: Space) -> Combination:
@@ -237,10 +225,7 @@ class Task:
     def fit(
         self, best: Combination, trained_on: TrainedOn, codes: Codes | None = None
     ) -> tuple[CrossDomainClassifier, Combination]:
-        """Return a classifier trained on source, target or both, and the combination that it is of.
-
-        On the target alone it is logistic regression on the features as they are.
-        """
+        """Return a classifier and its combination; on the target alone it is plain logistic regression."""
         codes = self.codes if codes is None else codes
         if trained_on == "source":
             codes = np.where(self.source, codes, -1)
@@ -250,11 +235,7 @@ class Task:
         return self._train(best.classifier, best.space, codes), best
 
     def compare(self, best: Combination) -> tuple[TrainedOn, dict[str, float]]:
-        """Return what to train on, and the accuracies on labelled target rows that say so.
-
-        Both, unless the rows that another way alone gets right outnumber those that it alone gets wrong by
-        more than the standard error of the difference.
-        """
+        """Return what to train on, and the accuracies on labelled target rows that say so."""
         rows = np.flatnonzero(~self.source & (self.codes >= 0))
         if not rows.size:
             return "source", {}
@@ -272,12 +253,31 @@ class Task:
                 model, used = self.fit(best, trained_on, codes)
                 scores = model.predict_proba(used.space.rows[rows[left_out]])
                 right[trained_on][left_out] = scores.argmax(axis=1) == truth[left_out]
-        choice: TrainedOn = "both"
+        choice: TrainedOn = "both"  # unless another way is better by more than the standard error
         for other in TRAINED_ON[1:]:
             gain = right[other].astype(int) - right[choice]
             if gain.sum() > np.sqrt(np.abs(gain).sum()):
                 choice = other
         return choice, {name: float(each.mean()) for name, each in right.items()}
+
+
+def shared_classes(sources: Sequence[Domain], target: Domain) -> tuple[tuple[Any, ...], ...]:
+    """Return the classes of sources and labelled target rows, those of sources alone, of the target alone."""
+    ours = dict.fromkeys(name for each in sources for name in _names(each, default=True))
+    theirs = _names(target, default=False)
+    both = tuple(name for name in ours if name in theirs)
+    return both, *(tuple(name for name in names if name not in both) for names in (ours, theirs))
+
+
+def _labelled(domain: Domain, *, default: bool) -> AnyArray:
+    """Return the rows whose label is known: of those marked, or else of all or none."""
+    known = np.full(len(domain), default) if domain.labeled is None else domain.labeled
+    return np.asarray(known & (domain.codes >= 0))
+
+
+def _names(domain: Domain, *, default: bool) -> list[Any]:
+    codes = np.unique(domain.codes[_labelled(domain, default=default)])
+    return [domain.classes[code] for code in codes]
 
 
 def smoothness(neighbors: AnyArray, predicted: Codes) -> float:

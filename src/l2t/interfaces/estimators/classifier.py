@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import accuracy_score
-from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.utils import assert_all_finite
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
@@ -18,8 +18,8 @@ from l2t.domains import Domain, KnownClasses
 from l2t.domains.domain import label_array
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore
-from l2t.interfaces.estimators.stacking import Stack, is_source, known_labels
-from l2t.interfaces.estimators.transformer import FLOATS
+from l2t.interfaces.estimators.stacking import is_source, known_labels, split_domains
+from l2t.interfaces.estimators.transformer import FLOATS, seed_of
 from l2t.prediction import predict
 from l2t.prediction.training import TrainOn
 from l2t.reflection import ReflectionFunction
@@ -33,10 +33,8 @@ def _delegated(name: str, returned: str) -> Any:
 
     def exists(own: L2TClassifier) -> bool:
         if not isinstance(own.classifier, str):
-            getattr(
-                getattr(own, "estimator_", own.classifier), name
-            )  # its AttributeError tells more
-            return True
+            behind = getattr(own, "estimator_", own.classifier)
+            return bool(getattr(behind, name))  # its AttributeError tells more
         return name != "decision_function"
 
     def method(
@@ -50,11 +48,7 @@ def _delegated(name: str, returned: str) -> Any:
 
 
 class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Classify target rows from few labels, with the help of a source.
-
-    Features (those of several candidates, and the rows as they are) and classifiers are rehearsed together on
-    the source's classes and cross-validated on the labelled target rows; what should be best is used
-    (`l2t.predict`).
+    """Classify target rows from few labels, with the help of a source (`l2t.predict`).
 
     A plain Pipeline trains its classifier on the rows of both domains, and so predicts source classes. This
     one trains on rows that know the target's classes.
@@ -69,15 +63,10 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         classes, the labelled source rows, for which no target label is needed, or all labelled rows. "auto"
         is the target, and both where the source has the target's classes. Without `sample_domain` X stands
         for both domains, and all rows are trained on.
-    known : KnownClasses, optional
-        Further labelled rows with the same features. Rows of the target are removed from it.
-    store : str, path or ExperienceStore, optional
-        An experience store, or its URL: the classes of its labelled targets are known as well.
-    reflection : ReflectionFunction, str or path, optional
-        A reflection function: features are then those of the paper's search.
+    known, store, reflection : optional
+        Further known classes, the store of past targets and the reflection function, as for `l2t.predict`.
     balanced : bool, default=False
-        Whether all classes of the target are known to have about as many rows: then classifiers that assume
-        so are considered.
+        Whether all classes of the target have about as many rows, as for `l2t.predict`.
     random_state : int, RandomState or None, default=0
         The seed.
 
@@ -85,20 +74,16 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
     ----------
     classes_ : array
         The classes of the target, which can be predicted.
-    choice_ : str
-        The candidate whose features are used; "identity" for the rows as they are.
-    classifier_ : str
-        The classifier that is used.
+    choice_, classifier_ : str
+        The candidate whose features are used, "identity" for the rows as they are, and the classifier.
     report_ : Report
         Accuracies to expect, with transfer and without, and why this is used.
     model_ : Model or None
         What predicts, and can be saved; None for a classifier of scikit-learn, which is `estimator_`.
     inference_ : Inference
         What was transferred.
-    n_features_in_ : int
-        Features seen in `fit`.
-    feature_names_in_ : array of str
-        Their names, where X had any.
+    n_features_in_, feature_names_in_ : int, array of str
+        Features seen in `fit`, and their names where X had any.
 
     See Also
     --------
@@ -180,36 +165,32 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
                 "L2TClassifier requires y to be passed, but the target y is None"
             )
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2)
-        stack = Stack.of(X, column_or_1d(label_array(y), warn=True), sample_domain)
-        labels = np.asarray(stack.y)
-        known = _plain(labels[stack.known])
-        assert_all_finite(known, input_name="y")
-        check_classification_targets(known)
-        pair = stack.pair
+        labels = column_or_1d(label_array(y), warn=True)
+        pair, alone = split_domains(X, labels, sample_domain), sample_domain is None
+        known = known_labels(labels, sample_domain)
+        assert_all_finite(_plain(labels[known]), input_name="y")
+        check_classification_targets(_plain(labels[known]))
+        if alone and not known.all():
+            raise InvalidInputError(
+                "y must not be missing where sample_domain is not given, "
+                f"got NaN or None at row {int(known.argmin())}"
+            )
         names = getattr(self, "feature_names_in_", None)
-        target = Domain(
-            pair.target.X, pair.target.y, labeled=pair.target.labeled, feature_names=names
-        )
-        if sample_domain is None:
-            _all_known(stack)
         found = predict(
-            [] if sample_domain is None else pair.source,
-            target,
-            classifier=self.classifier
-            if isinstance(self.classifier, str)
-            else clone(self.classifier),
-            train_on="target" if sample_domain is None else self.train_on,
+            [] if alone else pair.source,
+            Domain(pair.target.X, pair.target.y, labeled=pair.target.labeled, feature_names=names),
+            classifier=clone(self.classifier, safe=False),
+            train_on="target" if alone else self.train_on,
             balanced=self.balanced,
             known=self.known,
             store=self.store,
             reflection=self.reflection,
-            random_state=self._seed(),
+            random_state=seed_of(self.random_state),
         )
         self.choice_, self.classifier_, self.report_ = found.choice, found.classifier, found.report
         self.inference_, self.model_ = found.inference, found.model
-        self.classes_ = found.classes
-        if labels.dtype != object:
-            self.classes_ = self.classes_.astype(labels.dtype)
+        kept = found.classes.dtype if labels.dtype == object else labels.dtype
+        self.classes_ = found.classes.astype(kept)
         return self
 
     def predict(
@@ -247,12 +228,8 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
         Parameters
         ----------
-        X : array, DataFrame or sparse matrix of shape (n, m)
-            Rows.
-        y : array-like of shape (n,)
-            Their labels.
-        sample_weight : array-like of shape (n,), optional
-            Their weights.
+        X, y, sample_weight
+            Rows, their labels and, optionally, their weights.
         sample_domain : array-like of shape (n,), optional
             Where it is given, the labelled target rows alone count, so that a cross-validation on rows
             of both domains measures what is wanted.
@@ -288,24 +265,10 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
             return np.asarray(self.classes_[found.argmax(axis=1)])
         return np.log(found) if method == "predict_log_proba" else found
 
-    def _seed(self) -> int:
-        if isinstance(self.random_state, int | np.integer):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _all_known(stack: Stack) -> None:
-    """Reject rows without a label where X stands for both domains."""
-    if not stack.known.all():
-        raise InvalidInputError(
-            "y must not be missing where sample_domain is not given, "
-            f"got NaN or None at row {int(stack.known.argmin())}"
-        )
 
 
 def _plain(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:

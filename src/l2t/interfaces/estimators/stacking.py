@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,18 +9,14 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_consistent_length
 
 from l2t.domains import Domain, DomainPair
-from l2t.domains.domain import label_array
 from l2t.exceptions import InvalidInputError
 from l2t.prediction.training import UNLABELED, as_domain, is_mark
 from l2t.prediction.training import known_labels as labels_there
 
-__all__ = ["Stack", "is_source", "known_labels", "stack_domains"]
+__all__ = ["is_source", "known_labels", "split_domains", "stack_domains"]
 
 Mask = npt.NDArray[np.bool_]
 Stacked = tuple[npt.NDArray[Any], npt.NDArray[Any] | None, npt.NDArray[np.int64]]
-
-#: What `stack_domains` writes into `sample_domain`.
-SOURCE, TARGET = 1, -1
 
 
 def stack_domains(source: Any, target: Any) -> Stacked:
@@ -60,7 +55,7 @@ def stack_domains(source: Any, target: Any) -> Stacked:
             "give that class another name"
         )
     X = np.concatenate([pair.source.X, pair.target.X])
-    return X, _column(values, ns), np.repeat([SOURCE, TARGET], [ns, nt])
+    return X, _column(values, ns), np.repeat([1, -1], [ns, nt])
 
 
 def _labels(domain: Domain, known: Mask) -> list[Any]:
@@ -78,55 +73,30 @@ def _column(values: list[Any], ns: int) -> npt.NDArray[Any] | None:
         return np.array(values)
     if kinds == {int} and None not in values[:ns]:
         return np.array([UNLABELED if value is None else value for value in values])
-    if float in kinds and kinds <= {int, float}:
-        return np.array([np.nan if value is None else value for value in values])
-    column = np.empty(len(values), dtype=object)
-    column[:] = values
-    return column
+    numbers = float in kinds and kinds <= {int, float}
+    return np.array(values, dtype=float if numbers else object)
 
 
-@dataclass(frozen=True, eq=False)
-class Stack:
-    """Rows of both domains, with masks of their domain and labels.
-
-    All rows belong to both domains where `sample_domain` was not given; `known` rows are labelled.
-    """
-
-    X: Any
-    y: npt.NDArray[Any] | None
-    source: Mask
-    target: Mask
-    known: Mask
-
-    @classmethod
-    def of(cls, X: Any, y: Any, sample_domain: Any) -> Stack:
-        """Tell the domains apart, and check that there are two."""
-        n = X.shape[0]
-        source = target = np.ones(n, dtype=bool)
-        if sample_domain is not None:
-            source = is_source(sample_domain)
-            check_consistent_length(X, source)
-            target = ~source
-            if not (source.any() and target.any()):
-                raise InvalidInputError(
-                    f"sample_domain must mark rows of both domains, got {int(source.sum())} source "
-                    f"and {int(target.sum())} target rows; leave it out to let X stand for both"
-                )
-        if y is None:
-            return cls(X, None, source, target, np.zeros(n, dtype=bool))
-        y = label_array(y)
-        check_consistent_length(X, y)
-        return cls(X, y, source, target, known_labels(y, sample_domain))
-
-    @property
-    def pair(self) -> DomainPair:
-        """The domains; target rows that are labelled are marked as such."""
-        return DomainPair(self._domain(self.source, "source"), self._domain(self.target, "target"))
-
-    def _domain(self, rows: Mask, name: str) -> Domain:
-        if self.y is None:
-            return Domain(self.X[rows], name=name)
-        return Domain(self.X[rows], self.y[rows], labeled=self.known[rows], name=name)
+def split_domains(X: Any, y: Any, sample_domain: Any) -> DomainPair:
+    """Return the domains, with the labelled rows marked; X is both where `sample_domain` is None."""
+    source = target = np.ones(X.shape[0], dtype=bool)
+    if sample_domain is not None:
+        source = is_source(sample_domain)
+        check_consistent_length(X, source)
+        target = ~source
+        if not (source.any() and target.any()):
+            raise InvalidInputError(
+                f"sample_domain must mark rows of both domains, got {int(source.sum())} source "
+                f"and {int(target.sum())} target rows; leave it out to let X stand for both"
+            )
+    if y is None:
+        return DomainPair(Domain(X[source], name="source"), Domain(X[target], name="target"))
+    check_consistent_length(X, y)
+    known = known_labels(y, sample_domain)
+    return DomainPair(
+        Domain(X[source], y[source], labeled=known[source], name="source"),
+        Domain(X[target], y[target], labeled=known[target], name="target"),
+    )
 
 
 def is_source(sample_domain: Any) -> Mask:

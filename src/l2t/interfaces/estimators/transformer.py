@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from inspect import signature
+from traceback import walk_stack
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,13 +26,13 @@ from l2t.algorithms import Algorithm, LatentFactors
 from l2t.domains import DomainPair, KnownClasses
 from l2t.domains.domain import label_array
 from l2t.exceptions import InvalidInputError, L2TWarning
-from l2t.experiences import ExperienceStore, open_store
+from l2t.experiences import ExperienceStore
 from l2t.inference import infer
 from l2t.inference.candidates import Wanted
-from l2t.interfaces.estimators.stacking import Stack, known_labels
+from l2t.interfaces.estimators.stacking import known_labels, split_domains
+from l2t.prediction.training import known_classes
 from l2t.reflection import ReflectionFunction
 from l2t.rehearsal.rehearsal import with_known
-from l2t.validation import instance_of
 
 __all__ = ["L2TTransformer"]
 
@@ -62,21 +62,16 @@ class L2TTransformer(
     candidates : sequence of names or algorithms, or mapping from names to W, optional
         For "l2t": what to choose from, beside "identity"; by default "spectrum", "classes" and
         "classes+spectrum". Without source labels and other known classes, "spectrum" and "identity" compete.
-    known : KnownClasses, optional
-        Further labelled rows with the same features. Rows of the target are removed from it.
-    store : str, path or ExperienceStore, optional
-        An experience store, or its URL: the classes of its labelled targets are known as well.
+    known, store : optional
+        Further known classes and the store of past targets, or its URL, as for `l2t.predict`.
     reflection : ReflectionFunction, str or path, optional
-        For "paper": a function, or its file; by default the one that ships. A `ReflectionFunction` implies
-        ``method="paper"``, as in `l2t.infer`.
+        For "paper", which it implies as in `l2t.infer`; by default the function that ships.
     n_components : int, optional
         Columns of W, at most (for "gfk" half of them). By default all that a candidate has; 20 or as many as
         there can be for "paper" and for a base algorithm. A single "identity", "spectrum", "classes" or
         "classes+spectrum" keeps all its columns.
-    n_labels : int, optional
-        How many labelled target rows there will be, where none are labelled yet.
-    n_classes : int, optional
-        How many classes the target has; by default those of its labelled rows, or 3.
+    n_labels, n_classes : int, optional
+        Labelled rows and classes of the target, where its labelled rows do not say so, as for `l2t.infer`.
     random_state : int, RandomState or None, default=0
         The seed.
 
@@ -90,14 +85,10 @@ class L2TTransformer(
         "no-transfer" where the choice is "identity", so that `transform` returns X.
     predicted_ : float or None
         The predicted improvement ratio of the choice; None for a single algorithm.
-    inference_ : Inference or None
-        The complete result, with all candidates; None for a single algorithm.
-    factors_ : LatentFactors or None
-        The complete result of a single algorithm; None otherwise.
-    n_features_in_ : int
-        Features seen in `fit`.
-    feature_names_in_ : array of str
-        Their names, where X had any.
+    inference_, factors_ : Inference or None, LatentFactors or None
+        The complete result: the first with all candidates, the second of a single algorithm.
+    n_features_in_, feature_names_in_ : int, array of str
+        Features seen in `fit`, and their names where X had any.
 
     See Also
     --------
@@ -168,7 +159,11 @@ class L2TTransformer(
             The fitted transformer.
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2)
-        pair = Stack.of(X, _one_column(y), sample_domain).pair
+        labels = None if y is None else label_array(y)
+        if labels is not None and labels.ndim == 2:  # several columns are no classes
+            labels = labels[:, 0] if labels.shape[1] == 1 else None
+        pair = split_domains(X, labels, sample_domain)
+        known = known_classes(self.known, self.store, pair.n_features)
         if y is None and self._name == "itl":
             raise InvalidInputError(
                 "method='itl' requires y to be passed, but the target y is None; it uses source labels"
@@ -182,13 +177,13 @@ class L2TTransformer(
                 self.n_labels,
                 n_classes=self.n_classes,
                 candidates=self.candidates,
-                known=self._known_classes(pair),
+                known=known,
                 method="paper" if self._name == "paper" else None,
-                random_state=self._seed(),
+                random_state=seed_of(self.random_state),
             )
             self.choice_, self.predicted_, W = found.choice, found.predicted, found.W
         else:
-            self.factors_ = self._fit_algorithm(pair)
+            self.factors_ = self._fit_algorithm(pair, known)
             self.choice_, W = self.factors_.algorithm, self.factors_.W
         self.verdict_ = "no-transfer" if self.choice_ == "identity" else "transfer"
         self.W_ = W.astype(X.dtype, copy=False)
@@ -229,11 +224,9 @@ class L2TTransformer(
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Return "l2ttransformer0", "l2ttransformer1" ..., or the input's names if nothing is transferred."""
         check_is_fitted(self)
-        if self.verdict_ == "no-transfer":
-            names = OneToOneFeatureMixin.get_feature_names_out(self, input_features)
-        else:
-            names = ClassNamePrefixFeaturesOutMixin.get_feature_names_out(self, input_features)
-        return np.asarray(names)
+        same = self.verdict_ == "no-transfer"
+        mixin = OneToOneFeatureMixin if same else ClassNamePrefixFeaturesOutMixin
+        return np.asarray(mixin.get_feature_names_out(self, input_features))
 
     @property
     def _n_features_out(self) -> int:
@@ -244,45 +237,24 @@ class L2TTransformer(
         method = self.method
         return method.lower() if isinstance(method, str) else str(getattr(method, "name", None))
 
-    def _known_classes(self, pair: DomainPair) -> KnownClasses | None:
-        """Return the known classes beside those of the source."""
-        if self.known is not None:
-            instance_of("known", self.known, KnownClasses)
-        if self.store is None:
-            return self.known
-        if isinstance(self.store, ExperienceStore):
-            past = KnownClasses(self.store.targets(n_features=pair.n_features))
-        else:
-            with open_store(self.store, create=False) as store:
-                past = KnownClasses(store.targets(n_features=pair.n_features))
-        return past if self.known is None else self.known.merge(past)
-
-    def _fit_algorithm(self, pair: DomainPair) -> LatentFactors:
+    def _fit_algorithm(self, pair: DomainPair, known: KnownClasses | None) -> LatentFactors:
         """Fit a single algorithm, with the known classes where it uses any."""
-        known = self._known_classes(pair)
-        if known is not None:
-            known = KnownClasses([pair.source]).merge(known).without(pair.target)
-        with warnings.catch_warnings():
-            if self.n_components is None and isinstance(self.method, str):
-                warnings.simplefilter("ignore", L2TWarning)  # as many as there can be
-            algorithm = self._algorithm()
-            return (algorithm if known is None else with_known(algorithm, known)).fit(pair)
-
-    def _algorithm(self) -> Algorithm:
-        if not isinstance(self.method, str) and isinstance(self.method, Algorithm):
-            return self.method
-        if self._name not in algorithms.names():
+        named = isinstance(self.method, str) or not isinstance(self.method, Algorithm)
+        if named and self._name not in algorithms.names():
             raise InvalidInputError(
                 f"method must be {', '.join(CHOOSING)}, one of {', '.join(algorithms.names())}, or an "
                 f"algorithm, got {self.method!r}"
             )
-        params = {"n_components": self.n_components, "random_state": self._seed()}
-        return algorithms.make_all("method", self._name, **params)[0]
-
-    def _seed(self) -> int:
-        if isinstance(self.random_state, int | np.integer):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
+        params = {"n_components": self.n_components, "random_state": seed_of(self.random_state)}
+        wanted = self._name if named else self.method
+        (algorithm,) = algorithms.make_all("method", wanted, **params)
+        if known is not None:
+            known = KnownClasses([pair.source]).merge(known).without(pair.target)
+            algorithm = with_known(algorithm, known)
+        with warnings.catch_warnings():
+            if self.n_components is None and named:
+                warnings.simplefilter("ignore", L2TWarning)  # as many as there can be
+            return algorithm.fit(pair)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -293,27 +265,17 @@ class L2TTransformer(
 
 
 def _classifier_follows(transformer: L2TTransformer) -> bool:
-    """Tell whether a Pipeline of scikit-learn is fitting this transformer, with a classifier at its end.
-
-    A step does not know of those behind it; the calls that lead here do.
-    """
-    frame = sys._getframe(1)
-    for _ in range(12):
+    """Tell whether a Pipeline is fitting this transformer, with a classifier that trains on all rows."""
+    for frame, _ in walk_stack(None):  # a step does not know of those behind it; its callers do
         inside = frame.f_locals
         if inside.get("cloned_transformer") is transformer and "self" in inside:
             last = inside["self"].steps[-1][1]
             return is_classifier(last) and "sample_domain" not in signature(last.fit).parameters
-        if frame.f_back is None:
-            break
-        frame = frame.f_back
     return False
 
 
-def _one_column(y: Any) -> Any:
-    """Return labels of one column; None for several, which are no classes."""
-    if y is None:
-        return None
-    array = label_array(y)
-    if array.ndim == 2:
-        return array[:, 0] if array.shape[1] == 1 else None
-    return array
+def seed_of(random_state: int | np.random.RandomState | None) -> int:
+    """Return the seed that a random state of scikit-learn gives."""
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))

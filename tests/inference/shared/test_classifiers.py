@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from l2t.algorithms.jda import class_gap_weights, conditional_share, unit_rows
-from l2t.inference.shared.classifiers import CLASSIFIERS, make_classifier
-from l2t.inference.shared.manifold import ManifoldClassifier
+from l2t.inference.shared.classifiers import CLASSIFIERS, ManifoldClassifier, make_classifier
 from l2t.numerics import cosine_graph, mean_gap_weights
 
 
@@ -28,7 +27,7 @@ def fitted(kind, task):
 
 def test_the_solution_satisfies_its_equation(task):
     Z, codes, source = task
-    model = ManifoldClassifier(n_neighbors=5)
+    model = ManifoldClassifier()
     model.fit(Z, np.where(source, codes, -1), source, np.ones(60))
     K = np.exp(-((Z[:, None] - Z) ** 2).sum(axis=2) / 2)
     predicted = model.decision_function(Z)[30:].argmax(axis=1)
@@ -37,7 +36,7 @@ def test_the_solution_satisfies_its_equation(task):
     classes = class_gap_weights(30, 60, np.arange(30), codes[:30], predicted)
     G = np.hstack([domains, classes * np.sqrt(share)])
     M = G @ G.T / np.linalg.norm(G @ G.T)
-    graph = cosine_graph(Z, 5).toarray()
+    graph = cosine_graph(Z, 10).toarray()
     root = np.diag(graph.sum(axis=1) ** -0.5)
     L = np.eye(60) - root @ graph @ root
     E = np.diag(source.astype(float))
