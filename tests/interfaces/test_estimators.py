@@ -68,15 +68,21 @@ def shared(pair):
 
 # scikit-learn's own checks. `check_array_api_input` skips unless scipy was imported under SCIPY_ARRAY_API=1:
 # `test_array_api` below runs it so.
+@parametrize_with_checks([L2TTransformer(), L2TTransformer("gfk")])
+def test_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
 @parametrize_with_checks(
     [
-        *(L2TTransformer(method) for method in WITHOUT_CLASSES),
+        *(L2TTransformer(method) for method in WITHOUT_CLASSES if method not in ("l2t", "gfk")),
         L2TClassifier(),
         L2TClassifier("label spreading"),
         L2TClassifier(LogisticRegression(max_iter=2000)),
     ]
 )
-def test_contract(estimator, check):
+def test_contract_of_others(estimator, check):
     check(estimator)
 
 
