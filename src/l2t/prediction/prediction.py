@@ -163,14 +163,12 @@ def predict(
     if isinstance(classifier, str) or not hasattr(classifier, "fit"):
         one_of("classifier", classifier, ("auto", *CLASSIFIERS))
     aim = as_domain(target, "target")
-    origins = [
-        as_domain(each, "source") for each in (sources if isinstance(sources, list) else [sources])
-    ]
+    given = sources if isinstance(sources, list) else [sources]
+    origins = [as_domain(each, "source") for each in given]
     training = training_rows(origins, aim, train_on)
     with few_threads(sum(len(each) for each in (aim, *origins)) * aim.n_features):
-        work = _Work(
-            origins, aim, training, known_classes(known, store, aim.n_features), seed(random_state)
-        )
+        past = known_classes(known, store, aim.n_features)
+        work = _Work(origins, aim, training, past, seed(random_state))
         return work.predict(classifier, balanced, reflection, callback or (lambda stage: None))
 
 

@@ -61,10 +61,8 @@ class SharedInference:
         All that was compared, in order.
     weights : tuple of float
         For each source in order, 1 where it is used and 0 where its features do not tell its own classes.
-    accuracies : mapping of str to float
-        Accuracy on labelled target rows, cross-validated, by what was trained on; empty without any.
-    failed : mapping of str to str
-        Why a candidate could not be used.
+    accuracies, failed : mapping from str
+        Accuracies on labelled target rows by what was trained on; and why candidates could not be used.
     """
 
     chosen: Combination

@@ -104,13 +104,12 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
     >>> from l2t.domains import PairSampler, digits, mnist, normalize
     >>> from l2t.interfaces.estimators import stack_domains
     >>> pair = PairSampler(normalize(digits()), normalize(mnist()), 1)[0]
-    >>> names, codes = np.array(pair.target.classes), pair.target.codes
-    >>> few = np.concatenate([np.flatnonzero(codes == c)[:5] for c in range(3)])
-    >>> yt = np.full(len(codes), None)
-    >>> yt[few] = names[codes[few]]
-    >>> X, y, sample_domain = stack_domains(pair.source, (pair.target.X, yt))
+    >>> codes = pair.target.codes
+    >>> few = np.isin(np.arange(len(codes)), [np.flatnonzero(codes == c)[:5] for c in range(3)])
+    >>> target = Domain(pair.target.X, pair.target.y, labeled=few)
+    >>> X, y, sample_domain = stack_domains(pair.source, target)
     >>> classifier = L2TClassifier().fit(X, y, sample_domain=sample_domain)
-    >>> classifier.classes_.tolist() == names.tolist()
+    >>> classifier.classes_.tolist() == list(pair.target.classes)
     True
     """
 
