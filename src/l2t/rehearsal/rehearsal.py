@@ -22,6 +22,7 @@ from l2t.algorithms import Algorithm
 from l2t.domains import KnownClasses
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning, StoreError
 from l2t.experiences import evaluate
+from l2t.experiences.evaluation import MIN_TEST_ROWS
 from l2t.experiences.store import ExperienceStore
 from l2t.rehearsal.plays import Play, draw_plays, playing_classes
 from l2t.statistics import mutual_share
@@ -147,7 +148,8 @@ def rehearse(
     playing = playing_classes(known, n_classes)
     if not (playing and n_plays):
         return NONE
-    rows = min(ROWS_PER_CLASS, key=lambda each: abs(np.log(each / rows_per_class)))
+    enough = [each for each in ROWS_PER_CLASS if playing * (each - 2) >= MIN_TEST_ROWS]
+    rows = min(enough, key=lambda each: abs(np.log(each / rows_per_class)))
     alike = min(n_classes, known.n_classes)
     stage = _Stage(known, playing, alike, rows, n_plays, random_state, store)
     plain = stage.accuracies(None)
