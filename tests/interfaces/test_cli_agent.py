@@ -13,12 +13,11 @@ import pytest
 from typer.testing import CliRunner
 
 from l2t import (
-    DomainPair,
     PairSampler,
     infer,
     load_reflection,
-    normalize,
     open_store,
+    prepare,
     read_domain,
     write_domain,
 )
@@ -54,14 +53,14 @@ def test_ask_and_tell(files, tmp_path):
     asked = json.loads(
         run("ask", *sides, "--store", store, "--labels", 3, "-o", out, "--format", "json")
     )
-    found = infer(DomainPair(*(normalize(read_domain(side)) for side in sides)), n_labels=3)
+    pair = prepare(*map(read_domain, sides)).pair
+    found = infer(pair, n_labels=3)
     assert (asked["labels"], asked["version"], asked["choice"]) == (3, 1, found.choice)
     assert (asked["low"], asked["high"]) == found.interval
     assert asked["predicted_improvement"] == found.predicted
     with open_store(store) as opened:
         W = opened.suggested_run(asked["id"]).W
-    target = normalize(read_domain(files / "target.csv"))
-    expected = target.X @ W if asked["verdict"] == "transfer" else read_domain(sides[1]).X
+    expected = pair.target.X @ W if asked["verdict"] == "transfer" else read_domain(sides[1]).X
     np.testing.assert_allclose(read_domain(out).X, expected, atol=1e-5)
     accuracies = ("--before", 0.5, "--after", 0.6)
     told = run("tell", asked["id"][:5], "--store", store, *accuracies, "--format", "json")

@@ -204,7 +204,10 @@ def test_a_mistake_gets_one_sentence_that_puts_it_right(mistake, wrong, l2t):
     [
         ("transfer source.csv", "Missing argument 'TARGET'"),
         ("transfer source.csv target.csv --normalise rows", "No such option"),
-        ("transfer source.csv target.csv --normalize row", "'rows', 'zscore', 'none'"),
+        (
+            "transfer source.csv target.csv --normalize row",
+            "'auto', 'none', 'rows', 'centred', 'zscore'",
+        ),
         ("transfer source.csv target.csv --labels 0", "--labels"),
         ("explain source.csv", "a source and a target file are needed, got 1 file(s)"),
         ("explain --plot why.png", "name a source and a target"),

@@ -76,7 +76,7 @@ def test_learning_is_repeated_from_its_file(l2t):
         ("label = 3", "mine.toml: label must be text in quotes, got 3"),
         ("one-per-pair = 1", "mine.toml: one-per-pair must be true or false, got 1"),
         ('ignore = "id"', "mine.toml: ignore must be a list of which each is text in quotes"),
-        ('normalize = "row"', "'rows', 'zscore', 'none'"),
+        ('normalize = "row"', "'auto', 'none', 'rows', 'centred', 'zscore'"),
         (
             "pair = 3",
             "mine.toml: pair is not one of its settings, which are source, target, store,",

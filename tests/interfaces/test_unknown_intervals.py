@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from l2t.domains import DomainPair, PairSampler, digits, mnist, normalize, read_domain, write_domain
+from l2t.domains import PairSampler, digits, mnist, prepare, read_domain, write_domain
 from l2t.inference import infer
 from l2t.interfaces.dashboard.work import _summary
 from l2t.reflection.forecast import Expectation, Forecast
@@ -30,7 +30,7 @@ def sides(tmp_path_factory):
 
 
 def test_the_library_returns_it(sides):
-    pair = DomainPair(*(normalize(read_domain(side)) for side in sides))
+    pair = prepare(*map(read_domain, sides)).pair
     found = infer(pair, n_labels=3)
     assert found.choice != "identity"
     assert found.interval == (0.0, math.inf)

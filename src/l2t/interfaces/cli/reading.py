@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from l2t.domains import DomainPair, KnownClasses, Table, normalize, read_tables
+from l2t.domains import KnownClasses, Preparation, Table, prepare, read_tables
 from l2t.domains.files import check_writable
 from l2t.domains.files._disk import reading as file_errors
 from l2t.domains.files._formats import format_to_read
@@ -18,7 +18,7 @@ from l2t.interfaces.cli.output import say
 from l2t.plots import check_figure_path
 
 __all__ = ["check_outputs", "free_path", "known_classes", "read_features", "read_files"]
-__all__ += ["read_pair", "shown_url"]
+__all__ += ["read_pair", "say_prepared", "shown_url"]
 
 _FORMATS = {"domain": ("npz", "csv", "parquet"), "table": ("csv", "parquet")}
 
@@ -93,8 +93,8 @@ def read_features(
 
 def read_pair(
     source: Path, target: Path, *, reading: dict[str, Any], how: str, quiet: bool
-) -> tuple[dict[str, Table], DomainPair]:
-    """Return the source and the target as they are, and as a normalized pair; say what is odd."""
+) -> tuple[dict[str, Table], Preparation]:
+    """Return the source and the target as they are, and prepared; say what is odd."""
     first, second = read_files([source, target], reading, quiet)
     label = reading["label"]
     for table in (first, second):
@@ -107,8 +107,13 @@ def read_pair(
             "the source comes first; are they in the wrong order?",
             quiet,
         )
-    pair = DomainPair(normalize(first.domain, how), normalize(second.domain, how))
-    return {"source": first, "target": second}, pair
+    return {"source": first, "target": second}, prepare(first.domain, second.domain, how)
+
+
+def say_prepared(found: Preparation, how: str, quiet: bool) -> None:
+    """Say how data were prepared, and why, where that was proposed."""
+    if how == "auto":
+        say(f"prepared: {found.reason}; --normalize {found.how} asks for the same", quiet)
 
 
 def known_classes(url: str | None, n_features: int, quiet: bool) -> KnownClasses | None:

@@ -31,7 +31,7 @@ def ask(
     reading: options.Reading,
     labels: options.Labels = None,
     classes: options.Classes = None,
-    normalize: options.Normalize = "rows",
+    normalize: options.Normalize = "auto",
     explore: Annotated[
         float, typer.Option(min=0, max=1, help="The probability of trying another candidate.")
     ] = 0.0,
@@ -49,13 +49,15 @@ def ask(
     from l2t.agent import Agent
     from l2t.experiences import open_store
     from l2t.interfaces.cli import results
-    from l2t.interfaces.cli.reading import check_outputs, read_pair, shown_url
+    from l2t.interfaces.cli.reading import check_outputs, read_pair, say_prepared, shown_url
 
     check_outputs((output, "domain"), inputs=[source, target], store=url, force=force)
-    tables, pair = read_pair(source, target, reading=reading, how=normalize, quiet=quiet)
+    tables, prepared = read_pair(source, target, reading=reading, how=normalize, quiet=quiet)
+    pair = prepared.pair
     with open_store(url) as store:
         agent = Agent(store, explore=explore, random_state=seed)
         found = agent.ask(pair, labels, n_classes=classes)
+    say_prepared(prepared, normalize, quiet)
     record = {"id": found.id, **results.expectation(source, target, pair, found)}
     if format is Format.table:
         assert found.inference is not None  # it was asked just now

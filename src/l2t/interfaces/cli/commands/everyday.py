@@ -67,7 +67,7 @@ def transfer(
     method: options.How = None,
     reflection: options.Reflection = None,
     components: Annotated[int | None, number("Columns of the output, at most.")] = None,
-    normalize: options.Normalize = "rows",
+    normalize: options.Normalize = "auto",
     source_output: Annotated[Path | None, file("Write the transformed source.")] = None,
     w_output: Annotated[Path | None, file("Write the matrix of the transfer (.npy).")] = None,
     plot: Annotated[
@@ -92,7 +92,7 @@ def transfer(
     """
     from l2t.inference import infer
     from l2t.interfaces.cli import results
-    from l2t.interfaces.cli.reading import check_outputs, known_classes, read_pair
+    from l2t.interfaces.cli.reading import check_outputs, known_classes, read_pair, say_prepared
 
     wanted = options.inference_options(context) | {
         "method": options.chosen_method(method, reflection, candidates=candidates, store=store),
@@ -103,11 +103,13 @@ def transfer(
     outputs = [(path, "domain") for path in sides.values()]
     outputs += [(w_output, "matrix"), (plot, "figure")]
     check_outputs(*outputs, inputs=[source, target, reflection], store=store, force=force)
-    tables, pair = read_pair(source, target, reading=reading, how=normalize, quiet=quiet)
+    tables, prepared = read_pair(source, target, reading=reading, how=normalize, quiet=quiet)
+    pair = prepared.pair
     known = known_classes(store, pair.n_features, quiet)
     if pair.source.y is None and not (known and known.n_classes):
         say(f"note: {source} {NO_LABELS}", quiet)
     found = infer(pair, known=known, **wanted)
+    say_prepared(prepared, normalize, quiet)
     record = results.expectation(source, target, pair, found) | results.measured(pair.target, found)
     if format is Format.table:
         show_record(results.for_people(record), format)
@@ -134,7 +136,7 @@ def rank(
     classes: options.Classes = None,
     candidates: options.Candidates = None,
     store: options.KnownStore = None,
-    normalize: options.Normalize = "rows",
+    normalize: options.Normalize = "auto",
     seed: options.Seed = 0,
     format: options.As = Format.table,
     quiet: options.Quiet = False,
@@ -144,15 +146,18 @@ def rank(
     The target comes first, then the sources. A source that adds 1.05 should multiply the accuracy by 1.05,
     compared with the best transfer that needs no source. 'predicted' is the accuracy ratio over no transfer.
     """
-    from l2t.domains import normalize as normalized
+    from l2t.domains import normalize as scaled
+    from l2t.domains import prepare
     from l2t.inference import rank_sources
-    from l2t.interfaces.cli.reading import free_path, known_classes, read_files
+    from l2t.interfaces.cli.reading import free_path, known_classes, read_files, say_prepared
     from l2t.reflection.calibration import finite_interval
 
     tables = read_files([*sources, target], reading, quiet)
-    *read, last = (normalized(table.domain, normalize) for table in tables)
+    prepared = prepare(tables[0].domain, tables[-1].domain, normalize)
+    *read, last = (scaled(table.domain, prepared.how) for table in tables)
     known = known_classes(store, last.n_features, quiet)
     ranked = rank_sources(last, read, known=known, **options.inference_options(context))
+    say_prepared(prepared, normalize, quiet)
     rows: list[dict[str, Any]] = []
     for place, each in enumerate(ranked, start=1):
         low, high = finite_interval(each.inference.interval) or (None, None)

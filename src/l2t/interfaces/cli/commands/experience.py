@@ -133,13 +133,15 @@ def learn(
 
 
 def _labelled(files: list[Path], reading: options.Reading, how: str, quiet: bool) -> list[Domain]:
-    from l2t.domains import normalize
-    from l2t.interfaces.cli.reading import read_files
+    from l2t.domains import normalize, prepare
+    from l2t.interfaces.cli.reading import read_files, say_prepared
 
     tables = read_files(files, reading, quiet)
     for path in (table.path for table in tables if table.domain.y is None):
         raise InvalidInputError(f"{path}: has no labels; say --label with the name of their column")
-    return [normalize(table.domain, how) for table in tables]
+    found = prepare(tables[0].domain, tables[-1].domain, how)
+    say_prepared(found, how, quiet)
+    return [normalize(table.domain, found.how) for table in tables]
 
 
 def _collect(

@@ -39,7 +39,7 @@ def explain(
     ] = None,
     method: options.How = None,
     reflection: options.Reflection = None,
-    normalize: options.Normalize = "rows",
+    normalize: options.Normalize = "auto",
     plot: Annotated[Path | None, file("Draw a picture (.png, .svg or .pdf).")] = None,
     force: options.Force = False,
     seed: options.Seed = 0,
@@ -52,7 +52,7 @@ def explain(
     kernels, and --plot draws them. Without files, tell what the reflection function has learned.
     """
     from l2t.inference import infer
-    from l2t.interfaces.cli.reading import check_outputs, known_classes, read_pair
+    from l2t.interfaces.cli.reading import check_outputs, known_classes, read_pair, say_prepared
     from l2t.reflection import load_reflection
 
     if pair and len(pair) != 2:
@@ -70,13 +70,17 @@ def explain(
         assert function is not None
         _show_function(function, format)
         return
-    _, domains = read_pair(pair[0], pair[1], reading=reading, how=normalize, quiet=quiet)
+    _, prepared = read_pair(pair[0], pair[1], reading=reading, how=normalize, quiet=quiet)
+    domains = prepared.pair
     if function is not None:
         found = infer(domains, function, n_labels=labels, method="paper")
+        say_prepared(prepared, normalize, quiet)
         _show_prediction(function, found, store, plot, format, quiet=quiet)
         return
     known = known_classes(store, domains.n_features, quiet)
-    _show_candidates(infer(domains, known=known, **options.inference_options(context)), format)
+    candidates_found = infer(domains, known=known, **options.inference_options(context))
+    say_prepared(prepared, normalize, quiet)
+    _show_candidates(candidates_found, format)
 
 
 def _show_candidates(found: Inference, format: Format) -> None:

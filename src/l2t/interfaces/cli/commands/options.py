@@ -45,9 +45,10 @@ Labels = Annotated[
     number("How many labelled target rows to predict for; where you have some, their number."),
 ]
 Normalize = Annotated[
-    Literal["rows", "zscore", "none"],
+    Literal["auto", "none", "rows", "centred", "zscore"],
     typer.Option(
-        help="First divide rows by their norm, give columns unit variance, or do nothing."
+        help="First do nothing, divide rows by their norm, subtract the mean before that, or give columns "
+        "unit variance; auto: what does best on the labelled rows of the source."
     ),
 ]
 Reflection = Annotated[
