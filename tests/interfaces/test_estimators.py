@@ -37,6 +37,7 @@ HOPEFUL = ReflectionFunction(beta=np.full(33, 0.01), mu=0.01, b=0.3)
 DOUBTFUL = ReflectionFunction(beta=np.full(33, 0.01), mu=0.01, b=3.0)
 
 #: The geometry of known classes needs a source that is not the target itself.
+pytestmark = pytest.mark.slow  # scikit-learn checks every estimator in hundreds of ways
 WITHOUT_CLASSES = ("l2t", "paper", "identity", "spectrum", *l2t.algorithms.PAPER)
 METHODS = ("l2t", "paper", *l2t.algorithms.names())
 
@@ -68,21 +69,15 @@ def shared(pair):
 
 # scikit-learn's own checks. `check_array_api_input` skips unless scipy was imported under SCIPY_ARRAY_API=1:
 # `test_array_api` below runs it so.
-@parametrize_with_checks([L2TTransformer(), L2TTransformer("gfk")])
-def test_contract(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.slow
 @parametrize_with_checks(
     [
-        *(L2TTransformer(method) for method in WITHOUT_CLASSES if method not in ("l2t", "gfk")),
+        *(L2TTransformer(method) for method in WITHOUT_CLASSES),
         L2TClassifier(),
         L2TClassifier("label spreading"),
         L2TClassifier(LogisticRegression(max_iter=2000)),
     ]
 )
-def test_contract_of_others(estimator, check):
+def test_contract(estimator, check):
     check(estimator)
 
 
