@@ -33,11 +33,12 @@ from l2t.interfaces.estimators.transformer import seed_of
 from reproduction.office_caltech import load_office_caltech
 
 #: Functions that expect much of any W, and little.
+pytestmark = pytest.mark.slow  # scikit-learn checks every estimator in hundreds of ways
+
 HOPEFUL = ReflectionFunction(beta=np.full(33, 0.01), mu=0.01, b=0.3)
 DOUBTFUL = ReflectionFunction(beta=np.full(33, 0.01), mu=0.01, b=3.0)
 
 #: The geometry of known classes needs a source that is not the target itself.
-pytestmark = pytest.mark.slow  # scikit-learn checks every estimator in hundreds of ways
 WITHOUT_CLASSES = ("l2t", "paper", "identity", "spectrum", *l2t.algorithms.PAPER)
 METHODS = ("l2t", "paper", *l2t.algorithms.names())
 
