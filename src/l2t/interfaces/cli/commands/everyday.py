@@ -93,6 +93,7 @@ def transfer(
     from l2t.inference import infer
     from l2t.interfaces.cli import results
     from l2t.interfaces.cli.reading import check_outputs, known_classes, read_pair, say_prepared
+    from l2t.progress import progress_bar
 
     wanted = options.inference_options(context) | {
         "method": options.chosen_method(method, reflection, candidates=candidates, store=store),
@@ -108,7 +109,8 @@ def transfer(
     known = known_classes(store, pair.n_features, quiet)
     if pair.source.y is None and not (known and known.n_classes):
         say(f"note: {source} {NO_LABELS}", quiet)
-    found = infer(pair, known=known, **wanted)
+    with progress_bar(4, "", shown=not quiet) as advance:
+        found = infer(pair, known=known, callback=advance, **wanted)
     say_prepared(prepared, normalize, quiet)
     record = results.expectation(source, target, pair, found) | results.measured(pair.target, found)
     if format is Format.table:
