@@ -155,7 +155,7 @@ class Sheet:
         return found
 
     def refuse_text(self) -> None:
-        """Reject a column of text where nobody has said which column holds the labels."""
+        """Reject a column of text where the column of labels is not known."""
         for name in (name for name, kind in self.passed_through.items() if kind == "text"):
             raise FileFormatError(
                 f"column {name!r}, {self.line(0)}: {self.frame[name].iloc[0]!r:.80} is not a number; if "
@@ -181,8 +181,8 @@ class Sheet:
         """Return sentences about columns that are no features, and labels that are missing."""
         notes, kinds = [], self.passed_through
         if kinds:
-            told = ", ".join(f"{name!r} ({kind})" for name, kind in kinds.items())
-            notes.append(f"columns that are no features: {told}")
+            places = ", ".join(f"{name!r} ({kind})" for name, kind in kinds.items())
+            notes.append(f"columns that are no features: {places}")
             if numbers := [name for name in kinds if not self.cells[name].is_text]:
                 notes[-1] += f"; to keep a number, say {option('keep', *numbers, flag='feature')}"
         if extra := [name for name in self.columns.features if name not in {*features, *kinds}]:
@@ -191,8 +191,8 @@ class Sheet:
         if self.columns.label is not None:
             texts = self.frame[self.columns.label].dropna().astype(str).str.strip()
             counts = texts[texts.isin(self.names.missing_texts - {""})].value_counts()
-            told = ", ".join(f"{text!r} ({count} rows)" for text, count in counts.items())
-            notes += [f"labels taken as missing: {told}"] if told else []
+            places = ", ".join(f"{text!r} ({count} rows)" for text, count in counts.items())
+            notes += [f"labels taken as missing: {places}"] if places else []
         return notes
 
     def _column(
@@ -215,9 +215,9 @@ class Sheet:
         if not bad:
             return
         first = list(bad.items())[:_PLACES]
-        told = [f"{words} in column {name!r}, {self.line(row)}" for name, (row, words) in first]
+        places = [f"{words} in column {name!r}, {self.line(row)}" for name, (row, words) in first]
         if rest := list(bad)[_PLACES:]:
-            told.append(f"and such cells in {', '.join(map(repr, rest))}")
+            places.append(f"and such cells in {', '.join(map(repr, rest))}")
         cells = [self.cells[name] for name in bad]
         advice = [f"leave out columns: {option('ignore', *bad)}"]
         if not imputed and any(each.missing.any() and not each.missing.all() for each in cells):
@@ -229,5 +229,5 @@ class Sheet:
                 advice = [f"if a comma is the decimal mark, say {option('decimal', ',')}"]
                 advice.append(f"if it separates thousands, {option('thousands', ',')}")
         raise FileFormatError(
-            f"features must be finite numbers, got {', '.join(told)}; {', or '.join(advice)}"
+            f"features must be finite numbers, got {', '.join(places)}; {', or '.join(advice)}"
         )

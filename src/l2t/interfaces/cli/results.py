@@ -40,13 +40,13 @@ def expectation(
 
 def _described(path: Path, domain: Domain) -> str:
     """Return what a file holds, for people."""
-    told = f"{path}: {len(domain)} rows, {domain.n_features} features"
+    text = f"{path}: {len(domain)} rows, {domain.n_features} features"
     if domain.y is None:
-        return f"{told}, no labels"
+        return f"{text}, no labels"
     if domain.labeled is not None:
-        told += f", {int(domain.labeled.sum())} labelled rows"
+        text += f", {int(domain.labeled.sum())} labelled rows"
     classes = len(domain.classes)
-    return f"{told}, {classes} {'class' if classes == 1 else 'classes'}"
+    return f"{text}, {classes} {'class' if classes == 1 else 'classes'}"
 
 
 def measured(target: Domain, found: Inference) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def write_settings(context: typer.Context, results: Path, **instead: str) -> Pat
     `instead` are settings to write otherwise than they were typed: a URL without its password.
     """
     typed = {key: _plain(context.params[each.name]) for key, each in _parameters(context)}
-    said = {key: value for key, value in (typed | instead).items() if value is not None}
+    given = {key: value for key, value in (typed | instead).items() if value is not None}
     force = " --force" if "force" in context.params else ""
     for number in itertools.count(1):
         ending = ".toml" if number == 1 else f"-{number}.toml"
@@ -55,11 +55,11 @@ def write_settings(context: typer.Context, results: Path, **instead: str) -> Pat
             with file.open("x", encoding="utf-8") as handle:
                 handle.write(
                     f"# Written by l2t {__version__}. To repeat this run from the same directory:\n"
-                    f"#   l2t {context.info_name} --config {file}{force}\n{_toml(said)}"
+                    f"#   l2t {context.info_name} --config {file}{force}\n{_toml(given)}"
                 )
         except FileExistsError:
             with suppress(InvalidInputError):
-                if _load(file) == said:
+                if _load(file) == given:
                     break
         else:
             break
@@ -109,7 +109,7 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value
 
 
-def _toml(said: Mapping[str, Any]) -> str:
+def _toml(given: Mapping[str, Any]) -> str:
     """Return texts, numbers, truth values and lists of them as TOML, which writes them as JSON does."""
-    lines = (f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in said.items())
+    lines = (f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in given.items())
     return "".join(lines).replace("\x7f", "\\u007f")

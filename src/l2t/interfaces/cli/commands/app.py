@@ -14,7 +14,7 @@ from l2t.exceptions import L2TError
 __all__ = ["app", "main"]
 
 EXIT_CODES = (
-    "Exit codes: 0 success; 1 an error, told in one sentence; 2 wrong usage; 130 interrupted by Ctrl-C. "
+    "Exit codes: 0 success; 1 an error, in one sentence; 2 wrong usage; 130 interrupted by Ctrl-C. "
     "Results go to standard output, all else to standard error. Colours appear on a terminal alone, and "
     "not where NO_COLOR is set."
 )

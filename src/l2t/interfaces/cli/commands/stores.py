@@ -48,7 +48,7 @@ def dashboard(
 ) -> None:
     """Serve a web page on a store: see what was learned, try a transfer in the browser.
 
-    It listens on this machine alone unless told otherwise, and ends with Ctrl-C.
+    It listens on this machine alone unless --host says otherwise, and ends with Ctrl-C.
     """
     try:
         from l2t.interfaces.dashboard.app import serve
