@@ -245,11 +245,14 @@ def signs_of(
     share = mutual_share(target.X, MAX_SHARE_ROWS)
     if rehearsal is None or not rehearsal.n_plays:
         return Signs(share)
+    alike = share  # among as many rows per class as in rehearsal
+    if min(rehearsal.n_rows, len(target)) != min(MAX_SHARE_ROWS, len(target)):
+        alike = mutual_share(target.X, rehearsal.n_rows)
     gap = target.X.mean(axis=0, dtype=np.float64) - known.X.mean(axis=0, dtype=np.float64)
     spread = target.X.var(axis=0).sum() + known.X.var(axis=0).sum()
     return Signs(
         share,
-        mutual_share(target.X, rehearsal.n_rows) - rehearsal.share,
+        alike - rehearsal.share,
         1.0 - rehearsal.accuracy(shots),
         float(np.log(n_classes) / np.log(rehearsal.n_classes)),
         float(gap @ gap / spread) if spread > 0 else 0.0,
