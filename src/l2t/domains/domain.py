@@ -15,12 +15,12 @@ from scipy import sparse
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import fingerprint
 
-__all__ = ["MAX_DENSE_BYTES", "Domain", "feature_rows", "is_missing", "label_array"]
+__all__ = ["MAX_DENSE_BYTES", "Domain", "check_whole", "feature_rows", "is_missing", "label_array"]
 
 #: A sparse X that would need more than this when made dense is refused.
 MAX_DENSE_BYTES = 4 * 2**30
-#: The largest feature, in absolute value.
-LARGEST = 1e50
+#: The largest feature, in absolute value, must be 0 or between these.
+SMALLEST, LARGEST = 1e-50, 1e50
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -169,6 +169,7 @@ class Domain:
 def _features(X: Any) -> npt.NDArray[Any]:
     """Return X as a read-only, finite, floating 2-D array that nobody else can write to."""
     original = X
+    check_whole("X", X)
     if sparse.issparse(X):
         dense = X.shape[0] * X.shape[1] * 8
         if dense > MAX_DENSE_BYTES:
@@ -181,7 +182,7 @@ def _features(X: Any) -> npt.NDArray[Any]:
         array = np.asarray(X)
         if array.dtype == object:
             array = array.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInputError(f"X must be a table of numbers, got {error}") from None
     if array.dtype.kind not in "fiub":
         raise InvalidInputError(f"X must be real numbers, got dtype {array.dtype}")
@@ -189,7 +190,8 @@ def _features(X: Any) -> npt.NDArray[Any]:
         rule = "2-D with at least one row and column"
         raise InvalidInputError(f"X must be {rule}, got {array.shape}")
     single = array.dtype.kind == "f" and array.dtype.itemsize <= 4
-    array = np.ascontiguousarray(array, dtype=np.float32 if single else np.float64)
+    with np.errstate(over="ignore"):  # of longer floats, which are refused as infinite
+        array = np.ascontiguousarray(array, dtype=np.float32 if single else np.float64)
     # Products of products of features are needed: their size must stay within float64.
     good = np.abs(array) <= min(LARGEST, float(np.finfo(array.dtype).max))
     if not good.all():
@@ -200,7 +202,28 @@ def _features(X: Any) -> npt.NDArray[Any]:
             f"X must be {rule}, got {value} at row {row}, column {column} "
             f"({int((~good).sum())} such values in all)"
         )
+    if 0 < (largest := float(np.abs(array).max())) < SMALLEST:
+        raise InvalidInputError(
+            f"X must have a value of at least {SMALLEST:g} in size unless all are 0, got {largest:g} as the "
+            "largest; multiply all domains by the same number"
+        )
     return _frozen(array, original)
+
+
+def check_whole(parameter: str, values: Any) -> None:
+    """Reject masked values, and a sparse matrix with indices beyond its shape, which crash scipy."""
+    if np.ma.is_masked(values):
+        count = int(np.ma.getmaskarray(values).sum())
+        raise InvalidInputError(f"{parameter} must have no masked values, got {count}; fill them")
+    try:
+        if getattr(values, "format", None) == "coo":
+            sparse.coo_array((values.data, values.coords), shape=values.shape)
+        elif hasattr(values, "check_format"):
+            values.check_format(full_check=True)
+    except ValueError as error:
+        raise InvalidInputError(
+            f"{parameter} must be a sound sparse matrix, got {error}"
+        ) from None
 
 
 def _frozen(array: npt.NDArray[Any], original: Any) -> npt.NDArray[Any]:
@@ -221,7 +244,7 @@ def _immutable(array: Any) -> bool:
 
 def _column(values: Any, parameter: str, n: int) -> npt.NDArray[Any]:
     """Return labels or groups as a read-only 1-D array of n entries."""
-    array = label_array(values)
+    array = label_array(values, parameter)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.shape != (n,):
@@ -229,6 +252,13 @@ def _column(values: Any, parameter: str, n: int) -> npt.NDArray[Any]:
         raise InvalidInputError(f"{parameter} must have {rule}, got shape {array.shape}")
     if array.dtype.kind not in "iubfUSOM":
         raise InvalidInputError(f"{parameter} must be plain labels, got dtype {array.dtype}")
+    for row, value in enumerate(array.tolist() if array.dtype == object else ()):
+        try:
+            hash(value)
+        except TypeError:
+            kind = type(value).__name__
+            rule = f"{parameter} must be plain labels such as texts or numbers"
+            raise InvalidInputError(f"{rule}, got a {kind} at row {row}") from None
     if array.dtype.kind not in "iubfO":  # strings and dates: one plain Python type for each
         missing = np.isnat(array) if array.dtype.kind == "M" else np.zeros(n, dtype=bool)
         array = np.array(array.astype(str), dtype=object)
@@ -237,6 +267,7 @@ def _column(values: Any, parameter: str, n: int) -> npt.NDArray[Any]:
 
 
 def _mask(values: Any, n: int) -> npt.NDArray[np.bool_]:
+    check_whole("labeled", values)
     array = np.asarray(values)
     if array.dtype != np.bool_ or array.shape != (n,):
         raise InvalidInputError(
@@ -267,8 +298,9 @@ def _encoded(values: npt.NDArray[Any]) -> tuple[tuple[Any, ...], npt.NDArray[np.
     return distinct, np.array([index.get(value, -1) for value in known], dtype=np.intp)
 
 
-def label_array(values: Any) -> npt.NDArray[Any]:
+def label_array(values: Any, parameter: str = "y") -> npt.NDArray[Any]:
     """Return labels as an array; NaN in a list of texts stays NaN, of which numpy makes a text."""
+    check_whole(parameter, values)
     array = np.asarray(values)
     if array.dtype.kind != "U" or array.ndim != 1 or isinstance(values, np.ndarray):
         return array
@@ -278,7 +310,7 @@ def label_array(values: Any) -> npt.NDArray[Any]:
 
 def feature_rows(X: Any, n_features: int) -> Any:
     """Return the rows of an array, DataFrame, sparse matrix or Domain to transform, or reject them."""
-    rows = X.X if isinstance(X, Domain) else X
+    check_whole("X", rows := X.X if isinstance(X, Domain) else X)
     rows = rows if sparse.issparse(rows) else np.asarray(rows)
     if rows.ndim != 2 or rows.shape[1] != n_features or rows.dtype.kind not in "fiub":
         raise InvalidInputError(
