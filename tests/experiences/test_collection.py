@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import l2t
 from l2t import Domain, DomainPair, KernelBank, PairSampler
 from l2t.algorithms import GFK
-from l2t.exceptions import InvalidInputError
+from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.experiences import evaluate, executors
 
 NAMES = ("tca", "itl", "gfk")
@@ -173,6 +173,63 @@ def test_a_failed_run_is_an_experience_and_stops_nothing(memory):
     assert all(np.isfinite(each.improvement_ratio) for each in memory.experiences(status="done"))
     again = l2t.collect([unlabelled, small], memory, **options)
     assert again.already_there == 6
+
+
+@dataclass(frozen=True)
+class Unlucky:
+    """An algorithm that the machine fails once, by what is in a file."""
+
+    name: ClassVar[str] = "unlucky"
+
+    trouble: str
+
+    def fit(self, pair):
+        if (trouble := Path(self.trouble)).exists():
+            trouble.unlink()
+            raise {"memory": MemoryError(), "disk": OSError(28, "No space left")}[trouble.name]
+        return GFK(n_components=3).fit(pair)
+
+
+@pytest.mark.parametrize("trouble", ["memory", "disk"])
+def test_a_run_that_the_machine_failed_is_no_experience(memory, tmp_path, trouble):
+    (tmp_path / trouble).touch()
+    options = {**QUICK, "algorithms": [Unlucky(str(tmp_path / trouble)), "gfk"]}
+    with pytest.warns(L2TWarning, match=r"1 runs were not done.* collect again: (Memory|OS)Error"):
+        found = l2t.collect(make_pairs(1), memory, **options)
+    assert (found.done, found.failed, found.lost) == (1, 0, 1)
+    again = l2t.collect(make_pairs(1), memory, **options)
+    assert (again.done, again.already_there, again.lost) == (1, 1, 0)
+
+
+def test_without_memory_for_the_baseline_all_runs_of_the_pair_are_lost(memory, monkeypatch):
+    def fails(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("l2t.experiences.collection.evaluate", fails)
+    with pytest.warns(L2TWarning, match="3 runs were not done"):
+        assert l2t.collect(make_pairs(1), memory, **QUICK).lost == 3
+    assert memory.count() == 0
+
+
+def test_failed_runs_are_tried_again_on_request(memory):
+    options = {**QUICK, "algorithms": [Broken(), "gfk"]}
+    l2t.collect(make_pairs(1), memory, **options)
+    again = l2t.collect(make_pairs(1), memory, retry_failed=True, **options)
+    assert (again.failed, again.already_there) == (1, 1)
+    assert memory.count(status="failed") == 1
+
+
+def test_a_task_that_kills_its_workers_is_given_up_and_the_others_done(memory, monkeypatch):
+    class Executor:
+        def map(self, function, tasks, give_up):
+            first, *others = tasks
+            give_up(first)
+            return map(function, others)
+
+    monkeypatch.setattr("l2t.experiences.collection.choose_executor", lambda *_: Executor())
+    with pytest.warns(L2TWarning, match=r"3 runs were not done.* 3 worker processes were killed"):
+        found = l2t.collect(make_pairs(2), memory, **QUICK)
+    assert (found.done, found.failed, found.lost) == (3, 0, 3)
 
 
 def test_other_classifiers_and_banks(memory):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from threadpoolctl import threadpool_info
 
 from l2t.exceptions import InvalidInputError, L2TError
-from l2t.experiences.executors import Executor, choose_executor
+from l2t.experiences.executors import MAX_LOST, Executor, choose_executor
 
 pytestmark = pytest.mark.slow
 
@@ -39,6 +42,34 @@ def test_all_results_come_back(executor):
 
 def test_processes_are_other_processes():
     assert os.getpid() not in set(Executor(2).map(lambda _: os.getpid(), range(4)))
+
+
+def die_of_it(task):
+    """Kill this process: always for "poison", and as long as the file of a task can be deleted."""
+    if task == "poison":
+        os.kill(os.getpid(), signal.SIGKILL)
+    with suppress(FileNotFoundError):
+        Path(task).unlink()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return task
+
+
+def test_a_killed_worker_is_replaced_and_its_task_done_again(tmp_path, proves):
+    tasks = [str(tmp_path / f"{number}") for number in range(6)]
+    for deadly in tasks[:2]:
+        Path(deadly).touch()
+    given_up = []
+    tasks.insert(3, "poison")
+    found = sorted(Executor(2).map(die_of_it, tasks, given_up.append))
+    assert found == sorted(set(tasks) - {"poison"})
+    assert given_up == ["poison"]
+    proves("A killed local worker is replaced, and its task done again", 2 + MAX_LOST, "kills")
+
+
+def test_a_task_that_kills_its_workers_is_an_error_where_nobody_counts(monkeypatch):
+    monkeypatch.setattr("l2t.experiences.executors.MAX_LOST", 1)
+    with pytest.raises(L2TError, match="1 worker processes were killed during the same task"):
+        list(Executor(2).map(die_of_it, ["poison"]))
 
 
 def first_or_wait(task):

@@ -221,9 +221,7 @@ def check_whole(parameter: str, values: Any) -> None:
         elif hasattr(values, "check_format"):
             values.check_format(full_check=True)
     except ValueError as error:
-        raise InvalidInputError(
-            f"{parameter} must be a sound sparse matrix, got {error}"
-        ) from None
+        raise InvalidInputError(f"{parameter} must be a sound sparse matrix, got {error}") from None
 
 
 def _frozen(array: npt.NDArray[Any], original: Any) -> npt.NDArray[Any]:

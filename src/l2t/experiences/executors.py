@@ -1,20 +1,27 @@
 """Where work is done: here, in local processes, or on a Dask cluster.
 
 An executor applies a function to tasks and yields results as they finish, in any order, with only a few tasks
-under way at a time. Workers keep nothing: a task that is lost with its worker is simply done again.
+under way at a time. Workers keep nothing: a task that is lost with its worker is simply done again, up to
+three times.
 """
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
-from joblib import Parallel, delayed
+from joblib import effective_n_jobs
+from joblib.externals.loky import ProcessPoolExecutor
 from threadpoolctl import threadpool_limits
 
 from l2t.exceptions import L2TError, MissingExtraError
@@ -26,6 +33,8 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 CONNECT_TIMEOUT = "10s"
+#: Workers that may be lost with a task before it is given up.
+MAX_LOST = 3
 
 
 def choose_executor(n_jobs: int, cluster: Any) -> Executor:
@@ -42,12 +51,29 @@ class Executor:
     n_jobs: int
     cluster: Any = None
 
-    def map(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
-        """Yield the results as they finish, in any order."""
+    def map(
+        self,
+        function: Callable[[Task], Result],
+        tasks: Iterable[Task],
+        give_up: Callable[[Task], None] | None = None,
+    ) -> Iterator[Result]:
+        """Yield the results as they finish, in any order.
+
+        `give_up` is called with a task with which three workers were lost; by default that is an error.
+        """
         work = partial(_on_one_thread, function)
+        lost = give_up or _refuse
         if self.cluster is not None:
-            return _on_cluster(self.cluster, work, tasks)
-        return map(work, tasks) if self.n_jobs == 1 else _in_processes(self.n_jobs, work, tasks)
+            return _on_cluster(self.cluster, work, tasks, lost)
+        return (
+            map(work, tasks) if self.n_jobs == 1 else _in_processes(self.n_jobs, work, tasks, lost)
+        )
+
+
+def _refuse(_: Any) -> None:
+    raise L2TError(
+        f"{MAX_LOST} worker processes were killed during the same task; is there enough memory for it?"
+    )
 
 
 def _on_one_thread(function: Callable[[Task], Result], task: Task) -> Result:
@@ -57,13 +83,59 @@ def _on_one_thread(function: Callable[[Task], Result], task: Task) -> Result:
 
 
 def _in_processes(
-    n_jobs: int, work: Callable[[Task], Result], tasks: Iterable[Task]
+    n_jobs: int,
+    work: Callable[[Task], Result],
+    tasks: Iterable[Task],
+    give_up: Callable[[Task], None],
 ) -> Iterator[Result]:
-    unordered: Any = {"return_as": "generator_unordered", "pre_dispatch": "2 * n_jobs"}
-    parallel = Parallel(n_jobs=n_jobs, batch_size=1, **unordered)
-    with _interrupts_blocked():  # while processes start, which inherit it
-        results = parallel(delayed(work)(task) for task in tasks)
-    yield from results
+    """Yield the results of pools of one process each, so that a lost process tells which task it had."""
+    waiting = iter(tasks)
+    pools: set[Any] = set()
+    running: dict[Future[Result], tuple[Any, Task, int]] = {}
+
+    def start(pool: Any, task: Task, lost: int = 0) -> None:
+        pools.add(pool)
+        with _interrupts_blocked():  # while the process starts, which inherits it
+            running[pool.submit(work, task)] = pool, task, lost
+
+    def new_pool() -> Any:
+        return ProcessPoolExecutor(1, initializer=_end_with, initargs=(os.getpid(),))
+
+    try:
+        for task in islice(waiting, effective_n_jobs(n_jobs)):
+            start(new_pool(), task)
+        while running:
+            finished, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in finished:
+                pool, task, lost = running.pop(future)
+                broken = isinstance(future.exception(), BrokenProcessPool)
+                if broken:
+                    pools.remove(pool)
+                    pool.shutdown(kill_workers=True)
+                    pool = new_pool()
+                    if lost + 1 < MAX_LOST:
+                        start(pool, task, lost + 1)
+                        continue
+                for following in islice(waiting, 1):  # before the result is used: nobody waits
+                    start(pool, following)
+                if broken:
+                    give_up(task)
+                else:
+                    yield future.result()
+    finally:
+        for pool in pools:
+            pool.shutdown(kill_workers=True)
+
+
+def _end_with(parent: int) -> None:
+    """End this worker when its parent is gone, which may have been killed."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager
@@ -80,7 +152,10 @@ def _interrupts_blocked() -> Iterator[None]:
 
 
 def _on_cluster(
-    cluster: Any, work: Callable[[Task], Result], tasks: Iterable[Task]
+    cluster: Any,
+    work: Callable[[Task], Result],
+    tasks: Iterable[Task],
+    give_up: Callable[[Task], None],
 ) -> Iterator[Result]:
     """Yield the results of a Dask cluster; tasks of a lost worker are done again by another.
 
@@ -88,6 +163,7 @@ def _on_cluster(
     """
     try:
         from distributed import Client, as_completed
+        from distributed.scheduler import KilledWorker
     except ImportError:
         raise MissingExtraError("a Dask cluster", "dask") from None
     connected: Any = nullcontext(cluster)
@@ -97,10 +173,19 @@ def _on_cluster(
         except (OSError, ValueError) as error:
             raise L2TError(f"no Dask scheduler answers at {cluster}: {error}") from None
     with connected as client:
-        submit = partial(client.submit, work, pure=False)
-        waiting = iter(tasks)
+        waiting, under_way = iter(tasks), {}
+
+        def submit(task: Task) -> Any:
+            future = client.submit(work, task, pure=False)
+            under_way[future.key] = task
+            return future
+
         ahead = 2 * max(1, sum(client.nthreads().values()))
         futures = as_completed(map(submit, islice(waiting, ahead)))
         for future in futures:
-            yield future.result()
+            task = under_way.pop(future.key)
+            if isinstance(future.exception(), KilledWorker):  # Dask has tried it three times, too
+                give_up(task)
+            else:
+                yield future.result()
             futures.update(map(submit, islice(waiting, 1)))

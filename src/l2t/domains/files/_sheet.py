@@ -185,7 +185,8 @@ class Sheet:
             notes.append(f"columns that are no features: {places}")
             if numbers := [name for name in kinds if not self.cells[name].is_text]:
                 notes[-1] += f"; to keep a number, say {option('keep', *numbers, flag='feature')}"
-        if extra := [name for name in self.columns.features if name not in {*features, *kinds}]:
+        used = {*features, *kinds}
+        if extra := [name for name in self.columns.features if name not in used]:
             why = "as they are no features of every file"
             notes.append(f"columns left out, {why}: {listed(extra)}")
         if self.columns.label is not None:

@@ -156,7 +156,12 @@ def read_parquet(path: Path, names: Names) -> Sheet:
     with path.open("rb") as handle:
         refuse_twice(read_schema(handle).names)  # pandas says less
         handle.seek(0)
-        frame = pd.read_parquet(handle, engine="pyarrow", dtype_backend="numpy_nullable")
+        frame = pd.read_parquet(
+            handle,
+            engine="pyarrow",
+            dtype_backend="numpy_nullable",
+            page_checksum_verification=True,
+        )
     own = set(map(str, frame.columns))
     if not isinstance(frame.index, pd.RangeIndex) or frame.index.name is not None:
         frame = frame.reset_index()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -14,9 +16,9 @@ from l2t.exceptions import L2TError
 __all__ = ["app", "main"]
 
 EXIT_CODES = (
-    "Exit codes: 0 success; 1 an error, in one sentence; 2 wrong usage; 130 interrupted by Ctrl-C. "
-    "Results go to standard output, all else to standard error. Colours appear on a terminal alone, and "
-    "not where NO_COLOR is set."
+    "Exit codes: 0 success; 1 an error, in one sentence; 2 wrong usage; 130 interrupted by Ctrl-C, 143 by "
+    "SIGTERM. Results go to standard output, all else to standard error. Colours appear on a terminal "
+    "alone, and not where NO_COLOR is set."
 )
 
 
@@ -29,8 +31,9 @@ class _Commands(TyperGroup):
             return super().invoke(ctx)
         except KeyboardInterrupt as interruption:
             how = str(interruption) or "nothing half-written is left; start the command again"
-            typer.echo(f"l2t: interrupted; {how}", err=True)
-            raise typer.Exit(130) from None
+            with suppress(OSError):  # the terminal may be gone
+                typer.echo(f"l2t: interrupted; {how}", err=True)
+            raise typer.Exit(128 + _received) from None
 
 
 app = typer.Typer(
@@ -46,8 +49,20 @@ app = typer.Typer(
 )
 
 
+_received: int = signal.SIGINT
+
+
+def _interrupt(number: int, _: object) -> None:
+    global _received
+    _received = number
+    raise KeyboardInterrupt
+
+
 def main() -> None:
-    """Run the command; an error is one sentence and exit code 1."""
+    """Run the command; an error is one sentence and exit code 1, and a signal stops it as Ctrl-C does."""
+    for number in (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")):
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # not under nohup
+            signal.signal(number, _interrupt)
     try:
         app(prog_name="l2t")
     except (L2TError, OSError) as error:

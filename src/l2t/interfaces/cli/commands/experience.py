@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
+import warnings
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from l2t.exceptions import InvalidInputError
+from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, named, number
@@ -48,6 +49,9 @@ def collect(
         str | None,
         named("A Dask scheduler to work on, such as tcp://host:8786.", metavar="ADDRESS"),
     ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Do runs again that failed before.")
+    ] = False,
     seed: options.Seed = 0,
     config: options.Config = None,
     format: options.As = Format.table,
@@ -71,6 +75,7 @@ def collect(
     names = algorithms if algorithms == "all" else re.split(r"\s*,\s*", algorithms.strip())
     given: Any = {"algorithms": names, "one_per_pair": one_per_pair, "n_components": components}
     given |= {"n_jobs": jobs, "cluster": cluster, "random_state": seed, "progress": not quiet}
+    given["retry_failed"] = retry_failed
     _collect(context, sampler, store, format, **given)
 
 
@@ -157,7 +162,11 @@ def _collect(
         place = Path(url) if address.path and "://" not in url else address.path
         settings = write_settings(context, place or Path("experiences"), store=known)
         try:
-            summary = collect(sampler, store, **given)
+            with warnings.catch_warnings():
+                warnings.simplefilter(
+                    "ignore", L2TWarning
+                )  # of lost runs, which are reported below
+                summary = collect(sampler, store, **given)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
                 f"what was finished is kept in {known}; resume with: l2t collect --config {settings}"
@@ -170,6 +179,9 @@ def _collect(
         format,
     )
     quiet = not given["progress"]
+    if summary.lost:
+        why = "for want of memory or disk, or as workers were killed; start the command again"
+        say(f"{summary.lost} runs were not done {why}", quiet=False)
     if summary.failed:
         say(f"why runs failed: l2t store ls {known} --status failed", quiet)
     say(f"to repeat it: l2t collect --config {settings}; next: l2t learn --store {known}", quiet)
