@@ -14,6 +14,7 @@ from scipy import sparse
 
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import fingerprint
+from l2t.validation import check_memory
 
 __all__ = ["MAX_DENSE_BYTES", "Domain", "check_whole", "feature_rows", "is_missing", "label_array"]
 
@@ -177,6 +178,7 @@ def _features(X: Any) -> npt.NDArray[Any]:
                 f"a sparse X is made dense and may need at most {MAX_DENSE_BYTES / 2**30:.0f} GiB, "
                 f"got shape {X.shape} which needs {dense / 2**30:.1f} GiB; reduce its features first"
             )
+        check_memory("X, made dense,", dense)
         X = X.toarray()
     try:
         array = np.asarray(X)
