@@ -83,6 +83,9 @@ def tell(
     labels: Annotated[
         int | None, number("How many labels you had, if other than 'l2t ask' assumed.")
     ] = None,
+    correct: Annotated[
+        bool, typer.Option("--correct", help="Replace another outcome reported before.")
+    ] = False,
     format: options.As = Format.table,
 ) -> None:
     """Report the outcome of a suggestion to the agent, which learns from it."""
@@ -91,7 +94,7 @@ def tell(
 
     with open_store(url, create=False) as store:
         agent = Agent(store, reflection=None)
-        (score,) = agent.tell(id, before, after, labels).scores
+        (score,) = agent.tell(id, before, after, labels, correct=correct).scores
         suggestion = store.suggestion(id)
         record = {
             "id": suggestion.id,
@@ -152,4 +155,4 @@ def versions(
                 f"{save} cannot be written, as no reflection function has been learned yet"
             )
         function.save(save)
-        typer.echo(f"written to {save}", err=True)
+        say(f"written to {save}")

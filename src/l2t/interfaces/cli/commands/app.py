@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from l2t._version import __version__
 from l2t.exceptions import L2TError
+from l2t.interfaces.cli.output import say
 
 __all__ = ["app", "main"]
 
@@ -32,7 +33,7 @@ class _Commands(TyperGroup):
         except KeyboardInterrupt as interruption:
             how = str(interruption) or "nothing half-written is left; start the command again"
             with suppress(OSError):  # the terminal may be gone
-                typer.echo(f"l2t: interrupted; {how}", err=True)
+                say(f"l2t: interrupted; {how}")
             raise typer.Exit(128 + _received) from None
 
 
@@ -66,7 +67,7 @@ def main() -> None:
     try:
         app(prog_name="l2t")
     except (L2TError, OSError) as error:
-        typer.echo(f"l2t: {error}", err=True)
+        say(f"l2t: {error}")
         sys.exit(1)
 
 
