@@ -108,27 +108,18 @@ def instance_of(name: str, value: Any, kind: type[T]) -> T:
 
 
 def free_memory() -> float:
-    """Return the bytes that are free on this machine and under its limit of this process; inf if unknown."""
+    """Return the bytes that are free on this machine, and in this container; inf if unknown."""
     free, group = math.inf, Path("/sys/fs/cgroup")
     with suppress(OSError, ValueError, IndexError):
-        lines = Path("/proc/meminfo").read_text().split("MemAvailable:")
-        free = 1024 * int(lines[1].split()[0])
-    with suppress(OSError, ValueError):  # the limit of a container; "max" where there is none
+        free = 1024 * int(Path("/proc/meminfo").read_text().split("MemAvailable:")[1].split()[0])
+    with suppress(OSError, ValueError):  # "max" is no limit
         used = int((group / "memory.current").read_text())
         free = min(free, int((group / "memory.max").read_text()) - used)
     return free
 
 
 def check_memory(name: str, needed: float) -> None:
-    """Reject what would take more than half of the free memory.
-
-    >>> check_memory("X", 2**80)
-    Traceback (most recent call last):
-    ...
-    l2t.exceptions.InvalidInputError: X must fit into half of the free memory (...), got ...
-    """
+    """Reject what would take more than half of the free memory."""
     if needed > (most := free_memory() / 2):
-        raise InvalidInputError(
-            f"{name} must fit into half of the free memory ({most / 2**30:.1f} GiB), got "
-            f"{needed / 2**30:.1f} GiB"
-        )
+        rule = f"must fit into half of the free memory ({most / 2**30:.1f} GiB)"
+        raise InvalidInputError(f"{name} {rule}, got {needed / 2**30:.1f} GiB")

@@ -386,9 +386,7 @@ def test_looking_into_a_store(files, tmp_path, l2t):
     assert shown["run"].startswith(key)
     assert [score["labels"] for score in shown["scores"]] == [row["labels"] for row in rows[::-1]]
     assert runner.invoke(app, ["store", "rm", store, key]).stdout == "1 run deleted\n"
-    assert l2t("store", "rm", store).err == (
-        "l2t: say which runs to delete: their keys, or --status\n"
-    )
+    assert l2t("store", "rm", store).err == ("l2t: delete needs at least one filter, got none\n")
     assert l2t("store", "rm", store, "--status", "failed").out == "0 runs deleted\n"
     again = l2t("collect", *sides, *options, "--store", store, "--retry-failed")
     assert again.out.startswith("1 runs done, 0 failed, 1 were there already")

@@ -340,12 +340,10 @@ class Agent:
         if self._pool is None:
             self._refine_if_due()
         else:
-            finished = [each for each in self._refining if each.done()]
-            self._refining = [each for each in self._refining if each not in finished]
             # Also while one is under way, which does not see what was reported after it began.
             self._refining.append(self._pool.submit(self._refine_if_due))
-            for each in finished:
-                each.result()
+            if self._refining[0].done():
+                self._refining.pop(0).result()
 
     def _refine_if_due(self) -> FunctionVersion | None:
         least = self._not_enough + self.refine_every

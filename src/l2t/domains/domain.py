@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -16,10 +16,8 @@ from l2t.exceptions import InvalidInputError
 from l2t.numerics import fingerprint
 from l2t.validation import check_memory
 
-__all__ = ["MAX_DENSE_BYTES", "Domain", "check_whole", "feature_rows", "is_missing", "label_array"]
+__all__ = ["Domain", "check_whole", "feature_rows", "is_missing", "label_array"]
 
-#: A sparse X that would need more than this when made dense is refused.
-MAX_DENSE_BYTES = 4 * 2**30
 #: The largest feature, in absolute value, must be 0 or between these.
 SMALLEST, LARGEST = 1e-50, 1e50
 
@@ -172,13 +170,7 @@ def _features(X: Any) -> npt.NDArray[Any]:
     original = X
     check_whole("X", X)
     if sparse.issparse(X):
-        dense = X.shape[0] * X.shape[1] * 8
-        if dense > MAX_DENSE_BYTES:
-            raise InvalidInputError(
-                f"a sparse X is made dense and may need at most {MAX_DENSE_BYTES / 2**30:.0f} GiB, "
-                f"got shape {X.shape} which needs {dense / 2**30:.1f} GiB; reduce its features first"
-            )
-        check_memory("X, made dense,", dense)
+        check_memory(f"X of shape {X.shape}, made dense,", 8.0 * X.shape[0] * X.shape[1])
         X = X.toarray()
     try:
         array = np.asarray(X)
@@ -205,10 +197,8 @@ def _features(X: Any) -> npt.NDArray[Any]:
             f"({int((~good).sum())} such values in all)"
         )
     if 0 < (largest := float(np.abs(array).max())) < SMALLEST:
-        raise InvalidInputError(
-            f"X must have a value of at least {SMALLEST:g} in size unless all are 0, got {largest:g} as the "
-            "largest; multiply all domains by the same number"
-        )
+        rule = f"a value of at least {SMALLEST:g} in size unless all are 0 (multiply all domains)"
+        raise InvalidInputError(f"X must have {rule}, got {largest:g} as the largest")
     return _frozen(array, original)
 
 
@@ -252,13 +242,11 @@ def _column(values: Any, parameter: str, n: int) -> npt.NDArray[Any]:
         raise InvalidInputError(f"{parameter} must have {rule}, got shape {array.shape}")
     if array.dtype.kind not in "iubfUSOM":
         raise InvalidInputError(f"{parameter} must be plain labels, got dtype {array.dtype}")
-    for row, value in enumerate(array.tolist() if array.dtype == object else ()):
-        try:
-            hash(value)
-        except TypeError:
-            kind = type(value).__name__
-            rule = f"{parameter} must be plain labels such as texts or numbers"
-            raise InvalidInputError(f"{rule}, got a {kind} at row {row}") from None
+    for value in array.tolist() if array.dtype == object else ():
+        if not isinstance(value, Hashable):
+            raise InvalidInputError(
+                f"{parameter} must be plain labels, got a {type(value).__name__}"
+            )
     if array.dtype.kind not in "iubfO":  # strings and dates: one plain Python type for each
         missing = np.isnat(array) if array.dtype.kind == "M" else np.zeros(n, dtype=bool)
         array = np.array(array.astype(str), dtype=object)

@@ -22,7 +22,7 @@ from l2t.algorithms import Algorithm, make_all
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
 from l2t.experiences.evaluation import LABEL_COUNTS, Accuracies, evaluate, improvement_ratio
-from l2t.experiences.executors import MAX_LOST, choose_executor
+from l2t.experiences.executors import MAX_LOST, Executor
 from l2t.experiences.experience import Run, Score, run_key
 from l2t.experiences.heartbeat import Heartbeat
 from l2t.experiences.store import ExperienceStore, Packed, pack
@@ -40,14 +40,14 @@ TRANSIENT = (MemoryError, OSError)
 class Collection:
     """The numbers of runs that a collection added, by status, and found in the store, and its duration.
 
-    `lost` runs were not done for want of memory or disk, or because their workers were killed.
+    `lost` has a reason for each run that was not done: want of memory or disk, or killed workers.
     """
 
     done: int
     failed: int
     already_there: int
     seconds: float
-    lost: int = 0
+    lost: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def collect(
     bank = KernelBank() if kernels is None else kernels
     label_counts = tuple(int(count) for count in label_counts)
     protocol = _Protocol(label_counts, n_draws, bank, n_neighbors, classifier)
-    executor = choose_executor(n_jobs, cluster)
+    executor = Executor(n_jobs, cluster)
     start = time.perf_counter()
     counts = {"done": 0, "failed": 0, "already_there": 0}
     lost: list[str] = []
@@ -154,8 +154,7 @@ def collect(
                     yield task
 
         def give_up(task: _Task) -> None:
-            why = f"{MAX_LOST} worker processes were killed during them"
-            lost.extend(why for _ in task.algorithms)
+            lost.extend([f"{MAX_LOST} worker processes were killed"] * len(task.algorithms))
 
         latest = ""
         for packed, reasons in executor.map(_perform, tasks(), give_up):
@@ -166,11 +165,7 @@ def collect(
                 advance(row["algorithm"])
                 latest = f"{row['algorithm']}: {row['source_name']} -> {row['target_name']}"
             heart.beat(counts, latest)
-    if lost:
-        why = "; ".join(dict.fromkeys(lost))
-        sentence = f"{len(lost)} runs were not done, and are when you collect again: {why:.300}"
-        warnings.warn(sentence, L2TWarning, stacklevel=2)
-    return Collection(**counts, seconds=time.perf_counter() - start, lost=len(lost))
+    return Collection(**counts, seconds=time.perf_counter() - start, lost=tuple(lost))
 
 
 def measure_run(
@@ -204,10 +199,7 @@ def _params(algorithm: Algorithm) -> Mapping[str, Any]:
 
 
 def _perform(task: _Task) -> tuple[Packed, list[str]]:
-    """Do the runs of one pair, and pack them for the store here, so that the writer has little to do.
-
-    Returns also the reasons of runs that could not be done now.
-    """
+    """Do the runs of one pair; pack them here, to spare the writer, beside reasons of lost ones."""
     before, done, reasons = _before(task), [], []
     for algorithm in task.algorithms:
         try:

@@ -12,7 +12,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 from l2t.exceptions import L2TError, MissingExtraError
 from l2t.validation import whole_number
 
-__all__ = ["Executor", "choose_executor"]
+__all__ = ["MAX_LOST", "Executor"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -37,11 +37,10 @@ CONNECT_TIMEOUT = "10s"
 MAX_LOST = 3
 
 
-def choose_executor(n_jobs: int, cluster: Any) -> Executor:
-    """Return the executor for the arguments of `collect`."""
-    if cluster is None and n_jobs != -1:
-        whole_number("n_jobs", n_jobs, least=1, otherwise=" or -1 for all cores")
-    return Executor(n_jobs, cluster)
+def _refuse(_: Any) -> None:
+    raise L2TError(
+        f"{MAX_LOST} worker processes were killed during one task; has it enough memory?"
+    )
 
 
 @dataclass(frozen=True)
@@ -51,29 +50,23 @@ class Executor:
     n_jobs: int
     cluster: Any = None
 
+    def __post_init__(self) -> None:
+        if self.cluster is None and self.n_jobs != -1:
+            whole_number("n_jobs", self.n_jobs, least=1, otherwise=" or -1 for all cores")
+
     def map(
         self,
         function: Callable[[Task], Result],
         tasks: Iterable[Task],
-        give_up: Callable[[Task], None] | None = None,
+        give_up: Callable[[Task], None] = _refuse,
     ) -> Iterator[Result]:
-        """Yield the results as they finish, in any order.
-
-        `give_up` is called with a task with which three workers were lost; by default that is an error.
-        """
+        """Yield the results as they finish, in any order; `give_up` gets a task that kills its workers."""
         work = partial(_on_one_thread, function)
-        lost = give_up or _refuse
-        if self.cluster is not None:
-            return _on_cluster(self.cluster, work, tasks, lost)
-        return (
-            map(work, tasks) if self.n_jobs == 1 else _in_processes(self.n_jobs, work, tasks, lost)
-        )
-
-
-def _refuse(_: Any) -> None:
-    raise L2TError(
-        f"{MAX_LOST} worker processes were killed during the same task; is there enough memory for it?"
-    )
+        if self.cluster is None and self.n_jobs == 1:
+            return map(work, tasks)
+        if self.cluster is None:
+            return _in_processes(effective_n_jobs(self.n_jobs), work, tasks, give_up)
+        return _on_cluster(self.cluster, work, tasks)
 
 
 def _on_one_thread(function: Callable[[Task], Result], task: Task) -> Result:
@@ -83,47 +76,38 @@ def _on_one_thread(function: Callable[[Task], Result], task: Task) -> Result:
 
 
 def _in_processes(
-    n_jobs: int,
-    work: Callable[[Task], Result],
-    tasks: Iterable[Task],
-    give_up: Callable[[Task], None],
+    n_jobs: int, work: Callable[[Task], Result], tasks: Iterable[Task], give_up: Callable[..., None]
 ) -> Iterator[Result]:
     """Yield the results of pools of one process each, so that a lost process tells which task it had."""
-    waiting = iter(tasks)
-    pools: set[Any] = set()
-    running: dict[Future[Result], tuple[Any, Task, int]] = {}
+    waiting = ((task, 0) for task in tasks)
+    running: dict[Any, tuple[Any, Task, int]] = {}
 
-    def start(pool: Any, task: Task, lost: int = 0) -> None:
-        pools.add(pool)
+    def start(pool: Any, task: Task, lost: int) -> None:
+        pool = pool or ProcessPoolExecutor(1, initializer=_end_with, initargs=(os.getpid(),))
         with _interrupts_blocked():  # while the process starts, which inherits it
             running[pool.submit(work, task)] = pool, task, lost
 
-    def new_pool() -> Any:
-        return ProcessPoolExecutor(1, initializer=_end_with, initargs=(os.getpid(),))
-
     try:
-        for task in islice(waiting, effective_n_jobs(n_jobs)):
-            start(new_pool(), task)
+        for task, lost in islice(waiting, n_jobs):
+            start(None, task, lost)
         while running:
-            finished, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in finished:
-                pool, task, lost = running.pop(future)
-                broken = isinstance(future.exception(), BrokenProcessPool)
-                if broken:
-                    pools.remove(pool)
-                    pool.shutdown(kill_workers=True)
-                    pool = new_pool()
-                    if lost + 1 < MAX_LOST:
-                        start(pool, task, lost + 1)
-                        continue
-                for following in islice(waiting, 1):  # before the result is used: nobody waits
-                    start(pool, following)
-                if broken:
-                    give_up(task)
-                else:
-                    yield future.result()
+            future = next(iter(wait(running, return_when=FIRST_COMPLETED).done))
+            pool, task, lost = running[future]
+            broken = isinstance(future.exception(), BrokenProcessPool)
+            again = [(task, lost + 1)] if broken and lost + 1 < MAX_LOST else islice(waiting, 1)
+            if broken:
+                pool.shutdown(kill_workers=True)
+            for following in again:  # before the result is used: nobody waits
+                start(None if broken else pool, *following)
+            del running[future]
+            if pool not in {each for each, *_ in running.values()}:
+                pool.shutdown(kill_workers=True)
+            if not broken:
+                yield future.result()
+            elif lost + 1 == MAX_LOST:
+                give_up(task)
     finally:
-        for pool in pools:
+        for pool, *_ in running.values():
             pool.shutdown(kill_workers=True)
 
 
@@ -152,10 +136,7 @@ def _interrupts_blocked() -> Iterator[None]:
 
 
 def _on_cluster(
-    cluster: Any,
-    work: Callable[[Task], Result],
-    tasks: Iterable[Task],
-    give_up: Callable[[Task], None],
+    cluster: Any, work: Callable[[Task], Result], tasks: Iterable[Task]
 ) -> Iterator[Result]:
     """Yield the results of a Dask cluster; tasks of a lost worker are done again by another.
 
@@ -163,7 +144,6 @@ def _on_cluster(
     """
     try:
         from distributed import Client, as_completed
-        from distributed.scheduler import KilledWorker
     except ImportError:
         raise MissingExtraError("a Dask cluster", "dask") from None
     connected: Any = nullcontext(cluster)
@@ -173,19 +153,10 @@ def _on_cluster(
         except (OSError, ValueError) as error:
             raise L2TError(f"no Dask scheduler answers at {cluster}: {error}") from None
     with connected as client:
-        waiting, under_way = iter(tasks), {}
-
-        def submit(task: Task) -> Any:
-            future = client.submit(work, task, pure=False)
-            under_way[future.key] = task
-            return future
-
+        submit = partial(client.submit, work, pure=False)
+        waiting = iter(tasks)
         ahead = 2 * max(1, sum(client.nthreads().values()))
         futures = as_completed(map(submit, islice(waiting, ahead)))
         for future in futures:
-            task = under_way.pop(future.key)
-            if isinstance(future.exception(), KilledWorker):  # Dask has tried it three times, too
-                give_up(task)
-            else:
-                yield future.result()
+            yield future.result()
             futures.update(map(submit, islice(waiting, 1)))

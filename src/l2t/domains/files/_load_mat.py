@@ -16,7 +16,6 @@ import numpy as np
 from scipy import sparse
 from scipy.io import loadmat
 
-_MAX_DENSE = 4 * 2**30  # bytes, the same as `l2t.domains.domain.MAX_DENSE_BYTES`
 _MAX_SECONDS = 300  # of processor time; on a damaged file scipy may never end
 
 
@@ -50,8 +49,6 @@ def _plain(value: Any) -> Any:
     """Return a variable as an array without Python objects, of dtype V1 where that cannot be."""
     if sparse.issparse(value):
         value.check_format(full_check=True)
-        if value.shape[0] * value.shape[1] * 8 > _MAX_DENSE:
-            raise ValueError(f"a sparse matrix of {value.shape} needs more than 4 GiB when dense")
         return value.toarray()
     if value.dtype != object:
         return value if value.dtype.names is None else np.zeros(1, "V1")

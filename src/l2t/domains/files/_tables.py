@@ -159,16 +159,11 @@ def read_parquet(path: Path, names: Names) -> Sheet:
 
     with path.open("rb") as handle:
         declared = read_metadata(handle)
-        names_there = declared.schema.to_arrow_schema().names
-        refuse_twice(names_there)  # pandas says less
-        check_memory("the table", 8 * declared.num_rows * len(names_there))
+        refuse_twice(declared.schema.to_arrow_schema().names)  # pandas says less
+        check_memory("the table", 8 * declared.num_rows * declared.num_columns)
         handle.seek(0)
-        frame = pd.read_parquet(
-            handle,
-            engine="pyarrow",
-            dtype_backend="numpy_nullable",
-            page_checksum_verification=True,
-        )
+        given: Any = {"dtype_backend": "numpy_nullable", "page_checksum_verification": True}
+        frame = pd.read_parquet(handle, engine="pyarrow", **given)
     own = set(map(str, frame.columns))
     if not isinstance(frame.index, pd.RangeIndex) or frame.index.name is not None:
         frame = frame.reset_index()
@@ -205,9 +200,7 @@ def _check_sheets(path: Path) -> None:
     """Reject a workbook whose last row and column span more cells than fit into memory."""
     with zipfile.ZipFile(path) as archive:
         check_memory("the unpacked file", sum(each.file_size for each in archive.infolist()))
-        for name in archive.namelist():
-            if not name.startswith("xl/worksheets/"):
-                continue
+        for name in (each for each in archive.namelist() if each.startswith("xl/worksheets/")):
             places = _PLACE.findall(archive.read(name))
             row = max((int(digits[-9:]) for _, digits in places), default=0)
             last = max(

@@ -30,7 +30,7 @@ __all__ = ["Conflict", "Database", "store_errors"]
 
 T = TypeVar("T")
 _PATIENCE = 300.0  # seconds that a writer waits for its turn
-_RESTART = 60.0  # seconds that a server may take to restart
+_PAUSES = (0.1, 0.2, 0.4, 0.8, 1.5, *[2.0] * 29)  # seconds, while a server restarts
 _REPEATS = 5  # of what a lost connection interrupted
 _LOCK = 0x6C3274  # "l2t": the advisory lock of PostgreSQL writers
 _SQLITE = {
@@ -132,21 +132,19 @@ class Database:
 
     def _connected(self, engine: Engine) -> Connection:
         """Return a connection; a server that answered before is waited for."""
-        end, pause = time.monotonic() + _RESTART, 0.1
-        while True:
+        for pause in _PAUSES if self._answered else ():
             try:
-                connection = engine.connect()
+                return engine.connect()
             except OperationalError:
-                if not self._answered or time.monotonic() > end:
-                    raise
-            else:
-                self._answered = self.address.kind == "postgresql"
-                return connection
-            if pause == 0.1:
-                sentence = f"does not answer; waiting up to {_RESTART:.0f} s for it to restart"
-                warnings.warn(f"{self.address.shown} {sentence}", L2TWarning, stacklevel=2)
-            time.sleep(pause)
-            pause = min(2 * pause, 2.0)
+                if pause == _PAUSES[0]:
+                    sentence = (
+                        f"does not answer; waiting up to {sum(_PAUSES):.0f} s for it to restart"
+                    )
+                    warnings.warn(f"{self.address.shown} {sentence}", L2TWarning, stacklevel=2)
+                time.sleep(pause)
+        connection = engine.connect()
+        self._answered = self.address.kind == "postgresql"
+        return connection
 
 
 def _engine(address: Address) -> Engine:

@@ -6,7 +6,7 @@ import os
 from functools import partial
 from typing import Any, Unpack
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import delete, insert, select
 
 from l2t.exceptions import InvalidInputError, StoreCorruptError, StoreError
 from l2t.experiences.experience import Run
@@ -126,12 +126,9 @@ class ExperienceStore(RunReader, AgentRecords, RehearsalRecords):
 
     def note_collection(self, progress: CollectionProgress) -> None:
         """Replace the progress of a collection."""
-
-        def replace(connection: Connection) -> None:
-            connection.execute(delete(collections).where(collections.c.id == progress.id))
-            connection.execute(insert(collections), row_of(progress))
-
-        self._database.write(replace)
+        old = delete(collections).where(collections.c.id == progress.id)
+        new = insert(collections).values(row_of(progress))
+        self._database.write(lambda connection: (connection.execute(old), connection.execute(new)))
 
     def collections(self, *, limit: int = 20) -> list[CollectionProgress]:
         """Return the collections that began last, the newest first."""

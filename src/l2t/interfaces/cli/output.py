@@ -13,7 +13,6 @@ from typing import Any, Literal
 import typer
 
 __all__ = ["Format", "harmless", "picked", "say", "show_record", "show_rows", "show_sentence"]
-__all__ += ["show_text"]
 
 #: Characters that command a terminal or turn the direction of text; a line break and a tab do not.
 _COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -51,11 +50,6 @@ def say(text: str, quiet: bool = False) -> None:
     """Tell how things go, on standard error."""
     if not quiet:
         typer.echo(harmless(text), err=True)
-
-
-def show_text(text: str) -> None:
-    """Print text that may hold names from files."""
-    typer.echo(harmless(text))
 
 
 def show_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> None:
@@ -105,7 +99,7 @@ def show_record(record: Mapping[str, Any], format: Format) -> None:
 def show_sentence(sentence: str, record: Mapping[str, Any], format: Format) -> None:
     """Print a sentence for people, or the record behind it."""
     if format is Format.table:
-        show_text(sentence)
+        print(harmless(sentence))
     else:
         show_record(record, format)
 

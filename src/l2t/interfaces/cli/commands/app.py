@@ -17,9 +17,9 @@ from l2t.interfaces.cli.output import say
 __all__ = ["app", "main"]
 
 EXIT_CODES = (
-    "Exit codes: 0 success; 1 an error, in one sentence; 2 wrong usage; 130 interrupted by Ctrl-C, 143 by "
-    "SIGTERM. Results go to standard output, all else to standard error. Colours appear on a terminal "
-    "alone, and not where NO_COLOR is set."
+    "Exit codes: 0 success; 1 an error, in one sentence; 2 wrong usage; 130 interrupted by Ctrl-C. "
+    "Results go to standard output, all else to standard error. Colours appear on a terminal alone, and "
+    "not where NO_COLOR is set."
 )
 
 
@@ -34,7 +34,7 @@ class _Commands(TyperGroup):
             how = str(interruption) or "nothing half-written is left; start the command again"
             with suppress(OSError):  # the terminal may be gone
                 say(f"l2t: interrupted; {how}")
-            raise typer.Exit(128 + _received) from None
+            raise typer.Exit(130) from None
 
 
 app = typer.Typer(
@@ -50,20 +50,11 @@ app = typer.Typer(
 )
 
 
-_received: int = signal.SIGINT
-
-
-def _interrupt(number: int, _: object) -> None:
-    global _received
-    _received = number
-    raise KeyboardInterrupt
-
-
 def main() -> None:
     """Run the command; an error is one sentence and exit code 1, and a signal stops it as Ctrl-C does."""
-    for number in (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")):
-        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # not under nohup
-            signal.signal(number, _interrupt)
+    for number in {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}:
+        if signal.getsignal(number) is signal.SIG_DFL:  # not under nohup
+            signal.signal(number, signal.default_int_handler)
     try:
         app(prog_name="l2t")
     except (L2TError, OSError) as error:

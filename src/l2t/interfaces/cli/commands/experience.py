@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-import warnings
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from l2t.exceptions import InvalidInputError, L2TWarning
+from l2t.exceptions import InvalidInputError
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, named, number
@@ -162,11 +161,7 @@ def _collect(
         place = Path(url) if address.path and "://" not in url else address.path
         settings = write_settings(context, place or Path("experiences"), store=known)
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter(
-                    "ignore", L2TWarning
-                )  # of lost runs, which are reported below
-                summary = collect(sampler, store, **given)
+            summary = collect(sampler, store, **given)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
                 f"what was finished is kept in {known}; resume with: l2t collect --config {settings}"
@@ -179,9 +174,8 @@ def _collect(
         format,
     )
     quiet = not given["progress"]
-    if summary.lost:
-        why = "for want of memory or disk, or as workers were killed; start the command again"
-        say(f"{summary.lost} runs were not done {why}", quiet=False)
+    if why := "; ".join(dict.fromkeys(summary.lost)):
+        say(f"{len(summary.lost)} runs were not done, and are if you start it again: {why:.300}")
     if summary.failed:
         say(f"why runs failed: l2t store ls {known} --status failed", quiet)
     say(f"to repeat it: l2t collect --config {settings}; next: l2t learn --store {known}", quiet)

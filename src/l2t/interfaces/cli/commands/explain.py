@@ -10,7 +10,7 @@ import typer
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, named
-from l2t.interfaces.cli.output import Format, say, show_record, show_rows, show_text
+from l2t.interfaces.cli.output import Format, harmless, say, show_record, show_rows
 
 if TYPE_CHECKING:
     from l2t.inference import Inference
@@ -88,7 +88,7 @@ def _show_candidates(found: Inference, format: Format) -> None:
     from l2t.interfaces.cli.results import explained
 
     if format is Format.table:
-        show_text("\n".join(explained(found)))
+        typer.echo(harmless("\n".join(explained(found))))
     elif format is Format.json:
         record = {"choice": found.choice, "verdict": found.verdict, "because": found.reason}
         show_record(record | {"candidates": found.candidates.records()}, format)
@@ -115,7 +115,7 @@ def _show_prediction(
             past = opened.experiences(status="done")
             explanation = function.explain(found.search.statistics, found.n_labels, past=past)
     if format is Format.table:
-        show_text(f"{explanation}\nverdict: {found.verdict}; {found.reason}")
+        typer.echo(harmless(f"{explanation}\nverdict: {found.verdict}; {found.reason}"))
     else:
         record = {"predicted": explanation.predicted, "verdict": found.verdict}
         show_record(record | explanation.terms, format)

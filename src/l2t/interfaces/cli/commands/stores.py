@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from l2t.exceptions import InvalidInputError, MissingExtraError, UnknownRunError
+from l2t.exceptions import MissingExtraError, UnknownRunError
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, named, number
@@ -138,12 +138,7 @@ def store_rm(
     status: Status = None,
     format: options.As = Format.table,
 ) -> None:
-    """Delete runs, with the domains and arrays that nothing else refers to.
-
-    By their keys, or by --status alone: all runs that ended so.
-    """
-    if not keys and status is None:
-        raise InvalidInputError("say which runs to delete: their keys, or --status")
+    """Delete runs by key or status, with the domains and arrays that nothing else refers to."""
     with _opened(url) as opened:
         whole = [_whole_key(opened, key) for key in keys or ()]
         removed = opened.delete(key=whole or None, status=status)
