@@ -146,7 +146,7 @@ class PaperMethod:
         f, bank = self.reflection, self.reflection.kernels
         parts = [
             f.beta.tolist(),
-            [f.lambda_, f.mu, f.n_neighbors, f.q_mode],
+            [f.lambda_, f.mu, f.n_neighbors],
             [bank.first, bank.last, bank.step],
             asdict(self.plan),
             self.source,

@@ -24,7 +24,6 @@ from l2t.exceptions import FileFormatError, InvalidInputError, L2TError, L2TWarn
 from l2t.reflection.forecast import Forecast, Signs
 from l2t.reflection.function import ReflectionFunction
 from l2t.reflection.reliability import LEVELS, Kind
-from l2t.reflection.table import QMode
 from l2t.statistics import KernelBank
 
 __all__ = ["SCHEMA", "from_json", "load_reflection", "save_reflection", "shipped", "to_json"]
@@ -56,7 +55,6 @@ class _File(Struct, forbid_unknown_fields=True):
     b: Finite
     kernels: _Bank
     n_neighbors: Count
-    q_mode: QMode
     c: Finite
     label_range: tuple[Count, Count]
     calibration: dict[Natural, Kind] | None
@@ -177,7 +175,6 @@ def _function(file: _File) -> ReflectionFunction:
         file.b,
         kernels=kernels,
         n_neighbors=file.n_neighbors,
-        q_mode=file.q_mode,
         c=file.c,
         label_range=file.label_range,
         calibration=file.calibration,
