@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from l2t.algorithms.base import LatentFactors, SoftAlgorithm
+from l2t.algorithms.base import LatentFactors, SoftAlgorithm, parameter
 from l2t.algorithms.identity import DENSE_FEATURES
 from l2t.algorithms.spectrum import some_rows, spectrum_factor
 from l2t.domains import DomainPair, KnownClasses
@@ -82,11 +82,7 @@ class ClassesSpectrum(Classes):
 
     name: ClassVar[str] = "classes+spectrum"
 
-    power: float = 1.0
-
-    def _check(self) -> None:
-        super()._check()
-        real_number("power", self.power, least=0)
+    power: float = parameter(1.0, real_number, least=0)
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         T = self._geometry(pair)

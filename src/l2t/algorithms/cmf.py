@@ -23,7 +23,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
+from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors, parameter
 from l2t.domains import DomainPair
 from l2t.numerics import cosine_graph, leading_eigenpairs
 from l2t.typing import Array
@@ -42,10 +42,8 @@ class CMF(BaseAlgorithm):
 
     Parameters
     ----------
-    n_components : int
-        Number of components u.
-    random_state : int or None
-        Not used: the factors start from a non-negative SVD.
+    n_components, random_state
+        As for `BaseAlgorithm`; the seed is not used.
     lam, gam, sig : float
         Weights of the feature graphs, the row graphs and the orthogonality, at least 0.
     n_neighbors : int
@@ -61,19 +59,12 @@ class CMF(BaseAlgorithm):
     name: ClassVar[str] = "cmf"
     needs_features: ClassVar[bool] = True
 
-    lam: float = 0.1
-    gam: float = 1.0
-    sig: float = 1.0
-    n_neighbors: int = 10
-    max_iter: int = 200
-    tol: float = 1e-5
-
-    def _check(self) -> None:
-        super()._check()
-        for parameter in ("lam", "gam", "sig", "tol"):
-            real_number(parameter, getattr(self, parameter), least=0)
-        whole_number("n_neighbors", self.n_neighbors, least=1)
-        whole_number("max_iter", self.max_iter, least=1)
+    lam: float = parameter(0.1, real_number, least=0)
+    gam: float = parameter(1.0, real_number, least=0)
+    sig: float = parameter(1.0, real_number, least=0)
+    n_neighbors: int = parameter(10, whole_number, least=1)
+    max_iter: int = parameter(200, whole_number, least=1)
+    tol: float = parameter(1e-5, real_number, least=0)
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         u = self._clip(pair.span.rank)

@@ -25,7 +25,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
+from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors, parameter
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import (
@@ -49,10 +49,8 @@ class ITL(BaseAlgorithm):
 
     Parameters
     ----------
-    n_components : int
-        Number of components u.
-    random_state : int or None
-        Not used: the search starts from PCA.
+    n_components, random_state
+        As for `BaseAlgorithm`; the seed is not used.
     lam : float
         Weight of the domain information, at least 0.
     max_iter : int
@@ -65,13 +63,8 @@ class ITL(BaseAlgorithm):
 
     name: ClassVar[str] = "itl"
 
-    lam: float = 1.0
-    max_iter: int = 30
-
-    def _check(self) -> None:
-        super()._check()
-        real_number("lam", self.lam, least=0)
-        whole_number("max_iter", self.max_iter, least=1)
+    lam: float = parameter(1.0, real_number, least=0)
+    max_iter: int = parameter(30, whole_number, least=1)
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         labeled = np.flatnonzero(pair.source_labeled)

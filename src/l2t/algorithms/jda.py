@@ -24,7 +24,7 @@ import numpy.typing as npt
 from scipy.linalg import eigh, svd
 from sklearn.linear_model import Ridge
 
-from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
+from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors, parameter
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import jointly_centred, mean_gap_weights, squared_distances
@@ -58,15 +58,10 @@ class JDA(BaseAlgorithm):
 
     name: ClassVar[str] = "jda"
 
-    n_components: int = 100
-    lam: float = 1.0
-    max_iter: int = 10
+    n_components: int = parameter(100, whole_number, least=1)
+    lam: float = parameter(1.0, real_number, above=0)
+    max_iter: int = parameter(10, whole_number, least=1)
     center: bool = True
-
-    def _check(self) -> None:
-        super()._check()
-        real_number("lam", self.lam, above=0)
-        whole_number("max_iter", self.max_iter, least=1)
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         labeled = np.flatnonzero(pair.source_labeled)

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import eigh
 
-from l2t.algorithms.base import LatentFactors, SoftAlgorithm
+from l2t.algorithms.base import LatentFactors, SoftAlgorithm, parameter
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import mean_squared_distance, mutual_neighbors, principal_axes, squared_distances
@@ -52,11 +52,7 @@ class Spectrum(SoftAlgorithm):
 
     name: ClassVar[str] = "spectrum"
 
-    power: float = 1.0
-
-    def _check(self) -> None:
-        super()._check()
-        real_number("power", self.power, least=0)
+    power: float = parameter(1.0, real_number, least=0)
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         rows = some_rows(pair.target.X, self.random_state)

@@ -28,7 +28,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import svd
 
-from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
+from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors, parameter
 from l2t.domains import DomainPair
 from l2t.numerics import (
     jointly_centred,
@@ -54,10 +54,8 @@ class TCA(BaseAlgorithm):
 
     Parameters
     ----------
-    n_components : int
-        Number of components u.
-    random_state : int or None
-        Not used: TCA is a closed form.
+    n_components, random_state
+        As for `BaseAlgorithm`; the seed is not used.
     mu : float
         Weight of ``||V||²``, positive.
     kernel : {"linear", "rbf"}
@@ -71,13 +69,8 @@ class TCA(BaseAlgorithm):
 
     name: ClassVar[str] = "tca"
 
-    mu: float = 1.0
-    kernel: str = "linear"
-
-    def _check(self) -> None:
-        super()._check()
-        real_number("mu", self.mu, above=0)
-        one_of("kernel", self.kernel, ("linear", "rbf"))
+    mu: float = parameter(1.0, real_number, above=0)
+    kernel: str = parameter("linear", one_of, ("linear", "rbf"))
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         if self.kernel == "rbf":
