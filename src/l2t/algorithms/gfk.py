@@ -61,15 +61,8 @@ class GFK(BaseAlgorithm):
 
 
 def geodesic_flow(Ps: Array, Pt: Array) -> tuple[Array, Array]:
-    """Return F with ``F F' = G`` and the principal angles of two subspaces.
+    """Return F with ``F F' = G`` and the principal angles of the subspaces of orthonormal Ps, Pt (m, d).
 
-    Parameters
-    ----------
-    Ps, Pt : array of shape (m, d)
-        Orthonormal columns.
-
-    Examples
-    --------
     Two orthogonal lines:
 
     >>> F, angles = geodesic_flow(np.array([[1.0], [0.0]]), np.array([[0.0], [1.0]]))

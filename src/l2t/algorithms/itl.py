@@ -107,14 +107,9 @@ def information_objective(
 
 
 def information(D: Array, labels: Codes) -> tuple[float, Array]:
-    """Return the mutual information of choosing a label by distance, and its derivative by D.
+    """Return the mutual information of choosing a label (0 ... C - 1) by distance, and its derivative by D.
 
-    Parameters
-    ----------
-    D : array of shape (N, n)
-        Squared distances of N rows to n labelled neighbours; inf where a choice is barred.
-    labels : int array of shape (n,)
-        Labels 0 ... C - 1.
+    D (N, n) are squared distances of N rows to n labelled neighbours; inf where a choice is barred.
     """
     P = D.min(axis=1, keepdims=True) - D
     np.exp(P, out=P)

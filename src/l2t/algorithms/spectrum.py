@@ -68,13 +68,7 @@ def some_rows(X: AnyArray, random_state: int | None) -> AnyArray:
 
 
 def spectrum_factor(X: AnyArray, power: float = 1.0) -> Array:
-    """Return W (m x u) of target rows X.
-
-    Raises
-    ------
-    InvalidInputError
-        No direction separates the rows: they are all the same, or all are neighbours of each other.
-    """
+    """Return W (m x u) of target rows X."""
     centred = X - X.mean(axis=0, dtype=np.float64)
     axes = principal_axes(centred, MAX_AXES)
     Z = centred @ axes

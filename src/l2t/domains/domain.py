@@ -149,6 +149,12 @@ class Domain:
             digest.update(f"|prepared:{fingerprint(self.prepared)}".encode())
         return digest.hexdigest()
 
+    def labeled_rows(self, *, default: bool) -> npt.NDArray[np.bool_]:
+        """Return which labels are known: those marked; where none is, all (by default) or none."""
+        if self.labeled is not None:
+            return self.labeled
+        return np.full(len(self), default and self.y is not None)
+
     def with_features(
         self, X: Any, *, name: str | None = None, feature_names: Sequence[str] | None = None
     ) -> Domain:

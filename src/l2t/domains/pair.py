@@ -80,11 +80,9 @@ class DomainPair:
     @property
     def source_labeled(self) -> npt.NDArray[np.bool_]:
         """Which source rows have a usable label: those marked, or all that carry one."""
-        every = np.full(len(self.source), self.source.y is not None)
-        return every if self.source.labeled is None else self.source.labeled
+        return self.source.labeled_rows(default=True)
 
     @property
     def target_labeled(self) -> npt.NDArray[np.bool_]:
         """Which target labels the user has: those marked, and none otherwise."""
-        none = np.zeros(len(self.target), dtype=bool)
-        return none if self.target.labeled is None else self.target.labeled
+        return self.target.labeled_rows(default=False)

@@ -15,13 +15,7 @@ from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
 from l2t.rehearsal.rehearsal import with_known
 from l2t.typing import AnyArray
 
-__all__ = [
-    "DEFAULT_CANDIDATES",
-    "Wanted",
-    "candidate_algorithms",
-    "fit_candidates",
-    "given_factors",
-]
+__all__ = ["Wanted", "candidate_algorithms", "fit_candidates", "given_factors"]
 
 #: Those that compete by default.
 DEFAULT_CANDIDATES = ("identity", "spectrum", "classes", "classes+spectrum")

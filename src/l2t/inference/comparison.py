@@ -23,29 +23,17 @@ __all__ = ["TransferStudy", "measure_transfer"]
 
 @dataclass(frozen=True, eq=False)
 class TransferStudy:
-    """Ratios of L2T and of base algorithms over no transfer.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The base algorithms.
-    label_counts : tuple of int
-        The label counts.
-    base : array of shape (algorithms, pairs, counts)
-        Accuracy with the algorithm over accuracy without transfer.
-    l2t : array of shape (pairs, counts)
-        The same for the candidate that L2T chose.
-    predicted : array of shape (pairs, counts)
-        The ratio that was predicted for it.
-    original : array of shape (pairs, counts)
-        Accuracy without transfer.
-    """
+    """Ratios of L2T and of base algorithms over no transfer."""
 
     names: tuple[str, ...]
     label_counts: tuple[int, ...]
+    #: Accuracy with the algorithm over accuracy without transfer (algorithms, pairs, counts).
     base: Array
+    #: The same for the candidate that L2T chose (pairs, counts).
     l2t: Array
+    #: The ratio that was predicted for it (pairs, counts).
     predicted: Array
+    #: Accuracy without transfer (pairs, counts).
     original: Array
 
     def mean(self, ratios: Array) -> Array:
@@ -73,22 +61,9 @@ def measure_transfer(
     progress: bool = True,
     **options: Any,
 ) -> TransferStudy:
-    """Compare L2T with base algorithms.
+    """Compare L2T with base algorithms on pairs whose targets carry labels for scoring.
 
-    Parameters
-    ----------
-    pairs : sequence of DomainPair
-        Pairs whose targets carry labels for scoring.
-    names : sequence of str
-        The base algorithms; by default the eight of the paper.
-    label_counts, n_draws, random_state
-        As for `evaluate`.
-    n_jobs : int, default=1
-        Local processes.
-    progress : bool, default=True
-        Whether to show a progress bar.
-    **options
-        Other arguments of `infer`.
+    Label counts, draws and the seed are those of `evaluate`; `options` are other arguments of `infer`.
     """
     chosen, counts = tuple(names), tuple(label_counts)
     tasks = [

@@ -28,7 +28,7 @@ from l2t.statistics import mutual_share
 from l2t.typing import AnyArray
 from l2t.validation import whole_number
 
-__all__ = ["LEAST_SKILL", "infer", "label_count", "signs_of"]
+__all__ = ["LEAST_SKILL", "infer", "signs_of"]
 
 Method = Literal["l2t", "paper"]
 #: Where 1-NN tells known classes apart no better than this, a rehearsal means nothing.
@@ -115,7 +115,7 @@ def infer(
     (True, True)
     """
     target, origins = _domains(pair, sources)
-    n_labels, n_classes = label_count(target, n_labels), _class_count(target, n_classes)
+    n_labels, n_classes = _label_count(target, n_labels), _class_count(target, n_classes)
     task = DomainPair(_joined(origins, target), target)
     with few_threads((len(task.source) + len(target)) * target.n_features):
         if reflection is not None and not isinstance(reflection, ReflectionFunction):
@@ -173,7 +173,7 @@ def _choose(
     """Weigh expectation and evidence of each candidate, and take the best."""
     shots = n_labels / n_classes
     usable = rehearsal.skill >= LEAST_SKILL
-    labelled = np.flatnonzero(_labelled(target))
+    labelled = np.flatnonzero(target.labeled_rows(default=False))
     rows = LabelledRows(target.X[labelled], target.codes[labelled])
     signs = signs_of(target, known, rehearsal if usable else None, shots, n_classes)
     signs = replace(signs, n_test=max(len(target) - n_labels, 1))
@@ -328,13 +328,9 @@ def _joined(origins: list[Domain], target: Domain) -> Domain:
     return Domain(np.concatenate([each.X for each in origins]), name="sources")
 
 
-def _labelled(target: Domain) -> AnyArray:
-    return np.zeros(len(target), dtype=bool) if target.labeled is None else target.labeled
-
-
-def label_count(target: Domain, n_labels: int | None) -> int:
+def _label_count(target: Domain, n_labels: int | None) -> int:
     """Return the number of labelled target rows: those that are marked, or else what is given."""
-    marked = int(_labelled(target).sum())
+    marked = int(target.labeled_rows(default=False).sum())
     if not marked:
         return (
             SHOTS * N_CLASSES if n_labels is None else whole_number("n_labels", n_labels, least=1)
@@ -349,7 +345,7 @@ def label_count(target: Domain, n_labels: int | None) -> int:
 
 def _class_count(target: Domain, n_classes: int | None) -> int:
     """Return the number of target classes: what is given, or those of the labelled rows, or 3."""
-    seen = len(np.unique(target.codes[_labelled(target)]))
+    seen = len(np.unique(target.codes[target.labeled_rows(default=False)]))
     if n_classes is None:
         return seen if seen > 1 else N_CLASSES
     if whole_number("n_classes", n_classes, least=2) < seen:

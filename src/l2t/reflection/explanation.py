@@ -57,29 +57,17 @@ class Neighbor(PredictedRun):
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """A prediction in parts.
-
-    Attributes
-    ----------
-    predicted : float
-        The improvement ratio.
-    terms : mapping
-        The terms of 1/f: mmd, variance, discriminant, bias. They add up to 1/f.
-    by_kernel : mapping
-        The first three terms, split over kernels (K,); each adds up to its term.
-    weights : array of shape (K,)
-        beta, divided by its sum.
-    kernels : KernelBank
-        The bank.
-    nearest : tuple of Neighbor
-        Past runs with the most similar terms, nearest first.
-    """
+    """A prediction in parts."""
 
     predicted: float
+    #: The terms of 1/f: mmd, variance, discriminant, bias. They add up to 1/f.
     terms: dict[str, float]
+    #: The first three terms, split over kernels (K,); each adds up to its term.
     by_kernel: dict[str, Array]
+    #: beta, divided by its sum (K,).
     weights: Array
     kernels: KernelBank
+    #: Past runs with the most similar terms, nearest first.
     nearest: tuple[Neighbor, ...]
 
     def __str__(self) -> str:

@@ -168,19 +168,9 @@ def _function(file: _File) -> ReflectionFunction:
         _check_calibration(file.calibration)
     if file.forecast is not None:
         _check_forecast(file.forecast)
-    return ReflectionFunction(
-        np.array(file.beta),
-        file.lambda_,
-        file.mu,
-        file.b,
-        kernels=kernels,
-        n_neighbors=file.n_neighbors,
-        c=file.c,
-        label_range=file.label_range,
-        calibration=file.calibration,
-        forecast=file.forecast,
-        training=file.training,
-    )
+    values = msgspec.structs.asdict(file) | {"kernels": kernels}
+    del values["schema"], values["checksum"]
+    return ReflectionFunction(**values)
 
 
 def _check_calibration(calibration: dict[int, Kind]) -> None:

@@ -45,16 +45,7 @@ SIGNS = np.array([1.0, -1.0, -1.0, 1.0])
 class Discrepancy:
     """``Z -> beta'd + lambda beta'Q beta`` for the rows Z of the source (ns) above the target (nt).
 
-    Parameters
-    ----------
-    ns, nt : int
-        The rows of either domain.
-    paired : two index arrays of one length
-        Which source rows are paired with which target rows.
-    stack : KernelStack
-        The kernels and beta.
-    lambda_ : float
-        The weight of Q; at 0 it is not computed.
+    `paired` says which source rows are paired with which target rows. At lambda = 0, Q is not computed.
     """
 
     def __init__(
@@ -129,22 +120,14 @@ class Discrepancy:
 
 @dataclass(frozen=True, eq=False)
 class _Tile:
-    """Pairs of rows: a block of rows with the same block, or with another one.
-
-    Attributes
-    ----------
-    rows, columns : slice
-        The blocks.
-    index : array of shape (q, p)
-        Where the pairs stand in the block of rows x columns: one row each (q = 1), or one pair
-        (s, t) each, by their q = 4 pairs of rows.
-    counts : array of shape (p,)
-        How often they count: those that have a mirror image twice.
-    """
+    """Pairs of rows: a block of rows with the same block, or with another one."""
 
     rows: slice
     columns: slice
+    #: Where the pairs stand in the block of rows x columns: one row each (q = 1), or one pair (s, t) each, by
+    #: their q = 4 pairs of rows (q, p).
     index: Indices
+    #: How often they count: those that have a mirror image twice (p,).
     counts: Array
 
 

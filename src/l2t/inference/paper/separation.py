@@ -34,20 +34,10 @@ CHUNK = 2**15
 
 
 class Separation:
-    """``Z -> mu / beta'tau`` for the target rows Z, which like X should lie around zero.
+    """``Z -> mu / beta'tau`` for the target rows Z.
 
-    Parameters
-    ----------
-    X : array of shape (nt, m)
-        The target rows before W.
-    eta : float
-        The mean squared distance between the domains before W.
-    stack : KernelStack
-        The kernels and beta.
-    mu : float
-        The weight of the term.
-    n_neighbors : int
-        Neighbours r; at most half of the other rows are used.
+    X (nt, m) are the target rows before W, and eta the mean squared distance between the domains there. Rows
+    should lie around zero. At most half of the other rows are neighbours.
     """
 
     def __init__(
