@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from l2t.domains import DomainPair
+from l2t.domains import DomainPair, KnownClasses
 from l2t.domains.domain import feature_rows
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.numerics import JointSpan, Optimum
@@ -32,7 +32,7 @@ from l2t.typing import AnyArray, Array
 from l2t.validation import instance_of, seed, whole_number
 
 __all__ = ["Algorithm", "BaseAlgorithm", "Diagnostics", "Kind", "LatentFactors", "SoftAlgorithm"]
-__all__ += ["parameter"]
+__all__ += ["fit_quietly", "parameter", "with_known"]
 
 Kind = Literal["linear", "fitted", "metric"]
 
@@ -129,6 +129,22 @@ class Algorithm(Protocol):
     def fit(self, pair: DomainPair) -> LatentFactors:
         """Find the latent factors of a pair, without reading a target label."""
         ...
+
+
+def with_known(algorithm: Algorithm, known: KnownClasses | None) -> Algorithm:
+    """Return the algorithm with these known classes, where it uses any."""
+    if known is not None and dataclasses.is_dataclass(algorithm) and hasattr(algorithm, "known"):
+        return dataclasses.replace(algorithm, known=known)
+    return algorithm
+
+
+def fit_quietly(
+    algorithm: Algorithm, pair: DomainPair, known: KnownClasses | None = None
+) -> LatentFactors:
+    """Fit without a warning where components are clipped, with the known classes where they are used."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", L2TWarning)
+        return with_known(algorithm, known).fit(pair)
 
 
 def parameter(default: Any, check: Callable[..., Any], *args: Any, **rule: Any) -> Any:

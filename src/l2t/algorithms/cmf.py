@@ -31,7 +31,6 @@ from l2t.validation import real_number, whole_number
 
 __all__ = ["CMF"]
 
-
 #: Factors stay above this: a multiplicative update cannot leave zero again.
 FLOOR = 1e-10
 
@@ -72,24 +71,15 @@ class CMF(BaseAlgorithm):
         live = X.any(axis=0)
         X = X[:, live]  # a feature that is always zero has a zero row of U
         ns = len(pair.source)
-        smooth_u = _Smoothness(self._feature_graph(X, ns), self.lam)
-        smooth_v = _Smoothness(self._row_graph(X, ns), self.gam)
+        rows = [cosine_graph(part, self.n_neighbors) for part in (X[:ns], X[ns:])]
+        features = [cosine_graph(part.T, self.n_neighbors) for part in (X[:ns], X[ns:])]
+        smooth_u = _Smoothness(features[0] + features[1], self.lam)
+        smooth_v = _Smoothness(sparse.csr_array(sparse.block_diag(rows)), self.gam)
         U, V, diagnostics = self._factorize(X, ns, u, smooth_u, smooth_v)
-        features = np.zeros((pair.n_features, u))
-        features[live] = U
-        parts = {"U": features, "Vs": V[:ns], "Vt": V[ns:]}
+        every = np.zeros((pair.n_features, u))
+        every[live] = U
+        parts = {"U": every, "Vs": V[:ns], "Vt": V[ns:]}
         return self._fitted(pair.span, V[ns:], diagnostics, parts)
-
-    def _feature_graph(self, X: Array, ns: int) -> sparse.csr_array | None:
-        if not self.lam:
-            return None
-        return cosine_graph(X[:ns].T, self.n_neighbors) + cosine_graph(X[ns:].T, self.n_neighbors)
-
-    def _row_graph(self, X: Array, ns: int) -> sparse.csr_array | None:
-        if not self.gam:
-            return None
-        graphs = [cosine_graph(part, self.n_neighbors) for part in (X[:ns], X[ns:])]
-        return sparse.csr_array(sparse.block_diag(graphs))
 
     def _factorize(
         self, X: Array, ns: int, u: int, smooth_u: _Smoothness, smooth_v: _Smoothness
@@ -125,14 +115,12 @@ class CMF(BaseAlgorithm):
 class _Smoothness:
     """A graph term ``weight tr(F'(D - W)F)``, by the two halves of its gradient."""
 
-    def __init__(self, graph: sparse.csr_array | None, weight: float) -> None:
+    def __init__(self, graph: sparse.csr_array, weight: float) -> None:
         self.graph, self.weight = graph, weight
-        self.degree = np.zeros(1) if graph is None else np.asarray(graph.sum(axis=1))[:, None]
+        self.degree = np.asarray(graph.sum(axis=1))[:, None]
 
     def halves(self, F: Array) -> tuple[Array, Array]:
         """Return ``weight W F`` and ``weight D F``."""
-        if self.graph is None:
-            return np.zeros((1, 1)), np.zeros((1, 1))
         return self.weight * (self.graph @ F), self.weight * self.degree * F
 
 

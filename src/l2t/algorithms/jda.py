@@ -71,26 +71,21 @@ class JDA(BaseAlgorithm):
         ns, (X, mean) = len(pair.source), jointly_centred(pair.source.X, pair.target.X)
         problem = _Problem(X if self.center else X + mean, self.lam)
         u = self._clip(len(problem.axes))
+        # Weights of the gaps, G with M = G G' up to its norm: of the domains, then of the classes as well.
+        domains = gaps = mean_gap_weights(ns, len(X) - ns)[:, None] * np.sqrt(codes.max() + 1)
         predicted: Codes | None = None
         n_iter, reason = 0, "max_iter"
         while n_iter < self.max_iter and reason == "max_iter":
-            Q, objective = problem.solve(self._gaps(ns, len(X), labeled, codes, predicted), u)
+            Q, objective = problem.solve(gaps, u)
             Z = unit_rows(problem.rows @ Q)
             nearest = squared_distances(Z[ns:], Z[labeled]).argmin(axis=1)
             before, predicted = predicted, codes[nearest]
             if before is not None and np.array_equal(before, predicted):
                 reason = "labels-stay"
-            n_iter += 1
+            classes = class_gap_weights(ns, len(X), labeled, codes, predicted)
+            gaps, n_iter = np.hstack([domains, classes]), n_iter + 1
         W = (problem.axes.T @ Q).astype(np.result_type(pair.source.X, pair.target.X))
         return LatentFactors(W, "linear", self.name, Diagnostics((objective,), n_iter, reason))
-
-    @staticmethod
-    def _gaps(ns: int, n: int, labeled: Codes, codes: Codes, predicted: Codes | None) -> Array:
-        """Return weights G (n x k) with ``M = G G'``, up to the norm of M."""
-        domains = mean_gap_weights(ns, n - ns)[:, None] * np.sqrt(codes.max() + 1)
-        if predicted is None:
-            return np.asarray(domains)
-        return np.hstack([domains, class_gap_weights(ns, n, labeled, codes, predicted)])
 
 
 class _Problem:

@@ -26,7 +26,6 @@ from l2t.validation import real_number, whole_number
 
 __all__ = ["STL"]
 
-
 MAX_HALVINGS = 30
 
 

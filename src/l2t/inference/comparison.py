@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from l2t import algorithms
+from l2t.algorithms.base import fit_quietly
 from l2t.domains import Domain, DomainPair
-from l2t.exceptions import L2TWarning
 from l2t.experiences import evaluate, improvement_ratio
 from l2t.experiences.executors import choose_executor
 from l2t.inference.inference import infer
@@ -86,37 +86,23 @@ def _measured(
     target = pair.target
 
     def accuracies(Z: Any, wanted: Sequence[int]) -> Any:
-        return evaluate(
-            Z,
-            target.codes,
-            label_counts=wanted,
-            n_draws=n_draws,
-            groups=target.group_codes,
-            random_state=seed,
-        )
+        protocol: Any = {"n_draws": n_draws, "groups": target.group_codes, "random_state": seed}
+        return evaluate(Z, target.codes, label_counts=wanted, **protocol)
 
     before = accuracies(target.X, counts)
     at = [counts.index(count) for count in before.label_counts]
     rows = np.full((len(names) + 3, len(counts)), np.nan)
     rows[-1, at] = before.mean
     for row, name in enumerate(names):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", L2TWarning)  # clipped components are expected here
-            factors = algorithms.make(name, random_state=seed).fit(pair)
+        factors = fit_quietly(algorithms.make(name, random_state=seed), pair)
         after = accuracies(factors.transform(target), before.label_counts)
         rows[row, at] = improvement_ratio(before.mean, after.mean, before.n_test)
     bare = Domain(target.X, name=target.name, prepared=target.prepared)
     unlabelled = DomainPair(pair.source, bare)
-    for i, count, plain, n_test in zip(
-        at, before.label_counts, before.mean, before.n_test, strict=True
-    ):
-        found = infer(
-            unlabelled,
-            n_labels=count,
-            n_classes=len(target.classes),
-            random_state=seed,
-            **options,
-        )
+    settings = {"n_classes": len(target.classes), "random_state": seed} | options
+    measured = zip(at, before.label_counts, before.mean, before.n_test, strict=True)
+    for i, count, plain, n_test in measured:
+        found = infer(unlabelled, n_labels=count, **settings)
         after = accuracies(found.transform(target), (count,))
         rows[-3, i] = improvement_ratio(plain, after.mean[0], n_test)
         rows[-2, i] = found.predicted

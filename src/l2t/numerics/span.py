@@ -26,7 +26,6 @@ from l2t.typing import Array
 
 __all__ = ["JointSpan", "jointly_centred"]
 
-
 #: Singular values below this share of the largest are not inverted (errata section 8).
 PINV_RCOND = 1e-10
 

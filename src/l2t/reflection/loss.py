@@ -25,7 +25,6 @@ from l2t.typing import Array
 
 __all__ = ["COMPONENTS", "Problem", "Settings", "Solution", "Units", "starts"]
 
-
 #: The terms of 1/f, which can be switched off.
 COMPONENTS = ("mmd", "variance", "discriminant")
 #: Least weight of the MMD, so that beta keeps a scale where the term does not help.

@@ -26,7 +26,6 @@ from l2t.validation import instance_of
 
 __all__ = ["Objective"]
 
-
 #: A W of which the rows see less than this share is rounding to them.
 ROUNDING = 1e-14
 

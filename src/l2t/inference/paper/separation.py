@@ -28,7 +28,6 @@ from l2t.typing import Array
 
 __all__ = ["Separation"]
 
-
 #: Pairs of rows at a time.
 CHUNK = 2**15
 
