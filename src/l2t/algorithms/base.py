@@ -21,7 +21,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from l2t.domains import DomainPair, KnownClasses
@@ -88,7 +87,7 @@ class LatentFactors:
         inspection; documented by each algorithm.
     """
 
-    W: npt.NDArray[Any]
+    W: AnyArray
     kind: Kind
     algorithm: str
     diagnostics: Diagnostics
@@ -104,11 +103,11 @@ class LatentFactors:
         return f"LatentFactors({self.algorithm}, {self.kind}, W {m} x {u}, stopped: {why})"
 
     @property
-    def source_W(self) -> npt.NDArray[Any]:
+    def source_W(self) -> AnyArray:
         """What source rows are multiplied with beside target rows times W: W itself for most algorithms."""
         return self.parts.get("source_W", self.W)
 
-    def transform(self, X: Any) -> npt.NDArray[Any]:
+    def transform(self, X: Any) -> AnyArray:
         """Return ``X @ W`` for rows of either domain, seen before or not.
 
         X is an array, a DataFrame, a sparse matrix or a Domain with the features of the pair.

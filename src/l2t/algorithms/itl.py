@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors, parameter
 from l2t.domains import DomainPair
@@ -35,12 +34,10 @@ from l2t.numerics import (
     minimize_on_manifold,
     squared_distances,
 )
-from l2t.typing import Array
+from l2t.typing import Array, Indices
 from l2t.validation import real_number, whole_number
 
 __all__ = ["ITL", "information", "information_objective"]
-
-Codes = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -83,7 +80,7 @@ class ITL(BaseAlgorithm):
 
 
 def information_objective(
-    source: Array, target: Array, codes: Codes, labeled: Codes, lam: float
+    source: Array, target: Array, codes: Indices, labeled: Indices, lam: float
 ) -> Callable[[Array], tuple[float, Array]]:
     """Return L -> (``-I_t + lam I_st``, gradient); `labeled` are the source rows that carry a label."""
     X = np.concatenate([source, target])
@@ -106,7 +103,7 @@ def information_objective(
     return objective
 
 
-def information(D: Array, labels: Codes) -> tuple[float, Array]:
+def information(D: Array, labels: Indices) -> tuple[float, Array]:
     """Return the mutual information of choosing a label (0 ... C - 1) by distance, and its derivative by D.
 
     D (N, n) are squared distances of N rows to n labelled neighbours; inf where a choice is barred.

@@ -15,14 +15,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import eigh
 
 from l2t.algorithms.base import LatentFactors, SoftAlgorithm, parameter
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import mean_squared_distance, mutual_neighbors, principal_axes, squared_distances
-from l2t.typing import AnyArray, Array
+from l2t.typing import AnyArray, Array, Mask
 from l2t.validation import real_number
 
 __all__ = ["Spectrum", "some_rows", "spectrum_factor"]
@@ -87,7 +86,7 @@ def spectrum_factor(X: AnyArray, power: float = 1.0) -> Array:
     )
 
 
-def _directions(Z: Array, K: Array, near: npt.NDArray[np.bool_], power: float) -> Array | None:
+def _directions(Z: Array, K: Array, near: Mask, power: float) -> Array | None:
     """Return the scaled directions for one graph; None where one of the scatters is zero."""
     H = np.where(near, K, 0.0)
     within, between = _scatter(Z, H), _scatter(Z, K - H)

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from l2t.domains.domain import Domain
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import JointSpan
+from l2t.typing import Mask
 from l2t.validation import instance_of
 
 __all__ = ["DomainPair"]
@@ -78,11 +76,11 @@ class DomainPair:
         return JointSpan.of(self.source.X, self.target.X)
 
     @property
-    def source_labeled(self) -> npt.NDArray[np.bool_]:
+    def source_labeled(self) -> Mask:
         """Which source rows have a usable label: those marked, or all that carry one."""
         return self.source.labeled_rows(default=True)
 
     @property
-    def target_labeled(self) -> npt.NDArray[np.bool_]:
+    def target_labeled(self) -> Mask:
         """Which target labels the user has: those marked, and none otherwise."""
         return self.target.labeled_rows(default=False)

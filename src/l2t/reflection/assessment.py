@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import spearmanr
 
 from l2t.exceptions import InvalidInputError, L2TWarning
@@ -20,7 +19,7 @@ from l2t.reflection.explanation import MOST_LABELS, PredictedRun
 from l2t.reflection.function import ReflectionFunction
 from l2t.reflection.learning import LEAST_EXPERIENCES, learn
 from l2t.reflection.lesson import held_out
-from l2t.typing import Array
+from l2t.typing import Array, Indices
 
 __all__ = ["Assessment", "CurvePoint", "assess", "learning_curve"]
 
@@ -97,7 +96,7 @@ def assess(function: ReflectionFunction, experiences: Iterable[Experience]) -> A
 
 
 def _covered(
-    function: ReflectionFunction, errors: Array, counts: npt.NDArray[np.intp]
+    function: ReflectionFunction, errors: Array, counts: Indices
 ) -> tuple[dict[int, tuple[float, int]], dict[float, float]]:
     """Return the shares of errors that intervals cover, by number of labels and by level."""
     if function.calibration is None:

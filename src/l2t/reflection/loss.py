@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import huber
 
-from l2t.reflection.table import Indices, Table
-from l2t.typing import Array
+from l2t.reflection.table import Table
+from l2t.typing import Array, Indices
 
 __all__ = ["COMPONENTS", "Problem", "Settings", "Solution", "Units", "starts"]
 

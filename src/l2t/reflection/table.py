@@ -11,16 +11,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import Experience, ExperienceStore
 from l2t.statistics import KernelBank, PairStatistics, pair_statistics
-from l2t.typing import Array
+from l2t.typing import Array, Indices
 
-__all__ = ["Indices", "Table", "restated"]
-
-Indices = npt.NDArray[np.intp]
+__all__ = ["Table", "restated"]
 
 
 class Table:

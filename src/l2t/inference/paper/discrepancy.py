@@ -25,16 +25,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg.blas import dsymm
 
 from l2t.inference.paper.kernel_stack import STORED, KernelStack
 from l2t.numerics import squared_distances
-from l2t.typing import Array
+from l2t.typing import Array, Indices
 
 __all__ = ["Discrepancy"]
-
-Indices = npt.NDArray[np.intp]
 
 #: Rows a block; or pairs of rows.
 BLOCK = 256

@@ -18,13 +18,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg.blas import dsymm
 
 from l2t.inference.paper.kernel_stack import STORED, KernelStack
 from l2t.numerics import mutual_neighbors, squared_distances
 from l2t.statistics.discriminability import BOUND, ROUNDING
-from l2t.typing import Array
+from l2t.typing import Array, Mask
 
 __all__ = ["Separation"]
 
@@ -72,7 +71,7 @@ class Separation:
 class _Pairs:
     """Pairs of rows with their weights in each kernel, those of the nearest pair being 1."""
 
-    def __init__(self, x: Array, chosen: npt.NDArray[np.bool_], stack: KernelStack) -> None:
+    def __init__(self, x: Array, chosen: Mask, stack: KernelStack) -> None:
         self._index = np.flatnonzero(chosen)
         x = x.take(self._index)
         self.nearest = float(x.min()) if x.size else 0.0
