@@ -30,9 +30,6 @@ from l2t.numerics import JointSpan, Optimum
 from l2t.typing import AnyArray, Array
 from l2t.validation import instance_of, seed, whole_number
 
-__all__ = ["Algorithm", "BaseAlgorithm", "Diagnostics", "Kind", "LatentFactors", "SoftAlgorithm"]
-__all__ += ["fit_quietly", "parameter", "with_known"]
-
 Kind = Literal["linear", "fitted", "metric"]
 
 

@@ -15,8 +15,6 @@ from l2t.algorithms.base import Algorithm, LatentFactors, with_known
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.exceptions import InvalidInputError
 
-__all__ = ["DEPTH", "SEPARATOR", "Chain"]
-
 SEPARATOR = ">"
 #: The most algorithms in a chain.
 DEPTH = 3

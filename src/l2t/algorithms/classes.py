@@ -30,8 +30,6 @@ from l2t.numerics import principal_axes
 from l2t.typing import AnyArray, Array
 from l2t.validation import real_number
 
-__all__ = ["Classes", "ClassesSpectrum", "class_geometry"]
-
 #: T of known classes in use: both candidates need it.
 _cores: WeakKeyDictionary[KnownClasses, tuple[Array, float]] = WeakKeyDictionary()
 

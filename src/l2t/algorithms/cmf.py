@@ -29,8 +29,6 @@ from l2t.numerics import cosine_graph, leading_eigenpairs
 from l2t.typing import Array
 from l2t.validation import real_number, whole_number
 
-__all__ = ["CMF"]
-
 #: Factors stay above this: a multiplicative update cannot leave zero again.
 FLOOR = 1e-10
 

@@ -33,8 +33,6 @@ from l2t.numerics import (
 from l2t.typing import Array
 from l2t.validation import one_of, real_number, whole_number
 
-__all__ = ["DIP", "leading_variance", "polynomial_mmd", "rbf_mmd"]
-
 Objective = Callable[[Array], tuple[float, Array]]
 
 

@@ -24,8 +24,6 @@ from l2t.domains import DomainPair
 from l2t.numerics import principal_axes
 from l2t.typing import Array
 
-__all__ = ["GFK", "geodesic_flow"]
-
 #: Below this sine a principal angle is zero: both subspaces share the direction.
 SMALLEST_SINE = 1e-8
 

@@ -37,8 +37,6 @@ from l2t.numerics import (
 from l2t.typing import Array, Indices
 from l2t.validation import real_number, whole_number
 
-__all__ = ["ITL", "information", "information_objective"]
-
 
 @dataclass(frozen=True)
 class ITL(BaseAlgorithm):

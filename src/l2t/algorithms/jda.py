@@ -32,8 +32,6 @@ from l2t.numerics.eigen import rounding
 from l2t.typing import Array
 from l2t.validation import real_number, whole_number
 
-__all__ = ["JDA", "class_gap_weights", "conditional_share", "unit_rows"]
-
 Codes = npt.NDArray[np.intp]
 
 

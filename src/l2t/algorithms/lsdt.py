@@ -27,8 +27,6 @@ from l2t.numerics import leading_eigenpairs, rbf_kernel, sparse_codes
 from l2t.typing import Array
 from l2t.validation import one_of, real_number, whole_number
 
-__all__ = ["LSDT", "kernel_coordinates"]
-
 
 @dataclass(frozen=True)
 class LSDT(BaseAlgorithm):

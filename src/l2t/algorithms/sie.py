@@ -35,8 +35,6 @@ from l2t.numerics import (
 from l2t.typing import Array
 from l2t.validation import real_number, whole_number
 
-__all__ = ["SIE", "hellinger"]
-
 #: A start above this has next to no gradient (the maximum is 2).
 SATURATED = 1.9
 WIDEN = 4.0

@@ -24,8 +24,6 @@ from l2t.numerics import mean_squared_distance, mutual_neighbors, principal_axes
 from l2t.typing import AnyArray, Array, Mask
 from l2t.validation import real_number
 
-__all__ = ["Spectrum", "some_rows", "spectrum_factor"]
-
 # Flat around these values on training pairs of photo-sketch, digits and office-caltech (docs/adr/0008).
 BANDWIDTH = 0.25
 RIDGE = 0.1

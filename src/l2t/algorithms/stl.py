@@ -24,8 +24,6 @@ from l2t.numerics import lasso_objective, principal_axes, sparse_codes
 from l2t.typing import Array
 from l2t.validation import real_number, whole_number
 
-__all__ = ["STL"]
-
 MAX_HALVINGS = 30
 
 

@@ -39,8 +39,6 @@ from l2t.numerics import (
 from l2t.typing import Array
 from l2t.validation import one_of, real_number
 
-__all__ = ["TCA"]
-
 #: Squared distance of the mean from the origin, over the variance, that centring afterwards can bear.
 FAR_OFF = 1e3
 #: An eigenvalue below this share of the norm of the matrix has lost too many digits.

@@ -15,8 +15,6 @@ from scipy import sparse
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import fingerprint
 
-__all__ = ["MAX_DENSE_BYTES", "Domain", "feature_rows", "is_missing", "label_array"]
-
 #: A sparse X that would need more than this when made dense is refused.
 MAX_DENSE_BYTES = 4 * 2**30
 #: The largest feature, in absolute value.

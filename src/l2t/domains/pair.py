@@ -12,8 +12,6 @@ from l2t.numerics import JointSpan
 from l2t.typing import Mask
 from l2t.validation import instance_of
 
-__all__ = ["DomainPair"]
-
 
 @dataclass(frozen=True)
 class DomainPair:

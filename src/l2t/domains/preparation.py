@@ -15,8 +15,6 @@ from l2t.numerics import squared_distances
 from l2t.typing import AnyArray, Array, Indices, Mask
 from l2t.validation import instance_of, one_of
 
-__all__ = ["PREPARATIONS", "Preparation", "normalize", "prepare"]
-
 #: Labelled rows, and rows to test.
 Split = tuple[Indices, Indices]
 

@@ -14,8 +14,6 @@ from l2t.domains import DomainPair, KnownClasses
 from l2t.exceptions import InvalidInputError, L2TError
 from l2t.typing import AnyArray
 
-__all__ = ["Wanted", "candidate_algorithms", "fit_candidates", "given_factors"]
-
 #: Those that compete by default.
 DEFAULT_CANDIDATES = ("identity", "spectrum", "classes", "classes+spectrum")
 #: Base algorithms see so many random rows of a larger source.

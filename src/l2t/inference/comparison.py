@@ -18,8 +18,6 @@ from l2t.inference.inference import infer
 from l2t.progress import progress_bar
 from l2t.typing import Array
 
-__all__ = ["TransferStudy", "measure_transfer"]
-
 
 @dataclass(frozen=True, eq=False)
 class TransferStudy:

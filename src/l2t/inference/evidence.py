@@ -23,8 +23,6 @@ from l2t.numerics.graphs import TIE
 from l2t.reflection.forecast import Expectation, Forecast
 from l2t.typing import AnyArray, Array
 
-__all__ = ["Agreement", "Evidence", "LabelledRows", "agreement"]
-
 #: Of more labelled rows so many random ones are used: distances grow with their square.
 MAX_ROWS = 500
 

@@ -28,8 +28,6 @@ from l2t.statistics import mutual_share
 from l2t.typing import AnyArray
 from l2t.validation import whole_number
 
-__all__ = ["LEAST_SKILL", "infer", "signs_of"]
-
 Method = Literal["l2t", "paper"]
 #: Where 1-NN tells known classes apart no better than this, a rehearsal means nothing.
 LEAST_SKILL = 0.1

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from l2t.inference.paper import Search
 
-__all__ = ["Candidate", "Candidates", "Inference", "Verdict"]
-
 Verdict = Literal["transfer", "no-transfer"]
 
 

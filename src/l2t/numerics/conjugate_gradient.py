@@ -19,8 +19,6 @@ import numpy as np
 
 from l2t.typing import Array
 
-__all__ = ["Grassmann", "Manifold", "Optimum", "Sphere", "gradient_error", "minimize_on_manifold"]
-
 Objective = Callable[[Array], tuple[float, Array]]
 
 ARMIJO = 1e-4

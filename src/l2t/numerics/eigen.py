@@ -15,9 +15,6 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from l2t.typing import AnyArray, Array
 
-__all__ = ["leading_coordinates", "leading_eigenpairs", "leading_eigenpairs_of"]
-__all__ += ["principal_axes", "rounding", "two_components"]
-
 #: Up to this size LAPACK is as fast.
 DENSE_SIZE = 256
 #: Steps of the run that looks for a larger eigenvalue among what is left.

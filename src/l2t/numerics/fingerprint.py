@@ -8,8 +8,6 @@ import numpy as np
 
 from l2t.typing import AnyArray
 
-__all__ = ["fingerprint"]
-
 
 def fingerprint(array: AnyArray) -> str:
     """Return the sha256 of dtype, shape and bytes as hexadecimal digits.

@@ -16,8 +16,6 @@ from l2t.numerics.eigen import leading_coordinates
 from l2t.numerics.kernels import upper_blocks
 from l2t.typing import Array, Indices, Mask
 
-__all__ = ["TIE", "cosine_graph", "mutual_neighbors"]
-
 #: Rows up to this number are compared exactly; a tree would not be faster.
 EXACT_ROWS = 2048
 COORDINATES = 16

@@ -13,9 +13,6 @@ import numpy as np
 
 from l2t.typing import Array, Mask
 
-__all__ = ["PAIRS", "laplacian_product", "mean_gap_weights", "mean_squared_distance"]
-__all__ += ["rbf_kernel", "squared_distances", "upper_blocks"]
-
 #: Pairs of rows per block: small enough for the cache, and enough work for each call of numpy.
 PAIRS = 16384
 

@@ -24,8 +24,6 @@ from scipy.linalg.lapack import dormqr
 from l2t.numerics.eigen import rounding
 from l2t.typing import AnyArray, Array
 
-__all__ = ["JointSpan", "jointly_centred"]
-
 #: Singular values below this share of the largest are not inverted (errata section 8).
 PINV_RCOND = 1e-10
 

@@ -22,8 +22,6 @@ import numpy as np
 
 from l2t.typing import Array, Indices, Mask
 
-__all__ = ["SparseCodes", "lasso_objective", "sparse_codes"]
-
 #: Rounds of feature-sign search for each dimension of the rows; a row needs about one per atom.
 ROUNDS = 6
 

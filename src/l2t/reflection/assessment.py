@@ -21,8 +21,6 @@ from l2t.reflection.learning import LEAST_EXPERIENCES, learn
 from l2t.reflection.lesson import held_out
 from l2t.typing import Array, Indices
 
-__all__ = ["Assessment", "CurvePoint", "assess", "learning_curve"]
-
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 #: Points of a learning curve, spaced in proportion.
 N_POINTS = 6

@@ -20,8 +20,6 @@ from scipy.optimize import minimize_scalar
 from l2t.exceptions import InvalidInputError
 from l2t.typing import Array, Indices
 
-__all__ = ["LabelCurve", "finite_interval", "fit_label_curve"]
-
 #: c of a label curve stays this share of p away from the pole at -p.
 MARGIN = 0.02
 

@@ -13,8 +13,6 @@ from l2t.reflection.function import ReflectionFunction
 from l2t.statistics import KernelBank, PairStatistics
 from l2t.typing import Array
 
-__all__ = ["MOST_LABELS", "Explanation", "Neighbor", "PredictedRun", "explain"]
-
 N_NEAREST = 5
 #: Measured ratios are averaged over numbers of labels up to this one: with more, all are near 1.
 MOST_LABELS = 30

@@ -26,8 +26,6 @@ from l2t.reflection.function import ReflectionFunction
 from l2t.reflection.reliability import LEVELS, Kind
 from l2t.statistics import KernelBank
 
-__all__ = ["SCHEMA", "from_json", "load_reflection", "save_reflection", "shipped", "to_json"]
-
 #: The version of the file's form; a reader refuses a newer one.
 SCHEMA = 1
 _LARGEST = 16 * 2**20  # bytes

@@ -33,8 +33,6 @@ from l2t.reflection.reliability import Familiarity, Reliability
 if TYPE_CHECKING:
     from l2t.experiences import Experience
 
-__all__ = ["TRUSTING", "Expectation", "Forecast", "Signs", "rise", "room_of"]
-
 #: Candidates that trust the neighbourhoods of the target.
 TRUSTING = ("spectrum", "classes+spectrum")
 #: What is taken off the expected use of room of a candidate of which nothing is known.

@@ -14,8 +14,6 @@ from l2t.reflection.loss import Problem, Settings, Units
 from l2t.reflection.table import Table
 from l2t.typing import Array, Indices, Mask
 
-__all__ = ["Lesson", "Split", "class_splits", "held_out", "pair_splits"]
-
 #: Which runs to learn from, and which to predict.
 Split = tuple[Mask, Mask]
 

@@ -23,8 +23,6 @@ from scipy.special import huber
 from l2t.reflection.table import Table
 from l2t.typing import Array, Indices
 
-__all__ = ["COMPONENTS", "Problem", "Settings", "Solution", "Units", "starts"]
-
 #: The terms of 1/f, which can be switched off.
 COMPONENTS = ("mmd", "variance", "discriminant")
 #: Least weight of the MMD, so that beta keeps a scale where the term does not help.

@@ -15,8 +15,6 @@ import numpy as np
 
 from l2t.typing import Array
 
-__all__ = ["LEVELS", "Familiarity", "Kind", "Reliability"]
-
 #: Probabilities at which the distribution of errors is kept.
 LEVELS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.96, 0.97, 0.98, 0.99, 1.0)
 

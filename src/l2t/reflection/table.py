@@ -17,8 +17,6 @@ from l2t.experiences import Experience, ExperienceStore
 from l2t.statistics import KernelBank, PairStatistics, pair_statistics
 from l2t.typing import Array, Indices
 
-__all__ = ["Table", "restated"]
-
 
 class Table:
     """The experiences of finished runs as arrays.

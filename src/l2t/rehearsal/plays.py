@@ -15,8 +15,6 @@ import numpy as np
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.typing import AnyArray
 
-__all__ = ["Play", "draw_plays", "playing_classes"]
-
 #: Base algorithms see so many rows of the playing source.
 MAX_SOURCE_ROWS = 300
 #: Classes with fewer rows than this play the target only where there are no others.

@@ -28,8 +28,6 @@ from l2t.rehearsal.plays import Play, draw_plays, playing_classes
 from l2t.statistics import mutual_share
 from l2t.typing import AnyArray, Array
 
-__all__ = ["Rehearsal", "rehearse"]
-
 #: Labels per class that candidates are tried with.
 SHOTS = (1, 2, 5, 15, 40)
 N_PLAYS = 8

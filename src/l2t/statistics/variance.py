@@ -21,8 +21,6 @@ from l2t.numerics.kernels import PAIRS, upper_blocks
 from l2t.statistics.bank import KernelBank
 from l2t.typing import Array, Indices
 
-__all__ = ["mmd", "mmd_covariance", "paired_rows"]
-
 #: The signs of K(s, s'), K(s, t'), K(t, s'), K(t, t') in h.
 SIGNS = np.array([1.0, -1.0, -1.0, 1.0])
 

@@ -31,8 +31,6 @@ from l2t.inference.paper.kernel_stack import STORED, KernelStack
 from l2t.numerics import squared_distances
 from l2t.typing import Array, Indices
 
-__all__ = ["Discrepancy"]
-
 #: Rows a block; or pairs of rows.
 BLOCK = 256
 #: The signs of F(s, s'), F(s, t'), F(t, s') and F(t, t') in h.

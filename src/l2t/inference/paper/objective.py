@@ -24,8 +24,6 @@ from l2t.statistics.variance import paired_rows
 from l2t.typing import Array
 from l2t.validation import instance_of
 
-__all__ = ["Objective"]
-
 #: A W of which the rows see less than this share is rounding to them.
 ROUNDING = 1e-14
 

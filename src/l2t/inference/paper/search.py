@@ -15,8 +15,6 @@ from l2t.reflection.plan import Plan
 from l2t.statistics import PairStatistics, pair_statistics
 from l2t.typing import AnyArray
 
-__all__ = ["Search", "search"]
-
 #: Larger domains are searched on so many random rows; W itself fits all rows.
 MAX_ROWS = 1000
 

@@ -25,8 +25,6 @@ from l2t.numerics import mutual_neighbors, squared_distances
 from l2t.statistics.discriminability import BOUND, ROUNDING
 from l2t.typing import Array, Mask
 
-__all__ = ["Separation"]
-
 #: Pairs of rows at a time.
 CHUNK = 2**15
 

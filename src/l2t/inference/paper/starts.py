@@ -18,8 +18,6 @@ from l2t.numerics import JointSpan
 from l2t.reflection.plan import Plan
 from l2t.typing import AnyArray, Array
 
-__all__ = ["Starts", "starting_points"]
-
 Starts = str | Algorithm | Sequence[str | Algorithm] | Mapping[str, npt.ArrayLike]
 
 #: Base algorithms that take less time than the search itself.

@@ -19,8 +19,6 @@ from l2t.inference.shared.classifiers import CrossDomainClassifier, make_classif
 from l2t.numerics import principal_axes
 from l2t.typing import AnyArray, Array
 
-__all__ = ["Combination", "Space", "Task", "TrainedOn", "shared_classes", "smoothness"]
-
 #: So many random rows of each domain are fitted to; all others are predicted.
 MAX_ROWS = 1200
 #: Algorithms work in so many principal coordinates of both domains.
