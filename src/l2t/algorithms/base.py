@@ -144,9 +144,10 @@ def fit_quietly(
 
 
 def parameter(default: Any, check: Callable[..., Any], *args: Any, **rule: Any) -> Any:
-    """Return a hyper-parameter with its default, and how `fit` checks it (`l2t.validation`).
+    """Return a hyper-parameter with its default, and how `fit` checks it.
 
-    ``lam: float = parameter(1.0, real_number, least=0)``
+    ``lam: float = parameter(1.0, real_number, least=0)`` calls ``real_number("lam", value, least=0)`` of
+    `l2t.validation`, or any function that raises InvalidInputError for a value that breaks its rule.
     """
     return field(
         default=default,

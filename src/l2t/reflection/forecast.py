@@ -258,10 +258,12 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         except (msgspec.MsgspecError, ValueError) as error:
             raise FileFormatError(f"this is not a forecast: {error}") from None
 
-    @classmethod
-    def default(cls) -> Forecast:
+    @staticmethod
+    @cache
+    def default() -> Forecast:
         """Return the forecast that ships with the package."""
-        return _shipped()
+        text = resources.files("l2t.reflection").joinpath("forecast.json").read_bytes()
+        return Forecast.from_json(text)
 
 
 def rise(value: float, between: tuple[float, float]) -> float:
@@ -273,9 +275,3 @@ def rise(value: float, between: tuple[float, float]) -> float:
 def room_of(error: float) -> float:
     """Return the room for a change: ``error (1 - error)``."""
     return error * (1.0 - error)
-
-
-@cache
-def _shipped() -> Forecast:
-    text = resources.files("l2t.reflection").joinpath("forecast.json").read_bytes()
-    return Forecast.from_json(text)
