@@ -6,30 +6,20 @@ found).savefig("both.png")``.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from l2t.domains import DomainPair
-from l2t.exceptions import InvalidInputError, MissingExtraError
+from l2t.exceptions import MissingExtraError
 from l2t.inference import Inference
 from l2t.inference.comparison import TransferStudy
 from l2t.numerics import two_components
 from l2t.reflection import Explanation
 
-__all__ = ["check_figure_path", "new_figure", "plot_explanation", "plot_ratios", "plot_transfer"]
+__all__ = ["new_figure", "plot_explanation", "plot_ratios", "plot_transfer"]
 
-FORMATS = (".png", ".svg", ".pdf")
 PALETTE = tuple(f"C{i}" for i in range(10))
-
-
-def check_figure_path(path: Path) -> None:
-    """Raise InvalidInputError where no figure can be written to `path`."""
-    if path.suffix.lower() not in FORMATS:
-        raise InvalidInputError(f"a figure must end in {', '.join(FORMATS)}, got {path.name!r}")
-    if not path.parent.is_dir():
-        raise InvalidInputError(f"the folder of a figure must exist, got {str(path.parent)!r}")
 
 
 def new_figure(width: float, height: float) -> Any:

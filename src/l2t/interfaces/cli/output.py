@@ -19,6 +19,7 @@ _ATTRIBUTES |= {"labels": "n_labels", "before": "accuracy_before", "after": "acc
 _ATTRIBUTES |= {"error_before": "standard_error_before", "error_after": "standard_error_after"}
 _ATTRIBUTES |= {"ratio": "improvement_ratio", "runs": "n_runs", "judged_on": "n_judged"}
 _ATTRIBUTES |= {"error_of_incumbent": "incumbent_error", "created": "created_at"}
+_ATTRIBUTES |= {"run": "key", "seed": "random_state", "seconds": "duration"}
 
 
 class Format(StrEnum):
@@ -30,11 +31,11 @@ class Format(StrEnum):
 
 
 def picked(item: Any, columns: str) -> dict[str, Any]:
-    """Return attributes of a stored object by the names of columns; None for NaN, and dates as text."""
+    """Return attributes of a stored object by the names of columns; None for NaN and "", dates as text."""
     row = {name: getattr(item, _ATTRIBUTES.get(name, name)) for name in columns.split()}
     if "created" in row:
         row["created"] = row["created"].isoformat(timespec="seconds")
-    return {name: None if value != value else value for name, value in row.items()}
+    return {name: None if value != value or value == "" else value for name, value in row.items()}
 
 
 def say(text: str, quiet: bool) -> None:
