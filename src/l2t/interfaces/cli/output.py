@@ -39,7 +39,7 @@ def picked(item: Any, columns: str) -> dict[str, Any]:
 
 
 def say(text: str, quiet: bool) -> None:
-    """Tell how things go, on standard error."""
+    """Print a note to standard error."""
     if not quiet:
         typer.echo(text, err=True)
 
@@ -62,7 +62,7 @@ def show_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> None:
             side: Literal["left", "right"] = "right" if numbers else "left"
             table.add_column(name.replace("_", " "), justify=side)
         for row in rows:
-            table.add_row(*(_told(value) for value in row.values()))
+            table.add_row(*(_cell(value) for value in row.values()))
         if _console(width=10**6).measure(table).minimum <= _console().width:
             _console().print(table)
             return
@@ -84,7 +84,7 @@ def show_record(record: Mapping[str, Any], format: Format) -> None:
         table.add_column(no_wrap=True, style="cyan")
         table.add_column(overflow="fold")
         for name, value in record.items():
-            table.add_row(name.replace("_", " "), _told(value))
+            table.add_row(name.replace("_", " "), _cell(value))
         _console().print(table)
 
 
@@ -102,7 +102,7 @@ def _console(width: int | None = None) -> Any:
     return Console(markup=False, emoji=False, highlight=False, width=width)
 
 
-def _told(value: Any) -> str:
+def _cell(value: Any) -> str:
     if value is None:
         return "–"
     if isinstance(value, float):
