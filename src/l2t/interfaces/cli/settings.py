@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import typer
 
@@ -19,7 +20,7 @@ __all__ = ["read_settings", "write_settings"]
 
 #: How a run is shown is no part of what it does.
 _LEFT_OUT = ("config", "format", "quiet", "force", "help")
-_KINDS = {"integer": (int, "a whole number"), "boolean": (bool, "true or false")}
+_KINDS = ((int, "a whole number"), (bool, "true or false"), (str, "text in quotes"))
 
 
 def read_settings(context: typer.Context, file: Path | None) -> Path | None:
@@ -85,8 +86,11 @@ def _load(file: Path) -> dict[str, Any]:
 
 def _check(context: typer.Context, parameter: Any, value: Any, where: str) -> None:
     """Refuse a value of the wrong type, then what the option itself refuses."""
-    kind, described = _KINDS.get(parameter.type.name.split()[0], (str, "text in quotes"))
-    several = parameter.multiple or parameter.nargs == -1
+    command: Any = context.command.callback
+    declared = inspect.signature(command, eval_str=True).parameters
+    hint = str(get_args(declared[parameter.name].annotation)[0])  # without the help of the option
+    kind, described = next(each for each in _KINDS if each[0].__name__ in hint or each[0] is str)
+    several = "list" in hint
     if several:
         described = f"a list of which each is {described}"
     values = value if several and isinstance(value, list) else [value]

@@ -14,9 +14,11 @@ import l2t
 from l2t.exceptions import InvalidInputError
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
-from l2t.interfaces.cli.commands.options import argument, file, named, number
+from l2t.interfaces.cli.commands.options import argument, file, flag, named, number
 from l2t.interfaces.cli.output import Format, say, show_record, show_sentence
 from l2t.interfaces.cli.settings import write_settings
+
+_FUNCTION = Path("reflection.json")
 
 
 @app.command(short_help="Run algorithms on pairs from two files, and keep every experience.")
@@ -32,17 +34,12 @@ def collect(
     *,
     reading: options.Reading,
     normalize: options.Normalize = "rows",
-    algorithms: Annotated[
-        str, named("Algorithms, with commas between them; or 'all'.", metavar="NAMES")
-    ] = "all",
-    one_per_pair: Annotated[
-        bool, typer.Option("--one-per-pair", help="One random algorithm per pair, as in the paper.")
-    ] = False,
+    algorithms: Annotated[str, named("Names with commas between them.", metavar="NAMES")] = "all",
+    one_per_pair: Annotated[bool, flag("One random algorithm per pair.", "--one-per-pair")] = False,
     components: Annotated[int, number("Components of each W.")] = 20,
     jobs: options.Jobs = 1,
     cluster: Annotated[
-        str | None,
-        named("A Dask scheduler to work on, such as tcp://host:8786.", metavar="ADDRESS"),
+        str | None, named("A Dask scheduler, such as tcp://host:8786.", metavar="ADDRESS")
     ] = None,
     seed: options.Seed = 0,
     config: options.Config = None,
@@ -72,19 +69,13 @@ def collect(
 def learn(
     context: typer.Context,
     store: options.Store = "experiences.db",
-    output: Annotated[Path, file("The function to write (.json).", "--output", "-o")] = Path(
-        "reflection.json"
-    ),
+    output: Annotated[Path, file("The function to write.", "--output", "-o")] = _FUNCTION,
     neighbors: Annotated[
         list[int] | None,
-        number(
-            "Neighbours of the discriminant criterion; given again, the best is taken. Without it as the "
-            "experiences have them."
-        ),
+        number("Neighbours of the discriminant criterion; given again, the best is taken."),
     ] = None,
     max_labels: Annotated[
-        int,
-        number("Experiences with more labels calibrate intervals, but do not shape the function."),
+        int, number("Experiences with more labels only calibrate intervals.")
     ] = 30,
     split: Annotated[
         Literal["pair", "class"],

@@ -22,7 +22,7 @@ def number(help: str, *, least: int | None = 1) -> Any:
     return typer.Option(min=least, metavar="N", help=help)
 
 
-def named(help: str, *flags: str, metavar: str = "NAME") -> Any:
+def named(help: str, *flags: str, metavar: str | None = "NAME") -> Any:
     """Declare an option that is a name, or several."""
     return typer.Option(*flags, metavar=metavar, help=help)
 
@@ -33,6 +33,7 @@ def argument(metavar: str, help: str) -> Any:
 
 
 file = functools.partial(named, metavar="FILE")
+flag = functools.partial(named, metavar=None)
 Source = Annotated[Path, argument("SOURCE", "File of the larger domain to learn from.")]
 Target = Annotated[Path, argument("TARGET", "File of the domain with few labels or none.")]
 Output = Annotated[Path | None, file("Write the transformed target.", "--output", "-o")]
@@ -42,7 +43,7 @@ KnownStore = Annotated[
     str | None,
     named("Also learn from this store's labelled targets of the same features.", metavar="STORE"),
 ]
-Labels = Annotated[int | None, number("Labelled target rows to predict for, if not yet known.")]
+Labels = Annotated[int | None, number("How many labelled target rows to predict for.")]
 Classes = Annotated[
     int | None, number("Classes of the target; without it those of labelled rows, or 3.", least=2)
 ]
@@ -75,8 +76,8 @@ Plot = Annotated[Path | None, file("Draw a picture (.png, .svg or .pdf).")]
 Seed = Annotated[int, number("The seed of everything random.", least=0)]
 Jobs = Annotated[int, number("Processes on this machine; -1 for one per core.", least=None)]
 As = Annotated[Format, typer.Option("--format", help="How results are printed.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors alone.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace output files that exist already.")]
+Quiet = Annotated[bool, flag("Print results and errors alone.", "--quiet", "-q")]
+Force = Annotated[bool, flag("Replace output files that exist already.", "--force")]
 Config = Annotated[
     Path | None,
     typer.Option(

@@ -11,7 +11,7 @@ import l2t
 from l2t.exceptions import MissingExtraError
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
-from l2t.interfaces.cli.commands.options import argument, file, named, number
+from l2t.interfaces.cli.commands.options import argument, file, flag, named, number
 from l2t.interfaces.cli.output import Format, picked, say, show_record, show_rows, show_sentence
 
 _NEEDED = ("fastapi", "starlette", "uvicorn", "jinja2")
@@ -31,11 +31,9 @@ def dashboard(
     token: Annotated[
         str | None, typer.Option(envvar="L2T_DASHBOARD_TOKEN", help="What visitors must know.")
     ] = None,
-    read_only: Annotated[
-        bool, typer.Option("--read-only", help="Only look: no uploads, no computing.")
-    ] = False,
+    read_only: Annotated[bool, flag("Only look: no uploads, no computing.", "--read-only")] = False,
     reflection: Annotated[
-        list[Path] | None, file("A reflection function to show; may be given again.")
+        list[Path] | None, file("A function to show; may be given again.")
     ] = None,
     max_upload: Annotated[int, number("MiB that an uploaded file may have.")] = 64,
     open_browser: Annotated[
