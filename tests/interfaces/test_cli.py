@@ -386,7 +386,8 @@ def test_looking_into_a_store(files, tmp_path, l2t):
     assert [score["labels"] for score in shown["scores"]] == [row["labels"] for row in rows[::-1]]
     assert runner.invoke(app, ["store", "rm", store, key]).stdout == "1 run deleted\n"
     gone = l2t("store", "show", store, key)
-    assert gone == (1, "", f"l2t: no run with a key that begins with {key!r}\n")
+    sentence = f"no run has the key {key!r}, or one that begins with it"
+    assert gone == (1, "", f"l2t: sqlite:///{store}: {sentence}\n")
 
 
 def test_a_table_that_is_too_wide_is_shown_row_by_row(capsys, monkeypatch):
