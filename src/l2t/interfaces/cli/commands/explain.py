@@ -37,7 +37,7 @@ def explain(
             metavar="STORE",
         ),
     ] = None,
-    method: options.How = None,
+    method: options.How = "l2t",
     reflection: options.Reflection = None,
     normalize: options.Normalize = "auto",
     plot: Annotated[Path | None, file("Draw a picture (.png, .svg or .pdf).")] = None,
@@ -57,30 +57,29 @@ def explain(
 
     if pair and len(pair) != 2:
         raise typer.BadParameter(f"a source and a target file are needed, got {len(pair)} file(s)")
-    paper = options.chosen_method(method, reflection, candidates=candidates) == "paper"
-    if plot and not (pair and paper):
+    options.check_method(method, candidates=candidates)
+    if plot and not (pair and method == "paper"):
         raise typer.BadParameter(
             "--plot draws a prediction of the paper's method: name a source and a target, and add "
             "--method paper"
         )
     inputs = [reflection, *(pair or ())]
     check_outputs((plot, "figure"), inputs=inputs, store=store, force=force)
-    function = load_reflection(reflection or "default") if paper or not pair else None
+    function = load_reflection(reflection or "default")
     if not pair:
-        assert function is not None
         _show_function(function, format)
         return
     _, prepared = read_pair(pair[0], pair[1], reading=reading, how=normalize, quiet=quiet)
     domains = prepared.pair
-    if function is not None:
+    if method == "paper":
         found = infer(domains, function, n_labels=labels, method="paper")
         say_prepared(prepared, normalize, quiet)
         _show_prediction(function, found, store, plot, format, quiet=quiet)
         return
     known = known_classes(store, domains.n_features, quiet)
-    candidates_found = infer(domains, known=known, **options.inference_options(context))
+    found = infer(domains, function, known=known, **options.inference_options(context))
     say_prepared(prepared, normalize, quiet)
-    _show_candidates(candidates_found, format)
+    _show_candidates(found, format)
 
 
 def _show_candidates(found: Inference, format: Format) -> None:

@@ -53,7 +53,7 @@ Normalize = Annotated[
 ]
 Reflection = Annotated[
     str | None,
-    file("For --method paper: what 'l2t learn' wrote, or 'default', the function of l2t itself."),
+    file("What 'l2t learn' wrote; without it, or with 'default', what ships with L2T."),
 ]
 Classes = Annotated[
     int | None,
@@ -74,10 +74,10 @@ KnownStore = Annotated[
     named("Also learn from this store's labelled targets of the same features.", metavar="STORE"),
 ]
 How = Annotated[
-    Literal["l2t", "paper"] | None,
+    Literal["l2t", "paper"],
     typer.Option(
         help="l2t rehearses candidates on known classes and takes the best; paper searches with the "
-        "paper's reflection function. Without it l2t, or paper where --reflection is given."
+        "paper's reflection function."
     ),
 ]
 Seed = Annotated[int, number("The seed of everything random.", least=0)]
@@ -214,12 +214,8 @@ def typed_options(context: typer.Context, command: str) -> list[str]:
     return words
 
 
-def chosen_method(method: str | None, reflection: str | None, **options: Any) -> str:
-    """Return the method; options of the other one are wrong usage."""
-    chosen = method or ("l2t" if reflection is None else "paper")
-    if chosen == "l2t" and reflection is not None:
-        raise typer.BadParameter("--reflection is an option of --method paper")
+def check_method(method: str, **options: Any) -> None:
+    """Refuse options of the other method."""
     for name, value in options.items():
-        if chosen == "paper" and value is not None:
+        if method == "paper" and value is not None:
             raise typer.BadParameter(f"--{name} is an option of --method l2t")
-    return chosen
