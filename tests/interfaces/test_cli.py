@@ -246,9 +246,8 @@ def test_candidates_classes_and_the_papers_method(files, l2t):
     assert told["predicted_improvement"] == found.predicted
     assert [each["candidate"] for each in told["candidates"]] == ["identity", "paper"]
     for wrong, hint in (
-        (("--method", "l2t", "--reflection", "default"), "--reflection is an option of"),
         (("--method", "paper", "--candidates", "gfk"), "--candidates is an option of"),
-        (("--reflection", "default", "--store", "a.db"), "--store is an option of"),
+        (("--method", "paper", "--store", "a.db"), "--store is an option of"),
     ):
         told = l2t("transfer", *sides, *wrong)
         assert told.code == 2
@@ -357,6 +356,8 @@ def test_from_a_store_to_a_function_and_its_explanation(files, tmp_path):
     arguments = [
         "explain",
         *sides,
+        "--method",
+        "paper",
         "--reflection",
         function,
         "--store",

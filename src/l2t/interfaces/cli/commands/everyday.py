@@ -59,7 +59,7 @@ def transfer(
     classes: options.Classes = None,
     candidates: options.Candidates = None,
     store: options.KnownStore = None,
-    method: options.How = None,
+    method: options.How = "l2t",
     reflection: options.Reflection = None,
     components: Annotated[int | None, number("Columns of the output, at most.")] = None,
     normalize: options.Normalize = "auto",
@@ -87,8 +87,9 @@ def transfer(
     from l2t.interfaces.cli.reading import check_outputs, known_classes, read_pair, say_prepared
     from l2t.progress import progress_bar
 
+    options.check_method(method, candidates=candidates, store=store)
     wanted = options.inference_options(context) | {
-        "method": options.chosen_method(method, reflection, candidates=candidates, store=store),
+        "method": method,
         "reflection": reflection,
         "n_components": components,
     }

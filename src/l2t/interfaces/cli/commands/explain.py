@@ -27,7 +27,7 @@ def explain(
     classes: options.Classes = None,
     candidates: options.Candidates = None,
     store: options.KnownStore = None,
-    method: options.How = None,
+    method: options.How = "l2t",
     reflection: options.Reflection = None,
     normalize: options.Normalize = "auto",
     plot: options.Plot = None,
@@ -46,28 +46,27 @@ def explain(
 
     if pair and len(pair) != 2:
         raise typer.BadParameter(f"a source and a target file are needed, got {len(pair)} file(s)")
-    paper = options.chosen_method(method, reflection, candidates=candidates) == "paper"
-    if plot and not (pair and paper):
+    options.check_method(method, candidates=candidates)
+    if plot and not (pair and method == "paper"):
         raise typer.BadParameter(
             "--plot draws a prediction of the paper's method: name a source and a target, and add "
             "--method paper"
         )
     inputs = [reflection, *(pair or ())]
     check_outputs((plot, "figure"), inputs=inputs, store=store, force=force)
-    function = l2t.load_reflection(reflection or "default") if paper or not pair else None
+    function = l2t.load_reflection(reflection or "default")
     if not pair:
-        assert function is not None
         _show_function(function, format)
         return
     _, prepared = read_pair(pair[0], pair[1], reading=reading, how=normalize, quiet=quiet)
     domains = prepared.pair
-    if function is not None:
+    if method == "paper":
         found = l2t.infer(domains, function, n_labels=labels, method="paper")
     else:
         known = known_classes(store, domains.n_features, quiet)
-        found = l2t.infer(domains, known=known, **options.inference_options(context))
+        found = l2t.infer(domains, function, known=known, **options.inference_options(context))
     say_prepared(prepared, normalize, quiet)
-    if function is not None:
+    if method == "paper":
         _show_prediction(function, found, store, plot, format)
     else:
         _show_candidates(found, format)

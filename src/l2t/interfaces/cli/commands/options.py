@@ -63,14 +63,14 @@ Normalize = Annotated[
     ),
 ]
 How = Annotated[
-    Literal["l2t", "paper"] | None,
+    Literal["l2t", "paper"],
     typer.Option(
         help="l2t rehearses candidates on known classes and takes the best; paper searches with the "
-        "paper's reflection function. Without it l2t, or paper where --reflection is given."
+        "paper's reflection function."
     ),
 ]
 Reflection = Annotated[
-    str | None, file("For --method paper: what 'l2t learn' wrote, or 'default', which l2t has.")
+    str | None, file("What 'l2t learn' wrote; without it, or with 'default', what ships with L2T.")
 ]
 Plot = Annotated[Path | None, file("Draw a picture (.png, .svg or .pdf).")]
 Seed = Annotated[int, number("The seed of everything random.", least=0)]
@@ -199,12 +199,8 @@ def typed_options(context: typer.Context, command: str) -> list[str]:
     return words
 
 
-def chosen_method(method: str | None, reflection: str | None, **options: Any) -> str:
-    """Return the method; options of the other one are wrong usage."""
-    chosen = method or ("l2t" if reflection is None else "paper")
-    if chosen == "l2t" and reflection is not None:
-        raise typer.BadParameter("--reflection is an option of --method paper")
+def check_method(method: str, **options: Any) -> None:
+    """Refuse options of the other method."""
     for name, value in options.items():
-        if chosen == "paper" and value is not None:
+        if method == "paper" and value is not None:
             raise typer.BadParameter(f"--{name} is an option of --method l2t")
-    return chosen
