@@ -11,9 +11,6 @@ from typing import Any, TypeVar
 
 from l2t.exceptions import InvalidInputError
 
-__all__ = ["check_memory", "free_memory", "instance_of", "one_of", "real_number", "seed"]
-__all__ += ["whole_number"]
-
 T = TypeVar("T")
 
 

@@ -68,7 +68,7 @@ def test_a_killed_worker_is_replaced_and_its_task_done_again(tmp_path, proves):
 
 def test_a_task_that_kills_its_workers_is_an_error_where_nobody_counts(monkeypatch):
     monkeypatch.setattr("l2t.experiences.executors.MAX_LOST", 1)
-    with pytest.raises(L2TError, match="1 worker processes were killed during one task"):
+    with pytest.raises(L2TError, match="1 workers were killed during one task"):
         list(Executor(2).map(die_of_it, ["poison"]))
 
 

@@ -16,8 +16,6 @@ from l2t.exceptions import InvalidInputError
 from l2t.numerics import fingerprint
 from l2t.validation import check_memory
 
-__all__ = ["Domain", "check_whole", "feature_rows", "is_missing", "label_array"]
-
 #: The largest feature, in absolute value, must be 0 or between these.
 SMALLEST, LARGEST = 1e-50, 1e50
 
@@ -148,6 +146,12 @@ class Domain:
             digest.update(f"|prepared:{fingerprint(self.prepared)}".encode())
         return digest.hexdigest()
 
+    def labeled_rows(self, *, default: bool) -> npt.NDArray[np.bool_]:
+        """Return which labels are known: those marked; where none is, all (by default) or none."""
+        if self.labeled is not None:
+            return self.labeled
+        return np.full(len(self), default and self.y is not None)
+
     def with_features(
         self, X: Any, *, name: str | None = None, feature_names: Sequence[str] | None = None
     ) -> Domain:
@@ -244,9 +248,8 @@ def _column(values: Any, parameter: str, n: int) -> npt.NDArray[Any]:
         raise InvalidInputError(f"{parameter} must be plain labels, got dtype {array.dtype}")
     for value in array.tolist() if array.dtype == object else ():
         if not isinstance(value, Hashable):
-            raise InvalidInputError(
-                f"{parameter} must be plain labels, got a {type(value).__name__}"
-            )
+            kind = type(value).__name__
+            raise InvalidInputError(f"{parameter} must be plain labels, got a {kind}")
     if array.dtype.kind not in "iubfO":  # strings and dates: one plain Python type for each
         missing = np.isnat(array) if array.dtype.kind == "M" else np.zeros(n, dtype=bool)
         array = np.array(array.astype(str), dtype=object)

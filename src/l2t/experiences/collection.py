@@ -30,8 +30,6 @@ from l2t.progress import progress_bar
 from l2t.statistics import KernelBank, pair_statistics
 from l2t.typing import AnyArray
 
-__all__ = ["Collection", "collect", "measure_run"]
-
 #: Errors of the machine, not of the run: it may succeed next time.
 TRANSIENT = (MemoryError, OSError)
 
@@ -154,7 +152,7 @@ def collect(
                     yield task
 
         def give_up(task: _Task) -> None:
-            lost.extend([f"{MAX_LOST} worker processes were killed"] * len(task.algorithms))
+            lost.extend([f"{MAX_LOST} workers were killed during them"] * len(task.algorithms))
 
         latest = ""
         for packed, reasons in executor.map(_perform, tasks(), give_up):

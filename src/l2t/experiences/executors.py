@@ -27,8 +27,6 @@ from threadpoolctl import threadpool_limits
 from l2t.exceptions import L2TError, MissingExtraError
 from l2t.validation import whole_number
 
-__all__ = ["MAX_LOST", "Executor"]
-
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
@@ -38,9 +36,7 @@ MAX_LOST = 3
 
 
 def _refuse(_: Any) -> None:
-    raise L2TError(
-        f"{MAX_LOST} worker processes were killed during one task; has it enough memory?"
-    )
+    raise L2TError(f"{MAX_LOST} workers were killed during one task; has it enough memory?")
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,7 +27,7 @@ from l2t.exceptions import (
 from l2t.experiences.store import database, open_store, upgrade_store, versions
 from l2t.experiences.store.rows import keep
 from tests.experiences.store.contract import assert_same_run, random_run
-from tests.experiences.store.contract.agents import version
+from tests.experiences.store.contract.agents import suggestion, version
 
 RUNS = [random_run(number) for number in range(3)]
 
@@ -127,18 +128,19 @@ def test_opening_and_listing_read_no_arrays(path):
 @pytest.mark.parametrize(
     ("statement", "word"),
     [
-        ("UPDATE l2t_runs SET params = '{}' WHERE random_state = '1'", "another key"),
-        ("UPDATE l2t_runs SET params = '{' WHERE random_state = '1'", "damaged"),
-        ("UPDATE l2t_runs SET status = 'odd' WHERE random_state = '1'", "status is 'odd'"),
+        ("UPDATE l2t_runs SET params = '{}' WHERE random_state = '1'", "were changed"),
+        ("UPDATE l2t_runs SET params = '{' WHERE random_state = '1'", "were changed"),
+        ("UPDATE l2t_runs SET status = 'odd' WHERE random_state = '1'", "were changed"),
         ("UPDATE l2t_runs SET host = 'elsewhere' WHERE random_state = '1'", "were changed"),
         ("UPDATE l2t_scores SET accuracy_after = 0.99", "it or its scores were changed"),
         ("DELETE FROM l2t_scores WHERE n_labels = 15", "it or its scores were changed"),
-        ("UPDATE l2t_runs SET kernels = '[0, 1, 3, 5]' WHERE random_state = '1'", "statistics"),
+        ("UPDATE l2t_runs SET kernels = '[0, 1, 3, 5]' WHERE random_state = '1'", "were changed"),
         ("UPDATE l2t_domains SET y_values = '[]' WHERE n_rows = 12", "labels cannot be read"),
         ("UPDATE l2t_domains SET y_values = replace(y_values, '2', '9')", "another fingerprint"),
         ("UPDATE l2t_domains SET n_classes = 99", "another fingerprint"),
         ("UPDATE l2t_arrays SET data = x'00'", "is damaged"),
         ("UPDATE l2t_functions SET content = '{'", "function 1 is damaged"),
+        ("UPDATE l2t_suggestions SET kernels = '['", "its statistics cannot be read"),
         ("INSERT INTO l2t_rehearsals VALUES ('a', '{}', '1', 0)", "rehearsal a is damaged"),
         ("DELETE FROM l2t_runs WHERE random_state = '1'", "is not used by any run"),
         ("DELETE FROM l2t_arrays", "refers to a row of l2t_arrays"),
@@ -147,6 +149,7 @@ def test_opening_and_listing_read_no_arrays(path):
 def test_check_tells_what_is_wrong(path, statement, word):
     with open_store(path) as store:
         store.add_function(version(1))
+        store.add_suggestion(suggestion("0a1b2c3d4e"), replace(RUNS[0], scores=()))
     change(path, statement)
     with open_store(path) as store:
         found = store.check()
@@ -368,7 +371,7 @@ def test_a_server_that_restarts_is_waited_for(postgres, postgres_server, monkeyp
                 patch.setenv("PGCTLTIMEOUT", "300")
                 clock = SimpleNamespace(sleep=lambda _: postgres_server.ensure_postgres_running())
                 patch.setattr(database, "time", clock)
-                with pytest.warns(L2TWarning, match="does not answer; waiting up to 61 s"):
+                with pytest.warns(L2TWarning, match="does not answer; waiting for up to 61 s"):
                     assert store.add(RUNS[number])
         assert store.keys() == {run.key for run in RUNS}
     proves("PostgreSQL restarting is waited for, and nothing is lost", restarts, "restarts")

@@ -20,8 +20,6 @@ from l2t.exceptions import FileFormatError
 from l2t.typing import AnyArray
 from l2t.validation import check_memory, free_memory
 
-__all__ = ["read_mat", "read_npz", "read_svmlight"]
-
 #: Dense bytes of svmlight rows that are never too many, and most of them for each byte of the file.
 _SMALL, _SPARSEST = 2**26, 10_000
 _HDF5 = (b"\x89HDF\r\n\x1a\n", b"MATLAB 7.3 MAT-file")

@@ -13,8 +13,6 @@ from typing import BinaryIO
 from l2t.exceptions import FileFormatError, InvalidInputError, L2TError, MissingExtraError
 from l2t.validation import check_memory
 
-__all__ = ["as_path", "check_replaceable", "reading", "replacing", "writing"]
-
 
 def as_path(path: object) -> Path:
     """Return a path, or reject what is none."""

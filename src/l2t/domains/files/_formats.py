@@ -15,8 +15,6 @@ from typing import IO, Any
 from l2t.exceptions import FileFormatError, InvalidInputError, MissingExtraError
 from l2t.validation import free_memory, one_of
 
-__all__ = ["FORMATS", "format_to_read", "format_to_write", "require", "unpacked"]
-
 FORMATS = ("npz", "csv", "xlsx", "parquet", "mat", "svmlight")
 
 _ENDINGS = {f".{format}": format for format in FORMATS}

@@ -17,8 +17,6 @@ from l2t.domains.files._labels import groups, infer, labels, mask
 from l2t.exceptions import FileFormatError
 from l2t.typing import AnyArray
 
-__all__ = ["ID_NAME", "PADDED", "Cells", "Sheet"]
-
 #: Names of columns that hold ids where their values are whole numbers that are all different.
 ID_NAME = re.compile(r"(?i:(?:.*[ _.-])?(?:id|uuid)|index)|.*[a-z](?:ID|Id)")
 #: Numbers that are padded with zeros name something.

@@ -32,8 +32,6 @@ from l2t.domains.files._sheet import ID_NAME, PADDED, Sheet
 from l2t.exceptions import FileFormatError
 from l2t.validation import check_memory
 
-__all__ = ["read_csv", "read_parquet", "read_xlsx"]
-
 _PLACE = re.compile(rb'<(?:row|c)\s[^>]*?\br="([A-Z]*)([0-9]+)"')  # of a row or cell in xlsx
 _SAMPLE = 20  # records that must agree on their width for a delimiter to be the right one
 

@@ -16,8 +16,6 @@ from l2t.domains.files._formats import require
 from l2t.exceptions import InvalidInputError
 from l2t.typing import AnyArray
 
-__all__ = ["TABLES", "WRITTEN", "frame_of", "write", "write_frame"]
-
 #: Formats of tables that are written, and all that are.
 TABLES = ("csv", "parquet")
 WRITTEN = ("npz", *TABLES)

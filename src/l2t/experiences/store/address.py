@@ -13,8 +13,6 @@ from sqlalchemy.exc import ArgumentError
 
 from l2t.exceptions import InvalidInputError
 
-__all__ = ["Address"]
-
 _ENDINGS = (".db", ".sqlite", ".sqlite3")
 _FORMS = (
     "a store is sqlite:///path, postgresql://user@host/database, memory://, "

@@ -26,8 +26,6 @@ from sqlalchemy.pool import StaticPool
 from l2t.exceptions import L2TWarning, MissingExtraError, StoreCorruptError, StoreError
 from l2t.experiences.store.address import Address
 
-__all__ = ["Conflict", "Database", "store_errors"]
-
 T = TypeVar("T")
 _PATIENCE = 300.0  # seconds that a writer waits for its turn
 _PAUSES = (0.1, 0.2, 0.4, 0.8, 1.5, *[2.0] * 29)  # seconds, while a server restarts
@@ -110,14 +108,13 @@ class Database:
     def close(self) -> None:
         """Close every connection; a later transaction opens new ones."""
         engine, self._engine = self._engine, None
-        if engine is None:
-            return
         own = self._process == os.getpid()  # after a fork, the connections are the parent's
-        if own and self.address.kind == "sqlite":
+        if engine is not None and own and self.address.kind == "sqlite":
             # Others may have the file open, and then closing does not do it.
             with suppress(SQLAlchemyError, sqlite3.Error), closing(engine.raw_connection()) as raw:
                 raw.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)")
-        engine.dispose(close=own)
+        if engine is not None:
+            engine.dispose(close=own)
 
     @contextmanager
     def _transaction(self, options: dict[str, Any]) -> Iterator[Connection]:
@@ -137,10 +134,8 @@ class Database:
                 return engine.connect()
             except OperationalError:
                 if pause == _PAUSES[0]:
-                    sentence = (
-                        f"does not answer; waiting up to {sum(_PAUSES):.0f} s for it to restart"
-                    )
-                    warnings.warn(f"{self.address.shown} {sentence}", L2TWarning, stacklevel=2)
+                    wait = f"does not answer; waiting for up to {sum(_PAUSES):.0f} s"
+                    warnings.warn(f"{self.address.shown} {wait}", L2TWarning, stacklevel=2)
                 time.sleep(pause)
         connection = engine.connect()
         self._answered = self.address.kind == "postgresql"

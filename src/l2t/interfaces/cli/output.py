@@ -12,8 +12,6 @@ from typing import Any, Literal
 
 import typer
 
-__all__ = ["Format", "harmless", "picked", "say", "show_record", "show_rows", "show_sentence"]
-
 #: Characters that command a terminal or turn the direction of text; a line break and a tab do not.
 _COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -23,6 +21,7 @@ _ATTRIBUTES |= {"labels": "n_labels", "before": "accuracy_before", "after": "acc
 _ATTRIBUTES |= {"error_before": "standard_error_before", "error_after": "standard_error_after"}
 _ATTRIBUTES |= {"ratio": "improvement_ratio", "runs": "n_runs", "judged_on": "n_judged"}
 _ATTRIBUTES |= {"error_of_incumbent": "incumbent_error", "created": "created_at"}
+_ATTRIBUTES |= {"run": "key", "seed": "random_state", "seconds": "duration"}
 
 
 class Format(StrEnum):
@@ -34,11 +33,11 @@ class Format(StrEnum):
 
 
 def picked(item: Any, columns: str) -> dict[str, Any]:
-    """Return attributes of a stored object by the names of columns; None for NaN, and dates as text."""
+    """Return attributes of a stored object by the names of columns; None for NaN and "", dates as text."""
     row = {name: getattr(item, _ATTRIBUTES.get(name, name)) for name in columns.split()}
     if "created" in row:
         row["created"] = row["created"].isoformat(timespec="seconds")
-    return {name: None if value != value else value for name, value in row.items()}
+    return {name: None if value != value or value == "" else value for name, value in row.items()}
 
 
 def harmless(text: str) -> str:
@@ -47,7 +46,7 @@ def harmless(text: str) -> str:
 
 
 def say(text: str, quiet: bool = False) -> None:
-    """Tell how things go, on standard error."""
+    """Print a note to standard error."""
     if not quiet:
         typer.echo(harmless(text), err=True)
 
@@ -59,7 +58,7 @@ def show_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> None:
     elif format is Format.csv:
         writer = csv.DictWriter(sys.stdout, list(rows[0]) if rows else [], lineterminator="\n")
         writer.writeheader()
-        writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
+        writer.writerows({name: _csv_cell(value) for name, value in row.items()} for row in rows)
     else:
         from rich import box
         from rich.table import Table
@@ -70,7 +69,7 @@ def show_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> None:
             side: Literal["left", "right"] = "right" if numbers else "left"
             table.add_column(name.replace("_", " "), justify=side)
         for row in rows:
-            table.add_row(*(_told(value) for value in row.values()))
+            table.add_row(*(_cell(value) for value in row.values()))
         if _console(width=10**6).measure(table).minimum <= _console().width:
             _console().print(table)
             return
@@ -92,7 +91,7 @@ def show_record(record: Mapping[str, Any], format: Format) -> None:
         table.add_column(no_wrap=True, style="cyan")
         table.add_column(overflow="fold")
         for name, value in record.items():
-            table.add_row(name.replace("_", " "), _told(value))
+            table.add_row(name.replace("_", " "), _cell(value))
         _console().print(table)
 
 
@@ -110,7 +109,7 @@ def _console(width: int | None = None) -> Any:
     return Console(markup=False, emoji=False, highlight=False, width=width)
 
 
-def _told(value: Any) -> str:
+def _cell(value: Any) -> str:
     if value is None:
         return "–"
     if isinstance(value, float):
@@ -118,12 +117,7 @@ def _told(value: Any) -> str:
     return harmless(str(value))
 
 
-def _cell(value: Any) -> Any:
+def _csv_cell(value: Any) -> Any:
     """Return a cell of csv in which text is no formula of a spreadsheet."""
-    if not isinstance(value, str):
-        return value
-    return (
-        f"'{harmless(value)}"
-        if value.startswith(("=", "+", "-", "@", "\t", "\r"))
-        else harmless(value)
-    )
+    text = harmless(value) if isinstance(value, str) else value
+    return f"'{text}" if isinstance(value, str) and re.match(r"[=+@\t\r-]", value) else text
