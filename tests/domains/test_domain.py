@@ -193,6 +193,13 @@ def test_labels_of_any_type(labels, classes):
     assert again.classes == classes
 
 
+def test_what_only_looks_like_a_mask_or_a_sparse_matrix():
+    """A frame has its columns as attributes, and a nullable array of pandas has a mask of its own."""
+    frame = pd.DataFrame(X, columns=["format", "check_format"])
+    assert Domain(frame) == Domain(X)
+    assert Domain(X, pd.array([1, None, 2], dtype="Int64")).labeled.tolist() == [True, False, True]
+
+
 def test_missing_labels_are_labels_that_are_not_known():
     mask = np.array([True, False, True])
     dates = np.array(["2020", "NaT", "2021"], "datetime64[Y]")

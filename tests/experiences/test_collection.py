@@ -263,8 +263,9 @@ def collector():
 
 
 @pytest.mark.slow
-def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path, serial_content, collector):
+def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path, serial_content, collector, proves):
     """A sound store after each kill, and the same records in the end."""
+    kills = 0
     rng = np.random.default_rng(0)
     calls = int(collector(tmp_path / "whole.db", 0))
     for turn in range(3):
@@ -277,9 +278,11 @@ def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path, serial_content, 
                 assert content(store).items() <= serial_content.items()
         assert outcomes[0] == "killed", "the whole takes more calls"
         assert all(each == "killed" or each.isdigit() for each in outcomes)
+        kills += outcomes.count("killed")
         assert collector(path, 0).isdigit()
         with l2t.open_store(path) as store:
             assert content(store) == serial_content
+    proves("A collection that is killed resumes to the same records", kills, "kills")
 
 
 @pytest.mark.slow

@@ -137,7 +137,7 @@ def test_a_signal_leaves_no_process_behind(number, l2t, proves):
     )
     assert "Traceback" not in said
     assert l2t("store", "check", "experiences.db").out == "sound\n"
-    proves(f"{number.name} of a collection leaves no process and a sound store", 1, "collections")
+    proves(f"A signal leaves no process and a sound store: {number.name}", 1, "signals")
 
 
 @pytest.mark.parametrize(

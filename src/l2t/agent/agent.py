@@ -202,8 +202,7 @@ class Agent:
             raise InvalidInputError(
                 f"the outcome of suggestion {record.id} must be reported once, and was reported before with "
                 f"accuracies {first.accuracy_before:g} and {first.accuracy_after:g} at {first.n_labels} "
-                f"labels, got {accuracy_before:g} and {accuracy_after:g} at {n_labels}; to replace it, say "
-                "correct=True (on the command line --correct)"
+                f"labels, got {accuracy_before:g} and {accuracy_after:g} at {n_labels}; --correct replaces it"
             )
         return earlier
 

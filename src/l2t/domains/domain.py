@@ -208,13 +208,13 @@ def _features(X: Any) -> npt.NDArray[Any]:
 
 def check_whole(parameter: str, values: Any) -> None:
     """Reject masked values, and a sparse matrix with indices beyond its shape, which crash scipy."""
-    if np.ma.is_masked(values):
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         count = int(np.ma.getmaskarray(values).sum())
         raise InvalidInputError(f"{parameter} must have no masked values, got {count}; fill them")
     try:
-        if getattr(values, "format", None) == "coo":
+        if sparse.issparse(values) and values.format == "coo":
             sparse.coo_array((values.data, values.coords), shape=values.shape)
-        elif hasattr(values, "check_format"):
+        elif sparse.issparse(values) and hasattr(values, "check_format"):
             values.check_format(full_check=True)
     except ValueError as error:
         raise InvalidInputError(f"{parameter} must be a sound sparse matrix, got {error}") from None

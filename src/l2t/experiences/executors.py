@@ -21,7 +21,6 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
-from joblib.externals.loky import ProcessPoolExecutor
 from threadpoolctl import threadpool_limits
 
 from l2t.exceptions import L2TError, MissingExtraError
@@ -75,6 +74,8 @@ def _in_processes(
     n_jobs: int, work: Callable[[Task], Result], tasks: Iterable[Task], give_up: Callable[..., None]
 ) -> Iterator[Result]:
     """Yield the results of pools of one process each, so that a lost process tells which task it had."""
+    from joblib.externals.loky import ProcessPoolExecutor  # here: most programs need no processes
+
     waiting = ((task, 0) for task in tasks)
     running: dict[Any, tuple[Any, Task, int]] = {}
 
