@@ -124,7 +124,11 @@ def test_ctrl_c_elsewhere():
 def test_a_signal_leaves_no_process_behind(number, l2t, proves):
     arguments = (*COLLECT, "--pairs", "2000", "--jobs", "2")
     collecting = subprocess.Popen(
-        [sys.executable, "-m", "l2t", *arguments], stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "l2t", *arguments],
+        stderr=subprocess.PIPE,
+        text=True,
+        # Who is started by nohup passes on that it is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
     )
     while not (Path("experiences.db").exists() and l2t("store", "ls", "experiences.db").out):
         assert collecting.poll() is None

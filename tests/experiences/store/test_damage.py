@@ -295,7 +295,7 @@ def test_a_store_without_version(path):
     assert "the version number missing" in sentence(lambda: open_store(path), StoreCorruptError)
 
 
-def test_a_full_disk(path, writers):
+def test_a_full_disk(path, writers, proves):
     said = writers("full", f"sqlite:///{path}")
     assert "limit on the size of files" in said or "disk is full" in said
     assert "\n" not in said
@@ -304,6 +304,7 @@ def test_a_full_disk(path, writers):
         for run in RUNS:
             assert_same_run(store.run(run.key), run)
         assert store.add(random_run(50))
+    proves("A full disk leaves what was stored", 1, "disks")
 
 
 def test_a_database_that_may_not_grow(path, monkeypatch):
