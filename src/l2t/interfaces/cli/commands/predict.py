@@ -101,7 +101,7 @@ def apply(
 
     check_outputs((output, "table"), inputs=[model, rows], force=force)
     loaded = load_model(model)
-    table = read_features(rows, loaded.feature_names, reading, quiet)
+    table = read_features(rows, loaded, reading, quiet)
     table.check_free(ANSWERS[:2])
     probabilities = loaded.predict_proba(table.domain)
     labels = loaded.classes_[probabilities.argmax(axis=1)]
