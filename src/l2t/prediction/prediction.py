@@ -20,7 +20,7 @@ from l2t.numerics import few_threads
 from l2t.prediction.choice import Situation, choose
 from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, DEFAULT, Task, fit_head
 from l2t.prediction.labelling import labels_needed, suggest_rows
-from l2t.prediction.model import EstimatorHead, Features, Model
+from l2t.prediction.model import EstimatorHead, Features, Model, Part
 from l2t.prediction.report import PLAIN, Report, ReportRow
 from l2t.prediction.scoring import Scores, folds, rehearse_combinations, score
 from l2t.prediction.training import (
@@ -62,7 +62,8 @@ class Prediction:
     classes : array of shape (n_classes,)
         The classes of the target.
     choice, classifier : str
-        The candidate whose features are used, "identity" for the features as they are; and the classifier.
+        The candidate whose features are used, "identity" for the features as they are; and the classifier:
+        the best of those that are averaged.
     report, model, inference : Report, Model, Inference
         What to expect, and why; what classifies further rows; and what was transferred.
     labels_needed : str or None
@@ -115,8 +116,8 @@ def predict(
     """Predict the class of every row of a target.
 
     Features of several candidates (`l2t.infer`) and several classifiers are rehearsed together on the known
-    classes and cross-validated on the labelled rows; what should be best is used, the plain features among
-    them. No target label is read for the features.
+    classes and cross-validated on the labelled rows; the probabilities of the up to four that should be best
+    are averaged, the plain features among them. No target label is read for the features.
 
     Parameters
     ----------
@@ -214,9 +215,10 @@ class _Work:
         for name, each in found.candidates.items():
             if name != "identity" and each.W is not None:
                 self.factors[name] = each.W
-        used, outlooks, rehearsed, sentences = self._choose(found, classifier, balanced)
+        averaged, outlooks, rehearsed, sentences = self._choose(found, classifier, balanced)
+        used = averaged[0]
         say("predicting")
-        model, rows = self._train(used, classifier)
+        model, rows = self._train(averaged, classifier)
         probabilities = model.predict_proba(self.raw)
         needed = self._labels_needed(used, rehearsed)
         return Prediction(
@@ -227,7 +229,7 @@ class _Work:
             model.classes_,
             "identity" if used.features == PLAIN else used.features,
             used.classifier,
-            self._report(used, outlooks, [*sentences, needed] if needed else sentences),
+            self._report(averaged, outlooks, [*sentences, needed] if needed else sentences),
             model,
             needed,
             found,
@@ -236,13 +238,13 @@ class _Work:
 
     def _choose(
         self, found: Inference, classifier: Any, balanced: bool
-    ) -> tuple[ReportRow, list[ReportRow], Scores | None, list[str]]:
-        """Return the combination to use, all others, what was rehearsed, and sentences about it."""
+    ) -> tuple[list[ReportRow], list[ReportRow], Scores | None, list[str]]:
+        """Return the combinations to average, all of them, what was rehearsed, and sentences about it."""
         training = self.training
         features = PLAIN if found.choice == "identity" else found.choice
         if not isinstance(classifier, str):
             used = ReportRow(features, type(classifier).__name__)
-            return used, [used], None, ["this classifier was given"]
+            return [used], [used], None, ["this classifier was given"]
         names = [classifier]
         if classifier == "auto":
             some = FOR_MANY if training.shared else CLASSIFIERS
@@ -264,7 +266,8 @@ class _Work:
         )
         combinations = [(each, name) for each in self.factors for name in names]
         balanced = balanced or classifier in BALANCED
-        used, outlooks = choose(combinations, situation, balanced=balanced)
+        single = training.shared or classifier != "auto"
+        averaged, outlooks = choose(combinations, situation, balanced=balanced, single=single)
         basis = [f"rehearsed {len(rehearsed.values)} times on known classes"] if rehearsed else []
         if measured is not None:
             basis.append(f"cross-validated on {measured.n_rows} labelled rows")
@@ -274,7 +277,7 @@ class _Work:
             sentences.append("There are too few labelled rows to measure the accuracy on them.")
         if rehearsed is not None and not situation.rehearsal_counts:
             sentences.append("The target is unlike the known classes; their rehearsal is not used.")
-        return used, outlooks, rehearsed, sentences
+        return averaged, outlooks, rehearsed, sentences
 
     def _rehearse(self, names: Sequence[str], shots: float, **settings: Any) -> Scores | None:
         classes = KnownClasses(self.sources)
@@ -313,8 +316,21 @@ class _Work:
         splits = folds(codes, groups)
         return score(self.X[rows], self.factors, codes, splits, names) if splits else None
 
-    def _train(self, used: ReportRow, classifier: Any) -> tuple[Model, Array]:
-        """Return the calibrated model, and the rows of the target as it sees them."""
+    def _train(self, averaged: list[ReportRow], classifier: Any) -> tuple[Model, Array]:
+        """Return the calibrated model, and the rows of the target as its first part sees them."""
+        training, n, X = self.training, self.training.n_target, self.raw.X
+        parts = [self._part(each, classifier) for each in averaged]
+        usual = np.mean(X, axis=0), np.median(X, axis=0)
+        name = ", ".join(each.name for each in averaged)
+        names = self.raw.feature_names
+        model = Model(training.labels, names, tuple(parts), 1.0, name, *usual)
+        free = np.flatnonzero(training.codes[:n] < 0)[:5000]
+        if averaged[0].expected is not None and len(free):
+            model = model.calibrated(model.decision_function(X[free]), averaged[0].expected)
+        return model, parts[0][0](X)
+
+    def _part(self, used: ReportRow, classifier: Any) -> Part:
+        """Return features and a trained classifier."""
         training, W = self.training, self.factors[used.features]
         n, labels = training.n_target, training.labels
         at = np.flatnonzero(training.codes >= 0)
@@ -328,14 +344,7 @@ class _Work:
         else:
             features = Features(W, np.zeros(self.X.shape[1] if W is None else W.shape[1]), 1.0)
             head = EstimatorHead(classifier.fit(features(self.X[at]), labels[training.codes[at]]))
-        name = f"{used.classifier} on {used.features} features"
-        whole = dataclasses.replace(features, columns=self.columns)
-        model = Model(labels, self.raw.feature_names, whole, head, name=name)
-        Z = features(self.X[:n])
-        free = np.flatnonzero(training.codes[:n] < 0)[:5000]
-        if used.expected is not None and len(free):
-            model = model.calibrated(head.scores(Z[free]), used.expected)
-        return model, Z
+        return dataclasses.replace(features, columns=self.columns), head
 
     def _labels_needed(self, used: ReportRow, rehearsed: Scores | None) -> str | None:
         """Return a sentence from rehearsed accuracies of what is used, with more labels per class."""
@@ -349,17 +358,22 @@ class _Work:
                 curve[times * shots] = float(found.of(*combination).mean())
         return labels_needed(self.training.shots, used.expected, curve)
 
-    def _report(self, used: ReportRow, outlooks: list[ReportRow], sentences: list[str]) -> Report:
+    def _report(
+        self, averaged: list[ReportRow], outlooks: list[ReportRow], sentences: list[str]
+    ) -> Report:
+        used, *others = averaged
         shown = [each for each in outlooks if each.features == PLAIN]
         best_plain = max(shown, key=lambda each: each.expected or 0.0, default=used)
         for features in self.factors:
             theirs = [each for each in outlooks if each.features == features != PLAIN]
             if theirs:
                 shown.append(max(theirs, key=lambda each: (each == used, each.gain)))
-        reason, *others = sentences
+        reason, *more = sentences
         marked = dataclasses.replace(used, used=True, reason=reason)
         where = "as they are" if used.features == PLAIN else f"of {used.features!r}"
         first = [f"Used: {used.classifier} on the features {where}; {reason}."]
+        if others:
+            first.append(f"Averaged with {', '.join(each.name for each in others)}.")
         if used.expected is not None:
             first.append(f"About {100 * used.expected:.0f} % of the predictions should be right.")
             if used.features != PLAIN and best_plain.expected is not None:
@@ -376,7 +390,7 @@ class _Work:
                 "Source and target have the same classes: the source was trained on as well."
             )
         rows = tuple(marked if each == used else each for each in shown)
-        return Report(rows, first + others)
+        return Report(rows, first + more)
 
 
 def expected_beyond_rehearsal(found: Inference) -> dict[str, float]:
