@@ -152,8 +152,12 @@ CONFUSED = {
     ),
     "collecting from too few classes": (
         "collect source.csv source.csv --label digit",
-        "n_classes=3 disjoint by name need at least 6 target classes, got 3; draw fewer with --classes, or "
-        "collect nothing: 'l2t predict' and 'l2t transfer' rehearse on the classes of the source",
+        "n_classes=3 disjoint by name need at least 6 target classes, got 3; two classes on each side "
+        "are the least; 'l2t predict' and 'l2t transfer' need no experiences, as they rehearse on the",
+    ),
+    "collecting too many classes": (
+        "collect source.csv target.csv --label digit --classes 4",
+        "source must have at least n_classes=4 classes, got 3 in 'source'; say --classes 3; 'l2t predict'",
     ),
     "no store": ("learn --store absent.db", "absent.db"),
     "no such store": ("store check notes.txt", "got 'notes.txt'"),
