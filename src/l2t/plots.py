@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from l2t.display import new_figure
 from l2t.domains import DomainPair
-from l2t.exceptions import InvalidInputError, MissingExtraError
+from l2t.exceptions import InvalidInputError
 from l2t.inference import Inference
 from l2t.inference.comparison import TransferStudy
 from l2t.numerics import two_components
 from l2t.reflection import Explanation
 
-__all__ = ["check_figure_path", "new_figure", "plot_explanation", "plot_ratios", "plot_transfer"]
+__all__ = ["check_figure_path", "plot_explanation", "plot_ratios", "plot_transfer"]
 
 FORMATS = (".png", ".svg", ".pdf")
 PALETTE = tuple(f"C{i}" for i in range(10))
@@ -30,15 +31,6 @@ def check_figure_path(path: Path) -> None:
         raise InvalidInputError(f"a figure must end in {', '.join(FORMATS)}, got {path.name!r}")
     if not path.parent.is_dir():
         raise InvalidInputError(f"the folder of a figure must exist, got {str(path.parent)!r}")
-
-
-def new_figure(width: float, height: float) -> Any:
-    """Return an empty `matplotlib.figure.Figure`; sizes are in inches."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("a plot", "plots") from None
-    return Figure(figsize=(width, height), layout="constrained")
 
 
 def plot_transfer(pair: DomainPair, found: Inference) -> Any:

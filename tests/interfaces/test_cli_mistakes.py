@@ -152,12 +152,8 @@ CONFUSED = {
     ),
     "collecting from too few classes": (
         "collect source.csv source.csv --label digit",
-        "n_classes=3 disjoint by name need at least 6 target classes, got 3; two classes on each side "
-        "are the least; 'l2t predict' and 'l2t transfer' need no experiences, as they rehearse on the",
-    ),
-    "collecting too many classes": (
-        "collect source.csv target.csv --label digit --classes 4",
-        "source must have at least n_classes=4 classes, got 3 in 'source'; say --classes 3; 'l2t predict'",
+        "n_classes must be at most 1, as source and target, which have 3 and 3 classes and share 3, must "
+        "have no class in common, got 3; 'l2t predict' and 'l2t transfer' need no experiences, as they",
     ),
     "no store": ("learn --store absent.db", "absent.db"),
     "no such store": ("store check notes.txt", "got 'notes.txt'"),

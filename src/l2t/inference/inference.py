@@ -122,7 +122,8 @@ def infer(
             reflection = load_reflection(reflection)
         if method == "paper" or (reflection is not None and reflection.forecast is None):
             plan = plan or Plan(n_components=n_components or Plan().n_components)
-            return _paper(task, reflection, plan, starts, n_labels, n_classes, random_state)
+            found = _paper(task, reflection, plan, starts, n_labels, n_classes, random_state)
+            return replace(found, feature_names=target.feature_names)
         if method not in (None, "l2t"):
             raise InvalidInputError(f"method must be 'l2t' or 'paper', got {method!r}")
         say = callback or (lambda stage: None)
@@ -154,9 +155,10 @@ def infer(
         say("choosing")
         forecast = Forecast.default() if reflection is None else reflection.forecast
         assert forecast is not None  # else the method is "paper"
-        return _choose(
+        found = _choose(
             target, factors, failed, rehearsal, classes, forecast, n_components, n_labels, n_classes
         )
+        return replace(found, feature_names=target.feature_names)
 
 
 def _choose(

@@ -164,15 +164,11 @@ def choose(
     single: bool = False,
     rule: Rule | None = None,
 ) -> tuple[list[ReportRow], list[ReportRow]]:
-    """Return the outlooks of the combinations to average, best first, and those of all.
-
-    Balanced ones are used only where allowed; with `single` one combination is used, for a clear gain.
-    """
+    """Return the outlooks of the combinations to average, a `single` one where wanted, and those of all."""
     rule = rule or Rule.default()
     outlooks = {each: situation.outlook(each, rule) for each in combinations}
-    usable = [each for each in combinations if situation.usable(each, balanced=balanced)]
-    gains = {each: outlooks[each].gain for each in usable}
-    used = to_average(gains, situation, single=single)
+    usable = (each for each in combinations if situation.usable(each, balanced=balanced))
+    used = to_average({each: outlooks[each].gain for each in usable}, situation, single=single)
     return [outlooks[each] for each in used], list(outlooks.values())
 
 
@@ -180,7 +176,7 @@ def to_average(
     gains: Mapping[Combination, float], situation: Situation, *, single: bool = False
 ) -> list[Combination]:
     """Return the combinations to average, best first: those that should gain over the default, and it."""
-    least = 0.0 if situation.rehearsal_counts and not single else CLEAR
+    least = CLEAR if single or not situation.rehearsal_counts else 0.0
     better = [each for each in sorted(gains, key=lambda each: -gains[each]) if gains[each] > least]
     return [*better, situation.default][: 1 if single else AVERAGED]
 

@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.special import log_softmax, logsumexp, softmax
 
 from l2t.algorithms.jda import unit_rows
-from l2t.domains.domain import feature_rows
+from l2t.domains.domain import columns_in_order, feature_rows
 from l2t.domains.files._disk import reading, replacing, writing
 from l2t.domains.labels import decode_labels, encode_labels
 from l2t.exceptions import InvalidInputError
@@ -129,29 +129,13 @@ class Model:
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores of the classes, before they are calibrated; logs of the mean probabilities."""
-        rows = feature_rows(self._in_order(X), self.n_features)
+        rows = feature_rows(columns_in_order(X, self.feature_names), self.n_features)
         found = [self._scores(rows[at : at + BLOCK]) for at in range(0, rows.shape[0], BLOCK)]
         return np.concatenate(found) if found else np.empty((0, len(self.classes_)))
 
     def _scores(self, rows: Any) -> Array:
         scores = [head.scores(features(rows)) for features, head in self.parts]
-        if len(scores) == 1:
-            return scores[0]
         return np.asarray(logsumexp([log_softmax(each, axis=1) for each in scores], axis=0))
-
-    def _in_order(self, X: Any) -> Any:
-        """Return the columns of a frame by their names; anything else as it is."""
-        columns = list(getattr(X, "columns", ()))
-        if self.feature_names is None or not all(isinstance(each, str) for each in columns):
-            return X
-        missing = [each for each in self.feature_names if each not in columns]
-        if columns and missing:
-            more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
-            raise InvalidInputError(
-                f"X must have the columns that the model was made with, got none named "
-                f"{', '.join(map(repr, missing[:3]))}{more}"
-            )
-        return X[list(self.feature_names)] if columns else X
 
     def calibrated(self, scores: Array, accuracy: float) -> Model:
         """Return the model whose mean probability on rows with these scores is the accuracy to expect."""
@@ -174,11 +158,7 @@ class Model:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the model to one file, whole or not at all: a zip of npy arrays, one of which is JSON."""
         codes, classes = encode_labels(self.classes_, "classes")
-        arrays: dict[str, Any] = {
-            "codes": codes,
-            "means": self.means,
-            "medians": self.medians,
-        }
+        arrays: dict[str, Any] = {"codes": codes, "means": self.means, "medians": self.medians}
         parts = []
         for i, (features, head) in enumerate(self.parts):
             if isinstance(head, EstimatorHead):
@@ -218,23 +198,18 @@ def load_model(path: str | os.PathLike[str]) -> Model:
 def _model(content: dict[str, Any], arrays: dict[str, Any]) -> Model:
     """Return the model of a file; a ValueError where its parts are wrong."""
     names, temperature = content["feature_names"], float(content["temperature"])
-    if not all(np.isfinite(each).all() for each in (temperature, *arrays.values())):
-        raise ValueError("its arrays and numbers must be finite")
-    if temperature <= 0:
-        raise ValueError("its temperature must be positive")
-    model = Model(
-        decode_labels(arrays["codes"], content["classes"]),
-        None if names is None else tuple(map(str, names)),
-        tuple(_part(each, arrays, i) for i, each in enumerate(content["parts"])),
-        temperature,
-        str(content["name"]),
-        arrays.get("means"),
-        arrays.get("medians"),
-    )
+    finite = all(np.isfinite(each).all() for each in (temperature, *arrays.values()))
+    if not finite or temperature <= 0:
+        raise ValueError("its arrays must be finite, and its temperature positive")
+    named = None if names is None else tuple(map(str, names))
+    classes = decode_labels(arrays["codes"], content["classes"])
+    parts = tuple(_part(each, arrays, i) for i, each in enumerate(content["parts"]))
+    usual = arrays.get("means"), arrays.get("medians")
+    model = Model(classes, named, parts, temperature, str(content["name"]), *usual)
     # Parts that do not fit together cannot score a row.
     scores = model.decision_function(np.zeros((1, model.n_features)))
-    lengths = {len(each) for each in (names, model.means, model.medians) if each is not None}
-    if scores.shape != (1, len(model.classes_)) or lengths - {model.n_features}:
+    lengths = {len(each) for each in (named, *usual) if each is not None}
+    if scores.shape != (1, len(classes)) or lengths - {model.n_features}:
         raise ValueError("its parts do not fit together")
     return model
 
@@ -244,8 +219,6 @@ def _part(content: dict[str, Any], arrays: dict[str, Any], number: int) -> Part:
     if not (0 < scale < np.inf and 0 <= bandwidth < np.inf):
         raise ValueError("its scales must be positive")
     own = {name: arrays.get(f"{name}-{number}") for name in _ARRAYS}
-    if own["mean"] is None:
-        raise ValueError("it has no mean")
-    features = Features(own["W"], own["mean"], scale, bool(content["unit"]), own["columns"])
+    mean, columns = arrays[f"mean-{number}"], own["columns"]
     head = Head(own["coef"], own["intercept"], own["rows"], own["shares"], bandwidth)
-    return features, head
+    return Features(own["W"], mean, scale, bool(content["unit"]), columns), head

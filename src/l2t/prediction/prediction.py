@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from l2t.display import frame_like
 from l2t.domains import Domain, KnownClasses
 from l2t.experiences import ExperienceStore
 from l2t.inference import Inference, infer
@@ -68,6 +69,8 @@ class Prediction:
         What to expect, and why; what classifies further rows; and what was transferred.
     labels_needed : str or None
         About how many labels more would bring the next round accuracy.
+    frame : DataFrame or None
+        The columns predicted, probability and given, where the target was a frame of pandas or polars.
     """
 
     labels: AnyArray
@@ -82,6 +85,7 @@ class Prediction:
     labels_needed: str | None
     inference: Inference
     _rows: Array = field(repr=False)
+    frame: Any = None
 
     def __repr__(self) -> str:
         n, k = self.probabilities.shape
@@ -170,7 +174,10 @@ def predict(
     with few_threads(sum(len(each) for each in (aim, *origins)) * aim.n_features):
         past = known_classes(known, store, aim.n_features)
         work = _Work(origins, aim, training, past, seed(random_state))
-        return work.predict(classifier, balanced, reflection, callback or (lambda stage: None))
+        found = work.predict(classifier, balanced, reflection, callback or (lambda stage: None))
+    answers = {"predicted": found.labels, "probability": found.probability, "given": found.given}
+    frame = frame_like(target[0] if isinstance(target, tuple) else target, answers)
+    return dataclasses.replace(found, frame=frame)
 
 
 class _Work:
@@ -202,15 +209,9 @@ class _Work:
     ) -> Prediction:
         """Infer, score, choose, train and predict."""
         training = self.training
-        found = infer(
-            self.target,
-            reflection,
-            sources=self.sources,
-            known=self.known,
-            n_classes=max(len(training.classes), 2),
-            random_state=self.seed,
-            callback=say,
-        )
+        given: Any = {"n_classes": max(len(training.classes), 2), "random_state": self.seed}
+        given |= {"sources": self.sources, "known": self.known, "callback": say}
+        found = infer(self.target, reflection, **given)
         say("comparing classifiers")
         for name, each in found.candidates.items():
             if name != "identity" and each.W is not None:
@@ -219,22 +220,13 @@ class _Work:
         used = averaged[0]
         say("predicting")
         model, rows = self._train(averaged, classifier)
-        probabilities = model.predict_proba(self.raw)
+        P = model.predict_proba(self.raw)
         needed = self._labels_needed(used, rehearsed)
-        return Prediction(
-            np.asarray(model.classes_[probabilities.argmax(axis=1)]),
-            probabilities.max(axis=1),
-            probabilities,
-            training.codes[: training.n_target] >= 0,
-            model.classes_,
-            "identity" if used.features == PLAIN else used.features,
-            used.classifier,
-            self._report(averaged, outlooks, [*sentences, needed] if needed else sentences),
-            model,
-            needed,
-            found,
-            rows,
-        )
+        answers = np.asarray(model.classes_[P.argmax(axis=1)]), P.max(axis=1), P
+        choice = "identity" if used.features == PLAIN else used.features
+        report = self._report(averaged, outlooks, [*sentences, *filter(None, [needed])])
+        about: Any = model.classes_, choice, used.classifier, report, model, needed, found, rows
+        return Prediction(*answers, training.codes[: training.n_target] >= 0, *about)
 
     def _choose(
         self, found: Inference, classifier: Any, balanced: bool
@@ -256,14 +248,8 @@ class _Work:
         if rehearsed is not None and features not in rehearsed.features:
             rehearsed = None  # its plays had too few rows
         measured = self._measure(names)
-        situation = Situation(
-            rehearsed,
-            measured,
-            expected_beyond_rehearsal(found),
-            default,
-            training.shots,
-            len(training.classes),
-        )
+        known = rehearsed, measured, expected_beyond_rehearsal(found)
+        situation = Situation(*known, default, training.shots, len(training.classes))
         combinations = [(each, name) for each in self.factors for name in names]
         balanced = balanced or classifier in BALANCED
         single = training.shared or classifier != "auto"
@@ -320,10 +306,8 @@ class _Work:
         """Return the calibrated model, and the rows of the target as its first part sees them."""
         training, n, X = self.training, self.training.n_target, self.raw.X
         parts = [self._part(each, classifier) for each in averaged]
-        usual = np.mean(X, axis=0), np.median(X, axis=0)
-        name = ", ".join(each.name for each in averaged)
-        names = self.raw.feature_names
-        model = Model(training.labels, names, tuple(parts), 1.0, name, *usual)
+        usual = ", ".join(each.name for each in averaged), X.mean(axis=0), np.median(X, axis=0)
+        model = Model(training.labels, self.raw.feature_names, tuple(parts), 1.0, *usual)
         free = np.flatnonzero(training.codes[:n] < 0)[:5000]
         if averaged[0].expected is not None and len(free):
             model = model.calibrated(model.decision_function(X[free]), averaged[0].expected)

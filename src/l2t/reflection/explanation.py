@@ -83,9 +83,8 @@ class Explanation:
     nearest: tuple[Neighbor, ...]
 
     def __str__(self) -> str:
-        total, shown = round(sum(self.terms.values()), 5), dict(self.terms)
-        for name in shown:
-            shown[name] = round(shown[name], 5)
+        total = round(sum(self.terms.values()), 5)
+        shown = {name: round(term, 5) for name, term in self.terms.items()}
         # The largest term takes the rounding of all, so that what is shown adds up.
         shown[max(shown, key=lambda name: shown[name])] += total - sum(shown.values())
         lines = [f"predicted improvement ratio {self.predicted:.3f}; 1/f is the sum of"]

@@ -86,11 +86,10 @@ def read_files(paths: Sequence[Path], reading: dict[str, Any], quiet: bool) -> l
 
 
 def read_features(path: Path, model: Model, reading: dict[str, Any], quiet: bool) -> Table:
-    """Return a file with the features of a model: by their names, where both have names."""
+    """Return a file with the features of a model, by name where there are names, and imputed from its rows."""
     features = model.feature_names
     with file_errors(path):
         named = features is not None and format_to_read(path) in ("csv", "xlsx", "parquet")
-    # A missing cell is filled with what is usual in the rows that the model was made with.
     fill = {"mean": model.means, "median": model.medians}.get(reading["impute"])
     wanted = {"features": features if named else None, "fill": fill}
     return read_files([path], reading | wanted, quiet)[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -65,11 +64,9 @@ def collect(
     try:
         sampler = PairSampler(first, second, pairs, classes, per_class, random_state=seed)
     except InvalidInputError as error:
-        most = _most_classes(first, second)
-        instead = f"say --classes {most}" if most else "two classes on each side are the least"
         raise InvalidInputError(
-            f"{error}; {instead}; 'l2t predict' and 'l2t transfer' need no experiences, as they rehearse "
-            "on the classes of the source, where it has three or more"
+            f"{error}; 'l2t predict' and 'l2t transfer' need no experiences, as they rehearse on the "
+            "classes of the source, where it has three or more"
         ) from None
     names = algorithms if algorithms == "all" else re.split(r"\s*,\s*", algorithms.strip())
     given: Any = {"algorithms": names, "one_per_pair": one_per_pair, "n_components": components}
@@ -145,16 +142,6 @@ def _labelled(files: list[Path], reading: options.Reading, how: str, quiet: bool
     found = prepare(tables[0].domain, tables[-1].domain, how)
     say_prepared(found, how, quiet)
     return [normalize(table.domain, found.how) for table in tables]
-
-
-def _most_classes(source: Domain, target: Domain) -> int:
-    """Return how many classes pairs of two domains can have, 0 where these are fewer than two."""
-    from l2t.domains import PairSampler
-
-    for n in range(len(source.classes), 1, -1):
-        with suppress(InvalidInputError):
-            return PairSampler(source, target, 1, n).n_classes
-    return 0
 
 
 def _collect(
