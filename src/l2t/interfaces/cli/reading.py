@@ -86,7 +86,7 @@ def read_files(paths: Sequence[Path], reading: dict[str, Any], quiet: bool) -> l
 
 
 def read_features(path: Path, model: Model, reading: dict[str, Any], quiet: bool) -> Table:
-    """Return a file with the features of a model, by name where there are names, and imputed from its rows."""
+    """Return a file with the features of a model, by name where there are any, imputed from its rows."""
     features = model.feature_names
     with file_errors(path):
         named = features is not None and format_to_read(path) in ("csv", "xlsx", "parquet")
