@@ -26,6 +26,7 @@ from l2t.prediction.report import PLAIN
 from l2t.prediction.scoring import Scores
 from reproduction.combinations import FAMILIES, SETTINGS, draw_task, measure_answers
 from reproduction.kinds import SHIPPABLE
+from reproduction.own_files import measure_files
 from reproduction.pages import write_page
 
 __all__ = ["averaged", "chosen", "fit_rule", "write_answers"]
@@ -72,15 +73,17 @@ def accuracy(task: dict[str, Any], combination: Combination) -> float:
     return float(found)
 
 
-def chosen(task: dict[str, Any], rule: Rule, *, balanced: bool = False) -> list[Combination]:
-    """Return the combinations that L2T averages."""
+def chosen(
+    task: dict[str, Any], rule: Rule, *, balanced: bool = False, single: bool = False
+) -> list[Combination]:
+    """Return the combinations that L2T averages, or the one that should be best."""
     known = situation(task)
     gains = {
         each: known.gain(each, rule)
         for each in combinations(task)
         if known.usable(each, balanced=balanced)
     }
-    return to_average(gains, known)
+    return to_average(gains, known, single=single)
 
 
 def averaged(task: dict[str, Any], some: list[Combination]) -> float:
@@ -139,6 +142,9 @@ BASELINES = ("nearest neighbour", "nearest centroid", "logistic", "label spreadi
 #: Draws that calibration is measured on, and those that suggestions are.
 CALIBRATED = ("characters", "letters", "digits", "mnist", "sounds", "activity")
 N_CALIBRATED = 2
+N_FILES = 4
+#: The draws that the number of combinations to average was chosen on.
+CHOSEN_ON = (0, 1, 2, 3)
 N_SUGGESTED = 8
 
 
@@ -179,6 +185,10 @@ def write_answers(
             for name in SETTINGS
         },
         shippable=SHIPPABLE,
+        averaging=_averaging(tasks, rules),
+        chosen_on=CHOSEN_ON,
+        file_draws=N_FILES,
+        files=_files(work),
         calibration=_calibration(data, work),
         suggestions=_suggestions(data, work),
         rule=whole,
@@ -215,6 +225,37 @@ def _family_row(
             np.mean([averaged(task, chosen(task, rule, balanced=True)) for task in mine])
         ),
     }
+
+
+def _averaging(tasks: list[dict[str, Any]], rules: dict[str, Rule]) -> dict[str, Any]:
+    """Return what averaging adds to the best combination alone, on the draws it was chosen on and others."""
+    found = {}
+    for name in SETTINGS:
+        parts = []
+        for first in (True, False):
+            some = [
+                (task, rules[task["family"]])
+                for task in tasks
+                if task["setting"] == name and (task["number"] in CHOSEN_ON) == first
+            ]
+            one = np.array([averaged(t, chosen(t, rule, single=True)) for t, rule in some])
+            gains = np.array([averaged(t, chosen(t, rule)) for t, rule in some]) - one
+            error = gains.std(ddof=1) / np.sqrt(len(gains)) if len(gains) > 1 else float("nan")
+            parts.append(
+                {"n": len(some), "single": one.mean(), "gain": gains.mean(), "error": error}
+                if some
+                else {"n": 0, "single": None, "gain": None, "error": None}
+            )
+        found[name] = parts
+    return found
+
+
+def _files(work: Path) -> list[dict[str, Any]]:
+    path = work / "files.json"
+    if not path.exists():
+        path.write_text(json.dumps(measure_files(N_FILES)))
+    found: list[dict[str, Any]] = json.loads(path.read_text())
+    return found
 
 
 def _means(rows: list[dict[str, Any]]) -> dict[str, float]:

@@ -1,14 +1,15 @@
 """Files as people have them: `l2t predict` in one command beside logistic regression with z-scores.
 
-Rows of data sets of scikit-learn become two csv files with an id, a column of text, missing cells and semicolons:
-a source, all of whose labels are known, and a target with five labels per class; or the target alone.
+Rows of data sets of scikit-learn become two csv files with an id, a column of text, missing cells and
+semicolons: a source, all of whose labels are known, and a target with five labels per class; or the target
+alone.
 """
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import io
 import tempfile
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from l2t.interfaces.cli import app
+
 __all__ = ["NAMES", "make_files", "measure_files"]
 
 NAMES = ("breast_cancer", "wine", "iris", "digits")
 ROWS = 400
 SHOTS = 5
 MARKS = ("NA", "?", "", "null")
-OPTIONS = ("--label", "kind", "--impute", "median", "-o", "predictions.csv", "-q")
+OPTIONS = ("--label", "kind", "--impute", "median", "--format", "csv", "-q")
 
 
 def make_files(name: str, number: int, folder: Path) -> pd.Series:
@@ -65,8 +68,10 @@ def _measure(name: str, number: int, files: tuple[str, ...]) -> tuple[float, flo
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         classes = make_files(name, number, folder)
-        command = [sys.executable, "-m", "l2t", "predict", *files, *OPTIONS]
-        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        inputs = [str(folder / each) for each in files]
+        command = ["predict", *inputs, *OPTIONS, "-o", str(folder / "predictions.csv")]
+        with redirect_stdout(io.StringIO()):
+            app(command, standalone_mode=False)
         written = pd.read_csv(folder / "predictions.csv", keep_default_na=False)
         frames = [
             pd.read_csv(folder / each, sep=";", na_values=list(MARKS), keep_default_na=False)
