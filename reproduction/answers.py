@@ -186,6 +186,7 @@ def write_answers(
         },
         shippable=SHIPPABLE,
         averaging=_averaging(tasks, rules),
+        later=_ahead([task for task in tasks if task["number"] not in CHOSEN_ON], rules),
         chosen_on=CHOSEN_ON,
         file_draws=N_FILES,
         files=_files(work),
@@ -225,6 +226,16 @@ def _family_row(
             np.mean([averaged(task, chosen(task, rule, balanced=True)) for task in mine])
         ),
     }
+
+
+def _ahead(tasks: list[dict[str, Any]], rules: dict[str, Rule]) -> dict[str, float]:
+    """Return how far L2T is ahead of the best plain classifier of each family, by setting."""
+    found = {}
+    for name in SETTINGS:
+        rows = [_family_row(family, name, tasks, rules[family]) for family in FAMILIES]
+        if rows := [row for row in rows if row["n"]]:
+            found[name] = _means(rows)["l2t"] - _means(rows)["best_plain"]
+    return found
 
 
 def _averaging(tasks: list[dict[str, Any]], rules: dict[str, Rule]) -> dict[str, Any]:
