@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import softmax
 
 from l2t.display import frame_like
 from l2t.domains import Domain, KnownClasses
@@ -219,8 +220,7 @@ class _Work:
         averaged, outlooks, rehearsed, sentences = self._choose(found, classifier, balanced)
         used = averaged[0]
         say("predicting")
-        model, rows = self._train(averaged, classifier)
-        P = model.predict_proba(self.raw)
+        model, rows, P = self._train(averaged, classifier)
         needed = self._labels_needed(used, rehearsed)
         answers = np.asarray(model.classes_[P.argmax(axis=1)]), P.max(axis=1), P
         choice = "identity" if used.features == PLAIN else used.features
@@ -302,16 +302,16 @@ class _Work:
         splits = folds(codes, groups)
         return score(self.X[rows], self.factors, codes, splits, names) if splits else None
 
-    def _train(self, averaged: list[ReportRow], classifier: Any) -> tuple[Model, Array]:
-        """Return the calibrated model, and the rows of the target as its first part sees them."""
+    def _train(self, averaged: list[ReportRow], classifier: Any) -> tuple[Model, Array, Array]:
+        """Return the calibrated model, the target's rows as its first part sees them, and probabilities."""
         training, n, X = self.training, self.training.n_target, self.raw.X
         parts = [self._part(each, classifier) for each in averaged]
         usual = ", ".join(each.name for each in averaged), X.mean(axis=0), np.median(X, axis=0)
         model = Model(training.labels, self.raw.feature_names, tuple(parts), 1.0, *usual)
-        free = np.flatnonzero(training.codes[:n] < 0)[:5000]
+        free, scores = np.flatnonzero(training.codes[:n] < 0)[:5000], model.decision_function(X)
         if averaged[0].expected is not None and len(free):
-            model = model.calibrated(model.decision_function(X[free]), averaged[0].expected)
-        return model, parts[0][0](X)
+            model = model.calibrated(scores[free], averaged[0].expected)
+        return model, parts[0][0](X), softmax(scores / model.temperature, axis=1)
 
     def _part(self, used: ReportRow, classifier: Any) -> Part:
         """Return features and a trained classifier."""
