@@ -127,3 +127,10 @@ def test_it_reads_well(world, rng):
         f"  like gfk on photos -> sketches: predicted {function.predict(statistics):.3f}, "
         f"measured {actual:.3f}",
     ]
+
+
+def test_an_experience_shows_itself_in_a_notebook(world):
+    experience = world.experiences(1)[0]
+    text = experience._repr_html_()
+    assert experience.algorithm in text
+    assert f"{experience.improvement_ratio:.3f}" in text
