@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test lint bench reproduce docs dist oldest results constraints clean
+.PHONY: help demo quick test lint bench reproduce docs gallery dist oldest results constraints clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ docs: $(VENV)/ready  ## build the documentation into site/, without a network; a
 	$(BIN)/python -m tools.architecture
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "open site/index.html (for its search: $(BIN)/python -m http.server --directory site)"
+
+gallery: $(VENV)/ready  ## run examples/gallery and keep what the scripts show (some need L2T_DATA)
+	$(BIN)/python -m tools.gallery $(WHAT)
 
 dist: $(VENV)/ready  ## build the wheel and the sdist into dist/
 	rm -rf dist
