@@ -246,9 +246,8 @@ def test_candidates_classes_and_the_papers_method(files, l2t):
     assert told["predicted_improvement"] == found.predicted
     assert [each["candidate"] for each in told["candidates"]] == ["identity", "paper"]
     for wrong, hint in (
-        (("--method", "l2t", "--reflection", "default"), "--reflection is an option of"),
         (("--method", "paper", "--candidates", "gfk"), "--candidates is an option of"),
-        (("--reflection", "default", "--store", "a.db"), "--store is an option of"),
+        (("--method", "paper", "--store", "a.db"), "--store is an option of"),
     ):
         told = l2t("transfer", *sides, *wrong)
         assert told.code == 2
@@ -264,7 +263,8 @@ def test_known_classes_of_a_store(files, tmp_path, l2t):
     sides = (files / "source.csv", files / "target.csv")
     told = l2t("transfer", *sides, "--store", tmp_path / "past.db", "--format", "json")
     assert json.loads(told.out)["because"] == infer(pair, known=known).reason
-    assert f"{known.n_classes + 3} known classes" in json.loads(told.out)["because"]
+    both = KnownClasses([pair.source]).merge(known)
+    assert f"{both.n_classes} known classes" in json.loads(told.out)["because"]
     with open_store(tmp_path / "empty.db"):
         pass
     told = l2t("transfer", *sides, "--store", tmp_path / "empty.db")
@@ -357,6 +357,8 @@ def test_from_a_store_to_a_function_and_its_explanation(files, tmp_path):
     arguments = [
         "explain",
         *sides,
+        "--method",
+        "paper",
         "--reflection",
         function,
         "--store",
@@ -386,7 +388,8 @@ def test_looking_into_a_store(files, tmp_path, l2t):
     assert [score["labels"] for score in shown["scores"]] == [row["labels"] for row in rows[::-1]]
     assert runner.invoke(app, ["store", "rm", store, key]).stdout == "1 run deleted\n"
     gone = l2t("store", "show", store, key)
-    assert gone == (1, "", f"l2t: no run with a key that begins with {key!r}\n")
+    sentence = f"no run has the key {key!r}, or one that begins with it"
+    assert gone == (1, "", f"l2t: sqlite:///{store}: {sentence}\n")
 
 
 def test_a_table_that_is_too_wide_is_shown_row_by_row(capsys, monkeypatch):

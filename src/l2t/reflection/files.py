@@ -27,8 +27,6 @@ from l2t.reflection.reliability import LEVELS, Kind
 from l2t.reflection.table import QMode
 from l2t.statistics import KernelBank
 
-__all__ = ["SCHEMA", "from_json", "load_reflection", "save_reflection", "shipped", "to_json"]
-
 #: The version of the file's form; a reader refuses a newer one.
 SCHEMA = 1
 _LARGEST = 16 * 2**20  # bytes
@@ -170,20 +168,9 @@ def _function(file: _File) -> ReflectionFunction:
         _check_calibration(file.calibration)
     if file.forecast is not None:
         _check_forecast(file.forecast)
-    return ReflectionFunction(
-        np.array(file.beta),
-        file.lambda_,
-        file.mu,
-        file.b,
-        kernels=kernels,
-        n_neighbors=file.n_neighbors,
-        q_mode=file.q_mode,
-        c=file.c,
-        label_range=file.label_range,
-        calibration=file.calibration,
-        forecast=file.forecast,
-        training=file.training,
-    )
+    values = msgspec.structs.asdict(file) | {"kernels": kernels}
+    del values["schema"], values["checksum"]
+    return ReflectionFunction(**values)
 
 
 def _check_calibration(calibration: dict[int, Kind]) -> None:

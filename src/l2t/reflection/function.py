@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from l2t.experiences import Experience
     from l2t.reflection.explanation import Explanation
 
-__all__ = ["LEAST", "ReflectionFunction", "count_of"]
-
 #: Predictions of 1/f are kept above this: no experience supports a ratio above 10.
 LEAST = 0.1
 

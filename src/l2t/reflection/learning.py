@@ -33,8 +33,6 @@ from l2t.statistics import KernelBank
 from l2t.typing import Array
 from l2t.validation import one_of, whole_number
 
-__all__ = ["learn"]
-
 LEAST_EXPERIENCES = 20
 #: Starts agree whose losses differ from the best by less than this share of it.
 AGREEMENT = 1e-4

@@ -11,16 +11,11 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import Experience, ExperienceStore
 from l2t.statistics import KernelBank, PairStatistics, pair_statistics
-from l2t.typing import Array
-
-__all__ = ["Indices", "QMode", "Table", "restated"]
-
-Indices = npt.NDArray[np.intp]
+from l2t.typing import Array, Indices
 
 #: All of Q, or its diagonal alone as the paper prints it (erratum E2).
 QMode = Literal["full", "diag"]

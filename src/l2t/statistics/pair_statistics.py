@@ -21,8 +21,6 @@ from l2t.statistics.variance import mmd, mmd_covariance, paired_rows
 from l2t.typing import Array
 from l2t.validation import instance_of, one_of, seed, whole_number
 
-__all__ = ["PairStatistics", "pair_statistics"]
-
 
 @dataclass(frozen=True, eq=False)
 class PairStatistics:

@@ -26,16 +26,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg.blas import dsymm
 
 from l2t.inference.paper.kernel_stack import STORED, KernelStack
 from l2t.numerics import squared_distances
-from l2t.typing import Array
-
-__all__ = ["Discrepancy"]
-
-Indices = npt.NDArray[np.intp]
+from l2t.typing import Array, Indices
 
 #: Rows a block; or pairs of rows.
 BLOCK = 256
@@ -46,18 +41,8 @@ SIGNS = np.array([1.0, -1.0, -1.0, 1.0])
 class Discrepancy:
     """``Z -> beta'd + lambda beta'Q beta`` for the rows Z of the source (ns) above the target (nt).
 
-    Parameters
-    ----------
-    ns, nt : int
-        The rows of either domain.
-    paired : two index arrays of one length
-        Which source rows are paired with which target rows.
-    stack : KernelStack
-        The kernels and beta.
-    lambda_ : float
-        The weight of Q; at 0 it is not computed.
-    diagonal : bool
-        Whether the covariances between kernels are left out of Q.
+    `paired` says which source rows are paired with which target rows. At lambda = 0, Q is not computed;
+    `diagonal` leaves the covariances between kernels out of it.
     """
 
     def __init__(
@@ -136,22 +121,14 @@ class Discrepancy:
 
 @dataclass(frozen=True, eq=False)
 class _Tile:
-    """Pairs of rows: a block of rows with the same block, or with another one.
-
-    Attributes
-    ----------
-    rows, columns : slice
-        The blocks.
-    index : array of shape (q, p)
-        Where the pairs stand in the block of rows x columns: one row each (q = 1), or one pair
-        (s, t) each, by their q = 4 pairs of rows.
-    counts : array of shape (p,)
-        How often they count: those that have a mirror image twice.
-    """
+    """Pairs of rows: a block of rows with the same block, or with another one."""
 
     rows: slice
     columns: slice
+    #: Where the pairs stand in the block of rows x columns: one row each (q = 1), or one pair (s, t) each, by
+    #: their q = 4 pairs of rows (q, p).
     index: Indices
+    #: How often they count: those that have a mirror image twice (p,).
     counts: Array
 
 

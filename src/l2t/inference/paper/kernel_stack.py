@@ -17,9 +17,6 @@ import numpy as np
 from l2t.statistics import KernelBank
 from l2t.typing import Array
 
-__all__ = ["STORED", "KernelStack"]
-
-
 #: Distances at a time: few enough for the cache, and enough work for each call of numpy.
 CHUNK = 8192
 #: Bytes that may be kept to be used again; what takes more is computed again.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,14 +11,13 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from l2t import algorithms as registry
+from l2t.algorithms.base import fit_quietly
 from l2t.algorithms.jda import Codes, unit_rows
 from l2t.domains import Domain, DomainPair
-from l2t.exceptions import L2TError, L2TWarning
+from l2t.exceptions import L2TError
 from l2t.inference.shared.classifiers import CrossDomainClassifier, make_classifier
 from l2t.numerics import principal_axes
 from l2t.typing import AnyArray, Array
-
-__all__ = ["Combination", "Space", "Task", "TrainedOn", "shared_classes", "smoothness"]
 
 #: So many random rows of each domain are fitted to; all others are predicted.
 MAX_ROWS = 1200
@@ -158,9 +156,7 @@ class Task:
             (made,) = registry.make_all("candidates", name, random_state=self.random_state)
             pair, axes = self._pair
             try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", L2TWarning)  # fewer components are fine here
-                    fitted = made.fit(pair)
+                fitted = fit_quietly(made, pair)
             except L2TError as error:
                 failed[name] = str(error)
                 continue
