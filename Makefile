@@ -49,6 +49,7 @@ reproduce: $(VENV)/$(if $(filter comparison,$(WHAT)),bench,ready)  ## measure th
 
 docs: $(VENV)/ready  ## build the documentation into site/, without a network; a warning is an error
 	$(BIN)/python -m tools.architecture
+	$(BIN)/python -m tools.method
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "open site/index.html (for its search: $(BIN)/python -m http.server --directory site)"
 
