@@ -105,7 +105,7 @@ def _answers() -> str:
 def _intervals() -> str:
     shares = [float(row[2]) for row in find_tables(_read("families.md"))["Intervals of 90 %"][1:]]
     return (
-        f"On kinds left out of learning, intervals of 90 % hold {100 * min(shares):.0f} to "
+        f"On kinds left out of the fit, intervals of 90 % hold {100 * min(shares):.0f} to "
         f"{100 * max(shares):.0f} % of the real ratios, by kind."
     )
 
