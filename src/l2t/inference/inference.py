@@ -121,7 +121,8 @@ def infer(
         forecast = Forecast.default() if reflection is None else reflection.forecast
         if method == "paper" or (method is None and forecast is None):
             plan = plan or Plan(n_components=n_components or Plan().n_components)
-            return _paper(task, reflection, plan, starts, n_labels, n_classes, random_state)
+            found = _paper(task, reflection, plan, starts, n_labels, n_classes, random_state)
+            return replace(found, feature_names=target.feature_names)
         if method not in (None, "l2t"):
             raise InvalidInputError(f"method must be 'l2t' or 'paper', got {method!r}")
         if forecast is None:
@@ -153,9 +154,10 @@ def infer(
             say("fitting")
             factors, failed = fit_candidates(algorithms, task, classes, random_state)
         say("choosing")
-        return _choose(
+        found = _choose(
             target, factors, failed, rehearsal, classes, forecast, n_components, n_labels, n_classes
         )
+        return replace(found, feature_names=target.feature_names)
 
 
 def _choose(
