@@ -1,13 +1,14 @@
 # Two commands are enough: `make demo` and `make test`. Each sets up .venv when there is none.
 PYTHON ?= python3
 VENV   := .venv
-BIN    := $(VENV)/bin
+BIN    := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # Tests of one file run in one process, which sets up what they share once.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test lint bench reproduce docs results constraints hashes fuzz reliability clean
+.PHONY: help demo quick test lint bench reproduce docs gallery dist oldest results constraints hashes fuzz
+.PHONY: reliability clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,7 +35,7 @@ bench: $(VENV)/bench  ## speed as ratios against peers and naive forms, on one t
 	$(BIN)/python -m benchmarks $(WHAT)
 
 #: WHAT=paper    paper, rehearsal, families, studies, answers, shared-classes, chains,
-#:               office-caltech or forecast
+#:               office-caltech, comparison (installs the other tools) or forecast
 #: PARTS=        parts of WHAT=paper, such as "average kernels"; all without it
 #: SCALE=quick   how many pairs WHAT=paper takes: smoke, quick or paper
 #: JOBS=1        processes
@@ -43,14 +44,28 @@ bench: $(VENV)/bench  ## speed as ratios against peers and naive forms, on one t
 #: WORK=         folder for experiences; what is there is not done again
 #: L2T_DATA=     folder of the data sets; WHAT=paper uses digits without it
 reproduce: WHAT ?= paper
-reproduce: $(VENV)/ready  ## measure the paper's experiments again; options below
+reproduce: $(VENV)/$(if $(filter comparison,$(WHAT)),bench,ready)  ## measure the paper's experiments again; options below
 	$(BIN)/python -m reproduction $(WHAT) $(PARTS) $(if $(SCALE),--scale $(SCALE)) $(if $(JOBS),--jobs $(JOBS)) \
 	  $(if $(OUT),--out $(OUT)) $(if $(WORK),--work $(WORK)) $(if $(DRAWS),--draws $(DRAWS))
 
 docs: $(VENV)/ready  ## build the documentation into site/, without a network; a warning is an error
 	$(BIN)/python -m tools.architecture
+	$(BIN)/python -m tools.method
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "open site/index.html (for its search: $(BIN)/python -m http.server --directory site)"
+
+gallery: $(VENV)/ready  ## run examples/gallery and keep what the scripts show (some need L2T_DATA)
+	$(BIN)/python -m tools.gallery $(WHAT)
+
+dist: $(VENV)/ready  ## build the wheel and the sdist into dist/
+	rm -rf dist
+	$(BIN)/hatchling build
+
+oldest:  ## run the quick tests with the oldest versions that pyproject.toml allows (needs uv)
+	uv venv --clear --python $(PYTHON) $(VENV)-oldest
+	uv pip install --python $(VENV)-oldest --resolution lowest-direct --editable '.[all]' --group test
+	$(VENV)-oldest/bin/python -m pytest -m "not slow" --ignore tests/docs \
+	  -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning $(PYTEST_ARGS)
 
 results: $(VENV)/ready  ## measure docs/results again (needs L2T_DATA) and draw the README's picture
 	$(BIN)/l2t demo --plot docs/images/demo.png
@@ -63,12 +78,15 @@ results: $(VENV)/ready  ## measure docs/results again (needs L2T_DATA) and draw 
 	$(MAKE) reproduce WHAT=shared-classes
 	$(MAKE) reproduce WHAT=chains
 	$(MAKE) reproduce WHAT=studies
+	$(MAKE) reproduce WHAT=comparison
 	$(MAKE) bench
 
 constraints:  ## write constraints.txt anew from the newest versions
 	$(PYTHON) -m venv --clear $(VENV)
-	$(PIP) install --editable '.[dev]'
-	{ head -1 constraints.txt; $(BIN)/python -m pip freeze --exclude-editable --exclude l2t; } > constraints.new
+	$(PIP) install --upgrade pip
+	$(PIP) install --editable '.[all]' --group dev
+	{ head -1 constraints.txt; $(BIN)/python -m pip freeze --all --exclude-editable --exclude l2t \
+	  --exclude setuptools --exclude wheel; } > constraints.new
 	mv constraints.new constraints.txt
 	touch $(VENV)/ready
 	$(MAKE) hashes
@@ -84,7 +102,7 @@ reliability: $(VENV)/ready  ## run every test that proves a promise, and write d
 	$(BIN)/python -m tools.reliability build/promises.json
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
+	rm -rf $(VENV) $(VENV)-oldest dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -95,10 +113,11 @@ ifdef HASHED
 	@$(PIP) install --no-deps --require-hashes --requirement requirements.txt
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 else
-	@$(PIP) install --constraint constraints.txt --editable '.[dev]'
+	@$(PIP) install --constraint constraints.txt 'pip>=25.1'  # the first that reads dependency groups
+	@$(PIP) install --constraint constraints.txt --editable '.[all]' --group dev
 endif
 	@touch $@
 
 $(VENV)/bench: $(VENV)/ready
-	@$(PIP) install --constraint constraints.txt --editable '.[bench]'
+	@$(PIP) install --constraint constraints.txt --group bench
 	@touch $@

@@ -1,10 +1,12 @@
-"""What the site is made of beside its pages: the command reference, and mathematics as MathML."""
+"""What the site is made of beside its pages: the command reference, the gallery, mathematics as MathML."""
 
 from __future__ import annotations
 
 import html
 import re
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from latex2mathml.converter import convert
@@ -14,13 +16,21 @@ from typer.testing import CliRunner
 
 from l2t.interfaces.cli import app
 
+sys.path.insert(
+    0, str(Path(__file__).parents[1])
+)  # of the repository, where mkdocs was started as a command
+from tools import gallery
+
 COMMANDS = "reference/commands.md"
 _FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
 
 
 def on_files(files: Any, *, config: Any) -> Any:
-    """Add the command reference, made from the commands themselves."""
-    files.append(File.generated(config, COMMANDS, content=command_page()))
+    """Add the command reference, made from the commands themselves, and the gallery, from its scripts."""
+    made = {COMMANDS: command_page(), "gallery/index.md": gallery.index_page()}
+    made |= {f"gallery/{each.stem}.md": gallery.page(each) for each in gallery.SCRIPTS}
+    for name, content in made.items():
+        files.append(File.generated(config, name, content=content))
     return files
 
 

@@ -11,6 +11,7 @@ import typer
 from l2t.exceptions import L2TError
 from reproduction.answers import write_answers
 from reproduction.chains import write_chains
+from reproduction.comparison import write_comparison
 from reproduction.forecast import write_forecast
 from reproduction.never_met import write_families
 from reproduction.office_caltech import write_office_caltech
@@ -160,6 +161,16 @@ def chains(
 ) -> None:
     """Measure chains of algorithms on characters, sounds and sketches."""
     write_chains(data, out, work, draws)
+
+
+@app.command()
+def comparison(
+    data: Data,
+    out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
+    work: Work = Path("build/comparison"),
+) -> None:
+    """Measure skada, ADAPT, POT and plain classifiers beside L2T on the same tasks."""
+    write_comparison(data, out, work)
 
 
 @app.command()

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import Version
+from pip._internal.models.index import PyPI  # the index that pip itself asks
 
-INDEX = "https://pypi.org/simple"
 LINK = re.compile(r'/([^/"]+\.whl)#sha256=([0-9a-f]{64})"')
 #: The interpreters that the package supports, as wheels name them.
 PYTHONS = re.compile(r"py3|py2.py3|py311|cp3(?:[0-9]|1[0-4])")
@@ -23,7 +23,9 @@ HEAD = "# What CI installs, with the sha256 of every wheel; made from constraint
 
 def hashes(name: str, version: str) -> list[str]:
     """Return the sha256 of the wheels of one version that fit a supported interpreter."""
-    with urllib.request.urlopen(f"{INDEX}/{canonicalize_name(name)}/", timeout=300) as answer:
+    with urllib.request.urlopen(
+        f"{PyPI.simple_url}/{canonicalize_name(name)}/", timeout=300
+    ) as answer:
         page = answer.read().decode()
     found = {digest for file, digest in LINK.findall(page) if _fits(file, Version(version))}
     if not found:

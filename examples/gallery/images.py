@@ -1,0 +1,37 @@
+"""Images: sketches of classes that nobody has labelled before.
+
+The source are sketches of 60 things, as features of a network that was trained on photographs. The target are
+sketches of eight other things, of which two per class are labelled.
+"""
+
+import os
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import l2t
+
+data = Path(os.environ["L2T_DATA"])
+sketches = l2t.normalize(l2t.read_domain(data / "photo-sketch" / "sketch.npz"))
+order = np.random.default_rng(0).permutation(sketches.classes)
+source = sketches.take(np.isin(sketches.y, order[:60]))
+target = sketches.take(np.isin(sketches.y, order[60:68]))
+few = np.isin(np.arange(len(target)), [np.flatnonzero(target.y == c)[:2] for c in order[60:68]])
+
+answer = l2t.predict(source, l2t.Domain(target.X, target.y, labeled=few))
+right = np.mean(answer.labels[~few] == target.y[~few])
+print(answer)
+print(f"{right:.1%} of {np.sum(~few)} unlabelled sketches are right")
+
+figure, (before, after) = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")
+for axes, X, name in (
+    (before, target.X, "as they are"),
+    (after, answer.inference.transform(target.X), "transferred"),
+):
+    U, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    for thing in order[60:68]:
+        axes.scatter(*(U[:, :2] * s[:2])[target.y == thing].T, s=12, label=thing)
+    axes.set(title=f"the target's features, {name}", xticks=[], yticks=[])
+after.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+figure.savefig("images.png")

@@ -1,0 +1,34 @@
+"""A team's store: transfers of two colleagues in one place, and a function learned from both.
+
+Both write into one store, here a SQLite file; a URL of PostgreSQL works the same. Each run is an algorithm on
+a pair of domains, and its experiences say what it was worth with how many target labels.
+"""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+import l2t
+
+digits, mnist = l2t.normalize(l2t.domains.digits()), l2t.normalize(l2t.domains.mnist())
+colleagues = {"Ann": l2t.PairSampler(digits, mnist, 3), "Ben": l2t.PairSampler(mnist, digits, 3)}
+with l2t.open_store("team.db") as store:
+    for name, pairs in colleagues.items():
+        done = l2t.collect(
+            pairs, store, algorithms=["tca", "gfk", "lsdt", "spectrum"], label_counts=(3, 15, 60)
+        ).done
+        print(f"{name}: {done} runs")
+    experiences = list(store.experiences())
+reflection = l2t.learn(experiences)
+print(reflection)
+
+rows = [(each.algorithm, each.n_labels, each.improvement_ratio) for each in experiences]
+table = pd.DataFrame(rows, columns=["algorithm", "labels", "ratio"]).pivot_table(
+    index="algorithm", columns="labels", values="ratio"
+)
+figure, axes = plt.subplots(figsize=(6, 3.8), layout="constrained")
+table.T.plot(ax=axes, marker="o")
+axes.axhline(1, color="k", linewidth=0.8)
+axes.set(
+    xlabel="target labels", ylabel="improvement ratio, mean of six pairs", xticks=table.columns
+)
+figure.savefig("team_store.png")

@@ -1,0 +1,157 @@
+"""Figures and tables of docs/method.md, taken from the pages of docs/results.
+
+    python -m tools.method
+
+Nothing is typed by hand: each table stands between two comments that name it, and is written anew from the
+page that it quotes.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+__all__ = ["fill", "find_row", "find_tables", "main"]
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "method.md"
+RESULTS = ROOT / "docs" / "results"
+PICTURES = ROOT / "docs" / "images" / "method"
+SHOTS = ("1", "5", "15")
+#: Rows of families.md, and what they are called in the page.
+RATIOS = {
+    "the true source, spectrum": "always the target's own spectrum",
+    "noise in its place, L2T": "L2T, noise in place of the source (control)",
+    "the true source, L2T": "L2T",
+    "the true source, best candidate of the kind": "best candidate of each kind (known afterwards)",
+    "an adverse target, classes+spectrum": "adverse targets: always classes+spectrum",
+    "an adverse target, L2T": "adverse targets: L2T",
+}
+#: Headings of answers.md, and what they are called in the page.
+ANSWERS = {
+    "1 label per class": "1",
+    "5 labels per class": "5",
+    "20 labels per class": "20",
+    "Classes in the ratio 8:1, five labels per class (balanced accuracy)": "5, classes 8:1",
+    "Adverse targets, labels per class: 1": "1, adverse",
+    "Adverse targets, labels per class: 5": "5, adverse",
+}
+
+
+def find_tables(text: str) -> dict[str, list[list[str]]]:
+    """Return the rows of the tables of a page, by the heading above them; the heading of columns first."""
+    found: dict[str, list[list[str]]] = {}
+    heading = ""
+    for line in text.splitlines():
+        if line.startswith("#"):
+            heading = line.lstrip("# ")
+        elif line.startswith("|") and not line.startswith("|---"):
+            cells = [each.strip().strip("*") for each in line.strip().strip("|").split("|")]
+            found.setdefault(heading, []).append(cells)
+    return found
+
+
+def find_row(page: str, first: str) -> list[str]:
+    """Return the cells after the first one of the row that begins with it."""
+    rows = [row for table in find_tables(_read(page)).values() for row in table]
+    return next([each for each in row[1:] if each] for row in rows if row[0] == first)
+
+
+def fill(text: str) -> str:
+    """Return the page with all of its tables written anew."""
+    made = {"ratios": _ratios(), "answers": _answers(), "intervals": _intervals()}
+    for name, table in made.items():
+        block = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
+        if len(block.findall(text)) != 1:
+            raise ValueError(f"docs/method.md must have one block {name!r}")
+        text = block.sub(lambda found, table=table: f"{found[1]}{table}\n{found[2]}", text)  # type: ignore[misc]
+    return text
+
+
+def _read(page: str) -> str:
+    return (RESULTS / page).read_text()
+
+
+def _ratios() -> str:
+    rows = [[name, *find_row("families.md", first)] for first, name in RATIOS.items()]
+    return _table(["1-NN accuracy over that without transfer, labels per class:", *SHOTS], rows)
+
+
+def _answers() -> str:
+    tables = find_tables(_read("answers.md"))
+    columns = {}
+    for heading, name in ANSWERS.items():
+        head, *rows = tables[heading]
+        mean = dict(zip(head, next(row for row in rows if row[0] == "mean"), strict=True))
+        behind = sum(row[6].startswith("-") for row in rows if row[0] != "mean")
+        families = len(rows) - 1
+        values = (
+            mean["best plain"],
+            mean["L2T"],
+            mean["L2T less best plain"],
+            f"{behind} of {families}",
+        )
+        columns[name] = values
+    names = ("best of five plain classifiers, known afterwards", "L2T", "difference",
+             "families where L2T is behind")  # fmt: skip
+    rows = [[name, *(each[i] for each in columns.values())] for i, name in enumerate(names)]
+    return _table(["accuracy, labels per class:", *columns], rows)
+
+
+def _intervals() -> str:
+    shares = [float(row[2]) for row in find_tables(_read("families.md"))["Intervals of 90 %"][1:]]
+    return (
+        f"On kinds left out of the fit, intervals of 90 % hold {100 * min(shares):.0f} to "
+        f"{100 * max(shares):.0f} % of the real ratios, by kind."
+    )
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _draw_ratios() -> Figure:
+    figure = Figure(figsize=(7, 3.4), layout="constrained")
+    axes = figure.subplots()
+    for i, (first, name) in enumerate(list(RATIOS.items())[:4]):
+        values = [float(each) - 1 for each in find_row("families.md", first)]
+        places = [at + 0.2 * (i - 1.5) for at in range(len(SHOTS))]
+        axes.bar(places, values, width=0.18, bottom=1, label=name, color=f"C{(7, 1, 0, 2)[i]}")
+    axes.axhline(1, color="k", linewidth=0.8)
+    axes.set(ylabel="improvement ratio", xlabel="labels per class", xticks=range(len(SHOTS)))
+    axes.set_xticklabels(SHOTS)
+    axes.legend(fontsize="small")
+    return figure
+
+
+def _draw_answers() -> Figure:
+    tables = find_tables(_read("answers.md"))
+    figure = Figure(figsize=(7, 3.6), layout="constrained")
+    panels: Any = figure.subplots(1, 3, sharey=True, sharex=True)
+    for axes, heading in zip(panels, list(ANSWERS)[:3], strict=True):
+        for row in tables[heading][1:-1]:
+            gap, error = (float(each) for each in row[6].split(" ± "))
+            axes.errorbar(gap, row[0], xerr=error, fmt="o", color="C0" if gap > 0 else "C3")
+        axes.axvline(0, color="k", linewidth=0.8)
+        axes.set(title=heading)
+    panels[1].set_xlabel("accuracy of L2T less that of the best plain classifier, ± standard error")
+    panels[0].invert_yaxis()
+    return figure
+
+
+def main() -> None:
+    """Draw the figures, and write the tables into the page."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    mpl.rcParams["svg.hashsalt"] = "l2t"  # the same figures give the same files
+    for name, figure in {"ratios": _draw_ratios(), "answers": _draw_answers()}.items():
+        figure.savefig(PICTURES / f"{name}.svg", metadata={"Date": None})
+    PAGE.write_text(fill(PAGE.read_text()))
+
+
+if __name__ == "__main__":
+    main()
