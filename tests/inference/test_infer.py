@@ -180,7 +180,7 @@ def test_another_number_than_the_marked_rows_is_an_error(pair, n_labels):
 
 def test_evidence_may_change_the_choice_and_nothing_else(pair, found):
     """Labels along the nuisance: what removes it is not chosen any more."""
-    high = (pair.target.X[:, -1] > np.median(pair.target.X[:, -1])).astype(int)
+    high = 100 + (pair.target.X[:, -1] > np.median(pair.target.X[:, -1]))
     mask = np.arange(len(high)) % 2 == 0
     warned = infer(with_labels(pair, high, mask))
     same_factors(warned, found)
@@ -191,9 +191,9 @@ def test_evidence_may_change_the_choice_and_nothing_else(pair, found):
 
 
 def test_one_class_with_two_rows_does_not_outvote_everything(pair, found):
-    high = (pair.target.X[:, -1] > np.median(pair.target.X[:, -1])).astype(int)
+    high = 100 + (pair.target.X[:, -1] > np.median(pair.target.X[:, -1]))
     mask = np.zeros(len(high), dtype=bool)
-    mask[[*np.flatnonzero(high)[:2], np.flatnonzero(1 - high)[0]]] = True
+    mask[[*np.flatnonzero(high > 100)[:2], np.flatnonzero(high == 100)[0]]] = True
     assert infer(with_labels(pair, high, mask)).choice == found.choice
 
 

@@ -131,7 +131,10 @@ def test_without_labels_the_classes_of_the_source_are_the_targets(kinds):
     assert list(found.classes) == [0, 1, 2, 3, 4, 5]
     assert np.mean(found.labels == source.y) > 0.95
     assert not found.given.any()
-    assert any("same classes" in each for each in found.report.sentences)
+    assert (
+        "No target row is labelled: the target is assumed to have the classes of the source "
+        "(0, 1, 2, 3, 4, 5)." in found.report.sentences
+    )
 
 
 def test_without_any_label_there_is_nothing_to_predict(kinds):

@@ -18,6 +18,12 @@ from l2t.inference.evidence import Evidence, LabelledRows
 from l2t.inference.paper.search import search
 from l2t.inference.paper.starts import Starts
 from l2t.inference.result import Candidate, Candidates, Inference
+from l2t.inference.shared.inference import (
+    CANDIDATES,
+    as_inference,
+    classes_are_shared,
+    infer_shared,
+)
 from l2t.numerics import few_threads
 from l2t.reflection import ReflectionFunction, load_reflection
 from l2t.reflection.forecast import Expectation, Forecast, Signs
@@ -55,6 +61,7 @@ def infer(
     method: Method | None = None,
     plan: Plan | None = None,
     starts: Starts | None = None,
+    shared: bool | None = None,
     random_state: int = 0,
     callback: Callable[[str], None] | None = None,
 ) -> Inference:
@@ -94,6 +101,10 @@ def infer(
         f alone.
     plan, starts
         For ``method="paper"``: how W is searched (`Plan`), and where from.
+    shared : bool, optional
+        Whether equal labels mean equal classes, so that the source's labels can be trained on: then the
+        choice is made by `l2t.inference.shared.infer_shared`, which is kept in `Inference.shared`. By
+        default they do where labelled target rows have a class of the source.
     random_state : int, default=0
         The seed.
     callback : callable, optional
@@ -117,6 +128,19 @@ def infer(
     target, origins = _domains(pair, sources)
     n_labels, n_classes = label_count(target, n_labels), _class_count(target, n_classes)
     task = DomainPair(_joined(origins, target), target)
+    named = not isinstance(candidates, Mapping) and all(
+        isinstance(each, str) for each in candidates or ()
+    )
+    usual = named and n_components is None and reflection is None and method in (None, "l2t")
+    if shared and not usual:
+        raise InvalidInputError(
+            "shared=True needs candidates by name, and neither reflection, n_components nor "
+            f"method='paper', got {candidates!r}, {reflection!r}, {n_components!r} and {method!r}"
+        )
+    if usual and classes_are_shared(target, origins, default=False, wanted=shared):
+        names = CANDIDATES if candidates is None else ("identity", *candidates)
+        found = infer_shared(target, origins, candidates=names, random_state=random_state)
+        return as_inference(found, target, n_labels, n_classes)
     with few_threads((len(task.source) + len(target)) * target.n_features):
         if reflection is not None and not isinstance(reflection, ReflectionFunction):
             reflection = load_reflection(reflection)

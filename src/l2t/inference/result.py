@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from l2t.inference.paper import Search
+    from l2t.inference.shared import SharedInference
 
 __all__ = ["Candidate", "Candidates", "Inference", "Verdict"]
 
@@ -132,6 +133,8 @@ class Inference:
         What was rehearsed.
     search : Search or None
         The paper's search, where `method` was "paper".
+    shared : SharedInference or None
+        How the target is predicted from the source's labels, where both have the same classes.
     """
 
     choice: str
@@ -142,6 +145,7 @@ class Inference:
     accuracy_without: float | None = None
     rehearsal: Rehearsal | None = None
     search: Search | None = None
+    shared: SharedInference | None = None
 
     def __repr__(self) -> str:
         m, u = self.W.shape

@@ -16,6 +16,9 @@ from l2t.domains import Domain, KnownClasses
 from l2t.experiences import ExperienceStore
 from l2t.inference import Inference, infer
 from l2t.inference.candidates import candidate_algorithms
+from l2t.inference.shared import as_inference, infer_shared
+from l2t.inference.shared.task import FEW_COLUMNS, labelled_rows
+from l2t.inference.shared.ways import WAYS
 from l2t.numerics import few_threads
 from l2t.prediction.choice import Situation, choose
 from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, DEFAULT, Task, fit_head
@@ -23,6 +26,7 @@ from l2t.prediction.labelling import labels_needed, suggest_rows
 from l2t.prediction.model import EstimatorHead, Features, Model
 from l2t.prediction.report import PLAIN, Report, ReportRow
 from l2t.prediction.scoring import Scores, folds, rehearse_combinations, score
+from l2t.prediction.shared import shared_model, shared_report
 from l2t.prediction.training import (
     Training,
     TrainOn,
@@ -41,10 +45,7 @@ __all__ = ["Prediction", "predict"]
 MAX_ROWS = 1500
 #: Multiples of the present number of labels that the curve of accuracy is rehearsed at.
 CURVE = (2, 4, 8)
-#: Below so many columns the default is logistic regression on rows as they are.
-FEW_COLUMNS = 10
-#: With shared classes there are many labels, and these are compared.
-FOR_MANY = ("nearest neighbour", "nearest centroid", "logistic", "logistic (centred)")
+SCALED = "Columns were divided by their standard deviation: their scales differ widely."
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +106,7 @@ def predict(
     *,
     classifier: Any = "auto",
     train_on: TrainOn = "auto",
+    shared: bool | None = None,
     balanced: bool = False,
     known: KnownClasses | None = None,
     store: str | os.PathLike[str] | ExperienceStore | None = None,
@@ -131,6 +133,10 @@ def predict(
     train_on : {"auto", "target", "source", "both"}, default="auto"
         Which labelled rows the classifier is trained on; by default those of the target, and those of the
         sources as well where these have the target's classes.
+    shared : bool, optional
+        Whether equal labels of source and target mean equal classes. By default they do, and a target without
+        a labelled row has the classes of the sources. Then the classifier is taught by a vote of candidates
+        that are trained on the sources' labels (`l2t.inference.shared`).
     balanced : bool, default=False
         Whether all classes of the target are known to have about as many rows: then classifiers that assume
         so are considered.
@@ -165,10 +171,13 @@ def predict(
     aim = as_domain(target, "target")
     given = sources if isinstance(sources, list) else [sources]
     origins = [as_domain(each, "source") for each in given]
-    training = training_rows(origins, aim, train_on)
+    training = training_rows(origins, aim, train_on, shared)
     with few_threads(sum(len(each) for each in (aim, *origins)) * aim.n_features):
         past = known_classes(known, store, aim.n_features)
         work = _Work(origins, aim, training, past, seed(random_state))
+        simple = isinstance(classifier, str) and classifier == "auto" and reflection is None
+        if simple and training.shared and len(training.classes) > 1:
+            return work.predict_shared(train_on, callback or (lambda stage: None))
         return work.predict(classifier, balanced, reflection, callback or (lambda stage: None))
 
 
@@ -216,23 +225,54 @@ class _Work:
                 self.factors[name] = each.W
         used, outlooks, rehearsed, sentences = self._choose(found, classifier, balanced)
         say("predicting")
-        model, rows = self._train(used, classifier)
-        probabilities = model.predict_proba(self.raw)
+        model = self._train(used, classifier)
         needed = self._labels_needed(used, rehearsed)
+        report = self._report(used, outlooks, [*sentences, needed] if needed else sentences)
+        return self._packed(model, report, used.classifier, found, used.features, needed)
+
+    def _packed(
+        self,
+        model: Model,
+        report: Report,
+        classifier: str,
+        found: Inference,
+        features: str | None = None,
+        needed: str | None = None,
+    ) -> Prediction:
+        probabilities = model.predict_proba(self.raw)
+        choice = found.choice if features is None else features
         return Prediction(
             np.asarray(model.classes_[probabilities.argmax(axis=1)]),
             probabilities.max(axis=1),
             probabilities,
-            training.codes[: training.n_target] >= 0,
+            labelled_rows(self.raw, default=False),
             model.classes_,
-            "identity" if used.features == PLAIN else used.features,
-            used.classifier,
-            self._report(used, outlooks, [*sentences, needed] if needed else sentences),
+            "identity" if choice == PLAIN else choice,
+            classifier,
+            report,
             model,
             needed,
             found,
-            rows,
+            model.features(self.raw.X),
         )
+
+    def predict_shared(self, train_on: TrainOn, say: Callable[[str], None]) -> Prediction:
+        """Predict by the vote of what is trained on the sources' labels."""
+        training = self.training
+        say("comparing ways to train on the source")
+        ways = {"source": WAYS[2:], "both": WAYS[:1]}.get(train_on, WAYS)
+        found = infer_shared(self.target, self.sources, ways=ways, random_state=self.seed)
+        say("predicting")
+        labels = training.labels
+        labels = labels[[label in found.classes for label in labels.tolist()]]
+        model = shared_model(found, self.raw, labels, self.columns)
+        given = labelled_rows(self.raw, default=False)
+        report = shared_report(found, self.sources, assumed=not given.any())
+        if self.columns is not None:
+            report.sentences.append(SCALED)
+        n_labels = max(int(given.sum()), 1)
+        whole = as_inference(found, self.target, n_labels, len(labels))
+        return self._packed(model, report, "vote" if found.voted else "logistic", whole)
 
     def _choose(
         self, found: Inference, classifier: Any, balanced: bool
@@ -245,8 +285,7 @@ class _Work:
             return used, [used], None, ["this classifier was given"]
         names = [classifier]
         if classifier == "auto":
-            some = FOR_MANY if training.shared else CLASSIFIERS
-            names = [name for name in some if balanced or name not in BALANCED]
+            names = [name for name in CLASSIFIERS if balanced or name not in BALANCED]
         # With few columns the norm of a row, which centred rows lose, is much of what is known.
         usual = DEFAULT if self.X.shape[1] >= FEW_COLUMNS else "logistic"
         default = features, usual if usual in names else names[0]
@@ -313,8 +352,8 @@ class _Work:
         splits = folds(codes, groups)
         return score(self.X[rows], self.factors, codes, splits, names) if splits else None
 
-    def _train(self, used: ReportRow, classifier: Any) -> tuple[Model, Array]:
-        """Return the calibrated model, and the rows of the target as it sees them."""
+    def _train(self, used: ReportRow, classifier: Any) -> Model:
+        """Return the calibrated model."""
         training, W = self.training, self.factors[used.features]
         n, labels = training.n_target, training.labels
         at = np.flatnonzero(training.codes >= 0)
@@ -331,11 +370,10 @@ class _Work:
         name = f"{used.classifier} on {used.features} features"
         whole = dataclasses.replace(features, columns=self.columns)
         model = Model(labels, self.raw.feature_names, whole, head, name=name)
-        Z = features(self.X[:n])
         free = np.flatnonzero(training.codes[:n] < 0)[:5000]
         if used.expected is not None and len(free):
-            model = model.calibrated(head.scores(Z[free]), used.expected)
-        return model, Z
+            model = model.calibrated(head.scores(features(self.X[free])), used.expected)
+        return model
 
     def _labels_needed(self, used: ReportRow, rehearsed: Scores | None) -> str | None:
         """Return a sentence from rehearsed accuracies of what is used, with more labels per class."""
@@ -368,9 +406,7 @@ class _Work:
                     f"That is {gain} over the best way without transfer, {best_plain.name}."
                 )
         if self.columns is not None:
-            first.append(
-                "Columns were divided by their standard deviation: their scales differ widely."
-            )
+            first.append(SCALED)
         if self.training.shared:
             first.append(
                 "Source and target have the same classes: the source was trained on as well."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from l2t.inference.shared.inference import SharedInference, infer_shared
+from l2t.inference.shared.inference import SharedInference, as_inference, infer_shared
 from l2t.inference.shared.task import Combination
 
-__all__ = ["Combination", "SharedInference", "infer_shared"]
+__all__ = ["Combination", "SharedInference", "as_inference", "infer_shared"]
