@@ -327,3 +327,31 @@ def test_a_store_gives_its_targets_and_keeps_rehearsals(pair):
         same_factors(first, known)
         assert first.predicted == known.predicted
         assert infer(pair, store=store, n_rehearsals=2).predicted == first.predicted
+
+
+def test_labelled_rows_say_that_classes_are_shared(pair):
+    y = np.resize(pair.source.y, len(pair.target))
+    few = np.arange(len(y)) < 12
+    together = with_labels(pair, y, few)
+    found = infer(together)
+    assert found.shared is not None
+    assert tuple(found.candidates) == ("identity", "means", "coral", "gfk", "jda")
+    assert found.candidates[found.choice].chosen
+    assert found.verdict == ("no-transfer" if found.choice == "identity" else "transfer")
+    assert "equal labels of source and target mean equal classes" in found.reason
+    assert found.transform(pair.target.X).shape[0] == len(pair.target)
+    assert repr(found.candidates)
+    assert infer(together, shared=False).shared is None
+    assert infer(pair).shared is None
+    assert infer(pair, shared=True, candidates=("gfk",)).shared.trained_on == "source"
+    with pytest.raises(InvalidInputError, match="shared=True needs candidates by name"):
+        infer(pair, shared=True, method="paper")
+
+
+def test_a_source_of_noise_costs_nothing_and_is_named(pair):
+    rng = np.random.default_rng(0)
+    noise = Domain(rng.normal(size=pair.source.X.shape), pair.source.y, name="noise")
+    alone = infer(pair.target, sources=[pair.source], n_labels=15)
+    found = infer(pair.target, sources=[pair.source, noise], n_labels=15)
+    assert found.reason.endswith(", noise (2) not used")
+    same_factors(found, alone)

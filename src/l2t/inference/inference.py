@@ -24,6 +24,7 @@ from l2t.inference.shared.inference import (
     classes_are_shared,
     infer_shared,
 )
+from l2t.inference.shared.task import Task, weights_sentence
 from l2t.numerics import few_threads
 from l2t.reflection import ReflectionFunction, load_reflection
 from l2t.reflection.forecast import Expectation, Forecast, Signs
@@ -127,7 +128,6 @@ def infer(
     """
     target, origins = _domains(pair, sources)
     n_labels, n_classes = label_count(target, n_labels), _class_count(target, n_classes)
-    task = DomainPair(_joined(origins, target), target)
     named = not isinstance(candidates, Mapping) and all(
         isinstance(each, str) for each in candidates or ()
     )
@@ -137,10 +137,12 @@ def infer(
             "shared=True needs candidates by name, and neither reflection, n_components nor "
             f"method='paper', got {candidates!r}, {reflection!r}, {n_components!r} and {method!r}"
         )
-    if usual and classes_are_shared(target, origins, default=False, wanted=shared):
+    if usual and classes_are_shared(target, origins, wanted=shared):
         names = CANDIDATES if candidates is None else ("identity", *candidates)
-        found = infer_shared(target, origins, candidates=names, random_state=random_state)
-        return as_inference(found, target, n_labels, n_classes)
+        together = infer_shared(target, origins, candidates=names, random_state=random_state)
+        return as_inference(together, n_labels, n_classes)
+    origins, who = _contributing(origins, target, random_state)
+    task = DomainPair(_joined(origins, target), target)
     with few_threads((len(task.source) + len(target)) * target.n_features):
         if reflection is not None and not isinstance(reflection, ReflectionFunction):
             reflection = load_reflection(reflection)
@@ -178,9 +180,10 @@ def infer(
         say("choosing")
         forecast = Forecast.default() if reflection is None else reflection.forecast
         assert forecast is not None  # else the method is "paper"
-        return _choose(
+        found = _choose(
             target, factors, failed, rehearsal, classes, forecast, n_components, n_labels, n_classes
         )
+        return replace(found, reason=found.reason + who)
 
 
 def _choose(
@@ -341,6 +344,17 @@ def _domains(
         "pair must be a DomainPair, or a target Domain together with sources=[...], "
         f"got {type(pair).__name__} and sources={'None' if sources is None else 'given'}"
     )
+
+
+def _contributing(
+    origins: list[Domain], target: Domain, random_state: int
+) -> tuple[list[Domain], str]:
+    """Return the sources whose features tell their own classes and, if there are several, a sentence."""
+    if len(origins) < 2:
+        return origins, ""
+    kept = Task.of(Domain(target.X), origins, random_state).telling_sources()
+    weights = [float(at in kept) for at in range(len(origins))]
+    return [origins[at] for at in kept], f"; {weights_sentence(origins, weights)}"
 
 
 def _joined(origins: list[Domain], target: Domain) -> Domain:

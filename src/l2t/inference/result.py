@@ -61,7 +61,8 @@ class Candidate:
     reason: str = ""
 
     def __repr__(self) -> str:
-        state = self.reason or f"predicted {self.predicted:.3f}"
+        known = "not measured" if self.predicted is None else f"predicted {self.predicted:.3f}"
+        state = self.reason or known
         return f"Candidate({self.name!r}, {state}{', chosen' if self.chosen else ''})"
 
 

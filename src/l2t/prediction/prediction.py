@@ -18,7 +18,6 @@ from l2t.inference import Inference, infer
 from l2t.inference.candidates import candidate_algorithms
 from l2t.inference.shared import as_inference, infer_shared
 from l2t.inference.shared.task import FEW_COLUMNS, labelled_rows
-from l2t.inference.shared.ways import WAYS
 from l2t.numerics import few_threads
 from l2t.prediction.choice import Situation, choose
 from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, DEFAULT, Task, fit_head
@@ -175,10 +174,11 @@ def predict(
     with few_threads(sum(len(each) for each in (aim, *origins)) * aim.n_features):
         past = known_classes(known, store, aim.n_features)
         work = _Work(origins, aim, training, past, seed(random_state))
-        simple = isinstance(classifier, str) and classifier == "auto" and reflection is None
-        if simple and training.shared and len(training.classes) > 1:
-            return work.predict_shared(train_on, callback or (lambda stage: None))
-        return work.predict(classifier, balanced, reflection, callback or (lambda stage: None))
+        say = callback or (lambda stage: None)
+        named = not isinstance(classifier, str) or classifier != "auto"
+        if training.shared and len(training.classes) > 1 and not named and reflection is None:
+            return work.predict_shared(train_on, say)
+        return work.predict(classifier, balanced, reflection, say)
 
 
 class _Work:
@@ -216,6 +216,7 @@ class _Work:
             sources=self.sources,
             known=self.known,
             n_classes=max(len(training.classes), 2),
+            shared=False,
             random_state=self.seed,
             callback=say,
         )
@@ -228,51 +229,37 @@ class _Work:
         model = self._train(used, classifier)
         needed = self._labels_needed(used, rehearsed)
         report = self._report(used, outlooks, [*sentences, needed] if needed else sentences)
-        return self._packed(model, report, used.classifier, found, used.features, needed)
+        choice = "identity" if used.features == PLAIN else used.features
+        return self._packed(model, report, (choice, used.classifier), found, needed)
+
+    def predict_shared(self, train_on: TrainOn, say: Callable[[str], None]) -> Prediction:
+        """Predict by the vote of what is trained on the sources' labels."""
+        say("comparing ways to train on the source")
+        alone = train_on == "source"
+        found = infer_shared(self.target, self.sources, source_alone=alone, random_state=self.seed)
+        say("predicting")
+        labels = self.training.labels
+        labels = labels[[label in found.classes for label in labels.tolist()]]
+        model = shared_model(found, self.raw, labels, self.columns)
+        report = shared_report(found, self.sources)
+        report.sentences.extend([SCALED] if self.columns is not None else [])
+        whole = as_inference(found, found.n_labelled, len(labels))
+        classifier = "logistic" if found.trained_on == "target" else "vote"
+        return self._packed(model, report, (found.choice, classifier), whole)
 
     def _packed(
         self,
         model: Model,
         report: Report,
-        classifier: str,
+        names: tuple[str, str],
         found: Inference,
-        features: str | None = None,
         needed: str | None = None,
     ) -> Prediction:
-        probabilities = model.predict_proba(self.raw)
-        choice = found.choice if features is None else features
-        return Prediction(
-            np.asarray(model.classes_[probabilities.argmax(axis=1)]),
-            probabilities.max(axis=1),
-            probabilities,
-            labelled_rows(self.raw, default=False),
-            model.classes_,
-            "identity" if choice == PLAIN else choice,
-            classifier,
-            report,
-            model,
-            needed,
-            found,
-            model.features(self.raw.X),
-        )
-
-    def predict_shared(self, train_on: TrainOn, say: Callable[[str], None]) -> Prediction:
-        """Predict by the vote of what is trained on the sources' labels."""
-        training = self.training
-        say("comparing ways to train on the source")
-        ways = {"source": WAYS[2:], "both": WAYS[:1]}.get(train_on, WAYS)
-        found = infer_shared(self.target, self.sources, ways=ways, random_state=self.seed)
-        say("predicting")
-        labels = training.labels
-        labels = labels[[label in found.classes for label in labels.tolist()]]
-        model = shared_model(found, self.raw, labels, self.columns)
-        given = labelled_rows(self.raw, default=False)
-        report = shared_report(found, self.sources, assumed=not given.any())
-        if self.columns is not None:
-            report.sentences.append(SCALED)
-        n_labels = max(int(given.sum()), 1)
-        whole = as_inference(found, self.target, n_labels, len(labels))
-        return self._packed(model, report, "vote" if found.voted else "logistic", whole)
+        """Return the prediction; `names` are the choice and the classifier."""
+        P, given = model.predict_proba(self.raw), labelled_rows(self.raw, default=False)
+        labels, rows = model.classes_[P.argmax(axis=1)], model.features(self.raw.X)
+        first = (labels, P.max(axis=1), P, given, model.classes_)
+        return Prediction(*first, *names, report, model, needed, found, rows)
 
     def _choose(
         self, found: Inference, classifier: Any, balanced: bool
@@ -407,10 +394,6 @@ class _Work:
                 )
         if self.columns is not None:
             first.append(SCALED)
-        if self.training.shared:
-            first.append(
-                "Source and target have the same classes: the source was trained on as well."
-            )
         rows = tuple(marked if each == used else each for each in shown)
         return Report(rows, first + others)
 

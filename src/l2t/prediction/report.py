@@ -15,17 +15,8 @@ __all__ = ["PLAIN", "Report", "ReportRow"]
 
 #: The features as they are.
 PLAIN = "plain"
-COLUMNS = (
-    "name",
-    "features",
-    "classifier",
-    "trained_on",
-    "measured",
-    "error",
-    "expected",
-    "used",
-    "reason",
-)
+COLUMNS: tuple[str, ...] = ("name", "features", "classifier", "trained_on", "measured", "error")
+COLUMNS += ("expected", "used", "reason")
 
 
 @dataclass(frozen=True)

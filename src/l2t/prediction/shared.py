@@ -9,6 +9,7 @@ import numpy as np
 
 from l2t.domains import Domain
 from l2t.inference.shared import SharedInference
+from l2t.inference.shared.task import weights_sentence
 from l2t.prediction.choice import standard_error
 from l2t.prediction.classifiers import Head
 from l2t.prediction.model import Features, Model
@@ -17,7 +18,7 @@ from l2t.typing import AnyArray, Array
 
 __all__ = ["shared_model", "shared_report"]
 
-#: Classes or sources that a sentence names, at most.
+#: Classes that a sentence names, at most.
 NAMED = 8
 
 
@@ -38,18 +39,16 @@ def shared_model(
     return model.calibrated(some, found.agreement if found.expected is None else found.expected)
 
 
-def shared_report(found: SharedInference, sources: Sequence[Domain], *, assumed: bool) -> Report:
-    """Return the ways that were compared; `assumed` says that no label told that classes are shared."""
-    n = found.n_labelled
-    reason = (
-        f"measured on {n} labelled rows" if found.accuracies else "no labelled row to measure on"
-    )
+def shared_report(found: SharedInference, sources: Sequence[Domain]) -> Report:
+    """Return the ways that were compared, and what to know of classes and sources."""
+    n, measured = found.n_labelled, found.decision.accuracies
+    reason = f"measured on {n} labelled rows" if measured else "nothing to measure it on"
     rows = []
-    for way in dict.fromkeys([found.way, "source", "target", "plain source"]):
-        accuracy = found.accuracies.get(way)
-        if accuracy is None and way not in (found.way, "plain source"):
+    for way in dict.fromkeys([found.trained_on, "source", "plain source", "target"]):
+        accuracy, used = measured.get(way), way == found.trained_on
+        if way == "target" and not n:
             continue
-        voted, used = way in ("source", "both"), way == found.way
+        voted = way in ("source", "both")
         features = found.members[0].candidate if voted else PLAIN
         error = None if accuracy is None else standard_error(accuracy, n)
         rows.append(
@@ -60,42 +59,28 @@ def shared_report(found: SharedInference, sources: Sequence[Domain], *, assumed:
                 trained_on=way.removeprefix("plain "),
             )
         )
-    first = [f"Used: {found.used}; {reason}."]
+    expected = "There are too few labelled rows to measure the accuracy on them."
     if found.expected is not None:
-        first.append(f"About {100 * found.expected:.0f} % of the predictions should be right.")
-    else:
-        first.append("There are too few labelled rows to measure the accuracy on them.")
-    first.append(_classes(found, assumed))
+        expected = f"About {100 * found.expected:.0f} % of the predictions should be right."
+    sentences = [f"Used: {found.used}; {reason}.", expected, _classes(*found.occurrence)]
     if len(sources) > 1:
-        first.append(_sources(found, sources))
-    return Report(tuple(rows), first)
+        sentences.append(f"{weights_sentence(sources, found.weights).capitalize()}.")
+    return Report(tuple(rows), sentences)
 
 
-def _classes(found: SharedInference, assumed: bool) -> str:
+def _classes(both: Sequence[Any], source_only: Sequence[Any], target_only: Sequence[Any]) -> str:
     """Say which classes are shared."""
-    if assumed:
+    if not (both or target_only):
         return (
             "No target row is labelled: the target is assumed to have the classes of the source "
-            f"({_some(found.source_only)})."
+            f"({_some(source_only)})."
         )
-    if not (found.source_only or found.target_only):
+    if not (source_only or target_only):
         return "Source and target have the same classes: the source's labels count as well."
-    parts = [f"Source and target share the classes {_some(found.shared)}"]
-    if found.source_only:
-        parts.append(f"no labelled target row is of {_some(found.source_only)}")
-    if found.target_only:
-        parts.append(f"no source row is of {_some(found.target_only)}")
-    return "; ".join(parts) + "."
-
-
-def _sources(found: SharedInference, sources: Sequence[Domain]) -> str:
-    """Say which sources contributed."""
-    names = [each.name or f"source {at}" for at, each in enumerate(sources, 1)]
-    parts = [
-        f"{name} ({weight:.2f})" if weight else f"{name} (not used)"
-        for name, weight in zip(names, found.weights, strict=True)
-    ]
-    return f"Weights of the sources: {', '.join(parts)}."
+    sentence = f"Source and target share the classes {_some(both)}"
+    if source_only:
+        sentence += f"; no labelled target row is of {_some(source_only)}"
+    return sentence + (f"; no source row is of {_some(target_only)}." if target_only else ".")
 
 
 def _some(names: Sequence[Any]) -> str:

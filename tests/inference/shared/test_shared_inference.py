@@ -77,17 +77,18 @@ def test_the_target_alone_is_used_where_the_source_misleads(source, rng):
     X, y = rows(rng, n=150)
     wrong = Domain(source.X, np.roll(NAMES, 1)[source.codes], name="wrong")
     found = infer_shared(Domain(X, y, labeled=np.arange(150) < 60), wrong)
-    assert found.trained_on == "target"
-    assert found.accuracies["target"] > found.accuracies["source"]
+    assert found.decision.share < 0.2
+    assert found.decision.accuracies["target"] > found.decision.accuracies["source"]
     assert found.expected > 0.9
     assert accuracy(found, X, y) > 0.9
 
 
-def test_a_difference_within_its_error_changes_nothing(source, rng):
+def test_where_labels_do_not_tell_the_vote_and_the_target_count_alike(source, rng):
     X, y = rows(rng, n=150)
     found = infer_shared(Domain(X, y, labeled=np.arange(150) < 6), source)
     assert found.trained_on == "both"
-    assert set(found.accuracies) == {"source", "target", "both", "plain source"}
+    assert set(found.decision.accuracies) == {"source", "target", "both", "plain source"}
+    assert 0.3 < found.decision.share < 0.7
 
 
 def test_a_class_that_the_target_alone_has_can_be_predicted(source, rng):
@@ -99,6 +100,33 @@ def test_a_class_that_the_target_alone_has_can_be_predicted(source, rng):
     found = infer_shared(Domain(X, y, labeled=marked), source)
     assert found.classes == (*NAMES, "dog")
     assert accuracy(found, other, np.array(["dog"] * 30)) > 0.8
+
+
+def test_with_one_label_per_class_the_vote_counts_as_far_as_the_source_is_right(source, rng):
+    X, y = rows(rng)
+    few = np.arange(90) < 3
+    right = infer_shared(Domain(X, y, labeled=few), source, candidates=("means",))
+    assert (right.decision.share, right.expected) == (1.0, None)
+    wrong = Domain(source.X, np.roll(NAMES, 1)[source.codes])
+    found = infer_shared(Domain(X, y, labeled=few), wrong, candidates=("means",))
+    assert (found.decision.share, found.trained_on, found.choice) == (0.0, "target", "identity")
+    assert accuracy(found, X, y) > 0.9
+
+
+def test_with_the_source_alone_labels_only_measure(source, rng):
+    X, y = rows(rng, shift=1.0)
+    marked = Domain(X, y, labeled=np.arange(90) < 30)
+    found = infer_shared(marked, source, candidates=("means",), source_alone=True)
+    assert found.trained_on == "source"
+    assert found.expected == found.decision.accuracies["source"] > 0.9
+
+
+def test_the_nearest_source_counts_most(source, rng):
+    X, y = rows(rng, shift=0.5)
+    far = Domain(3.0 * np.roll(source.X, 1, axis=1), source.y, name="far")
+    found = infer_shared(Domain(X), [far, source], candidates=("means",))
+    assert found.weights[1] == 1.0 > found.weights[0]
+    assert accuracy(found, X, y) > 0.9
 
 
 def test_a_source_of_noise_gets_no_weight(source, rng):

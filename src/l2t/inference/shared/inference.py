@@ -11,8 +11,8 @@ so that giving all rows one class is worth nothing. On development data this is 
 combination alone, and that better than what reverse validation, accuracy on held-out source rows, balance of
 classes or agreement choose (docs/results/shared-classes.md). Where neighbours tell the source's own classes
 much worse than logistic regression does, as in bags of words, the manifold is not trusted and takes no part.
-Labelled target rows are trained on and, cross-validated, decide between training on the source, on the target
-and on both. What was voted for teaches logistic regression, which classifies rows one by one.
+Labelled target rows are trained on and, cross-validated, say how much the vote counts beside what knows the
+target alone (`ways`). What is predicted teaches logistic regression, which classifies rows one by one.
 
 Several sources are used together, each centred by its own mean and weighted by how often its rows are nearest
 to target rows; one whose features do not tell its own classes, such as noise, is left out. Half of the vote
@@ -28,14 +28,13 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from l2t import algorithms as registry
 from l2t.algorithms.jda import unit_rows
-from l2t.domains import Domain, DomainPair
+from l2t.domains import Domain
 from l2t.domains.domain import feature_rows
 from l2t.exceptions import InvalidInputError
 from l2t.inference.result import Candidate, Candidates, Inference
 from l2t.inference.shared.task import Combination, Task, shared_classes
-from l2t.inference.shared.ways import WAYS, Linear, Way, answers, compare, teach
+from l2t.inference.shared.ways import Decision, Linear, Way, decide, teach
 from l2t.typing import AnyArray, Array
 
 __all__ = ["CANDIDATES", "CLASSIFIERS", "LEAST_TRUST", "SharedInference", "infer_shared"]
@@ -57,29 +56,24 @@ class SharedInference:
     ----------
     members : tuple of Combination
         What votes, the largest weight first; no target label was read for any W (``space.W``).
-    way : {"source", "both", "target", "plain source"}
-        How the vote was trained; in the last two there is none, but logistic regression on the features.
-    shared, source_only, target_only : tuple
-        The classes by where labelled rows have them.
+    decision : Decision
+        What was trained on (``decision.way``: "source", "both" or "target") and how much the vote counts.
+    occurrence : tuple of three tuples
+        The classes that labelled rows of both domains have, of the sources alone and of the target alone.
     weights : tuple of float
         How much each source counts, in order: 0 for one whose features do not tell its own classes.
     n_labelled, agreement : int, float
         Labelled target rows; and the share of members that predict what was voted for, over all rows.
-    accuracies, failed : mapping from str
-        Accuracies on labelled target rows by `way`; and why candidates could not be used.
-    linear : Linear
-        What classifies rows one by one.
+    failed, linear : mapping from str to str, Linear
+        Why candidates could not be used, and what classifies rows one by one.
     """
 
     members: tuple[Combination, ...]
-    way: Way
-    shared: tuple[Any, ...]
-    source_only: tuple[Any, ...]
-    target_only: tuple[Any, ...]
+    decision: Decision
+    occurrence: tuple[tuple[Any, ...], ...]
     weights: tuple[float, ...]
     n_labelled: int
     agreement: float
-    accuracies: Mapping[str, float]
     failed: Mapping[str, str]
     linear: Linear = field(repr=False)
 
@@ -89,38 +83,33 @@ class SharedInference:
         return self.linear.classes
 
     @property
-    def voted(self) -> bool:
-        """Whether the members are used, rather than logistic regression on the features as they are."""
-        return self.way in ("source", "both")
-
-    @property
     def choice(self) -> str:
         """The candidate that counts most in the vote; "identity" where there is none."""
-        return self.members[0].candidate if self.voted else "identity"
+        return "identity" if self.trained_on == "target" else self.members[0].candidate
 
     @property
-    def trained_on(self) -> str:
+    def trained_on(self) -> Way:
         """The labelled rows that were trained on: "source", "target" or "both"."""
-        return self.way.removeprefix("plain ")
+        return self.decision.way
 
     @property
     def used(self) -> str:
         """What is used, for people."""
-        if not self.voted:
-            return (
-                f"logistic regression on the features as they are, trained on the {self.trained_on}"
-            )
-        first = ", ".join(
-            f"{each.candidate} with {each.classifier} {100 * each.weight:.0f} %"
-            for each in self.members[:3]
+        if self.trained_on == "target":
+            return "logistic regression on the features as they are, trained on the target"
+        names = [f"{each.candidate} with {each.classifier}" for each in self.members[:3]]
+        vote = f"vote of {len(self.members)} combinations, first {', '.join(names)}"
+        if self.trained_on == "source":
+            return f"{vote}, trained on the source"
+        return (
+            f"{vote}, trained on both domains ({100 * self.decision.share:.0f} %), and logistic "
+            "regression trained on the target"
         )
-        rows = "both domains" if self.way == "both" else "the source"
-        return f"a vote of {len(self.members)} combinations ({first}, ...), trained on {rows}"
 
     @property
     def expected(self) -> float | None:
         """The accuracy to expect, measured on the labelled target rows; None where they are too few."""
-        return self.accuracies.get(self.way)
+        return self.decision.accuracies.get(self.trained_on)
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probabilities of `classes` for rows of the target, seen before or not."""
@@ -140,7 +129,7 @@ def infer_shared(
     *,
     candidates: Sequence[str] = CANDIDATES,
     classifiers: Sequence[str] | None = None,
-    ways: Sequence[Way] = WAYS,
+    source_alone: bool = False,
     random_state: int = 0,
 ) -> SharedInference:
     """Choose how to predict a target from sources with the same classes.
@@ -156,8 +145,8 @@ def infer_shared(
     classifiers : sequence of str, optional
         Some of "1-nn", "logistic" and "manifold"; by default the last two, without "manifold" where
         neighbours do not tell the source's classes.
-    ways : sequence of str, optional
-        Which ways labelled target rows may choose from, as in `SharedInference`.
+    source_alone : bool, default=False
+        Whether labelled target rows are for measuring alone.
     random_state : int, default=0
         The seed of the rows that represent larger domains.
 
@@ -184,24 +173,21 @@ def infer_shared(
     task = Task.of(target, origins, random_state)
     tasks = [task]
     if len(origins) > 1:
-        useful = [at for at in range(len(origins)) if task.only([at]).tells_classes]
-        useful = useful or list(range(len(origins)))
+        useful = task.telling_sources()
         weights = task.shares(useful)
         task = replace(task.only(useful), weights=weights)
         tasks = [task, task.only([int(weights.argmax())])]
     members, failed = _members(tasks, candidates, classifiers)
-    way, accuracies = compare(task, members, ways)
-    predicted = answers(task, way, members, task.codes[~task.source])
+    decision = decide(task, members, source_alone=source_alone)
     return SharedInference(
         tuple(members),
-        way,
-        *(both, source_only, target_only),
+        decision,
+        (both, source_only, target_only),
         tuple(task.weights.tolist()),
         int((task.codes[~task.source] >= 0).sum()),
-        float(np.mean([each.predicted == predicted for each in members])),
-        accuracies,
+        float(np.mean([each.predicted == decision.predicted for each in members])),
         failed,
-        teach(task, way, predicted),
+        teach(task, decision),
     )
 
 
@@ -216,53 +202,42 @@ def _members(
             raise InvalidInputError(f"candidates must work for these domains, got {failed}")
         kinds = classifiers or CLASSIFIERS[: 1 + (task.trust >= LEAST_TRUST)]
         found = [task.combine(name, kind, spaces[name]) for name in spaces for kind in kinds]
-        shares = softmax([SHARPNESS * each.smoothness for each in found]) / len(tasks)
-        members += [replace(each, weight=float(w)) for each, w in zip(found, shares, strict=True)]
+        members += vote_weights(found, 1.0 / len(tasks))
     return sorted(members, key=lambda each: -each.weight), failed
 
 
-def classes_are_shared(
-    target: Domain, sources: Sequence[Domain], *, default: bool, wanted: bool | None = None
-) -> bool:
-    """Tell whether source and target have the same classes, wholly or partly, as the labels say.
+def vote_weights(members: Sequence[Combination], total: float = 1.0) -> list[Combination]:
+    """Return the combinations with their weights in the vote, which add up to `total`."""
+    weights = total * softmax([SHARPNESS * each.smoothness for each in members])
+    return [replace(each, weight=float(w)) for each, w in zip(members, weights, strict=True)]
 
-    `default` is the answer without labelled target rows, and `wanted` that of the user.
+
+def classes_are_shared(target: Domain, sources: Sequence[Domain], wanted: bool | None) -> bool:
+    """Tell whether labelled target rows have a class of the sources, if the user does not say."""
+    both, source_only, _ = shared_classes(sources, target)
+    return bool(both and len(both + source_only) > 1) if wanted is None else wanted
+
+
+def as_inference(found: SharedInference, n_labels: int, n_classes: int) -> Inference:
+    """Return what was found as `infer` does.
+
+    The ratio is that of accuracies on labelled rows, to the better plain way. With few rows it is near 1, and
+    without any it is 1: nothing is known of it.
     """
-    both, source_only, target_only = shared_classes(sources, target)
-    if wanted is None:
-        return len(both + source_only) > 1 and bool(both or (default and not target_only))
-    return wanted
-
-
-def as_inference(
-    found: SharedInference, target: Domain, n_labels: int, n_classes: int
-) -> Inference:
-    """Return what was found as `infer` does; ratios are of accuracies on the labelled target rows.
-
-    With few labelled rows a ratio is near 1, and without any it is 1: nothing is known of it.
-    """
-    n = found.n_labelled
-
-    def ratio(accuracy: float | None, plain: float | None) -> float:
-        if accuracy is None or plain is None:
-            return 1.0
-        return (n * accuracy + 1.0) / (n * plain + 1.0)
-
-    plain = max(found.accuracies.get(way, 0.0) for way in ("plain source", "target"))
-    identity = registry.make("identity").fit(DomainPair(target, target)).W
-    candidates = {"identity": Candidate("identity", identity, None, 1.0, (1.0, 1.0))}
+    identity = found.members[0].task.plain.W
+    candidates = {"identity": Candidate("identity", identity, predicted=1.0)}
     for each in found.members:
-        if each.candidate not in candidates:
-            candidates[each.candidate] = Candidate(each.candidate, each.space.W, None, 1.0)
-    if found.choice != "identity":
-        better = ratio(found.expected, plain)
-        candidates[found.choice] = replace(candidates[found.choice], predicted=better)
-    candidates[found.choice] = replace(candidates[found.choice], chosen=True)
-    every = [*candidates.values(), *(Candidate(k, reason=why) for k, why in found.failed.items())]
-    reason = (
-        f"{found.used}; source and target have the same classes (shared=False if they have not)"
-    )
-    without = plain if n and found.accuracies else None
-    return Inference(
-        found.choice, Candidates(every), reason, n_labels, n_classes, without, shared=found
-    )
+        candidates.setdefault(each.candidate, Candidate(each.candidate, each.space.W))
+    measured = found.decision.accuracies
+    plain = max(measured.get(way, 0.0) for way in ("plain source", "target"))
+    ratio = 1.0
+    if found.expected is not None and found.choice != "identity":
+        ratio = (found.n_labelled * found.expected + 1) / (found.n_labelled * plain + 1)
+    chosen = replace(candidates[found.choice], predicted=ratio, chosen=True)
+    candidates |= {found.choice: chosen} | {
+        name: Candidate(name, reason=why) for name, why in found.failed.items()
+    }
+    reason = f"{found.used}; equal labels of source and target mean equal classes"
+    without = plain if measured else None
+    every = Candidates(list(candidates.values()))
+    return Inference(found.choice, every, reason, n_labels, n_classes, without, shared=found)

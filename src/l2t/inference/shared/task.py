@@ -26,6 +26,7 @@ __all__ = [
     "labelled_rows",
     "shared_classes",
     "smoothness",
+    "weights_sentence",
 ]
 
 #: So many random rows of each domain are fitted to; all others are predicted.
@@ -223,11 +224,19 @@ class Task:
         counts = np.bincount(nearest.ravel(), minlength=len(self.weights))
         return np.where(np.isin(np.arange(len(counts)), sources), counts / counts.max(), 0.0)
 
-    @property
-    def tells_classes(self) -> bool:
-        """Whether features tell the source's classes better than chance, beyond its error."""
+    def telling_sources(self) -> list[int]:
+        """Return the sources whose features tell their own classes; all where none does."""
+        every = list(range(len(self.weights)))
+        if len(every) == 1:
+            return every
+        return [at for at in every if self.only([at])._tells_classes()] or every
+
+    def _tells_classes(self) -> bool:
+        """Tell whether a classifier knows held-out source rows better than chance, beyond its error."""
         n_rows = HELD_OUT * int((self.codes[self.source] >= 0).sum())
-        error = 2.5 * np.sqrt(self._chance * (1 - self._chance) / max(n_rows, 1.0))
+        if not n_rows:
+            return False
+        error = 2.5 * np.sqrt(self._chance * (1 - self._chance) / n_rows)
         least = self._chance + error + LEAST_SKILL * (1.0 - self._chance)
         return any(self.held_out(kind, self.plain) > least for kind in PLAIN)
 
@@ -289,6 +298,15 @@ def labelled_rows(domain: Domain, *, default: bool) -> AnyArray:
 def _names(domain: Domain, *, default: bool) -> list[Any]:
     codes = np.unique(domain.codes[labelled_rows(domain, default=default)])
     return [domain.classes[code] for code in codes]
+
+
+def weights_sentence(sources: Sequence[Domain], weights: Sequence[float]) -> str:
+    """Say which sources contributed, and how much."""
+    parts = [
+        f"{each.name or 'source'} ({at}) {f'{weight:.2f}' if weight else 'not used'}"
+        for at, (each, weight) in enumerate(zip(sources, weights, strict=True), 1)
+    ]
+    return f"weights of the sources: {', '.join(parts)}"
 
 
 def smoothness(neighbors: AnyArray, predicted: Codes) -> float:
