@@ -335,7 +335,7 @@ def test_labelled_rows_say_that_classes_are_shared(pair):
     together = with_labels(pair, y, few)
     found = infer(together)
     assert found.shared is not None
-    assert tuple(found.candidates) == ("identity", "means", "coral", "gfk", "jda")
+    assert set(found.candidates) == {"identity", "means", "coral", "gfk", "jda"}
     assert found.candidates[found.choice].chosen
     assert found.verdict == ("no-transfer" if found.choice == "identity" else "transfer")
     assert "equal labels of source and target mean equal classes" in found.reason
