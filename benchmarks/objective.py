@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from benchmarks.data import feature_pair, photo_sketch_pair
 from benchmarks.memory import alone, peak_memory
 from benchmarks.peers import search_with_pymanopt
-from benchmarks.plain.objective import PlainObjective, Weights, objective_floor
+from benchmarks.plain.objective import WEIGHTS, PlainObjective, objective_floor
 from benchmarks.timing import side_by_side
 from l2t.inference import Objective
 from l2t.numerics import Grassmann, minimize_on_manifold
@@ -25,7 +25,7 @@ BUDGETS = (25, 50, 100, 200)
 
 def run() -> dict[str, Any]:
     pair, what = photo_sketch_pair()
-    span, reflection = pair.span, Weights()
+    span, reflection = pair.span, WEIGHTS
     objective, naive = Objective(pair, reflection), PlainObjective(pair, reflection)
     V = np.eye(span.rank, COMPONENTS)
     ours, theirs = objective.in_span(V), naive(V)
@@ -54,7 +54,7 @@ def measure(n: int, m: int) -> None:
     """Print what a large pair takes."""
     pair = feature_pair(n, n, m)
     start = time.process_time()
-    objective = Objective(pair, Weights())
+    objective = Objective(pair, WEIGHTS)
     ready = time.process_time()
     objective.in_span(np.eye(pair.span.rank, COMPONENTS))
     once = time.process_time() - ready

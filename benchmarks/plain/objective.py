@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from l2t.domains import DomainPair
 from l2t.numerics import mean_squared_distance, mutual_neighbors, squared_distances
-from l2t.statistics import KernelBank
+from l2t.reflection import ReflectionFunction
 from l2t.statistics.variance import paired_rows
 from l2t.typing import Array
 
-__all__ = ["PlainObjective", "Weights", "objective_floor"]
+__all__ = ["WEIGHTS", "PlainObjective", "objective_floor"]
 
 
-@dataclass(frozen=True)
-class Weights:
-    """A reflection function of which every term counts."""
-
-    beta: Array = field(default_factory=lambda: np.linspace(1.0, 0.2, 33) / 20)
-    lambda_: float = 2.0
-    mu: float = 0.3
-    kernels: KernelBank = field(default_factory=KernelBank)
-    n_neighbors: int = 5
-    q_mode: str = "full"
+#: A reflection function of which every term counts.
+WEIGHTS = ReflectionFunction(np.linspace(1.0, 0.2, 33) / 20, lambda_=2.0, mu=0.3)
 
 
 class PlainObjective:
     """The objective as one would write it first, vectorised: kernel by kernel, term by term."""
 
-    def __init__(self, pair: DomainPair, reflection: Weights) -> None:
+    def __init__(self, pair: DomainPair, reflection: ReflectionFunction) -> None:
         self.r, span = reflection, pair.span
         self.S, self.T = span.source, span.target
         self.paired = paired_rows(len(self.S), len(self.T), 0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol
@@ -13,8 +12,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from l2t import algorithms
+from l2t.algorithms.base import fit_quietly
 from l2t.domains import Domain, DomainPair, KnownClasses
-from l2t.exceptions import L2TWarning
 from l2t.experiences import evaluate, improvement_ratio
 from l2t.experiences.evaluation import labeled_draws, nearest_accuracy
 from l2t.inference import infer
@@ -70,9 +69,7 @@ class Trial:
         key = _digest([name, dict(params)])
         if key not in self._fitted:
             start = time.perf_counter()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", L2TWarning)  # clipped components are expected here
-                factors = algorithms.make(name, **params).fit(self.pair)
+            factors = fit_quietly(algorithms.make(name, **params), self.pair)
             taken = time.perf_counter() - start
             self._fitted[key] = factors.transform(self.pair.target), taken
         return self._fitted[key]
@@ -146,7 +143,7 @@ class PaperMethod:
         f, bank = self.reflection, self.reflection.kernels
         parts = [
             f.beta.tolist(),
-            [f.lambda_, f.mu, f.n_neighbors, f.q_mode],
+            [f.lambda_, f.mu, f.n_neighbors],
             [bank.first, bank.last, bank.step],
             asdict(self.plan),
             self.source,

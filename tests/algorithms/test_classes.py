@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from l2t import Domain, DomainPair
-from l2t.algorithms import Classes, ClassesSpectrum, Identity, class_geometry, identity
+from l2t.algorithms import Classes, ClassesSpectrum, Identity, identity
+from l2t.algorithms.classes import class_geometry
 from l2t.domains import KnownClasses
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import squared_distances

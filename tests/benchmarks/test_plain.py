@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.__main__ import ROOT, SECTIONS
 from benchmarks.data import feature_pair
-from benchmarks.plain.objective import PlainObjective, Weights
+from benchmarks.plain.objective import WEIGHTS, PlainObjective
 from benchmarks.plain.sparse_codes import codes_row_by_row, sparse_problem
 from benchmarks.plain.statistics import plain_statistics
 from benchmarks.timing import best_of, side_by_side
@@ -35,8 +35,8 @@ def test_the_plain_statistics_are_the_same(pair, rng):
 
 def test_the_plain_objective_is_the_same(pair):
     V = np.eye(pair.span.rank, 5)
-    value, gradient = Objective(pair, Weights()).in_span(V)
-    plain_value, plain_gradient = PlainObjective(pair, Weights())(V)
+    value, gradient = Objective(pair, WEIGHTS).in_span(V)
+    plain_value, plain_gradient = PlainObjective(pair, WEIGHTS)(V)
     assert value == pytest.approx(plain_value, rel=1e-9)
     scale = np.abs(plain_gradient).max()
     np.testing.assert_allclose(gradient, plain_gradient, rtol=1e-9, atol=1e-9 * scale)

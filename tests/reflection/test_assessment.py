@@ -65,7 +65,7 @@ def test_one_run_has_no_rank(world, learned):
 def test_the_curve_gets_better_with_more_pairs(world):
     seen = []
     experiences = world.experiences(60)
-    points, function = learning_curve(experiences, n_points=4, callback=seen.append)
+    points, function = learning_curve(experiences, callback=seen.append)
     assert seen == points
     assert [point.n_pairs for point in points] == sorted({point.n_pairs for point in points})
     assert points[-1].rmse < points[0].rmse

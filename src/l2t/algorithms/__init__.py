@@ -4,12 +4,10 @@
 ('tca', 'itl', 'cmf', 'lsdt', 'stl', 'dip', 'sie', 'gfk')
 """
 
-from __future__ import annotations
-
 from l2t.algorithms.alignment import CORAL, SubspaceAlignment
-from l2t.algorithms.base import Algorithm, BaseAlgorithm, Diagnostics, LatentFactors, SoftAlgorithm
+from l2t.algorithms.base import Algorithm, BaseAlgorithm, Diagnostics, LatentFactors, parameter
 from l2t.algorithms.chain import Chain
-from l2t.algorithms.classes import Classes, ClassesSpectrum, class_geometry
+from l2t.algorithms.classes import Classes, ClassesSpectrum
 from l2t.algorithms.cmf import CMF
 from l2t.algorithms.dip import DIP
 from l2t.algorithms.gfk import GFK
@@ -23,32 +21,7 @@ from l2t.algorithms.spectrum import Spectrum
 from l2t.algorithms.stl import STL
 from l2t.algorithms.tca import TCA
 
-__all__ = [
-    "CMF",
-    "CORAL",
-    "DIP",
-    "GFK",
-    "ITL",
-    "JDA",
-    "LSDT",
-    "PAPER",
-    "SHARED",
-    "SIE",
-    "STL",
-    "TCA",
-    "Algorithm",
-    "BaseAlgorithm",
-    "Chain",
-    "Classes",
-    "ClassesSpectrum",
-    "Diagnostics",
-    "Identity",
-    "LatentFactors",
-    "SoftAlgorithm",
-    "Spectrum",
-    "SubspaceAlignment",
-    "class_geometry",
-    "make",
-    "make_all",
-    "names",
-]
+__all__ = ["CMF", "CORAL", "DIP", "GFK", "ITL", "JDA", "LSDT", "PAPER", "SHARED", "SIE", "STL"]
+__all__ += ["TCA", "Algorithm", "BaseAlgorithm", "Chain", "Classes", "ClassesSpectrum"]
+__all__ += ["Diagnostics", "Identity", "LatentFactors", "Spectrum"]
+__all__ += ["SubspaceAlignment", "make", "make_all", "names", "parameter"]

@@ -26,8 +26,6 @@ from l2t.exceptions import InvalidInputError
 from l2t.numerics import principal_axes
 from l2t.typing import AnyArray, Array
 
-__all__ = ["CORAL", "SubspaceAlignment"]
-
 
 @dataclass(frozen=True)
 class CORAL(SoftAlgorithm):

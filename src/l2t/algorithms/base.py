@@ -16,22 +16,19 @@ import dataclasses
 import inspect
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from l2t.domains import DomainPair
+from l2t.domains import DomainPair, KnownClasses
 from l2t.domains.domain import feature_rows
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.numerics import JointSpan, Optimum
 from l2t.typing import AnyArray, Array
 from l2t.validation import instance_of, seed, whole_number
-
-__all__ = ["Algorithm", "BaseAlgorithm", "Diagnostics", "Kind", "LatentFactors", "SoftAlgorithm"]
 
 Kind = Literal["linear", "fitted", "metric"]
 
@@ -87,7 +84,7 @@ class LatentFactors:
         inspection; documented by each algorithm.
     """
 
-    W: npt.NDArray[Any]
+    W: AnyArray
     kind: Kind
     algorithm: str
     diagnostics: Diagnostics
@@ -103,11 +100,11 @@ class LatentFactors:
         return f"LatentFactors({self.algorithm}, {self.kind}, W {m} x {u}, stopped: {why})"
 
     @property
-    def source_W(self) -> npt.NDArray[Any]:
+    def source_W(self) -> AnyArray:
         """What source rows are multiplied with beside target rows times W: W itself for most algorithms."""
         return self.parts.get("source_W", self.W)
 
-    def transform(self, X: Any) -> npt.NDArray[Any]:
+    def transform(self, X: Any) -> AnyArray:
         """Return ``X @ W`` for rows of either domain, seen before or not.
 
         X is an array, a DataFrame, a sparse matrix or a Domain with the features of the pair.
@@ -130,12 +127,44 @@ class Algorithm(Protocol):
         ...
 
 
+def with_known(algorithm: Algorithm, known: KnownClasses | None) -> Algorithm:
+    """Return the algorithm with these known classes, where it uses any."""
+    if known is not None and dataclasses.is_dataclass(algorithm) and hasattr(algorithm, "known"):
+        return dataclasses.replace(algorithm, known=known)
+    return algorithm
+
+
+def fit_quietly(
+    algorithm: Algorithm, pair: DomainPair, known: KnownClasses | None = None
+) -> LatentFactors:
+    """Fit without a warning where components are clipped, with the known classes where they are used."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", L2TWarning)
+        return with_known(algorithm, known).fit(pair)
+
+
+def parameter(default: Any, check: Callable[..., Any], *args: Any, **rule: Any) -> Any:
+    """Return a hyper-parameter with its default, and how `fit` checks it.
+
+    ``lam: float = parameter(1.0, real_number, least=0)`` calls ``real_number("lam", value, least=0)`` of
+    `l2t.validation`, or any function that raises InvalidInputError for a value that breaks its rule.
+    """
+    return field(
+        default=default,
+        metadata={"check": lambda name, value: check(name, value, *args, **rule)},
+    )
+
+
+def _seed_or_none(name: str, value: Any) -> None:
+    if value is not None:
+        seed(value, name)
+
+
 @dataclass(frozen=True)
 class _Checked(ABC):
     """Checks that the built-in algorithms share.
 
-    A subclass is a frozen dataclass of its hyper-parameters; it checks them in `_check` and does
-    its work in `_fit`.
+    A subclass is a frozen dataclass of its hyper-parameters (`parameter`) that does its work in `_fit`.
     """
 
     name: ClassVar[str]
@@ -146,7 +175,9 @@ class _Checked(ABC):
 
     def fit(self, pair: DomainPair) -> LatentFactors:
         """Find the latent factors of a pair, without reading a target label."""
-        self._check()
+        for each in dataclasses.fields(self):
+            if "check" in each.metadata:
+                each.metadata["check"](each.name, getattr(self, each.name))
         instance_of("pair", pair, DomainPair)
         for role, domain in (("source", pair.source), ("target", pair.target)):
             if len(domain) < self.least_rows:
@@ -156,8 +187,9 @@ class _Checked(ABC):
         factors = self._fit(pair)
         values = np.asarray(factors.W.data if sparse.issparse(factors.W) else factors.W)
         if not np.isfinite(values).all() or not values.any():
+            found = "zero" if np.isfinite(values).all() else "not finite"
             raise InvalidInputError(
-                f"{self.name} found nothing to transfer: its W is {_blame(values)}, as happens "
+                f"{self.name} found nothing to transfer: its W is {found}, as happens "
                 "when the rows of a domain are all the same, or of extreme scale"
             )
         return factors
@@ -169,11 +201,6 @@ class _Checked(ABC):
             each.name: getattr(self, each.name) for each in dataclasses.fields(self) if each.repr
         }
 
-    def _check(self) -> None:
-        """Raise InvalidInputError for a hyper-parameter that breaks its rule."""
-        if getattr(self, "random_state", None) is not None:
-            seed(self.random_state)  # type: ignore[attr-defined]
-
     @abstractmethod
     def _fit(self, pair: DomainPair) -> LatentFactors:
         """Do the work; the pair and the hyper-parameters are checked."""
@@ -181,15 +208,9 @@ class _Checked(ABC):
 
 @dataclass(frozen=True)
 class SoftAlgorithm(_Checked):
-    """An algorithm whose W keeps the scales of its directions instead of cutting after so many.
+    """An algorithm whose W keeps the scales of its directions instead of cutting after so many."""
 
-    Parameters
-    ----------
-    random_state : int or None
-        The seed.
-    """
-
-    random_state: int | None = 0
+    random_state: int | None = parameter(0, _seed_or_none)
 
     def _pack(self, pair: DomainPair, W: AnyArray) -> LatentFactors:
         """Pack W, in the floating type of the data."""
@@ -199,14 +220,18 @@ class SoftAlgorithm(_Checked):
 
 @dataclass(frozen=True)
 class BaseAlgorithm(_Checked):
-    """An algorithm that finds a number of components: the parent of the paper's eight."""
+    """An algorithm that finds a number of components: the parent of the paper's eight.
 
-    n_components: int = 20
-    random_state: int | None = 0
+    Parameters
+    ----------
+    n_components : int, default=20
+        Number of components u; at most the rank of the data is used.
+    random_state : int or None, default=0
+        The seed.
+    """
 
-    def _check(self) -> None:
-        super()._check()
-        whole_number("n_components", self.n_components, least=1)
+    n_components: int = parameter(20, whole_number, least=1)
+    random_state: int | None = parameter(0, _seed_or_none)
 
     def _clip(self, rank: int, what: str = "the joint data") -> int:
         """Return n_components, or the rank where that is less, with a warning that says so."""
@@ -255,7 +280,3 @@ def _depth() -> int:
     while frame is not None and frame.f_globals.get("__name__", "").startswith("l2t."):
         frame, depth = frame.f_back, depth + 1
     return depth
-
-
-def _blame(W: npt.NDArray[Any]) -> str:
-    return "zero" if np.isfinite(W).all() else "not finite"

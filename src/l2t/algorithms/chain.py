@@ -11,11 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from l2t.algorithms.base import Algorithm, LatentFactors
+from l2t.algorithms.base import Algorithm, LatentFactors, with_known
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.exceptions import InvalidInputError
-
-__all__ = ["DEPTH", "SEPARATOR", "Chain"]
 
 SEPARATOR = ">"
 #: The most algorithms in a chain.
@@ -69,10 +67,7 @@ class Chain:
 
     def fit(self, pair: DomainPair) -> LatentFactors:
         """Find the latent factors of a pair, without reading a target label."""
-        first = self.steps[0]
-        if self.known is not None and hasattr(first, "known"):
-            first = dataclasses.replace(first, known=self.known)  # type: ignore[type-var]
-        found = first.fit(pair)
+        found = with_known(self.steps[0], self.known).fit(pair)
         W, source_W, inner = found.W, found.source_W, pair
         for step in self.steps[1:]:
             inner = DomainPair(

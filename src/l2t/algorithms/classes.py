@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from l2t.algorithms.base import LatentFactors, SoftAlgorithm
+from l2t.algorithms.base import LatentFactors, SoftAlgorithm, parameter
 from l2t.algorithms.identity import DENSE_FEATURES
 from l2t.algorithms.spectrum import some_rows, spectrum_factor
 from l2t.domains import DomainPair, KnownClasses
@@ -29,8 +29,6 @@ from l2t.exceptions import InvalidInputError
 from l2t.numerics import principal_axes
 from l2t.typing import AnyArray, Array
 from l2t.validation import real_number
-
-__all__ = ["Classes", "ClassesSpectrum", "class_geometry"]
 
 #: T of known classes in use: both candidates need it.
 _cores: WeakKeyDictionary[KnownClasses, tuple[Array, float]] = WeakKeyDictionary()
@@ -82,11 +80,7 @@ class ClassesSpectrum(Classes):
 
     name: ClassVar[str] = "classes+spectrum"
 
-    power: float = 1.0
-
-    def _check(self) -> None:
-        super()._check()
-        real_number("power", self.power, least=0)
+    power: float = parameter(1.0, real_number, least=0)
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         T = self._geometry(pair)

@@ -23,14 +23,11 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
+from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors, parameter
 from l2t.domains import DomainPair
 from l2t.numerics import cosine_graph, leading_eigenpairs
 from l2t.typing import Array
 from l2t.validation import real_number, whole_number
-
-__all__ = ["CMF"]
-
 
 #: Factors stay above this: a multiplicative update cannot leave zero again.
 FLOOR = 1e-10
@@ -42,10 +39,8 @@ class CMF(BaseAlgorithm):
 
     Parameters
     ----------
-    n_components : int
-        Number of components u.
-    random_state : int or None
-        Not used: the factors start from a non-negative SVD.
+    n_components, random_state
+        As for `BaseAlgorithm`; the seed is not used.
     lam, gam, sig : float
         Weights of the feature graphs, the row graphs and the orthogonality, at least 0.
     n_neighbors : int
@@ -61,19 +56,12 @@ class CMF(BaseAlgorithm):
     name: ClassVar[str] = "cmf"
     needs_features: ClassVar[bool] = True
 
-    lam: float = 0.1
-    gam: float = 1.0
-    sig: float = 1.0
-    n_neighbors: int = 10
-    max_iter: int = 200
-    tol: float = 1e-5
-
-    def _check(self) -> None:
-        super()._check()
-        for parameter in ("lam", "gam", "sig", "tol"):
-            real_number(parameter, getattr(self, parameter), least=0)
-        whole_number("n_neighbors", self.n_neighbors, least=1)
-        whole_number("max_iter", self.max_iter, least=1)
+    lam: float = parameter(0.1, real_number, least=0)
+    gam: float = parameter(1.0, real_number, least=0)
+    sig: float = parameter(1.0, real_number, least=0)
+    n_neighbors: int = parameter(10, whole_number, least=1)
+    max_iter: int = parameter(200, whole_number, least=1)
+    tol: float = parameter(1e-5, real_number, least=0)
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         u = self._clip(pair.span.rank)
@@ -81,24 +69,15 @@ class CMF(BaseAlgorithm):
         live = X.any(axis=0)
         X = X[:, live]  # a feature that is always zero has a zero row of U
         ns = len(pair.source)
-        smooth_u = _Smoothness(self._feature_graph(X, ns), self.lam)
-        smooth_v = _Smoothness(self._row_graph(X, ns), self.gam)
+        rows = [cosine_graph(part, self.n_neighbors) for part in (X[:ns], X[ns:])]
+        features = [cosine_graph(part.T, self.n_neighbors) for part in (X[:ns], X[ns:])]
+        smooth_u = _Smoothness(features[0] + features[1], self.lam)
+        smooth_v = _Smoothness(sparse.csr_array(sparse.block_diag(rows)), self.gam)
         U, V, diagnostics = self._factorize(X, ns, u, smooth_u, smooth_v)
-        features = np.zeros((pair.n_features, u))
-        features[live] = U
-        parts = {"U": features, "Vs": V[:ns], "Vt": V[ns:]}
+        every = np.zeros((pair.n_features, u))
+        every[live] = U
+        parts = {"U": every, "Vs": V[:ns], "Vt": V[ns:]}
         return self._fitted(pair.span, V[ns:], diagnostics, parts)
-
-    def _feature_graph(self, X: Array, ns: int) -> sparse.csr_array | None:
-        if not self.lam:
-            return None
-        return cosine_graph(X[:ns].T, self.n_neighbors) + cosine_graph(X[ns:].T, self.n_neighbors)
-
-    def _row_graph(self, X: Array, ns: int) -> sparse.csr_array | None:
-        if not self.gam:
-            return None
-        graphs = [cosine_graph(part, self.n_neighbors) for part in (X[:ns], X[ns:])]
-        return sparse.csr_array(sparse.block_diag(graphs))
 
     def _factorize(
         self, X: Array, ns: int, u: int, smooth_u: _Smoothness, smooth_v: _Smoothness
@@ -134,14 +113,12 @@ class CMF(BaseAlgorithm):
 class _Smoothness:
     """A graph term ``weight tr(F'(D - W)F)``, by the two halves of its gradient."""
 
-    def __init__(self, graph: sparse.csr_array | None, weight: float) -> None:
+    def __init__(self, graph: sparse.csr_array, weight: float) -> None:
         self.graph, self.weight = graph, weight
-        self.degree = np.zeros(1) if graph is None else np.asarray(graph.sum(axis=1))[:, None]
+        self.degree = np.asarray(graph.sum(axis=1))[:, None]
 
     def halves(self, F: Array) -> tuple[Array, Array]:
         """Return ``weight W F`` and ``weight D F``."""
-        if self.graph is None:
-            return np.zeros((1, 1)), np.zeros((1, 1))
         return self.weight * (self.graph @ F), self.weight * self.degree * F
 
 

@@ -19,7 +19,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
+from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors, parameter
 from l2t.domains import DomainPair
 from l2t.numerics import (
     Grassmann,
@@ -33,8 +33,6 @@ from l2t.numerics import (
 from l2t.typing import Array
 from l2t.validation import one_of, real_number, whole_number
 
-__all__ = ["DIP", "leading_variance", "polynomial_mmd", "rbf_mmd"]
-
 Objective = Callable[[Array], tuple[float, Array]]
 
 
@@ -44,10 +42,8 @@ class DIP(BaseAlgorithm):
 
     Parameters
     ----------
-    n_components : int
-        Number of components u.
-    random_state : int or None
-        Not used: the search starts from PCA.
+    n_components, random_state
+        As for `BaseAlgorithm`; the seed is not used.
     kernel : {"rbf", "polynomial"}
         The kernel of the MMD.
     variance : float
@@ -58,15 +54,9 @@ class DIP(BaseAlgorithm):
 
     name: ClassVar[str] = "dip"
 
-    kernel: str = "rbf"
-    variance: float = 0.99
-    max_iter: int = 20
-
-    def _check(self) -> None:
-        super()._check()
-        one_of("kernel", self.kernel, ("rbf", "polynomial"))
-        real_number("variance", self.variance, above=0, most=1)
-        whole_number("max_iter", self.max_iter, least=1)
+    kernel: str = parameter("rbf", one_of, ("rbf", "polynomial"))
+    variance: float = parameter(0.99, real_number, above=0, most=1)
+    max_iter: int = parameter(20, whole_number, least=1)
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         span = pair.span

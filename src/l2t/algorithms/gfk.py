@@ -24,9 +24,6 @@ from l2t.domains import DomainPair
 from l2t.numerics import principal_axes
 from l2t.typing import Array
 
-__all__ = ["GFK", "geodesic_flow"]
-
-
 #: Below this sine a principal angle is zero: both subspaces share the direction.
 SMALLEST_SINE = 1e-8
 
@@ -61,15 +58,8 @@ class GFK(BaseAlgorithm):
 
 
 def geodesic_flow(Ps: Array, Pt: Array) -> tuple[Array, Array]:
-    """Return F with ``F F' = G`` and the principal angles of two subspaces.
+    """Return F with ``F F' = G`` and the principal angles of the subspaces of orthonormal Ps, Pt (m, d).
 
-    Parameters
-    ----------
-    Ps, Pt : array of shape (m, d)
-        Orthonormal columns.
-
-    Examples
-    --------
     Two orthogonal lines:
 
     >>> F, angles = geodesic_flow(np.array([[1.0], [0.0]]), np.array([[0.0], [1.0]]))

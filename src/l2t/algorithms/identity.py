@@ -14,8 +14,6 @@ from scipy import sparse
 from l2t.algorithms.base import LatentFactors, SoftAlgorithm
 from l2t.domains import DomainPair
 
-__all__ = ["Identity"]
-
 #: Above this number of features the identity is sparse.
 DENSE_FEATURES = 4096
 

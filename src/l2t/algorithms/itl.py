@@ -23,9 +23,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
+from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors, parameter
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import (
@@ -35,12 +34,8 @@ from l2t.numerics import (
     minimize_on_manifold,
     squared_distances,
 )
-from l2t.typing import Array
+from l2t.typing import Array, Indices
 from l2t.validation import real_number, whole_number
-
-__all__ = ["ITL", "information", "information_objective"]
-
-Codes = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -49,10 +44,8 @@ class ITL(BaseAlgorithm):
 
     Parameters
     ----------
-    n_components : int
-        Number of components u.
-    random_state : int or None
-        Not used: the search starts from PCA.
+    n_components, random_state
+        As for `BaseAlgorithm`; the seed is not used.
     lam : float
         Weight of the domain information, at least 0.
     max_iter : int
@@ -65,13 +58,8 @@ class ITL(BaseAlgorithm):
 
     name: ClassVar[str] = "itl"
 
-    lam: float = 1.0
-    max_iter: int = 30
-
-    def _check(self) -> None:
-        super()._check()
-        real_number("lam", self.lam, least=0)
-        whole_number("max_iter", self.max_iter, least=1)
+    lam: float = parameter(1.0, real_number, least=0)
+    max_iter: int = parameter(30, whole_number, least=1)
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         labeled = np.flatnonzero(pair.source_labeled)
@@ -90,7 +78,7 @@ class ITL(BaseAlgorithm):
 
 
 def information_objective(
-    source: Array, target: Array, codes: Codes, labeled: Codes, lam: float
+    source: Array, target: Array, codes: Indices, labeled: Indices, lam: float
 ) -> Callable[[Array], tuple[float, Array]]:
     """Return L -> (``-I_t + lam I_st``, gradient); `labeled` are the source rows that carry a label."""
     X = np.concatenate([source, target])
@@ -113,15 +101,10 @@ def information_objective(
     return objective
 
 
-def information(D: Array, labels: Codes) -> tuple[float, Array]:
-    """Return the mutual information of choosing a label by distance, and its derivative by D.
+def information(D: Array, labels: Indices) -> tuple[float, Array]:
+    """Return the mutual information of choosing a label (0 ... C - 1) by distance, and its derivative by D.
 
-    Parameters
-    ----------
-    D : array of shape (N, n)
-        Squared distances of N rows to n labelled neighbours; inf where a choice is barred.
-    labels : int array of shape (n,)
-        Labels 0 ... C - 1.
+    D (N, n) are squared distances of N rows to n labelled neighbours; inf where a choice is barred.
     """
     P = D.min(axis=1, keepdims=True) - D
     np.exp(P, out=P)

@@ -24,15 +24,13 @@ import numpy.typing as npt
 from scipy.linalg import eigh, svd
 from sklearn.linear_model import Ridge
 
-from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
+from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors, parameter
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import jointly_centred, mean_gap_weights, squared_distances
 from l2t.numerics.eigen import rounding
 from l2t.typing import Array
 from l2t.validation import real_number, whole_number
-
-__all__ = ["JDA", "class_gap_weights", "conditional_share", "unit_rows"]
 
 Codes = npt.NDArray[np.intp]
 
@@ -58,15 +56,10 @@ class JDA(BaseAlgorithm):
 
     name: ClassVar[str] = "jda"
 
-    n_components: int = 100
-    lam: float = 1.0
-    max_iter: int = 10
+    n_components: int = parameter(100, whole_number, least=1)
+    lam: float = parameter(1.0, real_number, above=0)
+    max_iter: int = parameter(10, whole_number, least=1)
     center: bool = True
-
-    def _check(self) -> None:
-        super()._check()
-        real_number("lam", self.lam, above=0)
-        whole_number("max_iter", self.max_iter, least=1)
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         labeled = np.flatnonzero(pair.source_labeled)
@@ -76,26 +69,21 @@ class JDA(BaseAlgorithm):
         ns, (X, mean) = len(pair.source), jointly_centred(pair.source.X, pair.target.X)
         problem = _Problem(X if self.center else X + mean, self.lam)
         u = self._clip(len(problem.axes))
+        # Weights of the gaps, G with M = G G' up to its norm: of the domains, then of the classes as well.
+        domains = gaps = mean_gap_weights(ns, len(X) - ns)[:, None] * np.sqrt(codes.max() + 1)
         predicted: Codes | None = None
         n_iter, reason = 0, "max_iter"
         while n_iter < self.max_iter and reason == "max_iter":
-            Q, objective = problem.solve(self._gaps(ns, len(X), labeled, codes, predicted), u)
+            Q, objective = problem.solve(gaps, u)
             Z = unit_rows(problem.rows @ Q)
             nearest = squared_distances(Z[ns:], Z[labeled]).argmin(axis=1)
             before, predicted = predicted, codes[nearest]
             if before is not None and np.array_equal(before, predicted):
                 reason = "labels-stay"
-            n_iter += 1
+            classes = class_gap_weights(ns, len(X), labeled, codes, predicted)
+            gaps, n_iter = np.hstack([domains, classes]), n_iter + 1
         W = (problem.axes.T @ Q).astype(np.result_type(pair.source.X, pair.target.X))
         return LatentFactors(W, "linear", self.name, Diagnostics((objective,), n_iter, reason))
-
-    @staticmethod
-    def _gaps(ns: int, n: int, labeled: Codes, codes: Codes, predicted: Codes | None) -> Array:
-        """Return weights G (n x k) with ``M = G G'``, up to the norm of M."""
-        domains = mean_gap_weights(ns, n - ns)[:, None] * np.sqrt(codes.max() + 1)
-        if predicted is None:
-            return np.asarray(domains)
-        return np.hstack([domains, class_gap_weights(ns, n, labeled, codes, predicted)])
 
 
 class _Problem:

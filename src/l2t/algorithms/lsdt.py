@@ -21,13 +21,11 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import eigh
 
-from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
+from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors, parameter
 from l2t.domains import DomainPair
 from l2t.numerics import leading_eigenpairs, rbf_kernel, sparse_codes
 from l2t.typing import Array
 from l2t.validation import one_of, real_number, whole_number
-
-__all__ = ["LSDT", "kernel_coordinates"]
 
 
 @dataclass(frozen=True)
@@ -36,10 +34,8 @@ class LSDT(BaseAlgorithm):
 
     Parameters
     ----------
-    n_components : int
-        Number of components u.
-    random_state : int or None
-        Not used: the alternation starts from PCA.
+    n_components, random_state
+        As for `BaseAlgorithm`; the seed is not used.
     kernel : {"rbf", "linear"}
         With "rbf" (bandwidth: the mean squared distance of all rows) W is fitted to the embedded
         target; with "linear" W is P itself.
@@ -58,17 +54,10 @@ class LSDT(BaseAlgorithm):
 
     name: ClassVar[str] = "lsdt"
 
-    kernel: str = "rbf"
-    lam: float = 0.1
-    tau: float = 1.0
-    max_iter: int = 15
-
-    def _check(self) -> None:
-        super()._check()
-        one_of("kernel", self.kernel, ("rbf", "linear"))
-        real_number("lam", self.lam, above=0)
-        real_number("tau", self.tau, above=0)
-        whole_number("max_iter", self.max_iter, least=1)
+    kernel: str = parameter("rbf", one_of, ("rbf", "linear"))
+    lam: float = parameter(0.1, real_number, above=0)
+    tau: float = parameter(1.0, real_number, above=0)
+    max_iter: int = parameter(15, whole_number, least=1)
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         span = pair.span

@@ -34,8 +34,6 @@ from l2t.algorithms.stl import STL
 from l2t.algorithms.tca import TCA
 from l2t.exceptions import InvalidInputError, UnknownAlgorithmError
 
-__all__ = ["PAPER", "SHARED", "make", "make_all", "names"]
-
 #: The eight base algorithms of the paper.
 PAPER = ("tca", "itl", "cmf", "lsdt", "stl", "dip", "sie", "gfk")
 #: Those that help where source and target have the same classes.

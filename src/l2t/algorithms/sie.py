@@ -22,7 +22,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
+from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors, parameter
 from l2t.algorithms.dip import leading_variance
 from l2t.domains import DomainPair
 from l2t.numerics import (
@@ -34,9 +34,6 @@ from l2t.numerics import (
 )
 from l2t.typing import Array
 from l2t.validation import real_number, whole_number
-
-__all__ = ["SIE", "hellinger"]
-
 
 #: A start above this has next to no gradient (the maximum is 2).
 SATURATED = 1.9
@@ -50,10 +47,8 @@ class SIE(BaseAlgorithm):
 
     Parameters
     ----------
-    n_components : int
-        Number of components u.
-    random_state : int or None
-        Not used: the search starts from PCA.
+    n_components, random_state
+        As for `BaseAlgorithm`; the seed is not used.
     variance : float
         Share of the variance within the domains that the searched directions hold, at most 1.
     max_iter : int
@@ -66,13 +61,8 @@ class SIE(BaseAlgorithm):
 
     name: ClassVar[str] = "sie"
 
-    variance: float = 0.99
-    max_iter: int = 20
-
-    def _check(self) -> None:
-        super()._check()
-        real_number("variance", self.variance, above=0, most=1)
-        whole_number("max_iter", self.max_iter, least=1)
+    variance: float = parameter(0.99, real_number, above=0, most=1)
+    max_iter: int = parameter(20, whole_number, least=1)
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         span = pair.span

@@ -15,17 +15,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import eigh
 
-from l2t.algorithms.base import LatentFactors, SoftAlgorithm
+from l2t.algorithms.base import LatentFactors, SoftAlgorithm, parameter
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import mean_squared_distance, mutual_neighbors, principal_axes, squared_distances
-from l2t.typing import AnyArray, Array
+from l2t.typing import AnyArray, Array, Mask
 from l2t.validation import real_number
-
-__all__ = ["Spectrum", "some_rows", "spectrum_factor"]
 
 # Flat around these values on training pairs of photo-sketch, digits and office-caltech (docs/adr/0008).
 BANDWIDTH = 0.25
@@ -52,11 +49,7 @@ class Spectrum(SoftAlgorithm):
 
     name: ClassVar[str] = "spectrum"
 
-    power: float = 1.0
-
-    def _check(self) -> None:
-        super()._check()
-        real_number("power", self.power, least=0)
+    power: float = parameter(1.0, real_number, least=0)
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         rows = some_rows(pair.target.X, self.random_state)
@@ -72,13 +65,7 @@ def some_rows(X: AnyArray, random_state: int | None) -> AnyArray:
 
 
 def spectrum_factor(X: AnyArray, power: float = 1.0) -> Array:
-    """Return W (m x u) of target rows X.
-
-    Raises
-    ------
-    InvalidInputError
-        No direction separates the rows: they are all the same, or all are neighbours of each other.
-    """
+    """Return W (m x u) of target rows X."""
     centred = X - X.mean(axis=0, dtype=np.float64)
     axes = principal_axes(centred, MAX_AXES)
     Z = centred @ axes
@@ -97,7 +84,7 @@ def spectrum_factor(X: AnyArray, power: float = 1.0) -> Array:
     )
 
 
-def _directions(Z: Array, K: Array, near: npt.NDArray[np.bool_], power: float) -> Array | None:
+def _directions(Z: Array, K: Array, near: Mask, power: float) -> Array | None:
     """Return the scaled directions for one graph; None where one of the scatters is zero."""
     H = np.where(near, K, 0.0)
     within, between = _scatter(Z, H), _scatter(Z, K - H)

@@ -17,15 +17,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
+from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors, parameter
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import lasso_objective, principal_axes, sparse_codes
 from l2t.typing import Array
 from l2t.validation import real_number, whole_number
-
-__all__ = ["STL"]
-
 
 MAX_HALVINGS = 30
 
@@ -55,13 +52,8 @@ class STL(BaseAlgorithm):
 
     name: ClassVar[str] = "stl"
 
-    sparsity: float = 0.03
-    max_iter: int = 100
-
-    def _check(self) -> None:
-        super()._check()
-        real_number("sparsity", self.sparsity, above=0, most=1)
-        whole_number("max_iter", self.max_iter, least=1)
+    sparsity: float = parameter(0.03, real_number, above=0, most=1)
+    max_iter: int = parameter(100, whole_number, least=1)
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         span = pair.span

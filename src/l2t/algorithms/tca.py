@@ -28,7 +28,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import svd
 
-from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors
+from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors, parameter
 from l2t.domains import DomainPair
 from l2t.numerics import (
     jointly_centred,
@@ -38,9 +38,6 @@ from l2t.numerics import (
 )
 from l2t.typing import Array
 from l2t.validation import one_of, real_number
-
-__all__ = ["TCA"]
-
 
 #: Squared distance of the mean from the origin, over the variance, that centring afterwards can bear.
 FAR_OFF = 1e3
@@ -54,10 +51,8 @@ class TCA(BaseAlgorithm):
 
     Parameters
     ----------
-    n_components : int
-        Number of components u.
-    random_state : int or None
-        Not used: TCA is a closed form.
+    n_components, random_state
+        As for `BaseAlgorithm`; the seed is not used.
     mu : float
         Weight of ``||V||²``, positive.
     kernel : {"linear", "rbf"}
@@ -71,13 +66,8 @@ class TCA(BaseAlgorithm):
 
     name: ClassVar[str] = "tca"
 
-    mu: float = 1.0
-    kernel: str = "linear"
-
-    def _check(self) -> None:
-        super()._check()
-        real_number("mu", self.mu, above=0)
-        one_of("kernel", self.kernel, ("linear", "rbf"))
+    mu: float = parameter(1.0, real_number, above=0)
+    kernel: str = parameter("linear", one_of, ("linear", "rbf"))
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         if self.kernel == "rbf":

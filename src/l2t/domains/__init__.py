@@ -1,7 +1,5 @@
 """Domains and pairs: what a transfer is between."""
 
-from __future__ import annotations
-
 from l2t.domains.domain import Domain
 from l2t.domains.embedded import digits, mnist
 from l2t.domains.files import Table, read_domain, read_domains, read_tables, write_domain

@@ -15,8 +15,6 @@ from scipy import sparse
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import fingerprint
 
-__all__ = ["MAX_DENSE_BYTES", "Domain", "feature_rows", "is_missing", "label_array"]
-
 #: A sparse X that would need more than this when made dense is refused.
 MAX_DENSE_BYTES = 4 * 2**30
 #: The largest feature, in absolute value.
@@ -148,6 +146,12 @@ class Domain:
         if self.prepared is not None:
             digest.update(f"|prepared:{fingerprint(self.prepared)}".encode())
         return digest.hexdigest()
+
+    def labeled_rows(self, *, default: bool) -> npt.NDArray[np.bool_]:
+        """Return which labels are known: those marked; where none is, all (by default) or none."""
+        if self.labeled is not None:
+            return self.labeled
+        return np.full(len(self), default and self.y is not None)
 
     def with_features(
         self, X: Any, *, name: str | None = None, feature_names: Sequence[str] | None = None

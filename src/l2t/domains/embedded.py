@@ -9,8 +9,6 @@ import numpy as np
 from l2t.domains.domain import Domain
 from l2t.exceptions import MissingExtraError
 
-__all__ = ["digits", "mnist"]
-
 
 @cache
 def digits() -> Domain:

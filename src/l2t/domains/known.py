@@ -23,8 +23,6 @@ from l2t.numerics import fingerprint, principal_axes
 from l2t.typing import AnyArray, Array
 from l2t.validation import instance_of
 
-__all__ = ["KnownClasses", "KnownSpan"]
-
 Codes = npt.NDArray[np.intp]
 
 #: Coordinates that scatter and rehearsal are computed in; more change no result (docs/adr/0014).

@@ -14,8 +14,6 @@ import numpy as np
 from l2t.exceptions import InvalidInputError
 from l2t.typing import AnyArray
 
-__all__ = ["decode_labels", "encode_labels"]
-
 _PARSERS: dict[str, Callable[[str], Any]] = {
     "NoneType": lambda text: None,
     "bool": lambda text: text == "True",

@@ -17,8 +17,6 @@ from scipy.spatial import cKDTree
 
 from l2t.typing import AnyArray, Array
 
-__all__ = ["first_time", "same_rows"]
-
 #: Unit rows closer than this are the same row, up to the rounding of float32.
 SAME_ROW = 1e-5
 

@@ -6,15 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from l2t.domains.domain import Domain
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import JointSpan
+from l2t.typing import Mask
 from l2t.validation import instance_of
-
-__all__ = ["DomainPair"]
 
 
 @dataclass(frozen=True)
@@ -78,13 +74,11 @@ class DomainPair:
         return JointSpan.of(self.source.X, self.target.X)
 
     @property
-    def source_labeled(self) -> npt.NDArray[np.bool_]:
+    def source_labeled(self) -> Mask:
         """Which source rows have a usable label: those marked, or all that carry one."""
-        every = np.full(len(self.source), self.source.y is not None)
-        return every if self.source.labeled is None else self.source.labeled
+        return self.source.labeled_rows(default=True)
 
     @property
-    def target_labeled(self) -> npt.NDArray[np.bool_]:
+    def target_labeled(self) -> Mask:
         """Which target labels the user has: those marked, and none otherwise."""
-        none = np.zeros(len(self.target), dtype=bool)
-        return none if self.target.labeled is None else self.target.labeled
+        return self.target.labeled_rows(default=False)

@@ -6,20 +6,17 @@ import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.domains.domain import Domain
 from l2t.domains.matching import same_rows
 from l2t.domains.pair import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import squared_distances
-from l2t.typing import AnyArray, Array
+from l2t.typing import AnyArray, Array, Indices, Mask
 from l2t.validation import instance_of, one_of
 
-__all__ = ["PREPARATIONS", "Preparation", "normalize", "prepare"]
-
 #: Labelled rows, and rows to test.
-Split = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
+Split = tuple[Indices, Indices]
 
 #: What can be done to a domain, the simplest first, in words.
 PREPARATIONS = {
@@ -179,9 +176,7 @@ def _by_columns(source: Domain, target: Domain) -> tuple[str, str]:
     return "rows", f"{PREPARATIONS['rows']}, because columns have similar scales ({no_labels})"
 
 
-def _tried_on(
-    source: Domain, usable: npt.NDArray[np.bool_], random_state: int
-) -> dict[str, Array] | None:
+def _tried_on(source: Domain, usable: Mask, random_state: int) -> dict[str, Array] | None:
     """Return accuracies on labelled rows for each preparation; None where it cannot be tried."""
     known = usable if source.labeled is None else usable & source.labeled
     codes = np.where(known, source.codes, -1)
@@ -197,7 +192,7 @@ def _tried_on(
     return {how: _accuracies(X, codes[rows], splits) for how, X in scaled.items()}
 
 
-def _some_rows(codes: AnyArray, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+def _some_rows(codes: AnyArray, rng: np.random.Generator) -> Indices:
     """Return some rows of some classes that have two or more."""
     classes, counts = np.unique(codes[codes >= 0], return_counts=True)
     some = rng.permutation(classes[counts > 1])[:MAX_CLASSES]

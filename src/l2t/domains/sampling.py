@@ -14,8 +14,6 @@ from l2t.domains.pair import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.validation import instance_of, seed, whole_number
 
-__all__ = ["PairSampler", "PairSequence", "some_rows", "spelling"]
-
 
 class PairSequence(Sequence[DomainPair]):
     """A sequence whose pairs are made when they are asked for, by `_draw`."""

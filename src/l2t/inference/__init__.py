@@ -1,21 +1,10 @@
 """Inference: what to transfer for a new pair."""
 
-from __future__ import annotations
-
 from l2t.inference.evidence import Evidence
 from l2t.inference.inference import infer
 from l2t.inference.paper import Objective, Search
 from l2t.inference.ranking import RankedSource, rank_sources
 from l2t.inference.result import Candidate, Candidates, Inference
 
-__all__ = [
-    "Candidate",
-    "Candidates",
-    "Evidence",
-    "Inference",
-    "Objective",
-    "RankedSource",
-    "Search",
-    "infer",
-    "rank_sources",
-]
+__all__ = ["Candidate", "Candidates", "Evidence", "Inference", "Objective", "RankedSource"]
+__all__ += ["Search", "infer", "rank_sources"]

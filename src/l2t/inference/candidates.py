@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,18 +9,10 @@ import numpy as np
 
 from l2t import algorithms as registry
 from l2t.algorithms import Algorithm
+from l2t.algorithms.base import fit_quietly
 from l2t.domains import DomainPair, KnownClasses
-from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
-from l2t.rehearsal.rehearsal import with_known
+from l2t.exceptions import InvalidInputError, L2TError
 from l2t.typing import AnyArray
-
-__all__ = [
-    "DEFAULT_CANDIDATES",
-    "Wanted",
-    "candidate_algorithms",
-    "fit_candidates",
-    "given_factors",
-]
 
 #: Those that compete by default.
 DEFAULT_CANDIDATES = ("identity", "spectrum", "classes", "classes+spectrum")
@@ -56,9 +47,7 @@ def fit_candidates(
     failed: dict[str, str] = {}
     for name, algorithm in algorithms.items():
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", L2TWarning)  # fewer components are fine here
-                found[name] = with_known(algorithm, known).fit(small).W
+            found[name] = fit_quietly(algorithm, small, known).W
         except L2TError as error:
             failed[name] = str(error)
     return found, failed

@@ -10,42 +10,28 @@ from typing import Any
 import numpy as np
 
 from l2t import algorithms
+from l2t.algorithms.base import fit_quietly
 from l2t.domains import Domain, DomainPair
-from l2t.exceptions import L2TWarning
 from l2t.experiences import evaluate, improvement_ratio
 from l2t.experiences.executors import choose_executor
 from l2t.inference.inference import infer
 from l2t.progress import progress_bar
 from l2t.typing import Array
 
-__all__ = ["TransferStudy", "measure_transfer"]
-
 
 @dataclass(frozen=True, eq=False)
 class TransferStudy:
-    """Ratios of L2T and of base algorithms over no transfer.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The base algorithms.
-    label_counts : tuple of int
-        The label counts.
-    base : array of shape (algorithms, pairs, counts)
-        Accuracy with the algorithm over accuracy without transfer.
-    l2t : array of shape (pairs, counts)
-        The same for the candidate that L2T chose.
-    predicted : array of shape (pairs, counts)
-        The ratio that was predicted for it.
-    original : array of shape (pairs, counts)
-        Accuracy without transfer.
-    """
+    """Ratios of L2T and of base algorithms over no transfer."""
 
     names: tuple[str, ...]
     label_counts: tuple[int, ...]
+    #: Accuracy with the algorithm over accuracy without transfer (algorithms, pairs, counts).
     base: Array
+    #: The same for the candidate that L2T chose (pairs, counts).
     l2t: Array
+    #: The ratio that was predicted for it (pairs, counts).
     predicted: Array
+    #: Accuracy without transfer (pairs, counts).
     original: Array
 
     def mean(self, ratios: Array) -> Array:
@@ -73,22 +59,9 @@ def measure_transfer(
     progress: bool = True,
     **options: Any,
 ) -> TransferStudy:
-    """Compare L2T with base algorithms.
+    """Compare L2T with base algorithms on pairs whose targets carry labels for scoring.
 
-    Parameters
-    ----------
-    pairs : sequence of DomainPair
-        Pairs whose targets carry labels for scoring.
-    names : sequence of str
-        The base algorithms; by default the eight of the paper.
-    label_counts, n_draws, random_state
-        As for `evaluate`.
-    n_jobs : int, default=1
-        Local processes.
-    progress : bool, default=True
-        Whether to show a progress bar.
-    **options
-        Other arguments of `infer`.
+    Label counts, draws and the seed are those of `evaluate`; `options` are other arguments of `infer`.
     """
     chosen, counts = tuple(names), tuple(label_counts)
     tasks = [
@@ -111,37 +84,23 @@ def _measured(
     target = pair.target
 
     def accuracies(Z: Any, wanted: Sequence[int]) -> Any:
-        return evaluate(
-            Z,
-            target.codes,
-            label_counts=wanted,
-            n_draws=n_draws,
-            groups=target.group_codes,
-            random_state=seed,
-        )
+        protocol: Any = {"n_draws": n_draws, "groups": target.group_codes, "random_state": seed}
+        return evaluate(Z, target.codes, label_counts=wanted, **protocol)
 
     before = accuracies(target.X, counts)
     at = [counts.index(count) for count in before.label_counts]
     rows = np.full((len(names) + 3, len(counts)), np.nan)
     rows[-1, at] = before.mean
     for row, name in enumerate(names):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", L2TWarning)  # clipped components are expected here
-            factors = algorithms.make(name, random_state=seed).fit(pair)
+        factors = fit_quietly(algorithms.make(name, random_state=seed), pair)
         after = accuracies(factors.transform(target), before.label_counts)
         rows[row, at] = improvement_ratio(before.mean, after.mean, before.n_test)
     bare = Domain(target.X, name=target.name, prepared=target.prepared)
     unlabelled = DomainPair(pair.source, bare)
-    for i, count, plain, n_test in zip(
-        at, before.label_counts, before.mean, before.n_test, strict=True
-    ):
-        found = infer(
-            unlabelled,
-            n_labels=count,
-            n_classes=len(target.classes),
-            random_state=seed,
-            **options,
-        )
+    settings = {"n_classes": len(target.classes), "random_state": seed} | options
+    measured = zip(at, before.label_counts, before.mean, before.n_test, strict=True)
+    for i, count, plain, n_test in measured:
+        found = infer(unlabelled, n_labels=count, **settings)
         after = accuracies(found.transform(target), (count,))
         rows[-3, i] = improvement_ratio(plain, after.mean[0], n_test)
         rows[-2, i] = found.predicted

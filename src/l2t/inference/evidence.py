@@ -23,26 +23,12 @@ from l2t.numerics.graphs import TIE
 from l2t.reflection.forecast import Expectation, Forecast
 from l2t.typing import AnyArray, Array
 
-__all__ = ["Agreement", "Evidence", "LabelledRows", "agreement"]
-
 #: Of more labelled rows so many random ones are used: distances grow with their square.
 MAX_ROWS = 500
 
 
 class Agreement(NamedTuple):
-    """How the distances between labelled rows agree with their classes.
-
-    Attributes
-    ----------
-    n_rows : int
-        Labelled rows with another of their class, and one of another class.
-    shots : float
-        Labelled rows per class.
-    order : float
-        The mean share of triples in order.
-    nearest : float
-        The share of rows whose nearest labelled row is of their class.
-    """
+    """How the distances between labelled rows agree with their classes, as in `Evidence`."""
 
     n_rows: int
     shots: float
@@ -78,20 +64,7 @@ class Evidence:
 
 
 class LabelledRows:
-    """Labelled target rows, ready to be asked about candidates.
-
-    Parameters
-    ----------
-    X : array of shape (n, m)
-        The rows.
-    codes : int array of shape (n,)
-        Their classes.
-
-    Attributes
-    ----------
-    without : Agreement or None
-        How they agree with their classes without W.
-    """
+    """Labelled target rows X (n, m) and their classes; `without` is how they agree without W."""
 
     def __init__(self, X: AnyArray, codes: AnyArray) -> None:
         if len(X) > MAX_ROWS:
@@ -117,14 +90,9 @@ class LabelledRows:
 
 
 def agreement(D: AnyArray, codes: AnyArray) -> Agreement | None:
-    """Return how distances between labelled rows agree with their classes; None where that cannot be seen.
+    """Return how squared distances D (n, n) between labelled rows agree with their classes.
 
-    Parameters
-    ----------
-    D : array of shape (n, n)
-        Squared distances between the rows.
-    codes : int array of shape (n,)
-        Their classes.
+    None where no class has two labelled rows, or there is one class.
     """
     same = codes[:, None] == codes
     other = ~same

@@ -35,8 +35,6 @@ from l2t.statistics import mutual_share
 from l2t.typing import AnyArray
 from l2t.validation import whole_number
 
-__all__ = ["LEAST_SKILL", "infer", "label_count", "signs_of"]
-
 Method = Literal["l2t", "paper"]
 #: Where 1-NN tells known classes apart no better than this, a rehearsal means nothing.
 LEAST_SKILL = 0.1
@@ -127,7 +125,7 @@ def infer(
     (True, True)
     """
     target, origins = _domains(pair, sources)
-    n_labels, n_classes = label_count(target, n_labels), _class_count(target, n_classes)
+    n_labels, n_classes = _label_count(target, n_labels), _class_count(target, n_classes)
     named = not isinstance(candidates, Mapping) and all(
         isinstance(each, str) for each in candidates or ()
     )
@@ -200,24 +198,22 @@ def _choose(
     """Weigh expectation and evidence of each candidate, and take the best."""
     shots = n_labels / n_classes
     usable = rehearsal.skill >= LEAST_SKILL
-    labelled = np.flatnonzero(_labelled(target))
+    labelled = np.flatnonzero(target.labeled_rows(default=False))
     rows = LabelledRows(target.X[labelled], target.codes[labelled])
     signs = signs_of(target, known, rehearsal if usable else None, shots, n_classes)
     signs = replace(signs, n_test=max(len(target) - n_labels, 1))
     if rows.without is not None:
         seen = rows.without
         signs = replace(signs, own_error=1.0 - seen.nearest, n_own=seen.n_rows)
+    rehearsed = {name: rehearsal.log_ratio(name, shots)[0] for name in rehearsal.after}
     found: dict[str, tuple[Expectation, Evidence | None]] = {}
     for name, W in factors.items():
-        if name != "identity" and n_components is not None:
-            factors[name] = W = _compressed(W, n_components)
         if name == "identity":
             found[name] = Expectation(0.0, 0.0), None
             continue
-        rehearsed = None
-        if usable and name in rehearsal.after:
-            rehearsed = rehearsal.log_ratio(name, shots)[0]
-        expected = forecast.expect(name, signs, rehearsed, shots)
+        if n_components is not None:
+            factors[name] = W = _compressed(W, n_components)
+        expected = forecast.expect(name, signs, rehearsed.get(name) if usable else None, shots)
         evidence = rows.evidence(W, forecast)
         found[name] = (expected.weighed(evidence.suggests) if evidence else expected), evidence
     choice = max(found, key=lambda name: found[name][0].mean)  # the first of equals: identity
@@ -227,7 +223,7 @@ def _choose(
         Candidate(
             name,
             factors[name],
-            _rehearsed(rehearsal, name, shots),
+            float(np.exp(rehearsed[name])) if name in rehearsed else None,
             min(expected.ratio, 1.0 / plain),
             expected.interval(reach),
             evidence,
@@ -243,23 +239,17 @@ def _choose(
 
 
 def _reason(choice: str, expected: Expectation, rehearsal: Rehearsal, known: KnownClasses) -> str:
-    if not rehearsal.n_plays and known.n_classes >= 3:
-        basis = (
-            f"the {known.n_classes} known classes have too few rows to rehearse on; the expectation is an "
-            "average over other data"
-        )
+    n, average = known.n_classes, "the expectation is an average over other data"
+    if not rehearsal.n_plays and n >= 3:
+        basis = f"the {n} known classes have too few rows to rehearse on; {average}"
     elif not rehearsal.n_plays:
-        basis = (
-            f"{known.n_classes} labelled classes are known beside the target, and three are needed to "
-            "rehearse; the expectation is an average over other data"
-        )
+        few = f"{n} labelled classes are known beside the target, and three are needed to rehearse"
+        basis = f"{few}; {average}"
     elif rehearsal.skill < LEAST_SKILL:
-        basis = (
-            f"the features do not tell the {known.n_classes} known classes apart, so that a rehearsal on "
-            "them means nothing; the expectation is an average over other data"
-        )
+        alike = f"the features do not tell the {n} known classes apart"
+        basis = f"{alike}, so that a rehearsal on them means nothing; {average}"
     else:
-        basis = f"rehearsed {rehearsal.n_plays} times on {known.n_classes} known classes"
+        basis = f"rehearsed {rehearsal.n_plays} times on {n} known classes"
     if choice == "identity":
         return f"no candidate is expected to be better than the features as they are ({basis})"
     return f"{choice} is expected to multiply the accuracy by {expected.ratio:.3f} ({basis})"
@@ -286,12 +276,6 @@ def signs_of(
     )
 
 
-def _rehearsed(rehearsal: Rehearsal, name: str, shots: float) -> float | None:
-    if name not in rehearsal.after:
-        return None
-    return float(np.exp(rehearsal.log_ratio(name, shots)[0]))
-
-
 def _compressed(W: AnyArray, n_components: int) -> AnyArray:
     """Return W with at most so many columns, its largest singular directions."""
     if W.shape[1] <= n_components:
@@ -316,15 +300,12 @@ def _paper(
         pair, reflection, plan, n_labels=n_labels, starts=starts, random_state=random_state
     )
     predicted = reflection.predict(found.statistics, n_labels)
-    interval = None
-    if reflection.calibration:
-        interval = reflection.interval(found.statistics, n_labels)
-    choice = "paper" if predicted >= 1 else "identity"
+    interval = reflection.interval(found.statistics, n_labels) if reflection.calibration else None
+    better, unchanged = predicted >= 1, np.eye(pair.n_features)
+    choice = "paper" if better else "identity"
     candidates = [
-        Candidate(
-            "identity", np.eye(pair.n_features), None, 1.0, (1.0, 1.0), None, choice == "identity"
-        ),
-        Candidate("paper", found.W, None, predicted, interval, None, choice == "paper"),
+        Candidate("identity", unchanged, None, 1.0, (1.0, 1.0), None, not better),
+        Candidate("paper", found.W, None, predicted, interval, None, better),
     ]
     reason = f"the reflection function predicts a ratio of {predicted:.3f} for the W that it found"
     return Inference(choice, Candidates(candidates), reason, n_labels, n_classes, search=found)
@@ -366,13 +347,9 @@ def _joined(origins: list[Domain], target: Domain) -> Domain:
     return Domain(np.concatenate([each.X for each in origins]), name="sources")
 
 
-def _labelled(target: Domain) -> AnyArray:
-    return np.zeros(len(target), dtype=bool) if target.labeled is None else target.labeled
-
-
-def label_count(target: Domain, n_labels: int | None) -> int:
+def _label_count(target: Domain, n_labels: int | None) -> int:
     """Return the number of labelled target rows: those that are marked, or else what is given."""
-    marked = int(_labelled(target).sum())
+    marked = int(target.labeled_rows(default=False).sum())
     if not marked:
         return (
             SHOTS * N_CLASSES if n_labels is None else whole_number("n_labels", n_labels, least=1)
@@ -387,7 +364,7 @@ def label_count(target: Domain, n_labels: int | None) -> int:
 
 def _class_count(target: Domain, n_classes: int | None) -> int:
     """Return the number of target classes: what is given, or those of the labelled rows, or 3."""
-    seen = len(np.unique(target.codes[_labelled(target)]))
+    seen = len(np.unique(target.codes[target.labeled_rows(default=False)]))
     if n_classes is None:
         return seen if seen > 1 else N_CLASSES
     if whole_number("n_classes", n_classes, least=2) < seen:

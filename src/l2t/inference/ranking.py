@@ -11,8 +11,6 @@ from l2t.exceptions import InvalidInputError
 from l2t.inference.inference import infer
 from l2t.inference.result import Inference
 
-__all__ = ["RankedSource", "rank_sources"]
-
 #: Candidates that are the same whatever the source.
 NO_SOURCE = ("identity", "spectrum")
 

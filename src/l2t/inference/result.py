@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from l2t.inference.paper import Search
     from l2t.inference.shared import SharedInference
-
-__all__ = ["Candidate", "Candidates", "Inference", "Verdict"]
 
 Verdict = Literal["transfer", "no-transfer"]
 
@@ -66,23 +64,14 @@ class Candidate:
         return f"Candidate({self.name!r}, {state}{', chosen' if self.chosen else ''})"
 
 
-class Candidates(Mapping[str, Candidate]):
+class Candidates(dict[str, Candidate]):
     """The candidates by name, in the order in which they were compared."""
 
-    def __init__(self, candidates: list[Candidate]) -> None:
-        self._by_name = {each.name: each for each in candidates}
-
-    def __getitem__(self, name: str) -> Candidate:
-        return self._by_name[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._by_name)
-
-    def __len__(self) -> int:
-        return len(self._by_name)
+    def __init__(self, candidates: Iterable[Candidate]) -> None:
+        super().__init__((each.name, each) for each in candidates)
 
     def __repr__(self) -> str:
-        return f"Candidates({', '.join(map(repr, self._by_name.values()))})"
+        return f"Candidates({', '.join(map(repr, self.values()))})"
 
     def records(self) -> list[dict[str, Any]]:
         """Return one plain record per candidate."""

@@ -1,7 +1,5 @@
 """Mathematics without domains: spans, kernels, sparse codes, Riemannian conjugate gradient."""
 
-from __future__ import annotations
-
 from l2t.numerics.conjugate_gradient import (
     Grassmann,
     Manifold,

@@ -19,8 +19,6 @@ import numpy as np
 
 from l2t.typing import Array
 
-__all__ = ["Grassmann", "Manifold", "Optimum", "Sphere", "gradient_error", "minimize_on_manifold"]
-
 Objective = Callable[[Array], tuple[float, Array]]
 
 ARMIJO = 1e-4
@@ -85,22 +83,18 @@ def minimize_on_manifold(
     *,
     max_iter: int = 100,
     tol: float = 1e-5,
-    callback: Callable[[Array, float], None] | None = None,
 ) -> Optimum:
     """Minimise ``fun(W) = (value, Euclidean gradient)`` from W over a manifold.
 
     Stops when the tangent gradient is below ``1e-10`` of the value per unit of W ("gradient"), when two
     iterations together gain less than ``tol`` of the objective ("progress"), when no step along steepest
     descent lowers it ("line-search"), or after ``max_iter`` iterations. A value below 1e-12 is rounding.
-    `callback` is called with W and its value at the start and after every step.
     """
     W = manifold.retract(W)
     value, euclidean = fun(W)
     gradient = manifold.project(W, euclidean)
     direction, slope = -gradient, -_square(gradient)
     trace, evaluations, step = [value], 1, 0.0
-    if callback is not None:
-        callback(W, value)
     reason = "max_iter"
     for _ in range(max_iter):
         if -slope <= (1e-10 * max(abs(value), 1e-12) / np.linalg.norm(W)) ** 2:
@@ -119,8 +113,6 @@ def minimize_on_manifold(
         W, value, euclidean, taken = found
         gradient = manifold.project(W, euclidean)
         trace.append(value)
-        if callback is not None:
-            callback(W, value)
         if _stalled(trace, tol):
             reason = "progress"
             break
@@ -182,9 +174,7 @@ def _line_search(
     return best, MAX_HALVINGS
 
 
-def gradient_error(
-    fun: Callable[[Array], tuple[float, Array]], W: Array, *, step: float = 1e-5
-) -> float:
+def gradient_error(fun: Objective, W: Array, *, step: float = 1e-5) -> float:
     """Return ``||g - g_fd|| / ||g_fd||`` of the gradient g that ``fun(W) = (value, g)`` gives at W.
 
     >>> round(gradient_error(lambda W: (float((W**2).sum()), 2 * W), np.ones((2, 2))), 8)

@@ -8,17 +8,12 @@ orthogonal complement must find nothing larger; otherwise LAPACK solves it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from l2t.typing import Array
-
-__all__ = ["leading_coordinates", "leading_eigenpairs", "leading_eigenpairs_of"]
-__all__ += ["principal_axes", "rounding", "two_components"]
+from l2t.typing import AnyArray, Array
 
 #: Up to this size LAPACK is as fast.
 DENSE_SIZE = 256
@@ -130,7 +125,7 @@ def rounding(shape: tuple[int, ...], size: float) -> float:
     return max(shape) * float(np.finfo(np.float64).eps) * size
 
 
-def two_components(*sets: npt.NDArray[Any], like: Array | None = None) -> list[Array]:
+def two_components(*sets: AnyArray, like: Array | None = None) -> list[Array]:
     """Return each set of rows in the two leading principal components of all of them.
 
     `like` is an earlier picture of the same rows, all sets together: the new one is rotated and mirrored to

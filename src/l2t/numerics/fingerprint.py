@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-__all__ = ["fingerprint"]
+from l2t.typing import AnyArray
 
 
-def fingerprint(array: npt.NDArray[Any]) -> str:
+def fingerprint(array: AnyArray) -> str:
     """Return the sha256 of dtype, shape and bytes as hexadecimal digits.
 
     Byte order and memory layout do not count: the bytes are taken little-endian in C order.

@@ -9,17 +9,12 @@ cosines decide. That finds most of the weight of the exact graph, not every edge
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from scipy.spatial import KDTree
 
 from l2t.numerics.eigen import leading_coordinates
 from l2t.numerics.kernels import upper_blocks
-from l2t.typing import Array
-
-__all__ = ["TIE", "cosine_graph", "mutual_neighbors"]
-
-Indices = npt.NDArray[np.intp]
+from l2t.typing import Array, Indices, Mask
 
 #: Rows up to this number are compared exactly; a tree would not be faster.
 EXACT_ROWS = 2048
@@ -85,7 +80,7 @@ def _nearest(
     return rows[at[0]], np.broadcast_to(columns, cosines.shape)[at], cosines[at]
 
 
-def mutual_neighbors(D: Array, n_neighbors: int) -> npt.NDArray[np.bool_]:
+def mutual_neighbors(D: Array, n_neighbors: int) -> Mask:
     """Return which pairs are among each other's nearest; ties with the last neighbour count."""
     n = len(D)
     r = min(n_neighbors, max(1, (n - 1) // 2))

@@ -10,18 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
-from l2t.typing import Array
-
-__all__ = ["PAIRS", "laplacian_product", "mean_gap_weights", "mean_squared_distance"]
-__all__ += ["rbf_kernel", "squared_distances", "upper_blocks"]
+from l2t.typing import Array, Mask
 
 #: Pairs of rows per block: small enough for the cache, and enough work for each call of numpy.
 PAIRS = 16384
 
 
-def upper_blocks(n: int, others: int = 0) -> Iterator[tuple[slice, slice, npt.NDArray[np.bool_]]]:
+def upper_blocks(n: int, others: int = 0) -> Iterator[tuple[slice, slice, Mask]]:
     """Yield rows and columns of blocks, and which places of a block stand above the diagonal.
 
     Together they hold each pair of n rows once, and all pairs of a row with one of `others` more

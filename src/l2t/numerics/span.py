@@ -22,16 +22,13 @@ from scipy.linalg import qr, svd
 from scipy.linalg.lapack import dormqr
 
 from l2t.numerics.eigen import rounding
-from l2t.typing import Array
-
-__all__ = ["JointSpan", "jointly_centred"]
-
+from l2t.typing import AnyArray, Array
 
 #: Singular values below this share of the largest are not inverted (errata section 8).
 PINV_RCOND = 1e-10
 
 
-def jointly_centred(Xs: npt.NDArray[Any], Xt: npt.NDArray[Any]) -> tuple[Array, Array]:
+def jointly_centred(Xs: AnyArray, Xt: AnyArray) -> tuple[Array, Array]:
     """Return source above target in float64 less their joint mean, and that mean."""
     n = len(Xs) + len(Xt)
     mean = (Xs.sum(axis=0, dtype=np.float64) + Xt.sum(axis=0, dtype=np.float64)) / n
@@ -56,10 +53,10 @@ class JointSpan:
     dtype: np.dtype[Any]
     noise: float
     _rotation: Array
-    _reflectors: tuple[npt.NDArray[Any], npt.NDArray[Any]] | None
+    _reflectors: tuple[AnyArray, AnyArray] | None
 
     @classmethod
-    def of(cls, Xs: npt.NDArray[Any], Xt: npt.NDArray[Any]) -> JointSpan:
+    def of(cls, Xs: AnyArray, Xt: AnyArray) -> JointSpan:
         """Compute the joint span of two domains with the same number of columns."""
         dtype = np.result_type(Xs, Xt)
         ns, n, m = len(Xs), len(Xs) + len(Xt), Xs.shape[1]
@@ -90,7 +87,7 @@ class JointSpan:
         """Source above target, (ns + nt) x r."""
         return np.concatenate([self.source, self.target])
 
-    def lift(self, V: Array, dtype: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
+    def lift(self, V: Array, dtype: npt.DTypeLike | None = None) -> AnyArray:
         """Map a factor V (r x u) of the span to W = B V (m x u), by default in the type of the data."""
         W = self._rotation @ V
         if self._reflectors is not None:

@@ -19,13 +19,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from l2t.typing import Array
-
-__all__ = ["SparseCodes", "lasso_objective", "sparse_codes"]
-
-Indices = npt.NDArray[np.intp]
+from l2t.typing import Array, Indices, Mask
 
 #: Rounds of feature-sign search for each dimension of the rows; a row needs about one per atom.
 ROUNDS = 6
@@ -51,7 +46,7 @@ def sparse_codes(
     alpha: float,
     *,
     start: Array | None = None,
-    forbidden: npt.NDArray[np.intp] | None = None,
+    forbidden: Indices | None = None,
     tol: float = 1e-3,
 ) -> SparseCodes:
     """Code the rows of T (n x d) over the atoms, the rows of D (k x d).
@@ -105,7 +100,7 @@ def _feature_sign(D: Array, T: Array, A: Array, alpha: float, barred: Indices) -
 
 def _solve_supports(
     D: Array, T: Array, A: Array, signs: Array, rows: Indices, alpha: float
-) -> npt.NDArray[np.bool_]:
+) -> Mask:
     """Move A to the solution on the support of each row, or to where its first sign changes.
 
     Returns which of the rows kept all of their signs.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["few_threads"]
-
 #: Numbers in a problem from which more threads than one are worth their cost.
 LARGE = 20_000_000
 

@@ -17,7 +17,7 @@ from l2t.experiences import ExperienceStore
 from l2t.inference import Inference, infer
 from l2t.inference.candidates import candidate_algorithms
 from l2t.inference.shared import as_inference, infer_shared
-from l2t.inference.shared.task import FEW_COLUMNS, labelled_rows
+from l2t.inference.shared.task import FEW_COLUMNS
 from l2t.numerics import few_threads
 from l2t.prediction.choice import Situation, choose
 from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, DEFAULT, Task, fit_head
@@ -256,7 +256,7 @@ class _Work:
         needed: str | None = None,
     ) -> Prediction:
         """Return the prediction; `names` are the choice and the classifier."""
-        P, given = model.predict_proba(self.raw), labelled_rows(self.raw, default=False)
+        P, given = model.predict_proba(self.raw), self.raw.labeled_rows(default=False)
         labels, rows = model.classes_[P.argmax(axis=1)], model.features(self.raw.X)
         first = (labels, P.max(axis=1), P, given, model.classes_)
         return Prediction(*first, *names, report, model, needed, found, rows)

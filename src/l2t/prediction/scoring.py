@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from l2t.algorithms import Algorithm
+from l2t.algorithms.base import fit_quietly
 from l2t.domains import KnownClasses
-from l2t.exceptions import L2TError, L2TWarning
+from l2t.exceptions import L2TError
 from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT, Head, Task, fit_head
 from l2t.prediction.model import Features
 from l2t.prediction.report import PLAIN
 from l2t.rehearsal.plays import Play, draw_plays, playing_classes
-from l2t.rehearsal.rehearsal import with_known
 from l2t.typing import AnyArray, Array
 
 __all__ = ["Scores", "folds", "rehearse_combinations", "score"]
@@ -127,9 +126,7 @@ def _play(
     factors: dict[str, AnyArray | None] = {PLAIN: None}
     for name, algorithm in algorithms.items():
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", L2TWarning)  # fewer components are fine here
-                factors[name] = with_known(algorithm, play.known).fit(play.pair).W
+            factors[name] = fit_quietly(algorithm, play.pair, play.known).W
         except L2TError:  # it cannot play with these classes
             continue
     rng = np.random.default_rng(len(codes))

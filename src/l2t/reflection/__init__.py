@@ -1,7 +1,5 @@
 """The reflection function: what past transfers say about a new one."""
 
-from __future__ import annotations
-
 from l2t.reflection.assessment import Assessment, assess, learning_curve
 from l2t.reflection.explanation import Explanation, Neighbor
 from l2t.reflection.files import load_reflection
@@ -9,14 +7,5 @@ from l2t.reflection.function import ReflectionFunction
 from l2t.reflection.learning import learn
 from l2t.reflection.table import restated
 
-__all__ = [
-    "Assessment",
-    "Explanation",
-    "Neighbor",
-    "ReflectionFunction",
-    "assess",
-    "learn",
-    "learning_curve",
-    "load_reflection",
-    "restated",
-]
+__all__ = ["Assessment", "Explanation", "Neighbor", "ReflectionFunction", "assess", "learn"]
+__all__ += ["learning_curve", "load_reflection", "restated"]

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import spearmanr
 
 from l2t.exceptions import InvalidInputError, L2TWarning
@@ -20,41 +19,31 @@ from l2t.reflection.explanation import MOST_LABELS, PredictedRun
 from l2t.reflection.function import ReflectionFunction
 from l2t.reflection.learning import LEAST_EXPERIENCES, learn
 from l2t.reflection.lesson import held_out
-from l2t.typing import Array
-
-__all__ = ["Assessment", "CurvePoint", "assess", "learning_curve"]
+from l2t.typing import Array, Indices
 
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+#: Points of a learning curve, spaced in proportion.
+N_POINTS = 6
 
 
 @dataclass(frozen=True)
 class Assessment:
-    """Predictions against measurements.
+    """Predictions against measurements."""
 
-    Attributes
-    ----------
-    runs : tuple of PredictedRun
-        Every run; `actual` is the mean over numbers of labels up to `MOST_LABELS`.
-    n_pairs : int
-        How many pairs they are of.
-    rank_correlation, rmse : float
-        Spearman's between predicted and actual ratios (NaN where either does not vary), and the root of their
-        mean squared difference.
-    terms : mapping
-        The mean of each term of 1/f.
-    coverage : mapping
-        By number of labels: the share of measured ratios inside the 90 % interval, and how many there are;
-        empty for a function without calibration.
-    reliability : mapping
-        By level: the share of all measured ratios inside the interval of that level.
-    """
-
+    #: Every run; `actual` is the mean over numbers of labels up to `MOST_LABELS`.
     runs: tuple[PredictedRun, ...]
+    #: How many pairs they are of.
     n_pairs: int
+    #: Spearman's between predicted and actual ratios (NaN where either does not vary), and the root of their
+    #: mean squared difference.
     rank_correlation: float
     rmse: float
+    #: The mean of each term of 1/f.
     terms: dict[str, float]
+    #: By number of labels: the share of measured ratios inside the 90 % interval, and how many there are;
+    #: empty for a function without calibration.
     coverage: dict[int, tuple[float, int]]
+    #: By level: the share of all measured ratios inside the interval of that level.
     reliability: dict[float, float]
 
 
@@ -70,15 +59,7 @@ class CurvePoint:
 
 
 def assess(function: ReflectionFunction, experiences: Iterable[Experience]) -> Assessment:
-    """Compare what a function predicts with what was measured.
-
-    Parameters
-    ----------
-    function : ReflectionFunction
-        What predicts.
-    experiences : iterable of Experience
-        With statistics; failed ones are ignored.
-    """
+    """Compare what a function predicts with what was measured; failed experiences are ignored."""
     found: dict[str, list[Experience]] = {}
     for each in experiences:
         if each.statistics is not None and each.n_labels is not None:
@@ -113,7 +94,7 @@ def assess(function: ReflectionFunction, experiences: Iterable[Experience]) -> A
 
 
 def _covered(
-    function: ReflectionFunction, errors: Array, counts: npt.NDArray[np.intp]
+    function: ReflectionFunction, errors: Array, counts: Indices
 ) -> tuple[dict[int, tuple[float, int]], dict[float, float]]:
     """Return the shares of errors that intervals cover, by number of labels and by level."""
     if function.calibration is None:
@@ -132,27 +113,12 @@ def _covered(
 def learning_curve(
     experiences: Iterable[Experience],
     *,
-    n_points: int = 6,
-    random_state: int = 0,
     callback: Callable[[CurvePoint], None] | None = None,
 ) -> tuple[list[CurvePoint], ReflectionFunction]:
-    """Learn from more and more pairs, and predict the pairs that are held out.
+    """Learn from more and more pairs, and predict those of a quarter of the targets (`held_out`).
 
-    Parameters
-    ----------
-    experiences : iterable of Experience
-        With statistics; those of a quarter of the target domains are held out (`held_out`).
-    n_points : int
-        Points of the curve, spaced in proportion.
-    random_state : int
-        The seed of learning; pairs are taken in the order of their content.
-    callback : callable, optional
-        Is given every point as soon as it is known.
-
-    Returns
-    -------
-    points, function : list of CurvePoint, ReflectionFunction
-        The curve, and the function that has learned from all pairs that are not held out.
+    Returns the points of the curve, which `callback` is given as soon as they are known, and the function
+    that has learned from all pairs that are not held out.
     """
     tested: list[Experience] = []
     pairs: dict[tuple[str, str], list[Experience]] = {}
@@ -173,15 +139,13 @@ def learning_curve(
             f"{len(training)} pairs and {len(tested)} experiences held out"
         )
     least = max(int(enough[0]) + 1, 2)
-    sizes = np.unique(np.geomspace(least, len(training), n_points).round().astype(int))
+    sizes = np.unique(np.geomspace(least, len(training), N_POINTS).round().astype(int))
     points = []
     for size in sizes.tolist():
         rows = [each for pair in training[:size] for each in pair]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", L2TWarning)
-            function = learn(
-                rows, gamma=(1e-3, 1e-5), huber=0.2, n_starts=2, random_state=random_state
-            )
+            function = learn(rows, gamma=(1e-3, 1e-5), huber=0.2, n_starts=2)
         found = assess(function, tested)
         coverage = found.reliability.get(0.9, np.nan)
         point = CurvePoint(len(rows), size, found.rank_correlation, found.rmse, coverage)

@@ -18,11 +18,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 
 from l2t.exceptions import InvalidInputError
-from l2t.typing import Array
-
-__all__ = ["LabelCurve", "finite_interval", "fit_label_curve"]
-
-Indices = npt.NDArray[np.intp]
+from l2t.typing import Array, Indices
 
 #: c of a label curve stays this share of p away from the pole at -p.
 MARGIN = 0.02

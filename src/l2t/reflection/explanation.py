@@ -13,9 +13,6 @@ from l2t.reflection.function import ReflectionFunction
 from l2t.statistics import KernelBank, PairStatistics
 from l2t.typing import Array
 
-__all__ = ["MOST_LABELS", "Explanation", "Neighbor", "PredictedRun", "explain"]
-
-
 N_NEAREST = 5
 #: Measured ratios are averaged over numbers of labels up to this one: with more, all are near 1.
 MOST_LABELS = 30
@@ -57,29 +54,17 @@ class Neighbor(PredictedRun):
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """A prediction in parts.
-
-    Attributes
-    ----------
-    predicted : float
-        The improvement ratio.
-    terms : mapping
-        The terms of 1/f: mmd, variance, discriminant, bias. They add up to 1/f.
-    by_kernel : mapping
-        The first three terms, split over kernels (K,); each adds up to its term.
-    weights : array of shape (K,)
-        beta, divided by its sum.
-    kernels : KernelBank
-        The bank.
-    nearest : tuple of Neighbor
-        Past runs with the most similar terms, nearest first.
-    """
+    """A prediction in parts."""
 
     predicted: float
+    #: The terms of 1/f: mmd, variance, discriminant, bias. They add up to 1/f.
     terms: dict[str, float]
+    #: The first three terms, split over kernels (K,); each adds up to its term.
     by_kernel: dict[str, Array]
+    #: beta, divided by its sum (K,).
     weights: Array
     kernels: KernelBank
+    #: Past runs with the most similar terms, nearest first.
     nearest: tuple[Neighbor, ...]
 
     def __str__(self) -> str:
@@ -107,12 +92,11 @@ def explain(
     """Split a prediction into its terms and kernels."""
     terms = function.terms(statistics)
     beta = function.beta
-    Q = np.diag(statistics.Q) * beta if function.q_mode == "diag" else statistics.Q @ beta
     beta_tau = beta * statistics.tau
     total = beta_tau.sum()
     by_kernel = {
         "mmd": beta * statistics.d,
-        "variance": function.lambda_ * beta * Q,
+        "variance": function.lambda_ * beta * (statistics.Q @ beta),
         # The share that a kernel has of beta'tau is its share of the term.
         "discriminant": terms["discriminant"] * (beta_tau / total if total > 0 else beta_tau),
     }

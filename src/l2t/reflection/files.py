@@ -24,10 +24,7 @@ from l2t.exceptions import FileFormatError, InvalidInputError, L2TError, L2TWarn
 from l2t.reflection.forecast import Forecast, Signs
 from l2t.reflection.function import ReflectionFunction
 from l2t.reflection.reliability import LEVELS, Kind
-from l2t.reflection.table import QMode
 from l2t.statistics import KernelBank
-
-__all__ = ["SCHEMA", "from_json", "load_reflection", "save_reflection", "shipped", "to_json"]
 
 #: The version of the file's form; a reader refuses a newer one.
 SCHEMA = 1
@@ -56,7 +53,6 @@ class _File(Struct, forbid_unknown_fields=True):
     b: Finite
     kernels: _Bank
     n_neighbors: Count
-    q_mode: QMode
     c: Finite
     label_range: tuple[Count, Count]
     calibration: dict[Natural, Kind] | None
@@ -170,20 +166,9 @@ def _function(file: _File) -> ReflectionFunction:
         _check_calibration(file.calibration)
     if file.forecast is not None:
         _check_forecast(file.forecast)
-    return ReflectionFunction(
-        np.array(file.beta),
-        file.lambda_,
-        file.mu,
-        file.b,
-        kernels=kernels,
-        n_neighbors=file.n_neighbors,
-        q_mode=file.q_mode,
-        c=file.c,
-        label_range=file.label_range,
-        calibration=file.calibration,
-        forecast=file.forecast,
-        training=file.training,
-    )
+    values = msgspec.structs.asdict(file) | {"kernels": kernels}
+    del values["schema"], values["checksum"]
+    return ReflectionFunction(**values)
 
 
 def _check_calibration(calibration: dict[int, Kind]) -> None:

@@ -33,8 +33,6 @@ from l2t.reflection.reliability import Familiarity, Reliability
 if TYPE_CHECKING:
     from l2t.experiences import Experience
 
-__all__ = ["TRUSTING", "Expectation", "Forecast", "Signs", "rise", "room_of"]
-
 #: Candidates that trust the neighbourhoods of the target.
 TRUSTING = ("spectrum", "classes+spectrum")
 #: What is taken off the expected use of room of a candidate of which nothing is known.
@@ -50,20 +48,13 @@ BOUNDS = (-2.0, 1.5)
 
 
 class Expectation(NamedTuple):
-    """A log improvement ratio with its uncertainty.
+    """A log improvement ratio with its uncertainty."""
 
-    Attributes
-    ----------
-    mean : float
-        What to expect.
-    spread : float
-        Its standard deviation.
-    noise : float
-        How far a measured ratio is from the true one, because test rows are few.
-    """
-
+    #: What to expect.
     mean: float
+    #: Its standard deviation.
     spread: float
+    #: How far a measured ratio is from the true one, because test rows are few.
     noise: float = 0.0
 
     @property
@@ -93,96 +84,62 @@ class Expectation(NamedTuple):
 
 @dataclass(frozen=True)
 class Signs:
-    """What is known of a pair without the labels of its target, and the error on its labelled rows.
+    """What is known of a pair without the labels of its target, and the error on its labelled rows."""
 
-    Attributes
-    ----------
-    share : float
-        How mutual the target's neighbourhoods are.
-    excess : float or None
-        How much more than those of playing targets of as many rows; None without a rehearsal.
-    error : float
-        The error of 1-NN in rehearsal, at the user's number of labels per class.
-    classes_ratio : float
-        The logarithm of the number of target classes over that of the classes that played the target.
-    gap : float
-        The squared distance of the domains' means over the sum of their variances.
-    own_error : float
-        The leave-one-out error of 1-NN on the labelled target rows.
-    n_own : int
-        How many labelled rows that rests on.
-    n_test : int
-        Target rows without a label.
-    """
-
+    #: How mutual the target's neighbourhoods are.
     share: float
+    #: How much more than those of playing targets of as many rows; None without a rehearsal.
     excess: float | None = None
+    #: The error of 1-NN in rehearsal, at the user's number of labels per class.
     error: float = 0.0
+    #: The logarithm of the number of target classes over that of the classes that played the target.
     classes_ratio: float = 1.0
+    #: The squared distance of the domains' means over the sum of their variances.
     gap: float = 0.0
+    #: The leave-one-out error of 1-NN on the labelled target rows.
     own_error: float = 0.0
+    #: How many labelled rows that rests on.
     n_own: int = 0
+    #: Target rows without a label.
     n_test: int = 1000
 
 
 class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was learned of candidates; every tuple is by labels per class.
+    """What was learned of candidates; every tuple is by labels per class."""
 
-    Attributes
-    ----------
-    shots : tuple of int
-        Labels per class, rising.
-    prior : mapping of str to tuple of float
-        The part of the room that a candidate uses on other data; 0 for those not named.
-    harm, other_harm : tuple of float
-        The same where neighbourhoods mislead, for candidates that trust them and for others.
-    error : tuple of float
-        The mean error of 1-NN on other data.
-    spread, doubtful_spread : tuple of float
-        Standard deviation of the use of room, where neighbourhoods are as in rehearsal and where not.
-    least_room : float
-        The room in rehearsal at which half of the rehearsed ratio is believed.
-    excess, share : (float, float)
-        Excess of the share at which the neighbourhoods begin to mislead, and do so wholly; the same for the
-        share itself, without a rehearsal.
-    far : (float, float)
-        The gap of the domains at which a rehearsal begins to be doubted, and does not count any more.
-    trust : float
-        How much of the error in rehearsal is believed of the target.
-    own_rows : float
-        So many labelled rows weigh as much as the expected error.
-    noise : float
-        The variance of a measured log ratio, for one test row and even odds.
-    evidence : (float, float, float)
-        How the labelled rows count: their slope, the labels per class at which both of their measures count
-        alike, and the standard error of one row.
-    reliability : Reliability
-        How far forecasts were off.
-    familiarity : Familiarity
-        What the signs of the pairs that it was learned from look like.
-    own_pairs : mapping of str to int
-        How many pairs of one's own are in the prior of a candidate.
-    training : mapping
-        How it was learned.
-    """
-
+    #: Labels per class, rising.
     shots: tuple[int, ...]
+    #: The part of the room that a candidate uses on other data; 0 for those not named.
     prior: dict[str, tuple[float, ...]]
+    #: The same where neighbourhoods mislead, for candidates that trust them and for others.
     harm: tuple[float, ...]
     other_harm: tuple[float, ...]
+    #: The mean error of 1-NN on other data.
     error: tuple[float, ...]
+    #: Standard deviation of the use of room, where neighbourhoods are as in rehearsal and where not.
     spread: tuple[float, ...]
     doubtful_spread: tuple[float, ...]
+    #: The room in rehearsal at which half of the rehearsed ratio is believed.
     least_room: float
+    #: Excess of the share at which the neighbourhoods begin to mislead, and do so wholly; the same for the
+    #: share itself, without a rehearsal.
     excess: tuple[float, float]
     share: tuple[float, float]
+    #: The gap of the domains at which a rehearsal begins to be doubted, and does not count any more.
     far: tuple[float, float]
+    #: How much of the error in rehearsal is believed of the target.
     trust: float
+    #: So many labelled rows weigh as much as the expected error.
     own_rows: float
+    #: The variance of a measured log ratio, for one test row and even odds.
     noise: float
+    #: How the labelled rows count: their slope, the labels per class at which both of their measures count
+    #: alike, and the standard error of one row.
     evidence: tuple[float, float, float]
     reliability: Reliability
+    #: What the signs of the pairs that it was learned from look like.
     familiarity: Familiarity
+    #: How many pairs of one's own are in the prior of a candidate.
     own_pairs: dict[str, int] = {}
     training: dict[str, Any] = {}
 
@@ -192,19 +149,7 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("its lists must have one number for each of its shots")
 
     def expect(self, name: str, signs: Signs, rehearsed: float | None, shots: float) -> Expectation:
-        """Return what to expect of a candidate.
-
-        Parameters
-        ----------
-        name : str
-            The candidate.
-        signs : Signs
-            What is known of the pair.
-        rehearsed : float or None
-            Its log ratio in rehearsal.
-        shots : float
-            Labels per class.
-        """
+        """Return what to expect of a candidate with a log ratio in rehearsal, at so many labels per class."""
         apart = self.apart(signs)
         prior = self._prior(name, shots)
         seen = room_of(signs.error)
@@ -228,17 +173,11 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
     def suggested(self, order: float, nearest: float, n_rows: int, shots: float) -> Expectation:
-        """Return what the labelled target rows suggest.
+        """Return what labelled target rows suggest.
 
-        Parameters
-        ----------
-        order, nearest : float
-            What a candidate adds to the share of triples in order, and of rows whose nearest labelled row is
-            of their class (`l2t.inference.evidence`).
-        n_rows : int
-            How many labelled rows.
-        shots : float
-            Labels per class: with few of them the order says more, with many the nearest row.
+        `order` and `nearest` are what a candidate adds to the share of triples in order, and of rows whose
+        nearest labelled row is of their class (`l2t.inference.evidence`). With few labels per class (`shots`)
+        the order says more, with many the nearest row.
         """
         slope, even, error = self.evidence
         w = shots / (shots + even)
@@ -313,22 +252,18 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Forecast:
-        """Read a forecast back.
-
-        Raises
-        ------
-        FileFormatError
-            The text does not hold one.
-        """
+        """Read a forecast back; a FileFormatError where the text does not hold one."""
         try:
             return msgspec.json.decode(text, type=cls)
         except (msgspec.MsgspecError, ValueError) as error:
             raise FileFormatError(f"this is not a forecast: {error}") from None
 
-    @classmethod
-    def default(cls) -> Forecast:
+    @staticmethod
+    @cache
+    def default() -> Forecast:
         """Return the forecast that ships with the package."""
-        return _shipped()
+        text = resources.files("l2t.reflection").joinpath("forecast.json").read_bytes()
+        return Forecast.from_json(text)
 
 
 def rise(value: float, between: tuple[float, float]) -> float:
@@ -340,9 +275,3 @@ def rise(value: float, between: tuple[float, float]) -> float:
 def room_of(error: float) -> float:
     """Return the room for a change: ``error (1 - error)``."""
     return error * (1.0 - error)
-
-
-@cache
-def _shipped() -> Forecast:
-    text = resources.files("l2t.reflection").joinpath("forecast.json").read_bytes()
-    return Forecast.from_json(text)

@@ -7,17 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.exceptions import InvalidInputError
 from l2t.reflection.calibration import LabelCurve
 from l2t.reflection.loss import Problem, Settings, Units
-from l2t.reflection.table import Indices, Table
-from l2t.typing import Array
+from l2t.reflection.table import Table
+from l2t.typing import Array, Indices, Mask
 
-__all__ = ["Lesson", "Split", "class_splits", "held_out", "pair_splits"]
-
-Mask = npt.NDArray[np.bool_]
 #: Which runs to learn from, and which to predict.
 Split = tuple[Mask, Mask]
 
@@ -60,7 +56,7 @@ class Lesson:
         part = self.table.take(np.flatnonzero(np.isin(self.table.pair, kept)))
         return Lesson.of(part, self.curve, self.max_labels, self.units)
 
-    def problem(self, settings: Settings, runs: npt.NDArray[np.bool_] | None = None) -> Problem:
+    def problem(self, settings: Settings, runs: Mask | None = None) -> Problem:
         """Return the learning problem, over some of the runs or over all."""
         kept = slice(None) if runs is None else runs[self.run]
         return Problem(self.table, self.run[kept], self.y[kept], self.units, settings)
@@ -78,7 +74,7 @@ def held_out(target: str) -> bool:
     return zlib.crc32(target.encode()) % SHARE == 0
 
 
-def pair_splits(pair: npt.NDArray[np.intp], n_folds: int, rng: np.random.Generator) -> list[Split]:
+def pair_splits(pair: Indices, n_folds: int, rng: np.random.Generator) -> list[Split]:
     """Return n_folds splits, each pair held out in one of them; none where there is one pair only."""
     n_pairs = int(pair.max()) + 1
     n_folds = min(n_folds, n_pairs)
@@ -89,7 +85,7 @@ def pair_splits(pair: npt.NDArray[np.intp], n_folds: int, rng: np.random.Generat
 
 
 def class_splits(
-    pair: npt.NDArray[np.intp],
+    pair: Indices,
     classes: Sequence[frozenset[str]],
     n_folds: int,
     rng: np.random.Generator,

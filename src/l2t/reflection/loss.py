@@ -20,11 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import huber
 
-from l2t.reflection.table import Indices, Table
-from l2t.typing import Array
-
-__all__ = ["COMPONENTS", "Problem", "Settings", "Solution", "Units", "starts"]
-
+from l2t.reflection.table import Table
+from l2t.typing import Array, Indices
 
 #: The terms of 1/f, which can be switched off.
 COMPONENTS = ("mmd", "variance", "discriminant")

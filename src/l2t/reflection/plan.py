@@ -7,8 +7,6 @@ from typing import Literal, get_args
 
 from l2t.validation import one_of, whole_number
 
-__all__ = ["Constraint", "Plan"]
-
 Constraint = Literal["grassmann", "sphere"]
 
 

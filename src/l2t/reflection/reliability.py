@@ -15,24 +15,16 @@ import numpy as np
 
 from l2t.typing import Array
 
-__all__ = ["LEVELS", "Familiarity", "Kind", "Reliability"]
-
 #: Probabilities at which the distribution of errors is kept.
 LEVELS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.96, 0.97, 0.98, 0.99, 1.0)
 
 
 class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How far forecasts for one kind of data were off.
+    """How far forecasts for one kind of data were off."""
 
-    Attributes
-    ----------
-    n_pairs : int
-        How many pairs were foreseen.
-    errors : tuple of float
-        Quantiles, at `LEVELS`, of the error in standard deviations.
-    """
-
+    #: How many pairs were foreseen.
     n_pairs: int
+    #: Quantiles, at `LEVELS`, of the error in standard deviations.
     errors: tuple[float, ...]
 
     @classmethod
@@ -67,20 +59,12 @@ class Reliability(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Familiarity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the signs of the training pairs look like: their centre, and how they vary.
-
-    Attributes
-    ----------
-    centre : tuple of float
-        Means.
-    precision : tuple of tuple of float
-        The inverse of their covariance.
-    limit : float
-        The Mahalanobis distance that one in a hundred training pairs exceeds.
-    """
+    """What the signs of the training pairs look like: their centre, and how they vary."""
 
     centre: tuple[float, ...]
+    #: The inverse of their covariance.
     precision: tuple[tuple[float, ...], ...]
+    #: The Mahalanobis distance that one in a hundred training pairs exceeds.
     limit: float
 
     @classmethod

@@ -8,22 +8,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import Experience, ExperienceStore
 from l2t.statistics import KernelBank, PairStatistics, pair_statistics
-from l2t.typing import Array
-
-__all__ = ["Indices", "QMode", "Table", "restated"]
-
-Indices = npt.NDArray[np.intp]
-
-#: All of Q, or its diagonal alone as the paper prints it (erratum E2).
-QMode = Literal["full", "diag"]
+from l2t.typing import Array, Indices
 
 
 class Table:
@@ -35,11 +27,7 @@ class Table:
     """
 
     def __init__(
-        self,
-        experiences: Iterable[Experience],
-        *,
-        kernels: KernelBank | None = None,
-        q_mode: QMode = "full",
+        self, experiences: Iterable[Experience], *, kernels: KernelBank | None = None
     ) -> None:
         numbers: dict[str, int] = {}
         pairs: dict[tuple[str, str], int] = {}
@@ -71,8 +59,6 @@ class Table:
         )
         if not all(np.isfinite(each).all() for each in (self.d, self.Q, self.tau)):
             raise InvalidInputError("statistics must be finite, got NaN or infinity")
-        if q_mode == "diag":
-            self.Q *= np.eye(len(self.kernels))
         columns = list(zip(*rows, strict=True))
         self.run: Indices = np.array(columns[0], dtype=np.intp)
         self.n_labels: Indices = np.array(columns[1], dtype=np.intp)

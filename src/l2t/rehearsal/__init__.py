@@ -1,7 +1,5 @@
 """Rehearsal: some of the known classes play the target, others the source, and candidates are tried."""
 
-from __future__ import annotations
-
 from l2t.rehearsal.plays import Play, draw_plays
 from l2t.rehearsal.rehearsal import Rehearsal, rehearse
 

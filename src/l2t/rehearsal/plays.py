@@ -15,8 +15,6 @@ import numpy as np
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.typing import AnyArray
 
-__all__ = ["Play", "draw_plays", "playing_classes"]
-
 #: Base algorithms see so many rows of the playing source.
 MAX_SOURCE_ROWS = 300
 #: Classes with fewer rows than this play the target only where there are no others.
@@ -25,21 +23,14 @@ LEAST_ROWS = 12
 
 @dataclass(frozen=True, eq=False)
 class Play:
-    """One rehearsal task.
+    """One rehearsal task."""
 
-    Attributes
-    ----------
-    known : KnownClasses
-        The classes that play the source.
-    pair : DomainPair
-        At most 300 rows of them, and the rows that play the target, with their labels.
-    like_target : array of shape (n, m)
-        Rows of as many classes as the real target has, or of all that are known: those that play the target,
-        and others where too few classes are known for so many to play it.
-    """
-
+    #: The classes that play the source.
     known: KnownClasses
+    #: At most 300 rows of them, and the rows that play the target, with their labels.
     pair: DomainPair
+    #: Rows of as many classes as the real target has, or of all that are known: those that play the target,
+    #: and others where too few classes are known for so many to play it (n, m).
     like_target: AnyArray
 
 

@@ -7,7 +7,6 @@ it ready: in the process (a bounded number) and, where one is given, in a store.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import warnings
 from collections import OrderedDict
@@ -19,6 +18,7 @@ import numpy as np
 
 from l2t._version import __version__
 from l2t.algorithms import Algorithm
+from l2t.algorithms.base import fit_quietly
 from l2t.domains import KnownClasses
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning, StoreError
 from l2t.experiences import evaluate
@@ -27,8 +27,6 @@ from l2t.experiences.store import ExperienceStore
 from l2t.rehearsal.plays import Play, draw_plays, playing_classes
 from l2t.statistics import mutual_share
 from l2t.typing import AnyArray, Array
-
-__all__ = ["Rehearsal", "rehearse", "with_known"]
 
 #: Labels per class that candidates are tried with.
 SHOTS = (1, 2, 5, 15, 40)
@@ -168,13 +166,6 @@ def rehearse(
     )
 
 
-def with_known(algorithm: Algorithm, known: KnownClasses) -> Algorithm:
-    """Return the algorithm with these known classes, where it uses any."""
-    if dataclasses.is_dataclass(algorithm) and hasattr(algorithm, "known"):
-        return dataclasses.replace(algorithm, known=known)
-    return algorithm
-
-
 @dataclass(frozen=True, eq=False)
 class _Stage:
     """Plays with fixed settings; each candidate is tried once."""
@@ -252,9 +243,7 @@ def _score(play: Play, algorithm: Algorithm | None) -> Array:
     if algorithm is None:
         seen = mutual_share(play.like_target), float(len(play.like_target))
         return np.append(_accuracies(target.X, target.codes, counts), seen)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", L2TWarning)  # fewer components are fine here
-        W = with_known(algorithm, play.known).fit(play.pair).W
+    W = fit_quietly(algorithm, play.pair, play.known).W
     return _accuracies(target.X @ W, target.codes, counts)
 
 

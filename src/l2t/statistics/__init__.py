@@ -1,7 +1,5 @@
 """Pair statistics: what the reflection function sees of a pair and a W."""
 
-from __future__ import annotations
-
 from l2t.statistics.bank import KernelBank
 from l2t.statistics.neighbourhood import mutual_share
 from l2t.statistics.pair_statistics import PairStatistics, pair_statistics

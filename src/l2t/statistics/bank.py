@@ -15,8 +15,6 @@ from l2t.exceptions import InvalidInputError
 from l2t.typing import Array
 from l2t.validation import real_number
 
-__all__ = ["KernelBank"]
-
 
 @dataclass(frozen=True)
 class KernelBank:

@@ -19,9 +19,6 @@ from l2t.numerics.kernels import upper_blocks
 from l2t.statistics.bank import KernelBank
 from l2t.typing import Array
 
-__all__ = ["discriminability"]
-
-
 #: Where all mutual neighbours coincide, or all pairs are neighbours, the ratio ends here.
 BOUND = 1e12
 #: A squared distance below this share of the squared norms is rounding: the rows coincide.

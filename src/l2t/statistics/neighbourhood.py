@@ -13,8 +13,6 @@ import numpy as np
 from l2t.numerics import mutual_neighbors, squared_distances
 from l2t.typing import AnyArray
 
-__all__ = ["mutual_share"]
-
 NEIGHBORS = (5, 10)
 #: Samples that a share of fewer rows than there are is averaged over.
 N_SAMPLES = 3

@@ -15,22 +15,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.numerics import squared_distances
 from l2t.numerics.kernels import PAIRS, upper_blocks
 from l2t.statistics.bank import KernelBank
-from l2t.typing import Array
-
-__all__ = ["mmd", "mmd_covariance", "paired_rows"]
+from l2t.typing import Array, Indices
 
 #: The signs of K(s, s'), K(s, t'), K(t, s'), K(t, t') in h.
 SIGNS = np.array([1.0, -1.0, -1.0, 1.0])
 
 
-def paired_rows(
-    ns: int, nt: int, random_state: int | None
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def paired_rows(ns: int, nt: int, random_state: int | None) -> tuple[Indices, Indices]:
     """Return which source rows are paired with which target rows; in the given order for None."""
     n = min(ns, nt)
     if random_state is None:
@@ -71,7 +66,7 @@ def _four_distances(S: Array, T: Array) -> Iterator[tuple[Array, float]]:
 def mmd(
     Zs: Array,
     Zt: Array,
-    paired: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]],
+    paired: tuple[Indices, Indices],
     sums: Array,
     eta: float,
     kernels: KernelBank,

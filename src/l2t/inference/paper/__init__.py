@@ -1,7 +1,5 @@
 """The paper's own method: W by conjugate gradient on its form of f."""
 
-from __future__ import annotations
-
 from l2t.inference.paper.objective import Objective
 from l2t.inference.paper.search import Search, search
 

@@ -14,8 +14,7 @@ the sign that F_ab has in h. With ``F' = Σ_k (beta_k / delta_k) K_k``, ``P = C 
 
 ``-4 (L - <Z, L> / eta E)``,  ``E_a = |w_a| (z_a - mean of the other domain)``,  ``<Z, E> = eta``;
 
-its second term is that of the bandwidths, which follow eta (erratum E9). Where only the diagonal of Q
-counts, ``Σ_k beta_k² Q_kk`` (erratum E2), each kernel has an h of its own.
+its second term is that of the bandwidths, which follow eta (erratum E9).
 
 Every pair of rows is met once, in tiles: a block of rows with itself, and with a block that follows.
 """
@@ -26,16 +25,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg.blas import dsymm
 
 from l2t.inference.paper.kernel_stack import STORED, KernelStack
 from l2t.numerics import squared_distances
-from l2t.typing import Array
-
-__all__ = ["Discrepancy"]
-
-Indices = npt.NDArray[np.intp]
+from l2t.typing import Array, Indices
 
 #: Rows a block; or pairs of rows.
 BLOCK = 256
@@ -46,18 +40,7 @@ SIGNS = np.array([1.0, -1.0, -1.0, 1.0])
 class Discrepancy:
     """``Z -> beta'd + lambda beta'Q beta`` for the rows Z of the source (ns) above the target (nt).
 
-    Parameters
-    ----------
-    ns, nt : int
-        The rows of either domain.
-    paired : two index arrays of one length
-        Which source rows are paired with which target rows.
-    stack : KernelStack
-        The kernels and beta.
-    lambda_ : float
-        The weight of Q; at 0 it is not computed.
-    diagonal : bool
-        Whether the covariances between kernels are left out of Q.
+    `paired` says which source rows are paired with which target rows. At lambda = 0, Q is not computed.
     """
 
     def __init__(
@@ -67,10 +50,8 @@ class Discrepancy:
         paired: tuple[Indices, Indices],
         stack: KernelStack,
         lambda_: float,
-        *,
-        diagonal: bool,
     ) -> None:
-        self._stack, self._diagonal = stack, diagonal
+        self._stack = stack
         self._n = n = len(paired[0]) if lambda_ > 0 and len(paired[0]) > 1 else 0
         self._strength = lambda_ / max(n * n - 1, 1)
         # Rows without a partner come first, then the pairs: s_1, t_1, s_2, t_2 ...
@@ -81,7 +62,7 @@ class Discrepancy:
         self._w = np.where(source, 1.0 / ns, -1.0 / nt)
         self._means = np.abs(self._w) * [source, ~source]  # times Z: the mean of each domain
         self._other = source.astype(np.intp)
-        self._w_pairs = np.outer([1.0 / ns, -1.0 / nt], [1.0 / ns, -1.0 / nt]).reshape(4, 1)
+        self._w_pairs = np.outer([1.0 / ns, -1.0 / nt], [1.0 / ns, -1.0 / nt]).ravel()
         self._alone = list(_tiles(0, len(alone), ns + nt, 1))
         self._pairs = list(_tiles(len(alone), ns + nt, ns + nt, 2))
 
@@ -100,58 +81,48 @@ class Discrepancy:
         """Add the pairs of rows with one that has no partner, and return their part of beta'd."""
         d = 0.0
         for tile in self._alone:
-            F, slopes = self._stack.sums(rows.distances(tile), apart=False)
+            F, slopes = self._stack.sums(rows.distances(tile))
             weights = np.outer(self._w[tile.rows], self._w[tile.columns]).take(tile.index)
-            d += float((F[0] * weights)[0] @ tile.counts)
-            rows.add(tile, slopes[0] * weights)
+            d += float((F * weights)[0] @ tile.counts)
+            rows.add(tile, slopes * weights)
         return d
 
     def _add_pairs(self, rows: _Rows) -> float:
         """Add the pairs of pairs, and return their part of beta'd and lambda beta'Q beta."""
-        groups = len(self._stack) if self._diagonal else 1
-        fits = 8 * groups * sum(5 * len(tile.counts) for tile in self._pairs) <= STORED
-        kept, d, squares, sums = [], 0.0, 0.0, np.zeros(groups)
+        fits = 8 * sum(5 * len(tile.counts) for tile in self._pairs) <= STORED
+        kept, d, squares, total = [], 0.0, 0.0, 0.0
         for tile in self._pairs:
-            F, slopes = self._stack.sums(rows.distances(tile), apart=self._diagonal)
+            F, slopes = self._stack.sums(rows.distances(tile))
             h = SIGNS @ F
-            d += float(np.sum((F @ tile.counts) @ self._w_pairs))
-            sums += h @ tile.counts
-            squares += float(np.sum(h**2 @ tile.counts))
+            d += float((F @ tile.counts) @ self._w_pairs)
+            total += float(h @ tile.counts)
+            squares += float(h**2 @ tile.counts)
             if fits:
                 kept.append((slopes, h))
-        means = sums / max(self._n**2, 1)
+        mean = total / max(self._n**2, 1)
         for at, tile in enumerate(self._pairs):
             if fits:
                 slopes, h = kept[at]
             else:
-                F, slopes = self._stack.sums(rows.distances(tile), apart=self._diagonal)
+                F, slopes = self._stack.sums(rows.distances(tile))
                 h = SIGNS @ F
-            h = (2.0 * self._strength) * (h - means[:, None])
-            C = SIGNS[:, None] * h[:, None]
-            C += self._w_pairs
+            C = SIGNS[:, None] * ((2.0 * self._strength) * (h - mean))
+            C += self._w_pairs[:, None]
             C *= slopes
-            rows.add(tile, C.sum(axis=0) if groups > 1 else C[0])
-        return d + self._strength * (squares - self._n**2 * float(means @ means))
+            rows.add(tile, C)
+        return d + self._strength * (squares - self._n**2 * mean**2)
 
 
 @dataclass(frozen=True, eq=False)
 class _Tile:
-    """Pairs of rows: a block of rows with the same block, or with another one.
-
-    Attributes
-    ----------
-    rows, columns : slice
-        The blocks.
-    index : array of shape (q, p)
-        Where the pairs stand in the block of rows x columns: one row each (q = 1), or one pair
-        (s, t) each, by their q = 4 pairs of rows.
-    counts : array of shape (p,)
-        How often they count: those that have a mirror image twice.
-    """
+    """Pairs of rows: a block of rows with the same block, or with another one."""
 
     rows: slice
     columns: slice
+    #: Where the pairs stand in the block of rows x columns: one row each (q = 1), or one pair (s, t) each, by
+    #: their q = 4 pairs of rows (q, p).
     index: Indices
+    #: How often they count: those that have a mirror image twice (p,).
     counts: Array
 
 

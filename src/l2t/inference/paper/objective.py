@@ -10,8 +10,6 @@ J does not change with the scale of W nor with a rotation of its columns: ``<gra
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 import numpy.typing as npt
 
@@ -21,50 +19,13 @@ from l2t.inference.paper.discrepancy import Discrepancy
 from l2t.inference.paper.kernel_stack import KernelStack
 from l2t.inference.paper.separation import Separation
 from l2t.numerics import mean_squared_distance
-from l2t.statistics import KernelBank
+from l2t.reflection import ReflectionFunction
 from l2t.statistics.variance import paired_rows
 from l2t.typing import Array
 from l2t.validation import instance_of
 
-__all__ = ["Objective", "Reflection"]
-
-
 #: A W of which the rows see less than this share is rounding to them.
 ROUNDING = 1e-14
-
-
-class Reflection(Protocol):
-    """What the objective needs to know of a reflection function."""
-
-    @property
-    def beta(self) -> Array:
-        """The weights of the kernels (K,), none negative."""
-        ...
-
-    @property
-    def lambda_(self) -> float:
-        """The weight of Q."""
-        ...
-
-    @property
-    def mu(self) -> float:
-        """The weight of one over tau."""
-        ...
-
-    @property
-    def kernels(self) -> KernelBank:
-        """The kernels."""
-        ...
-
-    @property
-    def n_neighbors(self) -> int:
-        """The neighbours of tau."""
-        ...
-
-    @property
-    def q_mode(self) -> str:
-        """Whether Q is "full" or its diagonal alone ("diag")."""
-        ...
 
 
 class Objective:
@@ -84,19 +45,16 @@ class Objective:
 
     Examples
     --------
-    >>> from types import SimpleNamespace
     >>> from l2t.domains import Domain
     >>> pair = DomainPair(Domain([[0.0, 1.0], [2.0, 0.0]]), Domain([[1.0, 1.0], [3.0, 1.0], [0.0, 4.0]]))
-    >>> reflection = SimpleNamespace(
-    ...     beta=np.ones(33), lambda_=1.0, mu=1.0, kernels=KernelBank(), n_neighbors=5, q_mode="full"
-    ... )
+    >>> reflection = ReflectionFunction(beta=np.ones(33), lambda_=1.0, mu=1.0)
     >>> value, gradient = Objective(pair, reflection)([[1.0], [0.0]])
     >>> gradient.shape
     (2, 1)
     """
 
     def __init__(
-        self, pair: DomainPair, reflection: Reflection, random_state: int | None = 0
+        self, pair: DomainPair, reflection: ReflectionFunction, random_state: int | None = 0
     ) -> None:
         instance_of("pair", pair, DomainPair)
         if len(pair.target) < 2:
@@ -107,19 +65,13 @@ class Objective:
         self._ns = ns = len(pair.source)
         self._discrepancy: Discrepancy | None = None
         self._separation: Separation | None = None
-        beta = np.asarray(reflection.beta, dtype=np.float64)
+        beta = reflection.beta
         if not beta.any():
             return
         stack = KernelStack(reflection.kernels, beta)
         nt = len(pair.target)
-        self._discrepancy = Discrepancy(
-            ns,
-            nt,
-            paired_rows(ns, nt, random_state),
-            stack,
-            reflection.lambda_,
-            diagonal=reflection.q_mode == "diag",
-        )
+        paired = paired_rows(ns, nt, random_state)
+        self._discrepancy = Discrepancy(ns, nt, paired, stack, reflection.lambda_)
         if reflection.mu > 0:
             # Distances lose digits far from zero; an outlier moves the mean, but not the median.
             self._middle = np.median(span.target[:: 1 + nt // 16], axis=0)

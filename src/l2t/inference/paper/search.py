@@ -15,7 +15,8 @@ from l2t.reflection.plan import Plan
 from l2t.statistics import PairStatistics, pair_statistics
 from l2t.typing import AnyArray
 
-__all__ = ["Search", "search"]
+#: Larger domains are searched on so many random rows; W itself fits all rows.
+MAX_ROWS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,29 +60,14 @@ def search(
     *,
     n_labels: int | None = None,
     starts: Starts | None = None,
-    max_rows: int = 1000,
     random_state: int = 0,
 ) -> Search:
-    """Search the W of which f expects most.
+    """Search the W of which f expects most, without reading a target label.
 
-    Parameters
-    ----------
-    pair : DomainPair
-        The domains; no target label is read.
-    reflection : ReflectionFunction
-        The paper's form of f.
-    plan : Plan
-        Columns, constraint and steps.
-    n_labels : int, optional
-        The number of labels that the explanation is for.
-    starts : "all", sequence of names or algorithms, or mapping from names to W
-        Where to start beside PCA; by default TCA and GFK.
-    max_rows : int
-        Larger domains are searched on so many random rows; W itself fits all rows.
-    random_state : int
-        The seed of the pairing in Q, of base algorithms and of the rows.
+    The search starts from PCA, and from `starts` (as in `infer`): TCA and GFK by default. The seed is that of
+    the pairing in Q, of base algorithms, and of the rows that represent domains of more than 1,000.
     """
-    part = _part(pair, max_rows, random_state)
+    part = _part(pair, random_state)
     objective = Objective(part, reflection, random_state).in_span
     factors, failed = starting_points(part, plan, starts, random_state)
     values = {name: objective(V)[0] for name, V in factors.items()}
@@ -112,15 +98,15 @@ def search(
     )
 
 
-def _part(pair: DomainPair, max_rows: int, random_state: int) -> DomainPair:
-    """Return the pair with at most max_rows random rows per domain."""
-    if max(len(pair.source), len(pair.target)) <= max_rows:
+def _part(pair: DomainPair, random_state: int) -> DomainPair:
+    """Return the pair with at most 1,000 random rows per domain."""
+    if max(len(pair.source), len(pair.target)) <= MAX_ROWS:
         return pair
     rng = np.random.default_rng(random_state)
 
     def some(domain: Domain) -> Domain:
-        if len(domain) <= max_rows:
+        if len(domain) <= MAX_ROWS:
             return domain
-        return domain.take(np.sort(rng.permutation(len(domain))[:max_rows]))
+        return domain.take(np.sort(rng.permutation(len(domain))[:MAX_ROWS]))
 
     return DomainPair(some(pair.source), some(pair.target))

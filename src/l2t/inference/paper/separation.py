@@ -18,36 +18,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg.blas import dsymm
 
 from l2t.inference.paper.kernel_stack import STORED, KernelStack
 from l2t.numerics import mutual_neighbors, squared_distances
 from l2t.statistics.discriminability import BOUND, ROUNDING
-from l2t.typing import Array
-
-__all__ = ["Separation"]
-
+from l2t.typing import Array, Mask
 
 #: Pairs of rows at a time.
 CHUNK = 2**15
 
 
 class Separation:
-    """``Z -> mu / beta'tau`` for the target rows Z, which like X should lie around zero.
+    """``Z -> mu / beta'tau`` for the target rows Z.
 
-    Parameters
-    ----------
-    X : array of shape (nt, m)
-        The target rows before W.
-    eta : float
-        The mean squared distance between the domains before W.
-    stack : KernelStack
-        The kernels and beta.
-    mu : float
-        The weight of the term.
-    n_neighbors : int
-        Neighbours r; at most half of the other rows are used.
+    X (nt, m) are the target rows before W, and eta the mean squared distance between the domains there. Rows
+    should lie around zero. At most half of the other rows are neighbours.
     """
 
     def __init__(
@@ -83,7 +69,7 @@ class Separation:
 class _Pairs:
     """Pairs of rows with their weights in each kernel, those of the nearest pair being 1."""
 
-    def __init__(self, x: Array, chosen: npt.NDArray[np.bool_], stack: KernelStack) -> None:
+    def __init__(self, x: Array, chosen: Mask, stack: KernelStack) -> None:
         self._index = np.flatnonzero(chosen)
         x = x.take(self._index)
         self.nearest = float(x.min()) if x.size else 0.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -10,15 +9,14 @@ import numpy.typing as npt
 
 from l2t import algorithms as registry
 from l2t.algorithms import Algorithm
+from l2t.algorithms.base import fit_quietly
 from l2t.domains import DomainPair
-from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
+from l2t.exceptions import InvalidInputError, L2TError
 from l2t.inference.candidates import given_factors
 from l2t.inference.paper.objective import ROUNDING
 from l2t.numerics import JointSpan
 from l2t.reflection.plan import Plan
 from l2t.typing import AnyArray, Array
-
-__all__ = ["Starts", "starting_points"]
 
 Starts = str | Algorithm | Sequence[str | Algorithm] | Mapping[str, npt.ArrayLike]
 
@@ -50,9 +48,7 @@ def starting_points(
             "starts", given, n_components=u, random_state=random_state
         ):
             try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", L2TWarning)  # fewer components are fine here
-                    found[algorithm.name] = _seen(algorithm.fit(pair).W, span)
+                found[algorithm.name] = _seen(fit_quietly(algorithm, pair).W, span)
             except L2TError as error:
                 failed[algorithm.name] = str(error)
     starts = {}

@@ -1,7 +1,5 @@
 """Shared classes: source and target have the same classes, and the source's labels are for training."""
 
-from __future__ import annotations
-
 from l2t.inference.shared.inference import SharedInference, as_inference, infer_shared
 from l2t.inference.shared.task import Combination
 

@@ -30,8 +30,6 @@ from l2t.numerics import cosine_graph, mean_gap_weights, rbf_kernel, squared_dis
 from l2t.typing import AnyArray, Array
 from l2t.validation import one_of
 
-__all__ = ["CLASSIFIERS", "CrossDomainClassifier", "ManifoldClassifier", "make_classifier"]
-
 CLASSIFIERS = ("1-nn", "logistic", "manifold")
 #: Rows have length 1, so that the margin is small and the penalty must be, too.
 C = 10.0

@@ -37,8 +37,6 @@ from l2t.inference.shared.task import Combination, Task, shared_classes
 from l2t.inference.shared.ways import Decision, Linear, Way, decide, teach
 from l2t.typing import AnyArray, Array
 
-__all__ = ["CANDIDATES", "CLASSIFIERS", "LEAST_TRUST", "SharedInference", "infer_shared"]
-
 #: "means" is identity with each domain centred by its own mean, as all but "identity" are.
 CANDIDATES = ("identity", "means", "coral", "gfk", "jda")
 CLASSIFIERS = ("logistic", "manifold")

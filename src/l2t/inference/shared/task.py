@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,23 +10,13 @@ from typing import Any
 import numpy as np
 
 from l2t import algorithms as registry
+from l2t.algorithms.base import fit_quietly
 from l2t.algorithms.jda import Codes, unit_rows
 from l2t.domains import Domain, DomainPair
-from l2t.exceptions import L2TError, L2TWarning
+from l2t.exceptions import L2TError
 from l2t.inference.shared.classifiers import make_classifier
 from l2t.numerics import principal_axes, squared_distances
 from l2t.typing import AnyArray, Array
-
-__all__ = [
-    "FEW_COLUMNS",
-    "Combination",
-    "Space",
-    "Task",
-    "labelled_rows",
-    "shared_classes",
-    "smoothness",
-    "weights_sentence",
-]
 
 #: So many random rows of each domain are fitted to; all others are predicted.
 MAX_ROWS = 1200
@@ -120,7 +109,7 @@ class Task:
         rows = np.arange(0)
         for at, domain in enumerate([*sources, target]):
             last = at == len(sources)
-            known = labelled_rows(domain, default=not last)
+            known = domain.labeled_rows(default=not last)
             names = np.array([place.get(name, -1) for name in domain.classes] + [-1])
             order = np.random.default_rng(random_state).permutation(len(domain))
             drawn = np.isin(np.arange(len(domain)), order[:MAX_ROWS])
@@ -184,9 +173,7 @@ class Task:
             (made,) = registry.make_all("candidates", name, random_state=self.random_state)
             pair, axes = self._pair
             try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", L2TWarning)  # fewer components are fine here
-                    fitted = made.fit(pair)
+                fitted = fit_quietly(made, pair)
             except L2TError as error:
                 failed[name] = str(error)
                 continue
@@ -289,15 +276,9 @@ def shared_classes(sources: Sequence[Domain], target: Domain) -> tuple[tuple[Any
     return both, *(tuple(name for name in names if name not in both) for names in (ours, theirs))
 
 
-def labelled_rows(domain: Domain, *, default: bool) -> AnyArray:
-    """Return the rows whose label is known: of those marked, or else of all or none."""
-    known = np.full(len(domain), default) if domain.labeled is None else domain.labeled
-    return np.asarray(known & (domain.codes >= 0))
-
-
 def _names(domain: Domain, *, default: bool) -> list[Any]:
-    codes = np.unique(domain.codes[labelled_rows(domain, default=default)])
-    return [domain.classes[code] for code in codes]
+    codes = np.unique(domain.codes[domain.labeled_rows(default=default)])
+    return [domain.classes[code] for code in codes if code >= 0]
 
 
 def weights_sentence(sources: Sequence[Domain], weights: Sequence[float]) -> str:

@@ -24,8 +24,6 @@ from l2t.inference.shared.classifiers import C
 from l2t.inference.shared.task import Combination, Task
 from l2t.typing import Array
 
-__all__ = ["Decision", "Linear", "Way", "decide", "teach", "vote"]
-
 Way = Literal["source", "both", "target"]
 FOLDS = 3
 #: So many combinations, the first ones of the vote, are trained again with target labels.

@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from l2t import algorithms
 from l2t.algorithms import Algorithm, LatentFactors
+from l2t.algorithms.base import with_known
 from l2t.domains import DomainPair, KnownClasses
 from l2t.domains.domain import label_array
 from l2t.exceptions import InvalidInputError, L2TWarning
@@ -32,7 +33,6 @@ from l2t.inference.candidates import Wanted
 from l2t.interfaces.estimators.stacking import known_labels, split_domains
 from l2t.prediction.training import known_classes
 from l2t.reflection import ReflectionFunction
-from l2t.rehearsal.rehearsal import with_known
 
 __all__ = ["L2TTransformer"]
 
