@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import io
-import re
 import sys
 
 import numpy as np
 import pytest
 
 from l2t import infer
-from l2t.exceptions import InvalidInputError, MissingExtraError
+from l2t.exceptions import MissingExtraError
 from l2t.inference.comparison import TransferStudy
-from l2t.plots import check_figure_path, plot_explanation, plot_ratios, plot_transfer
+from l2t.plots import plot_explanation, plot_ratios, plot_transfer
 
 
 @pytest.fixture
@@ -51,16 +50,6 @@ def test_ratios_of_a_comparison():
     np.testing.assert_allclose(gfk, [1.0, 0.9])
     np.testing.assert_allclose(l2t, [1.2, 1.1])
     assert axes.get_title() == "a title"
-
-
-def test_a_path_that_no_figure_can_have(tmp_path):
-    check_figure_path(tmp_path / "a.svg")
-    for path, sentence in (
-        (tmp_path / "a.txt", "a figure must end in .png, .svg, .pdf, got 'a.txt'"),
-        (tmp_path / "no" / "a.png", f"the folder of a figure must exist, got '{tmp_path / 'no'}'"),
-    ):
-        with pytest.raises(InvalidInputError, match=f"^{re.escape(sentence)}$"):
-            check_figure_path(path)
 
 
 def test_without_matplotlib(found, monkeypatch):

@@ -143,7 +143,7 @@ class PaperMethod:
         f, bank = self.reflection, self.reflection.kernels
         parts = [
             f.beta.tolist(),
-            [f.lambda_, f.mu, f.n_neighbors],
+            [f.lambda_, f.mu, f.n_neighbors, f.q_mode],
             [bank.first, bank.last, bank.step],
             asdict(self.plan),
             self.source,

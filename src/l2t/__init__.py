@@ -46,90 +46,36 @@ if TYPE_CHECKING:
     from l2t.reflection import ReflectionFunction, learn, load_reflection
     from l2t.statistics import KernelBank, PairStatistics, pair_statistics
 
-__all__ = [
-    "Agent",
-    "Domain",
-    "DomainPair",
-    "ExperienceStore",
-    "Inference",
-    "KernelBank",
-    "L2TClassifier",
-    "L2TTransformer",
-    "Model",
-    "PairSampler",
-    "PairStatistics",
-    "Prediction",
-    "Preparation",
-    "ReflectionFunction",
-    "Suggestion",
-    "__version__",
-    "agent",
-    "algorithms",
-    "collect",
-    "domains",
-    "evaluate",
-    "exceptions",
-    "experiences",
-    "infer",
-    "inference",
-    "learn",
-    "load_model",
-    "load_reflection",
-    "normalize",
-    "open_store",
-    "pair_statistics",
-    "predict",
-    "prediction",
-    "prepare",
-    "rank_sources",
-    "read_domain",
-    "read_domains",
-    "reflection",
-    "stack_domains",
-    "testing",
-    "write_domain",
-]
+__all__ = ["Agent", "Domain", "DomainPair", "ExperienceStore", "Inference", "KernelBank"]
+__all__ += ["L2TClassifier", "L2TTransformer", "Model", "PairSampler", "PairStatistics"]
+__all__ += ["Prediction", "Preparation", "ReflectionFunction", "Suggestion", "__version__"]
+__all__ += ["agent", "algorithms", "collect", "domains", "evaluate", "exceptions", "experiences"]
+__all__ += ["infer", "inference", "learn", "load_model", "load_reflection", "normalize"]
+__all__ += ["open_store", "pair_statistics", "predict", "prediction", "prepare", "rank_sources"]
+__all__ += ["read_domain", "read_domains", "reflection", "stack_domains", "testing"]
+__all__ += ["write_domain"]
 
-_MODULES = (
-    "agent",
-    "algorithms",
-    "domains",
-    "exceptions",
-    "experiences",
-    "inference",
-    "prediction",
-    "reflection",
-    "testing",
-)
+#: Where public names live; those of `__all__` that are not here are modules.
 _HOMES = {
-    "l2t.agent": ("Agent", "Suggestion"),
-    "l2t.domains": (
-        "Domain",
-        "DomainPair",
-        "PairSampler",
-        "Preparation",
-        "normalize",
-        "prepare",
-        "read_domain",
-        "read_domains",
-        "write_domain",
-    ),
-    "l2t.experiences": ("ExperienceStore", "collect", "evaluate", "open_store"),
-    "l2t.inference": ("Inference", "infer", "rank_sources"),
-    "l2t.interfaces.estimators": ("L2TClassifier", "L2TTransformer", "stack_domains"),
-    "l2t.prediction": ("Model", "Prediction", "load_model", "predict"),
-    "l2t.reflection": ("ReflectionFunction", "learn", "load_reflection"),
-    "l2t.statistics": ("KernelBank", "PairStatistics", "pair_statistics"),
+    "l2t.agent": "Agent Suggestion",
+    "l2t.domains": "Domain DomainPair PairSampler Preparation normalize prepare "
+    "read_domain read_domains write_domain",
+    "l2t.experiences": "ExperienceStore collect evaluate open_store",
+    "l2t.inference": "Inference infer rank_sources",
+    "l2t.interfaces.estimators": "L2TClassifier L2TTransformer stack_domains",
+    "l2t.prediction": "Model Prediction load_model predict",
+    "l2t.reflection": "ReflectionFunction learn load_reflection",
+    "l2t.statistics": "KernelBank PairStatistics pair_statistics",
 }
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that `l2t --help` need not wait for numpy."""
-    if name in _MODULES:
-        return import_module(f"l2t.{name}")
     for home, names in _HOMES.items():
-        if name in names:
+        if name in names.split():
             return getattr(import_module(home), name)
+    if name in __all__:
+        return import_module(f"l2t.{name}")
     raise AttributeError(f"module 'l2t' has no attribute {name!r}")
 
 

@@ -23,20 +23,10 @@ Every message is one sentence that names the parameter, the rule and the value r
 
 from __future__ import annotations
 
-__all__ = [
-    "FileFormatError",
-    "InvalidInputError",
-    "L2TError",
-    "L2TWarning",
-    "MissingColumnError",
-    "MissingExtraError",
-    "StoreCorruptError",
-    "StoreError",
-    "StoreVersionError",
-    "UnknownAlgorithmError",
-    "UnknownRunError",
-    "UnknownSuggestionError",
-]
+__all__ = ["FileFormatError", "InvalidInputError", "L2TError", "L2TWarning"]
+__all__ += ["MissingColumnError", "MissingExtraError", "StoreCorruptError", "StoreError"]
+__all__ += ["StoreVersionError", "UnknownAlgorithmError", "UnknownRunError"]
+__all__ += ["UnknownSuggestionError"]
 
 
 class L2TError(Exception):

@@ -6,26 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.text import Text
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 __all__ = ["progress_bar"]
-
-
-class _Rate(ProgressColumn):
-    """The speed."""
-
-    def render(self, task: Task) -> Text:
-        """Return tasks per second, once they are known."""
-        return Text(f"{task.speed:.1f}/s" if task.speed else "")
 
 
 @contextmanager
@@ -33,13 +16,8 @@ def progress_bar(
     total: int | None, first: str, *, shown: bool = True
 ) -> Iterator[Callable[[str], None]]:
     """Give a function that advances the bar by one and shows what was done last."""
-    columns = (
-        TextColumn("{task.description:<24}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        _Rate(),
-        TimeRemainingColumn(),
-    )
+    description = TextColumn("{task.description:<24}")
+    columns = (description, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
     hidden = not (shown and console.is_terminal)
     with Progress(*columns, console=console, transient=True, disable=hidden) as progress:

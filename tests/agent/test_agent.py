@@ -163,9 +163,9 @@ def test_the_number_of_labels_may_turn_out_another(agent, store, unlabelled):
 def test_what_is_no_suggestion_cannot_be_told(agent, pairs):
     run = agent.observe(pairs[0], "gfk", n_labels=3)
     for unknown in (run.key, "nobody", ""):
-        with pytest.raises(UnknownSuggestionError, match="no suggestion has an id that begins"):
+        with pytest.raises(UnknownSuggestionError, match="no suggestion has the id"):
             agent.tell(unknown, 0.5, 0.6)
-        with pytest.raises(UnknownSuggestionError, match="no suggestion has an id that begins"):
+        with pytest.raises(UnknownSuggestionError, match="no suggestion has the id"):
             agent.suggestion(unknown)
 
 

@@ -36,11 +36,42 @@ def test_only_labels_that_are_known_are_used(rng):
     np.testing.assert_array_equal(KnownClasses([hidden]).X, KnownClasses([domain]).X)
 
 
+def test_draws_from_the_same_data_are_one_class(domain, rng):
+    draws = [domain.take(rng.permutation(30)[:20]) for _ in range(6)]
+    known = KnownClasses(draws)
+    assert (known.n_classes, len(known)) == (3, 30)
+    np.testing.assert_array_equal(known.weights, 1.0)
+    for code in range(3):
+        np.testing.assert_array_equal(
+            np.sort(known.X[known.codes == code], axis=0),
+            np.sort(domain.X[domain.y == code], axis=0),
+        )
+
+
+def test_one_row_in_common_does_not_make_two_classes_one(domain, rng):
+    empty = np.zeros((4, 6))  # such as a text without a known word
+    ours, theirs = (
+        Domain(np.concatenate([empty, rng.normal(size=(8, 6))]), ["a"] * 12) for _ in range(2)
+    )
+    known = KnownClasses([ours, theirs])
+    assert (known.n_classes, len(known)) == (2, 17)
+    np.testing.assert_allclose(known.weights, [0.75, 8 / 12])
+
+
+def test_classes_of_one_domain_are_never_made_one(domain):
+    coarse = Domain(domain.X, domain.y == 0)
+    known = KnownClasses([coarse, domain])
+    assert (known.n_classes, len(known)) == (2, 30)
+    finer = KnownClasses([domain.take(np.arange(15)), coarse])
+    assert finer.n_classes == 3
+
+
 def test_rows_count_once_and_single_rows_do_not_count(domain):
     once, twice = KnownClasses([domain]), KnownClasses([domain, domain])
     assert twice.n_classes == once.n_classes == 3
-    part = KnownClasses([domain.take(np.arange(15)), domain])
-    np.testing.assert_allclose(part.weights, [1, 1, 1, 0.5, 0.5, 0.5])
+    lines = Domain(domain.X, domain.y == 0)
+    other = KnownClasses([domain, lines])  # two classes in one: rows stay where they were first
+    assert (other.n_classes, len(other)) == (3, 30)
     lonely = KnownClasses([domain.take([0, 1, 2, 3])])
     assert (lonely.n_classes, len(lonely)) == (1, 2)
 

@@ -246,9 +246,8 @@ def test_candidates_classes_and_the_papers_method(files, l2t):
     assert told["predicted_improvement"] == found.predicted
     assert [each["candidate"] for each in told["candidates"]] == ["identity", "paper"]
     for wrong, hint in (
-        (("--method", "l2t", "--reflection", "default"), "--reflection is an option of"),
         (("--method", "paper", "--candidates", "gfk"), "--candidates is an option of"),
-        (("--reflection", "default", "--store", "a.db"), "--store is an option of"),
+        (("--method", "paper", "--store", "a.db"), "--store is an option of"),
     ):
         told = l2t("transfer", *sides, *wrong)
         assert told.code == 2
@@ -357,6 +356,8 @@ def test_from_a_store_to_a_function_and_its_explanation(files, tmp_path):
     arguments = [
         "explain",
         *sides,
+        "--method",
+        "paper",
         "--reflection",
         function,
         "--store",
@@ -386,7 +387,8 @@ def test_looking_into_a_store(files, tmp_path, l2t):
     assert [score["labels"] for score in shown["scores"]] == [row["labels"] for row in rows[::-1]]
     assert runner.invoke(app, ["store", "rm", store, key]).stdout == "1 run deleted\n"
     gone = l2t("store", "show", store, key)
-    assert gone == (1, "", f"l2t: no run with a key that begins with {key!r}\n")
+    sentence = f"no run has the key {key!r}, or one that begins with it"
+    assert gone == (1, "", f"l2t: sqlite:///{store}: {sentence}\n")
 
 
 def test_a_table_that_is_too_wide_is_shown_row_by_row(capsys, monkeypatch):

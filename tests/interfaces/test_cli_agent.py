@@ -137,5 +137,5 @@ def test_mistakes_are_told(files, tmp_path):
     with pytest.raises(StoreError, match="there is no store"):
         run("tell", "abc", "--store", tmp_path / "b.db", "--before", 0.5, "--after", 0.5)
     run("ask", *sides, "--store", tmp_path / "a.db")
-    with pytest.raises(UnknownSuggestionError, match="no suggestion has an id that begins with"):
+    with pytest.raises(UnknownSuggestionError, match="no suggestion has the id"):
         run("tell", "nobody", "--store", tmp_path / "a.db", "--before", 0.5, "--after", 0.5)

@@ -95,7 +95,7 @@ CONFUSED = {
     ),
     "W as csv": (
         "transfer source.csv target.csv --label digit --w-output W.csv",
-        "--w-output must be a .npy file, got 'W.csv'",
+        "a matrix must end in .npy, got 'W.csv'",
     ),
     "a picture as txt": (
         "transfer source.csv target.csv --label digit --plot z.txt",

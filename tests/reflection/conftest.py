@@ -51,6 +51,7 @@ class World:
     lambda_: float = 2.0
     mu: float = 0.5
     b: float = 0.5
+    q_mode: Any = "full"
     c: float = 0.0
     counts: tuple[int, ...] = (3, 15, 60)
     noise: float = 0.02
@@ -64,6 +65,7 @@ class World:
             self.mu,
             self.b,
             kernels=self.kernels,
+            q_mode=self.q_mode,
             c=self.c,
             label_range=(min(self.counts), max(self.counts)),
         )

@@ -12,8 +12,9 @@ from l2t.reflection import Neighbor
 from l2t.reflection.explanation import MOST_LABELS, N_NEAREST
 
 
-def test_parts_add_up(world, rng):
-    function = world.truth
+@pytest.mark.parametrize("q_mode", ["full", "diag"])
+def test_parts_add_up(world, rng, q_mode):
+    function = replace(world, q_mode=q_mode).truth
     statistics = world.statistics(rng)
     found = function.explain(statistics)
     assert sum(found.terms.values()) == pytest.approx(function.inverse(statistics), rel=1e-12)

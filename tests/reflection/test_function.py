@@ -34,6 +34,10 @@ def test_the_formula():
     assert f.predict(STATISTICS) == pytest.approx(1 / 1.1525)
 
 
+def test_the_diagonal_alone():
+    assert by_hand(q_mode="diag").terms(STATISTICS)["variance"] == pytest.approx(0.0425)
+
+
 def test_without_weights_there_is_the_bias():
     f = by_hand(beta=[0.0, 0.0], mu=0.0)
     assert f.predict(STATISTICS) == pytest.approx(2.0)
@@ -79,6 +83,7 @@ def test_numbers_of_labels_that_cannot_be(bad):
         ({"b": "0"}, "b must be a finite number, got '0'"),
         ({"n_neighbors": 0}, "n_neighbors must be a whole number of at least 1, got 0"),
         ({"n_neighbors": 2.0}, "n_neighbors must be a whole number of at least 1, got 2.0"),
+        ({"q_mode": "half"}, "q_mode must be one of full, diag, got 'half'"),
         ({"c": 0.5}, "c must be above -3 (the fewest labels) and at most 0, got 0.5"),
         ({"c": -3}, "c must be above -3 (the fewest labels) and at most 0, got -3"),
         (

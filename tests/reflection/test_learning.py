@@ -44,17 +44,19 @@ def content(function):
     return to_json(function)
 
 
+@pytest.mark.parametrize("q_mode", ["full", "diag"])
 @pytest.mark.parametrize("noise", [0.02, 0.1])
-def test_predictions_come_back(world, noise):
+def test_predictions_come_back(world, q_mode, noise):
     """Parameters are weakly identified, predictions are not (errata section 7)."""
-    known = replace(world, noise=noise)
-    function = learn(known.experiences(150))
+    known = replace(world, q_mode=q_mode, noise=noise)
+    function = learn(known.experiences(150), q_mode=q_mode)
     rng = np.random.default_rng(123)
     fresh = [known.statistics(rng) for _ in range(200)]
     true = [known.truth.predict(each) for each in fresh]
     predicted = [function.predict(each) for each in fresh]
     assert np.corrcoef(predicted, true)[0, 1] > 0.99
     np.testing.assert_allclose(predicted, true, rtol=0.1)
+    assert function.q_mode == q_mode
 
 
 def test_parameters_come_back_where_there_is_no_noise(world, quick):
@@ -252,6 +254,7 @@ def refused(sentence, *args, **options):
             {"max_labels": 0},
             "max_labels must be a whole number of at least 1, got 0",
         ),
+        ({"q_mode": "half"}, "q_mode must be one of full, diag, got 'half'"),
     ],
 )
 def test_options_that_cannot_be(world, quick, options, sentence):

@@ -58,6 +58,13 @@ def test_some_runs(world):
     assert part.kernels == table.kernels
 
 
+def test_the_diagonal_alone(world):
+    experiences = world.experiences(3)
+    Q = whole(Table(experiences, q_mode="diag"))[1]
+    expected = [np.diag(np.diag(each.statistics.Q)) for each in runs_of(experiences)]
+    np.testing.assert_array_equal(Q, expected)
+
+
 def test_a_part_of_the_bank(world):
     experiences = world.experiences(3)
     part = KernelBank(-1, 1, 1)

@@ -80,6 +80,10 @@ def test_d_and_Q_are_mean_and_variance_of_the_same_terms(rng):
     np.testing.assert_allclose(found.d, h.mean(axis=1), atol=1e-14)
     beta = rng.uniform(size=len(SMALL))
     assert beta @ found.Q @ beta == pytest.approx(np.var(beta @ h, ddof=1), rel=1e-10)
+    printed = pair_statistics(pair, W, kernels=SMALL, q_mode="diag")
+    assert beta @ printed.Q @ beta == pytest.approx(beta**2 @ np.var(h, axis=1, ddof=1), rel=1e-10)
+    np.testing.assert_array_equal(printed.d, found.d)
+    np.testing.assert_array_equal(printed.tau, found.tau)
 
 
 @pytest.mark.parametrize("step", [0.25, 0.5, 1.0, 0.3, 2.0])
@@ -185,6 +189,7 @@ def test_labels_are_not_read(rng):
             {"random_state": -1},
             "random_state must be a whole number of at least 0, got -1",
         ),
+        (np.ones((6, 2)), {"q_mode": "trace"}, "q_mode must be one of full, diag, got 'trace'"),
         (np.ones((6, 2)), {"kernels": 33}, "kernels must be a KernelBank, got int"),
     ],
 )

@@ -8,8 +8,9 @@ section 8). So every result is an experience of the same form.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,8 @@ def adopt(given: Any, name: str | None = None, *, random_state: int = 0) -> Algo
     if isinstance(given, LatentFactors):
         return _Given(name or given.algorithm, np.array(given.W))
     if hasattr(given, "transform"):
-        return Adopted(name or type(given).__name__, given)
+        details = {"transformer": " ".join(repr(given).split())}
+        return Adopted(name or type(given).__name__, partial(_transformed, given), details)
     if callable(given):
         return Adopted(name or str(getattr(given, "__name__", "function")), given)
     if isinstance(given, Algorithm):
@@ -99,22 +101,19 @@ class _Given:
 
 @dataclass(frozen=True, eq=False)
 class Adopted:
-    """A transformer or function, as the linear map of the target's rows that is closest to it."""
+    """A function from a pair to target rows, as the linear map of these rows that is closest to it."""
 
     name: str
-    given: Any
+    rows: Callable[[DomainPair], Any]
+    details: Mapping[str, Any] = field(default_factory=dict)
 
     def on(self, pair: DomainPair) -> Algorithm:
         """Return the W that it gives for a pair, which distinguishes it from others of its name."""
-        transforms = hasattr(self.given, "transform")
-        details = {"transformer": " ".join(repr(self.given).split())} if transforms else {}
-        return _Given(self.name, self.fit(pair).W, details)
+        return _Given(self.name, self.fit(pair).W, self.details)
 
     def fit(self, pair: DomainPair) -> LatentFactors:
         """Transform the target's rows, and find W."""
-        transforms = hasattr(self.given, "transform")
-        rows = _transformed(self.given, pair) if transforms else self.given(pair)
-        Zt, n_rows = np.asarray(rows, dtype=np.float64), len(pair.target)
+        Zt, n_rows = np.asarray(self.rows(pair), dtype=np.float64), len(pair.target)
         if Zt.ndim != 2 or len(Zt) != n_rows or not Zt.size or not np.isfinite(Zt).all():
             raise InvalidInputError(
                 f"{self.name} must give a finite row for each of {n_rows} target rows, "

@@ -79,16 +79,12 @@ class Agent:
         background: bool = False,
         random_state: int = 0,
     ) -> None:
-        if not isinstance(store, ExperienceStore):
-            raise InvalidInputError(
-                f"store must be an ExperienceStore, such as l2t.open_store(...), got {store!r:.80}"
-            )
         if not isinstance(reflection, ReflectionFunction | str | os.PathLike | None):
-            given = type(reflection).__name__
             raise InvalidInputError(
-                f"reflection must be a ReflectionFunction, a name, a path or None, got {given}"
+                "reflection must be a ReflectionFunction, a name, a path or None, "
+                f"got {type(reflection).__name__}"
             )
-        self.store = store
+        self.store = instance_of("store", store, ExperienceStore)
         self.refine_every = whole_number("refine_every", refine_every, least=1)
         self.explore = real_number("explore", explore, least=0, most=1)
         self.random_state = seed(random_state)
@@ -134,16 +130,14 @@ class Agent:
         instance_of("pair", pair, DomainPair)
         start = time.perf_counter()
         version, function = self._knowledge.function()
-        known = self._knowledge.classes(pair.n_features)
-        options: dict[str, Any] = {"n_labels": n_labels, "n_classes": n_classes, "known": known}
-        options["reflection"] = _with_forecast(function)
-        found = infer(pair, random_state=self.random_state, callback=callback, **options)
-        candidate = explore(pair, found, self.explore, self.random_state, **options)
+        options = self._options(pair, function, n_classes) | {"n_labels": n_labels}
+        found = infer(pair, callback=callback, **options)
+        candidate = explore(pair, found, self.explore, **options)
         reason = found.reason
         if candidate.name != found.choice:
             reason = f"{candidate.name} is tried to learn from it; otherwise: {reason}"
         W = dense_factor(pair, candidate.W)
-        params = {"version": version, "known_classes": known.n_classes}
+        params = {"version": version, "known_classes": options["known"].n_classes}
         run = unscored_run(pair, candidate.name, params, W, self.random_state, start)
         record = keep_suggestion(self.store, run, candidate, reason, found.n_labels)
         return Suggestion(**vars(record), W=np.array(W), inference=found)
@@ -277,12 +271,8 @@ class Agent:
         """
         done = []
         for pair in pairs:
-            known = self._knowledge.classes(pair.n_features)
             bare = DomainPair(pair.source, Domain(pair.target.X, name=pair.target.name))
-            n_classes = max(len(pair.target.classes), 2)
-            options: dict[str, Any] = {"n_classes": n_classes, "known": known}
-            options["reflection"] = _with_forecast(self.reflection)
-            options["random_state"] = self.random_state
+            options = self._options(pair, self.reflection, max(len(pair.target.classes), 2))
             counts: dict[str, list[int]] = {}
             for count in label_counts:
                 found = infer(bare, n_labels=count, **options)
@@ -327,6 +317,18 @@ class Agent:
     def __repr__(self) -> str:
         return f"Agent({self.store!r})"
 
+    def _options(
+        self, pair: DomainPair, function: ReflectionFunction | None, n_classes: int | None
+    ) -> dict[str, Any]:
+        """Return arguments of `infer`; where a function cannot choose, the one that ships does."""
+        chooses = function is not None and function.forecast is not None
+        return {
+            "reflection": function if chooses else None,
+            "known": self._knowledge.classes(pair.n_features),
+            "n_classes": n_classes,
+            "random_state": self.random_state,
+        }
+
     def _learn(self) -> None:
         """Refine when there are enough new runs."""
         if self._pool is None:
@@ -342,8 +344,3 @@ class Agent:
         version = self.refine()
         self._not_enough = 0 if version is not None else len(self.store.unused_runs(least))
         return version
-
-
-def _with_forecast(function: ReflectionFunction | None) -> ReflectionFunction | None:
-    """Return a function that can choose between candidates; None for the one that ships to do so."""
-    return function if function is not None and function.forecast is not None else None

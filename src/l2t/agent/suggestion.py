@@ -40,17 +40,13 @@ class Suggestion(SuggestionRecord):
     ----------
     id : str
         Its id in the store; `Agent.tell` needs no more.
-    choice : str
-        The candidate that was chosen, "identity" where it is better not to transfer; or the one that is
-        tried, where the agent explores.
-    W : array of shape (m, u)
-        Its latent factor matrix.
-    predicted, interval : float, (float, float) or None
-        The expected improvement ratio, and its 90 % prediction interval.
+    choice, W : str, array of shape (m, u)
+        The candidate that was chosen, or is tried where the agent explores ("identity": better not to
+        transfer), and its latent factor matrix.
+    predicted, interval, n_labels : float, (float, float) or None, int
+        The expected improvement ratio and its 90 % interval, at this number of labelled target rows.
     verdict, reason : {"transfer", "no-transfer"}, str
         Whether to transfer, and why, in one sentence.
-    n_labels : int
-        The number of labelled target rows that the prediction is for.
     version : int
         The version of the reflection function that was in use; 0 where there was none yet.
     inference : Inference or None

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from l2t.domains.domain import Domain
-from l2t.domains.matching import first_time, same_rows
+from l2t.domains.matching import same_classes, same_rows
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import fingerprint, principal_axes
 from l2t.typing import AnyArray, Array
@@ -48,8 +48,9 @@ class KnownSpan:
 class KnownClasses:
     """Labelled rows of one or more origins in one feature space.
 
-    Classes of different origins are never merged by name. A row that occurs twice counts once, and a class
-    of a single row does not count.
+    Classes of different origins are never merged by name, but those that have at least two rows in common
+    are one class: they were drawn from the same data. A row that occurs twice counts once, and a class of a
+    single row does not count.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ class KnownClasses:
     codes : int array of shape (n,)
         The class of each row, from 0, never falling.
     weights : array of shape (n_classes,)
-        How much each class counts: the weight of its origin, times the share of whose rows are new.
+        How much each class counts: the weight of its origin, times the share of its rows that are new there.
 
     Examples
     --------
@@ -88,17 +89,14 @@ class KnownClasses:
         X: list[AnyArray] = [np.empty((0, origins[0].X.shape[1] if origins else 0), np.float32)]
         codes: list[Codes] = [np.empty(0, dtype=np.intp)]
         weights: list[float] = []
-        seen: set[bytes] = set()
-        for origin in origins:
-            labelled = origin.codes >= 0
-            fresh = first_time(seen, origin.X, labelled)
-            weight = origin.weight * fresh.sum() / max(labelled.sum(), 1)
-            for code in np.unique(origin.codes[labelled]):
-                members = np.flatnonzero(fresh & (origin.codes == code))
-                if len(members) > 1 and weight > 0:
-                    X.append(origin.X[members])
-                    codes.append(np.full(len(members), len(weights)))
-                    weights.append(weight)
+        for parts in same_classes([(each.X, each.codes) for each in origins]):
+            weight = max(origins[each.domain].weight * each.share for each in parts)
+            members = [origins[each.domain].X[each.rows] for each in parts]
+            n = sum(map(len, members))
+            if n > 1 and weight > 0:
+                X += members
+                codes.append(np.full(n, len(weights)))
+                weights.append(weight)
         self._origins = origins
         self.X, self.codes = np.concatenate(X), np.concatenate(codes)
         self.weights = np.array(weights, dtype=np.float64)

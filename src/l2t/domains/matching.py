@@ -9,29 +9,64 @@ became ``z = (x - b) / s``. It may have been divided by its norm before or after
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import orth
 from scipy.spatial import cKDTree
 
-from l2t.typing import AnyArray, Array
+from l2t.typing import AnyArray, Array, Indices
 
 #: Unit rows closer than this are the same row, up to the rounding of float32.
 SAME_ROW = 1e-5
 
 
-def first_time(
-    seen: set[bytes], X: AnyArray, labelled: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.bool_]:
-    """Return which labelled rows were not seen before, and add them to those that were."""
-    fresh = np.zeros(len(X), dtype=bool)
-    for i in np.flatnonzero(labelled):
-        # In float32, so that a row is the same in any type that holds it.
-        key = hashlib.blake2b(X[i].astype(np.float32).data, digest_size=16).digest()
-        fresh[i] = key not in seen
-        seen.add(key)
-    return fresh
+class Part(NamedTuple):
+    """The rows that a domain gives to a class: their places, and how many of those it has there are new."""
+
+    domain: int
+    rows: Indices
+    share: float
+
+
+def same_classes(domains: Sequence[tuple[AnyArray, Indices]]) -> list[list[Part]]:
+    """Return the classes of several domains, each as the parts that it is made of; a row counts once.
+
+    Classes of two domains that have at least two rows in common are one class: both are draws from the same
+    data. Those with most rows in common come first, and two classes of one domain are never made one.
+
+    Parameters
+    ----------
+    domains : sequence of (array, int array)
+        Indices, and the class of each; rows with a negative class are left out.
+    """
+    owner: dict[bytes, tuple[int, int]] = {}
+    shared: dict[tuple[int, int, bytes], None] = {}  # a set that keeps its order
+    parts: list[Part] = []
+    for number, (X, codes) in enumerate(domains):
+        for code in np.unique(codes[codes >= 0]):
+            rows = np.flatnonzero(codes == code)
+            fresh = []
+            for i in rows.tolist():
+                # In float32, so that a row is the same in any type that holds it.
+                key = hashlib.blake2b(X[i].astype(np.float32).data, digest_size=16).digest()
+                first = owner.setdefault(key, (len(parts), i))
+                fresh.append(first == (len(parts), i))
+                if first[0] != len(parts):
+                    shared[first[0], len(parts), key] = None
+            parts.append(Part(number, rows[fresh], float(np.mean(fresh))))
+    classes = [[i] for i in range(len(parts))]
+    for (a, b), n_rows in Counter((a, b) for a, b, _ in shared).most_common():
+        ours, theirs = classes[a], classes[b]
+        of_both = {parts[i].domain for i in ours} & {parts[i].domain for i in theirs}
+        if n_rows > 1 and ours is not theirs and not of_both:
+            ours += theirs
+            for i in theirs:
+                classes[i] = ours
+    return [[parts[i] for i in each] for a, each in enumerate(classes) if each[0] == a]
 
 
 def same_rows(

@@ -27,7 +27,6 @@ __all__ = ["LABEL_COUNTS", "Accuracies", "evaluate", "improvement_ratio"]
 __all__ += ["labeled_draws", "nearest_accuracy", "rows_to_test"]
 
 Codes = npt.NDArray[np.intp]
-Scorer = Callable[[Any, Any, Any], float]
 
 #: The label counts of the paper.
 LABEL_COUNTS = (3, 15, 30, 45, 60, 75, 90, 105, 120)
@@ -39,14 +38,12 @@ MIN_TEST_ROWS = 30
 class Accuracies:
     """The `scores` of each label count and draw (counts x draws).
 
-    `left_out` are the counts that left too few rows for testing; `n_test` are the test rows of each count, in
-    the draw that has fewest.
+    `n_test` are the test rows of each count, in the draw that has fewest.
     """
 
     label_counts: tuple[int, ...]
     scores: Array
     n_test: tuple[int, ...]
-    left_out: tuple[int, ...] = ()
 
     @property
     def mean(self) -> Array:
@@ -79,7 +76,6 @@ def evaluate(
     label_counts: Sequence[int] = LABEL_COUNTS,
     n_draws: int = 10,
     classifier: Any = None,
-    scorer: Scorer | None = None,
     groups: npt.ArrayLike | None = None,
     random_state: int = 0,
 ) -> Accuracies:
@@ -92,14 +88,11 @@ def evaluate(
     codes : int array of shape (n,)
         Class codes (`Domain.codes`); -1 where a label is missing: such rows are left out.
     label_counts : sequence of int
-        How many rows are labelled. A count that leaves fewer than 30 rows for testing is left out,
-        and stands in `Accuracies.left_out`.
+        How many rows are labelled. A count that leaves fewer than 30 rows for testing is left out.
     n_draws : int
         Draws per count.
     classifier : scikit-learn classifier, optional
         Cloned and fitted to each draw; by default 1-NN, from distances computed once for all draws.
-    scorer : callable, optional
-        ``scorer(classifier, Z, codes)``, as scikit-learn makes them; by default accuracy.
     groups : int array of shape (n,), optional
         Group codes (`Domain.group_codes`): a row of the same group as a labelled one is not tested.
     random_state : int
@@ -109,8 +102,8 @@ def evaluate(
     --------
     >>> codes = np.arange(60) % 3
     >>> measured = evaluate(codes[:, None] * 1.0, codes, label_counts=(3, 15, 45))
-    >>> measured.label_counts, measured.left_out, measured.mean.tolist()
-    ((3, 15), (45,), [1.0, 1.0])
+    >>> measured.label_counts, measured.mean.tolist()
+    ((3, 15), [1.0, 1.0])
     """
     rows, codes = np.asarray(Z, dtype=np.float64), np.asarray(codes)
     if rows.ndim != 2 or codes.shape != (len(rows),) or codes.dtype.kind not in "iu":
@@ -144,10 +137,9 @@ def evaluate(
             f"got {counts} for {len(codes)} labelled rows"
             + ("" if together is None else f" in {len(np.unique(together))} groups")
         )
-    score = _scoring(rows, codes, classifier, scorer)
+    score = _scoring(rows, codes, classifier)
     scores = np.array([[score(*split) for split in splits[count]] for count in fitting])
-    left_out = tuple(count for count in counts if count not in fitting)
-    return Accuracies(fitting, scores, tuple(n_test[count] for count in fitting), left_out)
+    return Accuracies(fitting, scores, tuple(n_test[count] for count in fitting))
 
 
 def labeled_draws(
@@ -177,20 +169,14 @@ def nearest_accuracy(D: Array, codes: Codes, chosen: Codes, test: Codes) -> floa
     return float(np.mean(codes[chosen][nearest] == codes[test]))
 
 
-def _scoring(
-    Z: Array, codes: Codes, classifier: Any, scorer: Scorer | None
-) -> Callable[[Codes, Codes], float]:
+def _scoring(Z: Array, codes: Codes, classifier: Any) -> Callable[[Codes, Codes], float]:
     """Return the function (labelled rows, test rows) -> score; distances for 1-NN are computed once."""
-    if classifier is None and scorer is None:
-        return partial(nearest_accuracy, squared_distances(Z), codes)
     if classifier is None:
-        raise InvalidInputError("a scorer needs a classifier, got classifier=None")
+        return partial(nearest_accuracy, squared_distances(Z), codes)
 
     def score(chosen: Codes, test: Codes) -> float:
         fitted = clone(classifier).fit(Z[chosen], codes[chosen])
-        if scorer is None:
-            return float(fitted.score(Z[test], codes[test]))
-        return float(scorer(fitted, Z[test], codes[test]))
+        return float(fitted.score(Z[test], codes[test]))
 
     return score
 

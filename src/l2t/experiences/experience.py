@@ -20,7 +20,8 @@ from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.statistics import PairStatistics
 
-__all__ = ["Experience", "Origin", "Run", "Score", "Status", "content_key", "run_key"]
+__all__ = ["Experience", "Origin", "Run", "Score", "Status", "canonical_json", "run_key"]
+__all__ += ["sha256"]
 
 Status = Literal["done", "failed"]
 #: Who measured a run: this package, or somebody who reported its accuracies.
@@ -133,13 +134,16 @@ def run_key(
     protocol: Mapping[str, Any],
 ) -> str:
     """Return the sha256 of what determines a run: fingerprints, algorithm, parameters, seed, protocol."""
-    sides = (pair.source.fingerprint, pair.target.fingerprint)
-    return content_key(*sides, algorithm, dict(params), random_state, dict(protocol))
+    content: dict[str, Any] = {"source": pair.source.fingerprint, "target": pair.target.fingerprint}
+    content |= {"algorithm": algorithm, "params": dict(params), "random_state": random_state}
+    return sha256(canonical_json(content | {"protocol": dict(protocol)}))
 
 
-def content_key(*work: Any) -> str:
-    """Return the key of a run: `run_key` with both domains given by their fingerprints."""
-    names = ("source", "target", "algorithm", "params", "random_state", "protocol")
-    content = dict(zip(names, work, strict=True))
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+def canonical_json(content: Any) -> str:
+    """Return plain values as JSON, the same for the same content."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def sha256(text: str) -> str:
+    """Return the hash of a text."""
     return hashlib.sha256(text.encode()).hexdigest()

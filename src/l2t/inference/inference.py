@@ -144,11 +144,14 @@ def infer(
     with few_threads((len(task.source) + len(target)) * target.n_features):
         if reflection is not None and not isinstance(reflection, ReflectionFunction):
             reflection = load_reflection(reflection)
-        if method == "paper" or (reflection is not None and reflection.forecast is None):
+        forecast = Forecast.default() if reflection is None else reflection.forecast
+        if method == "paper" or (method is None and forecast is None):
             plan = plan or Plan(n_components=n_components or Plan().n_components)
             return _paper(task, reflection, plan, starts, n_labels, n_classes, random_state)
         if method not in (None, "l2t"):
             raise InvalidInputError(f"method must be 'l2t' or 'paper', got {method!r}")
+        if forecast is None:
+            raise InvalidInputError("reflection must hold a forecast, unless method is 'paper'")
         say = callback or (lambda stage: None)
         say("known")
         classes = KnownClasses(origins).without(target)
@@ -176,8 +179,6 @@ def infer(
             say("fitting")
             factors, failed = fit_candidates(algorithms, task, classes, random_state)
         say("choosing")
-        forecast = Forecast.default() if reflection is None else reflection.forecast
-        assert forecast is not None  # else the method is "paper"
         found = _choose(
             target, factors, failed, rehearsal, classes, forecast, n_components, n_labels, n_classes
         )

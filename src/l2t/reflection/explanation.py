@@ -92,11 +92,12 @@ def explain(
     """Split a prediction into its terms and kernels."""
     terms = function.terms(statistics)
     beta = function.beta
+    Q = np.diag(statistics.Q) * beta if function.q_mode == "diag" else statistics.Q @ beta
     beta_tau = beta * statistics.tau
     total = beta_tau.sum()
     by_kernel = {
         "mmd": beta * statistics.d,
-        "variance": function.lambda_ * beta * (statistics.Q @ beta),
+        "variance": function.lambda_ * beta * Q,
         # The share that a kernel has of beta'tau is its share of the term.
         "discriminant": terms["discriminant"] * (beta_tau / total if total > 0 else beta_tau),
     }

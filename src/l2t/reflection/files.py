@@ -24,6 +24,7 @@ from l2t.exceptions import FileFormatError, InvalidInputError, L2TError, L2TWarn
 from l2t.reflection.forecast import Forecast, Signs
 from l2t.reflection.function import ReflectionFunction
 from l2t.reflection.reliability import LEVELS, Kind
+from l2t.reflection.table import QMode
 from l2t.statistics import KernelBank
 
 #: The version of the file's form; a reader refuses a newer one.
@@ -53,6 +54,7 @@ class _File(Struct, forbid_unknown_fields=True):
     b: Finite
     kernels: _Bank
     n_neighbors: Count
+    q_mode: QMode
     c: Finite
     label_range: tuple[Count, Count]
     calibration: dict[Natural, Kind] | None

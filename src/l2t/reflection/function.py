@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -17,9 +17,10 @@ from l2t.exceptions import InvalidInputError
 from l2t.reflection.calibration import LabelCurve
 from l2t.reflection.forecast import Forecast
 from l2t.reflection.reliability import Kind
+from l2t.reflection.table import QMode
 from l2t.statistics import KernelBank, PairStatistics
 from l2t.typing import Array
-from l2t.validation import instance_of, real_number, whole_number
+from l2t.validation import instance_of, one_of, real_number, whole_number
 
 if TYPE_CHECKING:
     from l2t.experiences import Experience
@@ -45,6 +46,8 @@ class ReflectionFunction:
         The bank of K kernels, by default 33.
     n_neighbors : int
         The neighbours r of tau.
+    q_mode : {"full", "diag"}
+        Whether beta'Q beta has all of Q, or its diagonal alone as the paper prints it (erratum E2).
     c : float
         The label-count correction (`LabelCurve`), in (-fewest labels, 0]; 0 for none.
     label_range : (int, int)
@@ -73,6 +76,7 @@ class ReflectionFunction:
     b: float = 0.0
     kernels: KernelBank = field(default_factory=KernelBank)
     n_neighbors: int = 5
+    q_mode: QMode = "full"
     c: float = 0.0
     label_range: tuple[int, int] = (3, 120)
     calibration: Mapping[int, Kind] | None = None
@@ -96,6 +100,7 @@ class ReflectionFunction:
             object.__setattr__(self, name, real_number(name, getattr(self, name), least=least))
         r = whole_number("n_neighbors", self.n_neighbors, least=1)
         object.__setattr__(self, "n_neighbors", r)
+        one_of("q_mode", self.q_mode, get_args(QMode))
         _ = self.label_curve  # refuses a c or a range that cannot be
 
     def __repr__(self) -> str:
@@ -117,10 +122,11 @@ class ReflectionFunction:
         """Return the terms of 1/f: mmd, variance, discriminant and bias."""
         self._check(statistics)
         beta = self.beta
+        Q = np.diag(statistics.Q) * beta if self.q_mode == "diag" else statistics.Q @ beta
         beta_tau = float(beta @ statistics.tau)
         return {
             "mmd": float(beta @ statistics.d),
-            "variance": float(self.lambda_ * (beta @ (statistics.Q @ beta))),
+            "variance": float(self.lambda_ * (beta @ Q)),
             "discriminant": self.mu / beta_tau if self.mu > 0 and beta_tau > 0 else 0.0,
             "bias": self.b,
         }

@@ -28,7 +28,7 @@ from l2t.reflection.function import LEAST, ReflectionFunction, count_of
 from l2t.reflection.lesson import Lesson, Split, class_splits, pair_splits
 from l2t.reflection.loss import COMPONENTS, Settings, Solution, starts
 from l2t.reflection.reliability import Kind
-from l2t.reflection.table import Table, restated
+from l2t.reflection.table import QMode, Table, restated
 from l2t.statistics import KernelBank
 from l2t.typing import Array
 from l2t.validation import one_of, whole_number
@@ -44,6 +44,7 @@ def learn(
     kernels: KernelBank | None = None,
     n_neighbors: int | Sequence[int] | None = None,
     components: Sequence[str] = COMPONENTS,
+    q_mode: QMode = "full",
     gamma: float | Sequence[float] = (1e-2, 1e-3, 1e-4, 1e-5),
     huber: float | Sequence[float] = (0.05, 0.2),
     label_curve: bool = True,
@@ -67,6 +68,8 @@ def learn(
         default; others are recomputed from the domains and W in `store`.
     components : sequence of {"mmd", "variance", "discriminant"}
         The terms of 1/f to learn; the others stay off.
+    q_mode : {"full", "diag"}
+        All of Q, or its diagonal alone as the paper prints it.
     gamma, huber : float or sequence of float
         The weight of the regulariser and the Huber threshold; of several, the best on held-out pairs.
     label_curve : bool, default=True
@@ -99,7 +102,7 @@ def learn(
     choices: list[dict[str, Any]] = []
     given = [each for each in experiences if each.status == "done"]
     for r in _neighbors(n_neighbors):
-        table = Table(restated(given, store, n_neighbors=r), kernels=kernels)
+        table = Table(restated(given, store, n_neighbors=r), kernels=kernels, q_mode=q_mode)
         if len(table) < LEAST_EXPERIENCES:
             raise InvalidInputError(
                 f"experiences must be at least {LEAST_EXPERIENCES} of finished runs, got {len(table)}"
@@ -115,7 +118,7 @@ def learn(
                 best = trial
     assert best is not None  # there is at least one candidate, and one setting
     solution, agreement = _from_several_starts(best, n_starts, random_state)
-    function = _function(best, solution, agreement | {"choices": choices})
+    function = _function(best, solution, q_mode, agreement | {"choices": choices})
     return replace(function, forecast=Forecast.default().refined(given))
 
 
@@ -272,7 +275,9 @@ def _from_several_starts(
     return best, agreement
 
 
-def _function(trial: _Trial, solution: Solution, search: dict[str, Any]) -> ReflectionFunction:
+def _function(
+    trial: _Trial, solution: Solution, q_mode: QMode, search: dict[str, Any]
+) -> ReflectionFunction:
     lesson, settings = trial.lesson, trial.settings
     table, calibration = lesson.table, trial.calibration()
     if calibration is None:
@@ -287,6 +292,7 @@ def _function(trial: _Trial, solution: Solution, search: dict[str, Any]) -> Refl
         *solution.parameters(lesson.units),
         kernels=table.kernels,
         n_neighbors=table.n_neighbors,
+        q_mode=q_mode,
         c=lesson.curve.c,
         label_range=(lesson.curve.fewest, lesson.curve.most),
         calibration=calibration,

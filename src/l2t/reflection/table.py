@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from l2t.exceptions import InvalidInputError
 from l2t.experiences import Experience, ExperienceStore
 from l2t.statistics import KernelBank, PairStatistics, pair_statistics
 from l2t.typing import Array, Indices
+
+#: All of Q, or its diagonal alone as the paper prints it (erratum E2).
+QMode = Literal["full", "diag"]
 
 
 class Table:
@@ -27,7 +30,11 @@ class Table:
     """
 
     def __init__(
-        self, experiences: Iterable[Experience], *, kernels: KernelBank | None = None
+        self,
+        experiences: Iterable[Experience],
+        *,
+        kernels: KernelBank | None = None,
+        q_mode: QMode = "full",
     ) -> None:
         numbers: dict[str, int] = {}
         pairs: dict[tuple[str, str], int] = {}
@@ -59,6 +66,8 @@ class Table:
         )
         if not all(np.isfinite(each).all() for each in (self.d, self.Q, self.tau)):
             raise InvalidInputError("statistics must be finite, got NaN or infinity")
+        if q_mode == "diag":
+            self.Q *= np.eye(len(self.kernels))
         columns = list(zip(*rows, strict=True))
         self.run: Indices = np.array(columns[0], dtype=np.intp)
         self.n_labels: Indices = np.array(columns[1], dtype=np.intp)

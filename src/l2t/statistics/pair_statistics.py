@@ -19,7 +19,7 @@ from l2t.statistics.bank import KernelBank
 from l2t.statistics.discriminability import discriminability
 from l2t.statistics.variance import mmd, mmd_covariance, paired_rows
 from l2t.typing import Array
-from l2t.validation import instance_of, seed, whole_number
+from l2t.validation import instance_of, one_of, seed, whole_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +77,7 @@ def pair_statistics(
     kernels: KernelBank | None = None,
     n_neighbors: int = 5,
     random_state: int | None = 0,
+    q_mode: str = "full",
 ) -> PairStatistics:
     """Compute d, Q and tau of a pair under W; no label is read.
 
@@ -92,6 +93,9 @@ def pair_statistics(
         Neighbours r of tau; at most half of the other target rows are used.
     random_state : int or None
         The seed that pairs source and target rows for Q; None pairs them in the given order.
+    q_mode : "full" or "diag"
+        "diag" leaves the covariances out of Q, so that ``beta'Q beta`` is the sum that the paper prints
+        (erratum E2).
 
     Examples
     --------
@@ -105,6 +109,7 @@ def pair_statistics(
     whole_number("n_neighbors", n_neighbors, least=1)
     if random_state is not None:
         seed(random_state)
+    one_of("q_mode", q_mode, ("full", "diag"))
     if len(pair.target) < 2:
         raise InvalidInputError(f"target must have at least 2 rows, got {len(pair.target)}")
     W = np.asarray(W.W if isinstance(W, LatentFactors) else W, dtype=np.float64)
@@ -121,7 +126,7 @@ def pair_statistics(
     Q, sums = mmd_covariance(Zs[i], Zt[j], eta, bank)
     return PairStatistics(
         mmd(Zs, Zt, paired, sums, eta, bank),
-        Q,
+        Q if q_mode == "full" else np.diag(np.diag(Q)),
         discriminability(Xt, Zt, eta_0, bank, n_neighbors),
         bank,
         n_neighbors,

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from l2t.exceptions import (
 from l2t.experiences.store import database, open_store, upgrade_store, versions
 from l2t.experiences.store.rows import keep
 from tests.experiences.store.contract import assert_same_run, random_run
-from tests.experiences.store.contract.agents import version
+from tests.experiences.store.contract.agents import suggestion, version
 
 RUNS = [random_run(number) for number in range(3)]
 
@@ -125,18 +126,19 @@ def test_opening_and_listing_read_no_arrays(path):
 @pytest.mark.parametrize(
     ("statement", "word"),
     [
-        ("UPDATE l2t_runs SET params = '{}' WHERE random_state = '1'", "another key"),
-        ("UPDATE l2t_runs SET params = '{' WHERE random_state = '1'", "damaged"),
-        ("UPDATE l2t_runs SET status = 'odd' WHERE random_state = '1'", "status is 'odd'"),
+        ("UPDATE l2t_runs SET params = '{}' WHERE random_state = '1'", "were changed"),
+        ("UPDATE l2t_runs SET params = '{' WHERE random_state = '1'", "were changed"),
+        ("UPDATE l2t_runs SET status = 'odd' WHERE random_state = '1'", "were changed"),
         ("UPDATE l2t_runs SET host = 'elsewhere' WHERE random_state = '1'", "were changed"),
         ("UPDATE l2t_scores SET accuracy_after = 0.99", "it or its scores were changed"),
         ("DELETE FROM l2t_scores WHERE n_labels = 15", "it or its scores were changed"),
-        ("UPDATE l2t_runs SET kernels = '[0, 1, 3, 5]' WHERE random_state = '1'", "statistics"),
+        ("UPDATE l2t_runs SET kernels = '[0, 1, 3, 5]' WHERE random_state = '1'", "were changed"),
         ("UPDATE l2t_domains SET y_values = '[]' WHERE n_rows = 12", "labels cannot be read"),
         ("UPDATE l2t_domains SET y_values = replace(y_values, '2', '9')", "another fingerprint"),
         ("UPDATE l2t_domains SET n_classes = 99", "another fingerprint"),
         ("UPDATE l2t_arrays SET data = x'00'", "is damaged"),
         ("UPDATE l2t_functions SET content = '{'", "function 1 is damaged"),
+        ("UPDATE l2t_suggestions SET kernels = '['", "its statistics cannot be read"),
         ("INSERT INTO l2t_rehearsals VALUES ('a', '{}', '1', 0)", "rehearsal a is damaged"),
         ("DELETE FROM l2t_runs WHERE random_state = '1'", "is not used by any run"),
         ("DELETE FROM l2t_arrays", "refers to a row of l2t_arrays"),
@@ -145,6 +147,7 @@ def test_opening_and_listing_read_no_arrays(path):
 def test_check_tells_what_is_wrong(path, statement, word):
     with open_store(path) as store:
         store.add_function(version(1))
+        store.add_suggestion(suggestion("0a1b2c3d4e"), replace(RUNS[0], scores=()))
     change(path, statement)
     with open_store(path) as store:
         found = store.check()

@@ -30,16 +30,18 @@ def formula(pair, W, r, random_state=0):
     told = pair_statistics(
         pair, W, kernels=r.kernels, n_neighbors=r.n_neighbors, random_state=random_state
     )
+    Q = told.Q if r.q_mode == "full" else np.diag(np.diag(told.Q))
     tau = r.beta @ told.tau
-    return r.beta @ told.d + r.lambda_ * r.beta @ told.Q @ r.beta + (r.mu / tau if tau > 0 else 0.0)
+    return r.beta @ told.d + r.lambda_ * r.beta @ Q @ r.beta + (r.mu / tau if tau > 0 else 0.0)
 
 
+@pytest.mark.parametrize("q_mode", ["full", "diag"])
 @pytest.mark.parametrize("random_state", [0, 5, None])
 @pytest.mark.parametrize(("ns", "nt"), SIZES)
-def test_value_is_the_formula_of_the_statistics(rng, ns, nt, random_state):
+def test_value_is_the_formula_of_the_statistics(rng, ns, nt, random_state, q_mode):
     pair, W = sample(rng, ns, nt), rng.normal(size=(6, 3))
     for terms in ({}, {"lambda_": 0.0}, {"mu": 0.0}, {"lambda_": 0.0, "mu": 0.0}):
-        r = replace(WEIGHTS, **terms)
+        r = replace(WEIGHTS, q_mode=q_mode, **terms)
         value, _ = Objective(pair, r, random_state)(W)
         assert value == pytest.approx(formula(pair, W, r, random_state), rel=1e-10)
 
@@ -55,14 +57,14 @@ TERMS = {
 
 
 @pytest.mark.parametrize("term", TERMS)
+@pytest.mark.parametrize("q_mode", ["full", "diag"])
 @pytest.mark.parametrize(("ns", "nt"), SIZES)
-def test_gradient_is_that_of_central_differences(rng, ns, nt, term):
+def test_gradient_is_that_of_central_differences(rng, ns, nt, q_mode, term):
     pair, W = sample(rng, ns, nt), rng.normal(size=(6, 3))
-    objective = Objective(pair, replace(WEIGHTS, **TERMS[term]))
+    weights = replace(WEIGHTS, q_mode=q_mode, **TERMS[term])
+    objective = Objective(pair, weights)
     assert gradient_error(objective, W) < 1e-6
-    assert objective(W)[0] == pytest.approx(
-        formula(pair, W, replace(WEIGHTS, **TERMS[term])), rel=1e-10
-    )
+    assert objective(W)[0] == pytest.approx(formula(pair, W, weights), rel=1e-10)
 
 
 def test_scale_and_rotation_change_nothing(rng):
@@ -89,10 +91,11 @@ def test_the_span_is_enough(rng, m, dtype):
     assert np.linalg.norm(gradient) == pytest.approx(np.linalg.norm(slope)), "nothing outside"
 
 
+@pytest.mark.parametrize("q_mode", ["full", "diag"])
 @pytest.mark.parametrize(("ns", "nt"), [(30, 23), (20, 31), (25, 25)])
-def test_blocks_and_memory_do_not_show(rng, monkeypatch, ns, nt):
+def test_blocks_and_memory_do_not_show(rng, monkeypatch, ns, nt, q_mode):
     pair, W = sample(rng, ns, nt), rng.normal(size=(6, 3))
-    for r in (WEIGHTS, replace(WEIGHTS, lambda_=0.0)):
+    for r in (replace(WEIGHTS, q_mode=q_mode), replace(WEIGHTS, lambda_=0.0)):
         value, gradient = Objective(pair, r)(W)
         with monkeypatch.context() as small:
             small.setattr(discrepancy, "BLOCK", 7)
@@ -106,15 +109,16 @@ def test_blocks_and_memory_do_not_show(rng, monkeypatch, ns, nt):
 
 
 @pytest.mark.parametrize("largest", [0.0, 1e-3, 1.0, 50.0])
-def test_sums_over_kernels(rng, largest):
+@pytest.mark.parametrize("apart", [False, True])
+def test_sums_over_kernels(rng, largest, apart):
     """Whether the widest kernels come from the series or from exponentials."""
     bank, beta = KernelBank(), rng.uniform(size=33)
     x = largest * rng.uniform(size=(3, 20))
-    F, slopes = kernel_stack.KernelStack(bank, beta).sums(x)
+    F, slopes = kernel_stack.KernelStack(bank, beta).sums(x, apart=apart)
     rates = 2.0**-bank.exponents
     K = np.exp(-rates[:, None, None] * x)
-    np.testing.assert_allclose(F, np.tensordot(beta, K, 1), rtol=1e-10)
-    np.testing.assert_allclose(slopes, np.tensordot(beta * rates, K, 1), rtol=1e-10)
+    np.testing.assert_allclose(F.sum(axis=0), np.tensordot(beta, K, 1), rtol=1e-10)
+    np.testing.assert_allclose(slopes.sum(axis=0), np.tensordot(beta * rates, K, 1), rtol=1e-10)
 
 
 def test_without_weights_there_is_nothing(rng):

@@ -8,28 +8,20 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Column, Connection, or_, select, text, update
+from sqlalchemy import Column, Connection, select, text, update
 
 from l2t.exceptions import StoreCorruptError
-from l2t.experiences.experience import content_key
+from l2t.experiences.experience import sha256
 from l2t.experiences.records import Merged
-from l2t.experiences.store import rehearsals, schema, writing
-from l2t.experiences.store.agent_records import last_number
+from l2t.experiences.store import schema, writing
 from l2t.experiences.store.database import Database, store_errors
 from l2t.experiences.store.reading import naming, read_array, scores_of
-from l2t.experiences.store.rows import (
-    Packed,
-    Row,
-    class_count,
-    content_hash,
-    decode,
-    domain_of,
-    statistics_of,
-)
-from l2t.experiences.store.schema import arrays, domains, functions, runs, suggestions
-from l2t.experiences.store.writing import batches, present, unreferenced
+from l2t.experiences.store.records import last_number, read_suggestion
+from l2t.experiences.store.rows import Packed, Row, class_count, content_hash, decode, domain_of
+from l2t.experiences.store.schema import arrays, domains, runs, suggestions
+from l2t.experiences.store.writing import ARRAYS_OF_RUNS, batches, present, unreferenced
 
-__all__ = ["merge", "problems", "verify"]
+__all__ = ["merge", "problems"]
 
 
 def problems(connection: Connection) -> Iterator[str]:
@@ -40,13 +32,13 @@ def problems(connection: Connection) -> Iterator[str]:
                 yield f"SQLite finds the file damaged: {message.splitlines()[0]}"
         for table, _row, parent, _key in connection.execute(text("PRAGMA foreign_key_check")):
             yield f"a row of {table} refers to a row of {parent} that is missing"
-    keys = (domains.c.fingerprint, runs.c.key, suggestions.c.id, functions.c.number)
+    keys = (domains.c.fingerprint, runs.c.key, suggestions.c.id, schema.functions.c.number)
     for key in (*keys, schema.rehearsals.c.key):
         for batch in batches(connection.execute(select(key)).scalars()):
             for row in connection.execute(select(key.table).where(key.in_(batch))).all():
                 scored = connection.execute(scores_of(row.id)).all() if key.table is runs else ()
                 try:
-                    verify(connection, key, row, scored)
+                    _verify(connection, key, row, scored)
                 except StoreCorruptError as error:
                     yield f"{error}{_users(connection, row) if key.table is domains else ''}"
     for key in (arrays.c.hash, domains.c.fingerprint):
@@ -54,7 +46,7 @@ def problems(connection: Connection) -> Iterator[str]:
             yield f"{value:.12} of {key.table.name} is not used by any run or suggestion"
 
 
-def verify(connection: Connection, key: Column[Any], row: Any, scored: Sequence[Any] = ()) -> None:
+def _verify(connection: Connection, key: Column[Any], row: Any, scored: Sequence[Any] = ()) -> None:
     """Raise a StoreCorruptError unless a row, with the scores of a run, has the content of its key."""
     noun = key.table.name.removeprefix("l2t_").removesuffix("s")
     with naming(f"{noun} {row._mapping[key.name]!s:.12}"):
@@ -67,42 +59,25 @@ def verify(connection: Connection, key: Column[Any], row: Any, scored: Sequence[
             if domain.fingerprint != row.fingerprint or found != counts:
                 raise ValueError("its content has another fingerprint")
         elif key.table is schema.rehearsals:
-            rehearsals.verify_rehearsal(row)
-        elif key.table is functions:
+            json.loads(row.outcome)
+            if sha256(row.work) != row.key:
+                raise ValueError("its content has another key")
+        elif key.table is schema.functions:
             json.loads(row.content)
         elif key.table is suggestions:
-            _verify_references(connection, row)
+            read_suggestion(connection, row)
         elif key.table is runs:
-            _verify_work(row)
-            _verify_references(connection, row)
             if content_hash(row._mapping, [score._mapping for score in scored]) != row.content:
                 raise ValueError("it or its scores were changed")
-
-
-def _verify_work(row: Any) -> None:
-    work = [json.loads(getattr(row, name)) for name in ("params", "random_state", "protocol")]
-    if content_key(row.source, row.target, row.algorithm, *work) != row.key:
-        raise ValueError("its content has another key")
-    failed, known = row.status == "failed", row.status in ("done", "failed")
-    if not known or failed != bool(row.reason) or failed != (row.W is None):
-        raise ValueError(f"its status is {row.status!r:.20}, its reason {row.reason!r:.80}")
-
-
-def _verify_references(connection: Connection, row: Any) -> None:
-    array: Any = partial(read_array, connection)
-    sides = {row.source, row.target}
-    if present(connection, domains.c.fingerprint, sides) != sides:
-        raise ValueError("its source or target is missing")
-    for hash in (row.source_features, row.target_features):
-        if hash is not None:
-            json.loads(array(hash).tobytes())
-    if row.W is not None and array(row.W).ndim != 2:
-        raise ValueError("its W is no matrix")
-    statistics_of(row, array(row.statistics))
+            sides = {row.source, row.target}
+            if present(connection, domains.c.fingerprint, sides) != sides:
+                raise ValueError("its source or target is missing")
+            for name in ARRAYS_OF_RUNS:
+                read_array(connection, getattr(row, name))
 
 
 def _users(connection: Connection, domain: Any) -> str:
-    using = or_(*(side == domain.fingerprint for side in (runs.c.source, runs.c.target)))
+    using = (runs.c.source == domain.fingerprint) | (runs.c.target == domain.fingerprint)
     keys = connection.execute(select(runs.c.key).where(using)).scalars()
     return f", used by {', '.join(f'run {key:.12}' for key in keys) or 'no run'}"
 
@@ -115,15 +90,14 @@ def merge(target: Database, source: Database) -> Merged:
         adopt = last_number(new) == 0
         for key in (arrays.c.hash, domains.c.fingerprint):
             copy.table(key)
-        n_runs = 0
-        for rows in copy.missing(runs.c.key):
-            n_runs += len(writing.put_runs(new, copy.packed(rows, adopt)))
+        found = (copy.packed(rows, adopt) for rows in copy.missing(runs.c.key))
+        n_runs = sum(len(writing.put_runs(new, packed)) for packed in found)
         n_suggestions = copy.table(suggestions.c.id, run=None)
         copy.outcomes()
         copy.table(schema.collections.c.id)
         copy.table(schema.rehearsals.c.key)
         if adopt:
-            copy.table(functions.c.number)
+            copy.table(schema.functions.c.number)
         writing.delete_unreferenced(new)  # what only damaged runs refer to
     return Merged(n_runs, n_suggestions, tuple(copy.damaged))
 
@@ -142,14 +116,13 @@ class _Copy:
     def missing(self, key: Column[Any]) -> Iterator[list[Row]]:
         """Yield batches of the sound rows of a table that the target does not have."""
         keys = {row[0] for row in self.read(select(key))}
-        for batch in writing.batches(keys - writing.present(self.new, key, keys), size=50):
+        for batch in batches(keys - present(self.new, key, keys), size=50):
             sound = []
             for row in self.read(select(key.table).where(key.in_(batch))):
                 scored = self.read(scores_of(row.id)) if key.table is runs else []
                 try:
-                    verify(self.new, key, row, scored)  # what it refers to was copied before
-                    scores = {"scores": [dict(each._mapping) for each in scored]} if scored else {}
-                    sound.append(dict(row._mapping) | scores)
+                    _verify(self.new, key, row, scored)  # what it refers to was copied before
+                    sound.append(dict(row._mapping))
                 except StoreCorruptError as error:
                     self.damaged.append(str(error))
             yield sound
@@ -163,8 +136,8 @@ class _Copy:
         """Return runs with their scores; all else that they refer to was copied before."""
         packed = Packed()
         for row in rows:
-            del row["id"]
-            packed.scores[row["key"]] = row.pop("scores", [])
+            scored = self.read(scores_of(row.pop("id")))
+            packed.scores[row["key"]] = [dict(score._mapping) for score in scored]
             packed.runs[row["key"]] = row if adopt else row | {"used_for": None}
         return packed
 
@@ -172,6 +145,6 @@ class _Copy:
         """Note the runs that suggestions became in the source."""
         became = select(suggestions.c.id, suggestions.c.run).where(suggestions.c.run.is_not(None))
         for row in self.read(became):
-            if writing.present(self.new, runs.c.key, [row.run]):
+            if present(self.new, runs.c.key, [row.run]):
                 is_open = (suggestions.c.id == row.id) & suggestions.c.run.is_(None)
                 self.new.execute(update(suggestions).where(is_open).values(run=row.run))

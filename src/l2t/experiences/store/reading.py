@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from typing import Any, TypedDict, Unpack, get_args
 
-from sqlalchemy import ColumnElement, Connection, Select, func, or_, select
+from sqlalchemy import Column, ColumnElement, Connection, Select, func, or_, select
 
 from l2t.domains import Domain, DomainPair
 from l2t.exceptions import InvalidInputError, L2TError, StoreCorruptError, UnknownRunError
 from l2t.experiences.experience import Experience, Origin, Run, Status
 from l2t.experiences.store.database import Database
-from l2t.experiences.store.rows import (
-    decode,
-    domain_of,
-    experience_of,
-    microseconds,
-    run_of,
-    statistics_of,
-)
-from l2t.experiences.store.schema import arrays, domains, runs, scores
+from l2t.experiences.store.rows import decode, domain_of, experience_of, run_of, statistics_of
+from l2t.experiences.store.schema import arrays, domains, microseconds, runs, scores
 from l2t.experiences.store.writing import present
 from l2t.statistics import PairStatistics
 from l2t.typing import AnyArray
+from l2t.validation import one_of, whole_number
 
 __all__ = ["ORDERS", "Filters", "RunReader", "conditions", "matching", "naming", "read_array"]
-__all__ += ["read_run", "scores_of"]
+__all__ += ["read_run", "row_that_begins", "scores_of"]
 
 _COUNT = func.coalesce(scores.c.n_labels, 0)
 # True for every run. It leads SQLite to the index of time, in whose order the scores lie as well.
@@ -92,8 +87,7 @@ def conditions(filters: Filters) -> list[ColumnElement[bool]]:
 
 def matching(where: Sequence[ColumnElement[bool]], *columns: Any) -> Select[Any]:
     """Return the query for columns of matching experiences: a run at each number of labels, or alone."""
-    joined = runs.outerjoin(scores, runs.c.id == scores.c.run)
-    return select(*columns).select_from(joined).where(_ALL_TIMES, *where)
+    return select(*columns).select_from(runs.outerjoin(scores)).where(_ALL_TIMES, *where)
 
 
 def _several(given: Any, parameter: str, kind: type, allowed: tuple[str, ...] = ()) -> list[Any]:
@@ -120,6 +114,11 @@ class RunReader:
             if keys is None:
                 return set(connection.execute(select(runs.c.key)).scalars())
             return present(connection, runs.c.key, keys)
+
+    def key(self, beginning: str) -> str:
+        """Return the key of the only run whose key begins so."""
+        with self._database.reading() as connection:
+            return str(_run_row(connection, beginning).key)
 
     def count(self, **filters: Unpack[Filters]) -> int:
         """Return how many experiences there are; see `Filters`."""
@@ -152,11 +151,10 @@ class RunReader:
             See `Filters`.
         """
         where = conditions(filters)
-        if order not in ORDERS:
-            raise InvalidInputError(f"order must be one of {', '.join(ORDERS)}, got {order!r:.80}")
-        for name, value in (("limit", limit), ("offset", offset)):
-            if value is not None and (not isinstance(value, int) or value < 0):
-                raise InvalidInputError(f"{name} must be an integer of at least 0, got {value!r}")
+        one_of("order", order, ORDERS)
+        whole_number("offset", offset, least=0)
+        if limit is not None:
+            whole_number("limit", limit, least=0)
         tie = runs.c["key" if order == "created_at" else "id"]
         place = (ORDERS[order], tie, ORDERS["n_labels"])
         query = matching(where, runs.c.id, scores.c.n_labels).offset(offset).limit(limit)
@@ -173,7 +171,7 @@ class RunReader:
         return read()
 
     def run(self, key: str) -> Run:
-        """Return a run with both domains, W, statistics and scores."""
+        """Return a run, by its key or the beginning of it, with domains, W, statistics and scores."""
         with self._database.reading() as connection:
             row = _run_row(connection, key)
             return read_run(connection, row, connection.execute(scores_of(row.id)).all())
@@ -231,11 +229,21 @@ def naming(what: str) -> Iterator[None]:
         raise StoreCorruptError(f"{what} is damaged: {error}") from None
 
 
+def row_that_begins(
+    connection: Connection, key: Column[Any], beginning: str, unknown: type[Exception]
+) -> Any:
+    """Return the only row whose key, hexadecimal digits, is or begins with something."""
+    query = select(key.table).where(key.between(beginning, f"{beginning}g")).limit(2)
+    found = connection.execute(query).all() if re.fullmatch("[0-9a-f]+", beginning) else []
+    if len(found) != 1:
+        noun = key.table.name.removeprefix("l2t_").removesuffix("s")
+        number = f"several {noun}s have" if found else f"no {noun} has"
+        raise unknown(f"{number} the {key.name} {beginning!r:.80}, or one that begins with it")
+    return found[0]
+
+
 def _run_row(connection: Connection, key: str) -> Any:
-    row = connection.execute(select(runs).where(runs.c.key == key)).one_or_none()
-    if row is None:
-        raise UnknownRunError(f"no run has the key {key!r:.80}")
-    return row
+    return row_that_begins(connection, runs.c.key, key, UnknownRunError)
 
 
 def _side(connection: Connection, row: Any, side: str) -> Domain:

@@ -12,7 +12,6 @@ import math
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple, dataclass, field, fields
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -20,12 +19,14 @@ import numpy as np
 from l2t.domains import Domain, DomainPair
 from l2t.domains.labels import decode_labels, encode_labels
 from l2t.exceptions import InvalidInputError, StoreCorruptError
-from l2t.experiences.experience import Experience, Run, Score
+from l2t.experiences.experience import Experience, Run, Score, canonical_json, sha256
+from l2t.experiences.store.schema import microseconds, moment
 from l2t.statistics import KernelBank, PairStatistics
 from l2t.typing import AnyArray
+from l2t.validation import instance_of, real_number
 
 __all__ = ["LARGEST", "Packed", "Row", "class_count", "content_hash", "decode", "domain_of"]
-__all__ += ["experience_of", "keep", "microseconds", "moment", "pack", "run_of", "statistics_of"]
+__all__ += ["experience_of", "keep", "pack", "run_of", "statistics_of"]
 
 LARGEST = 2**30 - 2**20  #: bytes; neither SQLite nor PostgreSQL holds a larger value
 _LEVEL = 1  # features are mostly noise: higher levels take several times as long for little
@@ -65,7 +66,6 @@ def decode(row: Any) -> AnyArray:
 
 Row = dict[str, Any]
 ArrayReader = Callable[[str | None], Any]  #: from a hash to the array, and from None to None
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SCORE = tuple(each.name for each in fields(Score))
 _NO_SCORE: Row = dict.fromkeys(_SCORE[1:], math.nan)
 _TEXTS = ("algorithm", "status", "origin", "reason", "version", "host")
@@ -105,7 +105,7 @@ def content_hash(row: Mapping[Any, Any], scores: Iterable[Mapping[Any, Any]]) ->
     """Return the sha256 of the row of a run and of its scores, but for what the store adds to them."""
     kept = {name: row[name] for name in row.keys() - {"id", "content", "used_for"}}
     scored = sorted([score[name] for name in _SCORE] for score in scores)
-    return hashlib.sha256(_json([kept, scored]).encode()).hexdigest()
+    return sha256(canonical_json([kept, scored]))
 
 
 def class_count(domain: Domain) -> int:
@@ -132,9 +132,13 @@ def _domain_row(domain: Domain, arrays: dict[str, Row]) -> Row:
 
 def _run_row(run: Run, arrays: dict[str, Row]) -> Row:
     row: Row = {name: _text(getattr(run, name)) for name in _TEXTS}
-    row |= {name: _json(getattr(run, name)) for name in _JSON}
+    row |= {
+        "params": canonical_json(dict(run.params)),
+        "protocol": canonical_json(dict(run.protocol)),
+    }
+    row["random_state"] = canonical_json(run.random_state)
     row["created_at"] = microseconds(run.created_at, "created_at")
-    row["duration"] = _finite(run.duration, "duration")
+    row["duration"] = real_number("duration", run.duration)
     row["W"] = keep(run.W, "W", arrays)
     for side, domain in (("source", run.pair.source), ("target", run.pair.target)):
         row[side], row[f"{side}_name"] = domain.fingerprint, _text(domain.name)
@@ -153,7 +157,7 @@ def _score_rows(run: Run) -> list[Row]:
     if len(set(counts)) < len(counts):
         raise InvalidInputError(f"a run must have one score per number of labels, got {counts}")
     return [
-        {"n_labels": count} | {name: _finite(getattr(score, name), name) for name in _SCORE[1:]}
+        {"n_labels": count} | {name: real_number(name, getattr(score, name)) for name in _SCORE[1:]}
         for count, score in zip(counts, run.scores, strict=True)
     ]
 
@@ -208,21 +212,8 @@ def statistics_of(row: Any, stacked: AnyArray | None) -> PairStatistics | None:
         raise ValueError(f"its statistics cannot be read: {error}") from None
 
 
-def microseconds(time: datetime, parameter: str) -> int:
-    """Return a time as microseconds since 1970 (UTC)."""
-    if not isinstance(time, datetime) or time.tzinfo is None:
-        raise InvalidInputError(f"{parameter} must be a datetime with a time zone, got {time!r}")
-    return (time - _EPOCH) // timedelta(microseconds=1)
-
-
-def moment(time: int) -> datetime:
-    """Return the time of so many microseconds since 1970 (UTC)."""
-    return _EPOCH + timedelta(microseconds=time)
-
-
 def _key(run: Run) -> str:
-    if not isinstance(run, Run):
-        raise InvalidInputError(f"run must be a Run, got {type(run).__name__}")
+    instance_of("run", run, Run)
     if _text(run.algorithm) != run.algorithm:
         raise InvalidInputError(f"algorithm must be valid Unicode, got {run.algorithm!r:.80}")
     try:
@@ -232,18 +223,6 @@ def _key(run: Run) -> str:
         raise InvalidInputError(f"{what} must be plain JSON values: {error}") from None
 
 
-def _json(content: Any) -> str:
-    plain = dict(content) if isinstance(content, Mapping) else content
-    return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
 def _text(text: str) -> str:
     """Return text that every database can hold: no NUL, no unpaired surrogates."""
     return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
-
-
-def _finite(value: Any, name: str) -> float:
-    number = float(value)
-    if not math.isfinite(number):
-        raise InvalidInputError(f"{name} must be finite in a store, got {number}")
-    return number

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import Column, Double, ForeignKey, Index, Integer, String, Table, Text
 
+from l2t.exceptions import InvalidInputError
+
 __all__ = ["TRANSFER", "VERSION_TABLE", "arrays", "collections", "domains", "functions"]
-__all__ += ["metadata", "rehearsals", "runs", "scores", "suggestions"]
+__all__ += ["metadata", "microseconds", "moment", "rehearsals", "runs", "scores", "suggestions"]
 
 VERSION_TABLE = "l2t_version"
 
 metadata = sa.MetaData()
 _HASH = String(64)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _table(name: str, *columns: Column[Any], **options: Any) -> Table:
@@ -128,3 +132,15 @@ collections = _table(
     *_columns(sa.BigInteger, "started_at", "updated_at"),
     *_columns(sa.BigInteger, "ended_at", nullable=True),
 )
+
+
+def microseconds(time: datetime, parameter: str) -> int:
+    """Return a time as microseconds since 1970 (UTC)."""
+    if not isinstance(time, datetime) or time.tzinfo is None:
+        raise InvalidInputError(f"{parameter} must be a datetime with a time zone, got {time!r}")
+    return (time - _EPOCH) // timedelta(microseconds=1)
+
+
+def moment(time: int) -> datetime:
+    """Return the time of so many microseconds since 1970 (UTC)."""
+    return _EPOCH + timedelta(microseconds=time)

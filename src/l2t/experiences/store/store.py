@@ -6,19 +6,16 @@ import os
 from functools import partial
 from typing import Any, Unpack
 
-from sqlalchemy import delete, insert, select
-
 from l2t.exceptions import InvalidInputError, StoreCorruptError, StoreError
 from l2t.experiences.experience import Run
-from l2t.experiences.records import CollectionProgress, Merged
+from l2t.experiences.records import Merged
 from l2t.experiences.store.address import Address
-from l2t.experiences.store.agent_records import AgentRecords, row_of
 from l2t.experiences.store.database import Database
 from l2t.experiences.store.merging import merge, problems
 from l2t.experiences.store.reading import Filters, RunReader, conditions, matching
-from l2t.experiences.store.rehearsals import RehearsalRecords
+from l2t.experiences.store.records import RecordKeeper
 from l2t.experiences.store.rows import Packed, pack
-from l2t.experiences.store.schema import collections, runs
+from l2t.experiences.store.schema import runs
 from l2t.experiences.store.summaries import Summaries
 from l2t.experiences.store.versions import prepare
 from l2t.experiences.store.writing import delete_rows, put_runs
@@ -64,19 +61,21 @@ def upgrade_store(url: str | os.PathLike[str]) -> None:
     ExperienceStore(url, create=False, upgrade=True).close()
 
 
-class ExperienceStore(RunReader, AgentRecords, RehearsalRecords):
+class ExperienceStore(RunReader, RecordKeeper):
     """Runs with their domains, W, statistics and scores; made by `open_store`.
 
     A store can be used by many threads and processes at once, and is pickled as its URL. Each method is
-    one transaction.
+    one transaction. `version` is that of its tables, and `summaries` has counts, distributions and means over
+    all experiences.
     """
 
     def __init__(
         self, url: str | os.PathLike[str], *, create: bool = True, upgrade: bool = False
     ) -> None:
         self._database = Database(Address.of(url))
+        self.summaries = Summaries(self._database)
         try:
-            self._version = prepare(self._database, create=create, upgrade=upgrade)
+            self.version = prepare(self._database, create=create, upgrade=upgrade)
         except BaseException:
             self._database.close()
             raise
@@ -85,16 +84,6 @@ class ExperienceStore(RunReader, AgentRecords, RehearsalRecords):
     def url(self) -> str:
         """The absolute URL of the store; it may hold a password."""
         return self._database.address.url
-
-    @property
-    def version(self) -> str:
-        """The version of the store's tables."""
-        return self._version
-
-    @property
-    def summaries(self) -> Summaries:
-        """Counts, distributions and means over all experiences."""
-        return Summaries(self._database)
 
     def add(self, run: Run) -> bool:
         """Add a run with its domains, W, statistics and scores; False if the store has it."""
@@ -123,17 +112,6 @@ class ExperienceStore(RunReader, AgentRecords, RehearsalRecords):
         Versions of the agent's function are copied where there are none yet.
         """
         return merge(self._database, source._database)
-
-    def note_collection(self, progress: CollectionProgress) -> None:
-        """Replace the progress of a collection."""
-        with self._database.writing() as connection:
-            connection.execute(delete(collections).where(collections.c.id == progress.id))
-            connection.execute(insert(collections), row_of(progress))
-
-    def collections(self, *, limit: int = 20) -> list[CollectionProgress]:
-        """Return the collections that began last, the newest first."""
-        query = select(collections).order_by(collections.c.started_at.desc()).limit(limit)
-        return self._records(CollectionProgress, query)
 
     def check(self) -> list[str]:
         """Read and hash everything again, and return a sentence for everything that is wrong."""

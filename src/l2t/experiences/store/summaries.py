@@ -9,8 +9,8 @@ import numpy as np
 from sqlalchemy import Integer, cast, distinct, func, select
 
 from l2t.experiences.store.database import Database
-from l2t.experiences.store.rows import Row, microseconds, moment
-from l2t.experiences.store.schema import domains, runs, scores
+from l2t.experiences.store.rows import Row
+from l2t.experiences.store.schema import domains, microseconds, moment, runs, scores
 from l2t.typing import AnyArray
 
 __all__ = ["Summaries"]
@@ -19,7 +19,7 @@ GRAIN = 0.001  #: ratios are counted rounded to this: a quantile is exact to hal
 BIN = 0.01  #: width of the bins of histograms
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _MINUTE = 60_000_000  # microseconds
-_SCORED = scores.join(runs, runs.c.id == scores.c.run)
+_SCORED = scores.join(runs)
 
 
 class Summaries:
@@ -70,10 +70,11 @@ class Summaries:
     def gains(self) -> list[Row]:
         """Return the `mean` ratio and the `count` of experiences for each `source` and `target`, by name."""
         source, target = runs.c.source_name, runs.c.target_name
-        mean = func.avg(scores.c.improvement_ratio).label("mean")
-        query = select(
-            source.label("source"), target.label("target"), mean, func.count().label("count")
+        mean, count = (
+            func.avg(scores.c.improvement_ratio).label("mean"),
+            func.count().label("count"),
         )
+        query = select(source.label("source"), target.label("target"), mean, count)
         rows = self._rows(query.select_from(_SCORED).group_by(source, target))
         return [dict(row._mapping) for row in rows]
 

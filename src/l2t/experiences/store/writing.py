@@ -12,13 +12,13 @@ from l2t.experiences.store.database import Conflict
 from l2t.experiences.store.rows import Packed, Row
 from l2t.experiences.store.schema import arrays, domains, metadata, runs, scores
 
-__all__ = ["batches", "delete_rows", "delete_unreferenced", "insert_new", "present", "put_parts"]
-__all__ += ["put_runs", "unreferenced"]
+__all__ = ["ARRAYS_OF_RUNS", "batches", "delete_rows", "delete_unreferenced", "insert_new"]
+__all__ += ["present", "put_parts", "put_runs", "unreferenced"]
 
 T = TypeVar("T", int, str)
 _BATCH = 500  # values of one statement
 _SIDES = ("source", "target")
-_ARRAYS_OF_RUNS = ("W", "statistics", "source_features", "target_features")
+ARRAYS_OF_RUNS = ("W", "statistics", "source_features", "target_features")
 _ARRAYS_OF_DOMAINS = ("X", "y", "labeled", "groups", "prepared")
 
 
@@ -58,7 +58,7 @@ def put_parts(connection: Connection, rows: Sequence[Row], packed: Packed) -> No
     sides = _values(rows, _SIDES)
     sides -= present(connection, domains.c.fingerprint, sides)
     domain_rows = [packed.domains[side] for side in sorted(sides)]
-    hashes = _values(rows, _ARRAYS_OF_RUNS) | _values(domain_rows, _ARRAYS_OF_DOMAINS)
+    hashes = _values(rows, ARRAYS_OF_RUNS) | _values(domain_rows, _ARRAYS_OF_DOMAINS)
     hashes -= present(connection, arrays.c.hash, hashes)
     insert_new(connection, arrays, [packed.arrays[hash] for hash in sorted(hashes)])
     insert_new(connection, domains, domain_rows)

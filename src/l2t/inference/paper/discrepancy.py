@@ -14,7 +14,8 @@ the sign that F_ab has in h. With ``F' = Σ_k (beta_k / delta_k) K_k``, ``P = C 
 
 ``-4 (L - <Z, L> / eta E)``,  ``E_a = |w_a| (z_a - mean of the other domain)``,  ``<Z, E> = eta``;
 
-its second term is that of the bandwidths, which follow eta (erratum E9).
+its second term is that of the bandwidths, which follow eta (erratum E9). Where only the diagonal of Q
+counts, ``Σ_k beta_k² Q_kk`` (erratum E2), each kernel has an h of its own.
 
 Every pair of rows is met once, in tiles: a block of rows with itself, and with a block that follows.
 """
@@ -40,7 +41,8 @@ SIGNS = np.array([1.0, -1.0, -1.0, 1.0])
 class Discrepancy:
     """``Z -> beta'd + lambda beta'Q beta`` for the rows Z of the source (ns) above the target (nt).
 
-    `paired` says which source rows are paired with which target rows. At lambda = 0, Q is not computed.
+    `paired` says which source rows are paired with which target rows. At lambda = 0, Q is not computed;
+    `diagonal` leaves the covariances between kernels out of it.
     """
 
     def __init__(
@@ -50,8 +52,10 @@ class Discrepancy:
         paired: tuple[Indices, Indices],
         stack: KernelStack,
         lambda_: float,
+        *,
+        diagonal: bool,
     ) -> None:
-        self._stack = stack
+        self._stack, self._diagonal = stack, diagonal
         self._n = n = len(paired[0]) if lambda_ > 0 and len(paired[0]) > 1 else 0
         self._strength = lambda_ / max(n * n - 1, 1)
         # Rows without a partner come first, then the pairs: s_1, t_1, s_2, t_2 ...
@@ -62,7 +66,7 @@ class Discrepancy:
         self._w = np.where(source, 1.0 / ns, -1.0 / nt)
         self._means = np.abs(self._w) * [source, ~source]  # times Z: the mean of each domain
         self._other = source.astype(np.intp)
-        self._w_pairs = np.outer([1.0 / ns, -1.0 / nt], [1.0 / ns, -1.0 / nt]).ravel()
+        self._w_pairs = np.outer([1.0 / ns, -1.0 / nt], [1.0 / ns, -1.0 / nt]).reshape(4, 1)
         self._alone = list(_tiles(0, len(alone), ns + nt, 1))
         self._pairs = list(_tiles(len(alone), ns + nt, ns + nt, 2))
 
@@ -81,36 +85,38 @@ class Discrepancy:
         """Add the pairs of rows with one that has no partner, and return their part of beta'd."""
         d = 0.0
         for tile in self._alone:
-            F, slopes = self._stack.sums(rows.distances(tile))
+            F, slopes = self._stack.sums(rows.distances(tile), apart=False)
             weights = np.outer(self._w[tile.rows], self._w[tile.columns]).take(tile.index)
-            d += float((F * weights)[0] @ tile.counts)
-            rows.add(tile, slopes * weights)
+            d += float((F[0] * weights)[0] @ tile.counts)
+            rows.add(tile, slopes[0] * weights)
         return d
 
     def _add_pairs(self, rows: _Rows) -> float:
         """Add the pairs of pairs, and return their part of beta'd and lambda beta'Q beta."""
-        fits = 8 * sum(5 * len(tile.counts) for tile in self._pairs) <= STORED
-        kept, d, squares, total = [], 0.0, 0.0, 0.0
+        groups = len(self._stack) if self._diagonal else 1
+        fits = 8 * groups * sum(5 * len(tile.counts) for tile in self._pairs) <= STORED
+        kept, d, squares, sums = [], 0.0, 0.0, np.zeros(groups)
         for tile in self._pairs:
-            F, slopes = self._stack.sums(rows.distances(tile))
+            F, slopes = self._stack.sums(rows.distances(tile), apart=self._diagonal)
             h = SIGNS @ F
-            d += float((F @ tile.counts) @ self._w_pairs)
-            total += float(h @ tile.counts)
-            squares += float(h**2 @ tile.counts)
+            d += float(np.sum((F @ tile.counts) @ self._w_pairs))
+            sums += h @ tile.counts
+            squares += float(np.sum(h**2 @ tile.counts))
             if fits:
                 kept.append((slopes, h))
-        mean = total / max(self._n**2, 1)
+        means = sums / max(self._n**2, 1)
         for at, tile in enumerate(self._pairs):
             if fits:
                 slopes, h = kept[at]
             else:
-                F, slopes = self._stack.sums(rows.distances(tile))
+                F, slopes = self._stack.sums(rows.distances(tile), apart=self._diagonal)
                 h = SIGNS @ F
-            C = SIGNS[:, None] * ((2.0 * self._strength) * (h - mean))
-            C += self._w_pairs[:, None]
+            h = (2.0 * self._strength) * (h - means[:, None])
+            C = SIGNS[:, None] * h[:, None]
+            C += self._w_pairs
             C *= slopes
-            rows.add(tile, C)
-        return d + self._strength * (squares - self._n**2 * mean**2)
+            rows.add(tile, C.sum(axis=0) if groups > 1 else C[0])
+        return d + self._strength * (squares - self._n**2 * float(means @ means))
 
 
 @dataclass(frozen=True, eq=False)

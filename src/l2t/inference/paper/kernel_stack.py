@@ -50,20 +50,23 @@ class KernelStack:
         """Return the kernels (k, p) of distances x (p,)."""
         return _Memory(self.rates, self._octave, x.size, np.inf).fill(x)
 
-    def sums(self, x: Array) -> tuple[Array, Array]:
-        """Return ``Σ beta K`` and ``Σ beta rate K`` of distances x of any shape."""
-        flat = x.reshape(-1)
+    def sums(self, x: Array, *, apart: bool) -> tuple[Array, Array]:
+        """Return ``Σ beta K`` and ``Σ beta rate K``, as (1, *shape of x) or each kernel apart (k, ...)."""
+        flat, shape = x.reshape(-1), (len(self) if apart else 1, *x.shape)
         weights = np.stack([self.beta, self.beta * self.rates])
-        found = np.empty((2, flat.size))
+        found = np.empty((2, shape[0], flat.size))
         largest, memory = float(flat.max(initial=0.0)), None
         for at in range(0, flat.size, CHUNK):
             part = flat[at : at + CHUNK]
             if memory is None or len(part) < CHUNK:
                 memory = _Memory(self.rates, self._octave, len(part), largest)
-            K = memory.fill(part)
-            for row, sums in zip(weights, found, strict=True):
-                np.dot(row, K, out=sums[at : at + CHUNK])
-        return found[0].reshape(x.shape), found[1].reshape(x.shape)
+            K, into = memory.fill(part), found[..., at : at + CHUNK]
+            if apart:
+                np.multiply(weights[:, :, None], K, out=into)
+            else:
+                for row, sums in zip(weights, into, strict=True):
+                    np.dot(row, K, out=sums[0])
+        return found[0].reshape(shape), found[1].reshape(shape)
 
 
 class _Memory:

@@ -71,7 +71,10 @@ class Objective:
         stack = KernelStack(reflection.kernels, beta)
         nt = len(pair.target)
         paired = paired_rows(ns, nt, random_state)
-        self._discrepancy = Discrepancy(ns, nt, paired, stack, reflection.lambda_)
+        diagonal = reflection.q_mode == "diag"
+        self._discrepancy = Discrepancy(
+            ns, nt, paired, stack, reflection.lambda_, diagonal=diagonal
+        )
         if reflection.mu > 0:
             # Distances lose digits far from zero; an outlier moves the mean, but not the median.
             self._middle = np.median(span.target[:: 1 + nt // 16], axis=0)

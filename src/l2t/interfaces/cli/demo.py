@@ -5,16 +5,12 @@ from __future__ import annotations
 import base64
 import io
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 from l2t._version import __version__
 from l2t.algorithms import PAPER
@@ -63,7 +59,8 @@ def run_demo(
     tests = wide_pairs(n_pairs, 2 * seed + 1)
     study = measure_demo(tests, function, n_jobs=jobs, progress=not quiet)
     if format is Format.table:
-        Console(highlight=False).print(_table(study))
+        print("Improvement ratio by number of labelled target rows (± standard error)")
+        show_rows(_table(study), format)
         print(
             f"{n_pairs} new pairs, UCI digits <-> MNIST: the source has seven digits of one kind, the\n"
             "target the other three of the other kind. A ratio above 1 means that the transfer helped;\n"
@@ -128,40 +125,30 @@ def demo_rows(study: TransferStudy) -> list[dict[str, Any]]:
     """Return one row per method and number of labels."""
     return [
         {"method": name.lower(), "labels": count, "ratio": mean, "standard_error": error}
-        for name, ratios in _methods(study)
-        for count, mean, error in _cells(study, ratios)
+        for name, ratios in _methods(study).items()
+        for count, mean, error in zip(study.label_counts, *_moments(study, ratios), strict=True)
     ]
 
 
-def _methods(study: TransferStudy) -> list[tuple[str, Array]]:
+def _methods(study: TransferStudy) -> dict[str, Array]:
     """Return the ratios of every method by its name."""
-    return [*zip(study.names, study.base, strict=True), ("L2T", study.l2t)]
+    return dict(zip((*study.names, "L2T"), (*study.base, study.l2t), strict=True))
 
 
-def _cells(study: TransferStudy, ratios: Any) -> Iterator[tuple[int, float, float]]:
-    """Return the number of labels, the mean ratio and its standard error."""
-    measured = study.mean(ratios).tolist(), study.standard_error(ratios).tolist()
-    return zip(study.label_counts, *measured, strict=True)
+def _moments(study: TransferStudy, ratios: Array) -> tuple[list[float], list[float]]:
+    """Return the mean ratio and its standard error at each number of labels."""
+    return study.mean(ratios).tolist(), study.standard_error(ratios).tolist()
 
 
-def _table(study: TransferStudy) -> Table:
-    title = "Improvement ratio by number of labelled target rows (± standard error)"
-    table = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("")
-    for count in study.label_counts:
-        table.add_column(str(count), justify="right", no_wrap=True)
-    rows = _methods(study)
-    table.add_row("no transfer", *("1.000" for _ in study.label_counts))
-    best = np.max([study.mean(ratios) for _, ratios in rows], axis=0)
-    for name, ratios in rows:
-        if name == "L2T":
-            table.add_section()
-        cells = zip(_cells(study, ratios), best, strict=True)
-        shown = ((f"[bold]{m:.3f}[/]" if m == top else f"{m:.3f}", e) for (_, m, e), top in cells)
-        table.add_row(name, *(f"{mean}±{f'{error:.2f}'.lstrip('0')}" for mean, error in shown))
-    table.add_section()
-    table.add_row("1.000 means", *(f"{100 * a:.1f} %" for a in study.mean(study.original)))
-    return table
+def _table(study: TransferStudy) -> list[dict[str, str]]:
+    """Return one row per method, with a column per number of labels."""
+    cells = {"no transfer": ["1.000" for _ in study.label_counts]}
+    for name, ratios in _methods(study).items():
+        moments = zip(*_moments(study, ratios), strict=True)
+        cells[name] = [f"{mean:.3f}±{error:.2f}".replace("±0", "±") for mean, error in moments]
+    cells["1.000 means"] = [f"{100 * a:.1f} %" for a in study.mean(study.original)]
+    columns = ("", *map(str, study.label_counts))
+    return [dict(zip(columns, (name, *row), strict=True)) for name, row in cells.items()]
 
 
 def _write_report(
@@ -174,7 +161,7 @@ def _write_report(
     search = infer(pair, function, n_labels=FEW, method="paper").search
     assert search is not None  # it is the paper's method
     accuracies = measured(pair.target, found)
-    means = {name: study.mean(ratios).tolist() for name, ratios in _methods(study)}
+    means = {name: study.mean(ratios).tolist() for name, ratios in _methods(study).items()}
     bases = {name: means[name][0] for name in study.names if name != "paper"}
     loader = PackageLoader("l2t.interfaces.cli")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)

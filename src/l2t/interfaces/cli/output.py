@@ -19,6 +19,7 @@ _ATTRIBUTES |= {"labels": "n_labels", "before": "accuracy_before", "after": "acc
 _ATTRIBUTES |= {"error_before": "standard_error_before", "error_after": "standard_error_after"}
 _ATTRIBUTES |= {"ratio": "improvement_ratio", "runs": "n_runs", "judged_on": "n_judged"}
 _ATTRIBUTES |= {"error_of_incumbent": "incumbent_error", "created": "created_at"}
+_ATTRIBUTES |= {"run": "key", "seed": "random_state", "seconds": "duration"}
 
 
 class Format(StrEnum):
@@ -30,15 +31,15 @@ class Format(StrEnum):
 
 
 def picked(item: Any, columns: str) -> dict[str, Any]:
-    """Return attributes of a stored object by the names of columns; None for NaN, and dates as text."""
+    """Return attributes of a stored object by the names of columns; None for NaN and "", dates as text."""
     row = {name: getattr(item, _ATTRIBUTES.get(name, name)) for name in columns.split()}
     if "created" in row:
         row["created"] = row["created"].isoformat(timespec="seconds")
-    return {name: None if value != value else value for name, value in row.items()}
+    return {name: None if value != value or value == "" else value for name, value in row.items()}
 
 
 def say(text: str, quiet: bool) -> None:
-    """Tell how things go, on standard error."""
+    """Print a note to standard error."""
     if not quiet:
         typer.echo(text, err=True)
 
@@ -61,7 +62,7 @@ def show_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> None:
             side: Literal["left", "right"] = "right" if numbers else "left"
             table.add_column(name.replace("_", " "), justify=side)
         for row in rows:
-            table.add_row(*(_told(value) for value in row.values()))
+            table.add_row(*(_cell(value) for value in row.values()))
         if _console(width=10**6).measure(table).minimum <= _console().width:
             _console().print(table)
             return
@@ -83,7 +84,7 @@ def show_record(record: Mapping[str, Any], format: Format) -> None:
         table.add_column(no_wrap=True, style="cyan")
         table.add_column(overflow="fold")
         for name, value in record.items():
-            table.add_row(name.replace("_", " "), _told(value))
+            table.add_row(name.replace("_", " "), _cell(value))
         _console().print(table)
 
 
@@ -101,7 +102,7 @@ def _console(width: int | None = None) -> Any:
     return Console(markup=False, emoji=False, highlight=False, width=width)
 
 
-def _told(value: Any) -> str:
+def _cell(value: Any) -> str:
     if value is None:
         return "–"
     if isinstance(value, float):

@@ -15,12 +15,12 @@ from l2t.exceptions import InvalidInputError
 from l2t.experiences import open_store
 from l2t.experiences.store.address import Address
 from l2t.interfaces.cli.output import say
-from l2t.plots import check_figure_path
 
 __all__ = ["check_outputs", "free_path", "known_classes", "read_features", "read_files"]
 __all__ += ["read_pair", "say_prepared", "shown_url"]
 
 _FORMATS = {"domain": ("npz", "csv", "parquet"), "table": ("csv", "parquet")}
+_ENDINGS = {"figure": (".png", ".svg", ".pdf"), "matrix": (".npy",)}
 
 
 def check_outputs(
@@ -47,11 +47,11 @@ def check_outputs(
             raise InvalidInputError(
                 f"an output must be a new file unless you add --force, got {str(output)!r}, which exists"
             )
-        if kind == "matrix" and output.suffix != ".npy":
-            raise InvalidInputError(f"--w-output must be a .npy file, got {str(output)!r}")
+        endings = _ENDINGS.get(kind)
+        if endings is not None and output.suffix.lower() not in endings:
+            must = f"a {kind} must end in {', '.join(endings)}"
+            raise InvalidInputError(f"{must}, got {output.name!r}")
         check_writable(output, _FORMATS.get(kind))
-        if kind == "figure":
-            check_figure_path(output)
         kept.add(place)
 
 

@@ -8,25 +8,21 @@ from typing import Annotated
 
 import typer
 
+import l2t
 from l2t.exceptions import InvalidInputError
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, named, number
 from l2t.interfaces.cli.output import Format, picked, say, show_record, show_rows
 
-Store = Annotated[
-    str,
-    typer.Option("--store", help="The agent's store: a file or a URL; the first ask creates it."),
-]
-
 
 @app.command(short_help="What to transfer, from an agent that learns from the outcomes.")
 @options.reads_files()
 def ask(
-    source: Annotated[Path, argument("SOURCE", "File of the source domain.")],
-    target: Annotated[Path, argument("TARGET", "File of the target domain.")],
-    url: Store = "experiences.db",
-    output: Annotated[Path | None, file("Write the transformed target.", "--output", "-o")] = None,
+    source: options.Source,
+    target: options.Target,
+    url: options.Store = "experiences.db",
+    output: options.Output = None,
     *,
     reading: options.Reading,
     labels: options.Labels = None,
@@ -46,16 +42,14 @@ def ask(
     and with it on the same test rows, and report them: `l2t tell ID --before 0.61 --after 0.68`. The agent
     learns from these outcomes, and from the labels of earlier targets in its store.
     """
-    from l2t.agent import Agent
-    from l2t.experiences import open_store
     from l2t.interfaces.cli import results
     from l2t.interfaces.cli.reading import check_outputs, read_pair, say_prepared, shown_url
 
     check_outputs((output, "domain"), inputs=[source, target], store=url, force=force)
     tables, prepared = read_pair(source, target, reading=reading, how=normalize, quiet=quiet)
     pair = prepared.pair
-    with open_store(url) as store:
-        agent = Agent(store, explore=explore, random_state=seed)
+    with l2t.open_store(url) as store:
+        agent = l2t.Agent(store, explore=explore, random_state=seed)
         found = agent.ask(pair, labels, n_classes=classes)
     say_prepared(prepared, normalize, quiet)
     record = {"id": found.id, **results.expectation(source, target, pair, found)}
@@ -79,18 +73,13 @@ def tell(
     id: Annotated[str, argument("ID", "The suggestion's id, or its beginning.")],
     before: Annotated[float, typer.Option(help="Accuracy without the transfer, 0 to 1.")],
     after: Annotated[float, typer.Option(help="Accuracy on the same rows with it, 0 to 1.")],
-    url: Store = "experiences.db",
-    labels: Annotated[
-        int | None, number("How many labels you had, if other than 'l2t ask' assumed.")
-    ] = None,
+    url: options.Store = "experiences.db",
+    labels: Annotated[int | None, number("Labels you had, if other than 'ask' assumed.")] = None,
     format: options.As = Format.table,
 ) -> None:
     """Report the outcome of a suggestion to the agent, which learns from it."""
-    from l2t.agent import Agent
-    from l2t.experiences import open_store
-
-    with open_store(url, create=False) as store:
-        agent = Agent(store, reflection=None)
+    with l2t.open_store(url, create=False) as store:
+        agent = l2t.Agent(store, reflection=None)
         (score,) = agent.tell(id, before, after, labels).scores
         suggestion = store.suggestion(id)
         record = {
@@ -106,14 +95,12 @@ def tell(
 
 @app.command(short_help="The suggestions whose outcome is open.")
 def suggestions(
-    url: Store = "experiences.db",
+    url: options.Store = "experiences.db",
     delete: Annotated[str | None, named("Delete this suggestion first.", metavar="ID")] = None,
     format: options.As = Format.table,
 ) -> None:
     """List the suggestions whose outcome has not been reported yet, the newest first."""
-    from l2t.experiences import open_store
-
-    with open_store(url, create=False) as store:
+    with l2t.open_store(url, create=False) as store:
         if delete is not None:
             store.delete_suggestion(delete)
         columns = "id source target choice labels predicted verdict created"
@@ -123,20 +110,18 @@ def suggestions(
 
 @app.command(short_help="The versions of the agent's reflection function.")
 def versions(
-    url: Store = "experiences.db",
+    url: options.Store = "experiences.db",
     go_back: Annotated[int | None, number("Put this version into use again.")] = None,
     save: Annotated[Path | None, file("Write the version in use to this JSON file.")] = None,
     force: options.Force = False,
     format: options.As = Format.table,
 ) -> None:
     """List every version of the agent's reflection function, and which took over from which."""
-    from l2t.agent import Agent
-    from l2t.experiences import open_store
     from l2t.interfaces.cli.reading import check_outputs
 
     check_outputs((save, "function"), store=url, force=force)
-    with open_store(url, create=False) as store:
-        agent = Agent(store, reflection=None)
+    with l2t.open_store(url, create=False) as store:
+        agent = l2t.Agent(store, reflection=None)
         if go_back is not None:
             agent.go_back(go_back)
         in_use, function = agent.version, agent.reflection

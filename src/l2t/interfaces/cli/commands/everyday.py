@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+import l2t
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, number
 from l2t.interfaces.cli.output import Format, say, show_record, show_rows
-
-if TYPE_CHECKING:
-    from l2t.domains import DomainPair
-    from l2t.inference import Inference
 
 NO_LABELS = (
     "has no labels, so L2T can neither rehearse on its classes nor see which features tell classes "
     "apart: the source adds nothing. Name the column of its labels with --label, or a store of labelled "
     "targets with --store"
 )
-Source = Annotated[Path, argument("SOURCE", "File of the larger domain to learn from.")]
-Target = Annotated[Path, argument("TARGET", "File of the domain with few labels or none.")]
 
 
 @app.command(short_help="The whole story on handwritten digits, in about a minute.")
@@ -31,7 +26,7 @@ def demo(
     pairs: Annotated[int, number("How many new pairs to test on.", least=2)] = 8,
     seed: options.Seed = 0,
     jobs: options.Jobs = 2,
-    plot: Annotated[Path | None, file("Draw the ratios (.png, .svg or .pdf).")] = None,
+    plot: options.Plot = None,
     report: Annotated[Path, file("The page with pictures to write.")] = Path("demo.html"),
     force: options.Force = False,
     format: options.As = Format.table,
@@ -55,24 +50,22 @@ def demo(
 @options.reads_files()
 def transfer(
     context: typer.Context,
-    source: Source,
-    target: Target,
-    output: Annotated[Path | None, file("Write the transformed target.", "--output", "-o")] = None,
+    source: options.Source,
+    target: options.Target,
+    output: options.Output = None,
     *,
     reading: options.Reading,
     labels: options.Labels = None,
     classes: options.Classes = None,
     candidates: options.Candidates = None,
     store: options.KnownStore = None,
-    method: options.How = None,
+    method: options.How = "l2t",
     reflection: options.Reflection = None,
     components: Annotated[int | None, number("Columns of the output, at most.")] = None,
     normalize: options.Normalize = "auto",
     source_output: Annotated[Path | None, file("Write the transformed source.")] = None,
     w_output: Annotated[Path | None, file("Write the matrix of the transfer (.npy).")] = None,
-    plot: Annotated[
-        Path | None, file("Draw both domains before and after (.png, .svg or .pdf).")
-    ] = None,
+    plot: options.Plot = None,
     force: options.Force = False,
     seed: options.Seed = 0,
     format: options.As = Format.table,
@@ -90,13 +83,13 @@ def transfer(
     weighed as evidence. Where every row of the target has a label, they are only used to measure the
     improvement (with --labels N), unless --labeled names the column that says which of them you have.
     """
-    from l2t.inference import infer
     from l2t.interfaces.cli import results
     from l2t.interfaces.cli.reading import check_outputs, known_classes, read_pair, say_prepared
     from l2t.progress import progress_bar
 
+    options.check_method(method, candidates=candidates, store=store)
     wanted = options.inference_options(context) | {
-        "method": options.chosen_method(method, reflection, candidates=candidates, store=store),
+        "method": method,
         "reflection": reflection,
         "n_components": components,
     }
@@ -110,7 +103,7 @@ def transfer(
     if pair.source.y is None and not (known and known.n_classes):
         say(f"note: {source} {NO_LABELS}", quiet)
     with progress_bar(4, "", shown=not quiet) as advance:
-        found = infer(pair, known=known, callback=advance, **wanted)
+        found = l2t.infer(pair, known=known, callback=advance, **wanted)
     say_prepared(prepared, normalize, quiet)
     record = results.expectation(source, target, pair, found) | results.measured(pair.target, found)
     if format is Format.table:
@@ -130,7 +123,7 @@ def transfer(
 @options.reads_files()
 def rank(
     context: typer.Context,
-    target: Annotated[Path, argument("TARGET", "File of the target domain.")],
+    target: options.Target,
     sources: Annotated[list[Path], argument("SOURCE", "Files of source domains.")],
     *,
     reading: options.Reading,
@@ -148,17 +141,14 @@ def rank(
     The target comes first, then the sources. A source that adds 1.05 should multiply the accuracy by 1.05,
     compared with the best transfer that needs no source. 'predicted' is the accuracy ratio over no transfer.
     """
-    from l2t.domains import normalize as scaled
-    from l2t.domains import prepare
-    from l2t.inference import rank_sources
     from l2t.interfaces.cli.reading import free_path, known_classes, read_files, say_prepared
     from l2t.reflection.calibration import finite_interval
 
     tables = read_files([*sources, target], reading, quiet)
-    prepared = prepare(tables[0].domain, tables[-1].domain, normalize)
-    *read, last = (scaled(table.domain, prepared.how) for table in tables)
+    prepared = l2t.prepare(tables[0].domain, tables[-1].domain, normalize)
+    *read, last = (l2t.normalize(table.domain, prepared.how) for table in tables)
     known = known_classes(store, last.n_features, quiet)
-    ranked = rank_sources(last, read, known=known, **options.inference_options(context))
+    ranked = l2t.rank_sources(last, read, known=known, **options.inference_options(context))
     say_prepared(prepared, normalize, quiet)
     rows: list[dict[str, Any]] = []
     for place, each in enumerate(ranked, start=1):
@@ -183,7 +173,7 @@ def rank(
 
 
 def _write_others(
-    pair: DomainPair, found: Inference, matrix: Path | None, plot: Path | None, quiet: bool
+    pair: l2t.DomainPair, found: l2t.Inference, matrix: Path | None, plot: Path | None, quiet: bool
 ) -> None:
     """Write the matrix of the transfer, and draw both domains."""
     import numpy as np

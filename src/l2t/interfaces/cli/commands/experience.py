@@ -6,19 +6,19 @@ import re
 import shlex
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+import l2t
 from l2t.exceptions import InvalidInputError
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
-from l2t.interfaces.cli.commands.options import argument, file, named, number
+from l2t.interfaces.cli.commands.options import argument, file, flag, named, number
 from l2t.interfaces.cli.output import Format, say, show_record, show_sentence
 from l2t.interfaces.cli.settings import write_settings
 
-if TYPE_CHECKING:
-    from l2t.domains import Domain, PairSampler
+_FUNCTION = Path("reflection.json")
 
 
 @app.command(short_help="Run algorithms on pairs from two files, and keep every experience.")
@@ -27,26 +27,19 @@ def collect(
     context: typer.Context,
     source: Annotated[Path, argument("SOURCE", "File of the source domain, with labels.")],
     target: Annotated[Path, argument("TARGET", "File of the target domain, with labels.")],
-    store: Annotated[
-        str, named("Where to keep experiences: a .db file or a URL.", metavar="STORE")
-    ] = "experiences.db",
+    store: options.Store = "experiences.db",
     pairs: Annotated[int, number("How many pairs to draw.")] = 100,
     classes: Annotated[int, number("Classes of each domain in a pair.")] = 3,
     per_class: Annotated[int, number("Rows per class, at most.")] = 80,
     *,
     reading: options.Reading,
     normalize: options.Normalize = "rows",
-    algorithms: Annotated[
-        str, named("Algorithms, with commas between them; or 'all'.", metavar="NAMES")
-    ] = "all",
-    one_per_pair: Annotated[
-        bool, typer.Option("--one-per-pair", help="One random algorithm per pair, as in the paper.")
-    ] = False,
+    algorithms: Annotated[str, named("Names with commas between them.", metavar="NAMES")] = "all",
+    one_per_pair: Annotated[bool, flag("One random algorithm per pair.", "--one-per-pair")] = False,
     components: Annotated[int, number("Components of each W.")] = 20,
     jobs: options.Jobs = 1,
     cluster: Annotated[
-        str | None,
-        named("A Dask scheduler to work on, such as tcp://host:8786.", metavar="ADDRESS"),
+        str | None, named("A Dask scheduler, such as tcp://host:8786.", metavar="ADDRESS")
     ] = None,
     seed: options.Seed = 0,
     config: options.Config = None,
@@ -58,11 +51,9 @@ def collect(
     Stopped at any moment, the same command resumes where it was: nothing is done twice. The settings of the
     run are written beside the store (experiences.db: experiences.toml), and --config repeats it.
     """
-    from l2t.domains import PairSampler
-
     first, second = _labelled([source, target], reading, normalize, quiet)
     try:
-        sampler = PairSampler(first, second, pairs, classes, per_class, random_state=seed)
+        sampler = l2t.PairSampler(first, second, pairs, classes, per_class, random_state=seed)
     except InvalidInputError as error:
         raise InvalidInputError(
             f"{error}; draw fewer with --classes, or collect nothing: 'l2t predict' and 'l2t transfer' "
@@ -77,22 +68,14 @@ def collect(
 @app.command(short_help="Learn a reflection function from what was collected.")
 def learn(
     context: typer.Context,
-    store: Annotated[
-        str, named("Where experiences are: a .db file or a URL.", metavar="STORE")
-    ] = "experiences.db",
-    output: Annotated[Path, file("The function to write (.json).", "--output", "-o")] = Path(
-        "reflection.json"
-    ),
+    store: options.Store = "experiences.db",
+    output: Annotated[Path, file("The function to write.", "--output", "-o")] = _FUNCTION,
     neighbors: Annotated[
         list[int] | None,
-        number(
-            "Neighbours of the discriminant criterion; given again, the best is taken. Without it as the "
-            "experiences have them."
-        ),
+        number("Neighbours of the discriminant criterion; given again, the best is taken."),
     ] = None,
     max_labels: Annotated[
-        int,
-        number("Experiences with more labels calibrate intervals, but do not shape the function."),
+        int, number("Experiences with more labels only calibrate intervals.")
     ] = 30,
     split: Annotated[
         Literal["pair", "class"],
@@ -109,15 +92,13 @@ def learn(
     Its settings are chosen on held-out experiences, and its intervals calibrated on them. The settings of the
     run are written beside the function (reflection.json: reflection.toml), and --config repeats it.
     """
-    from l2t.experiences import open_store
     from l2t.interfaces.cli.reading import check_outputs, shown_url
     from l2t.interfaces.cli.results import function_summary
-    from l2t.reflection import learn as learn_from
 
     check_outputs((output, "function"), inputs=[config], store=store, force=force)
     known = shown_url(store)
-    with open_store(store, create=False) as opened:
-        function = learn_from(
+    with l2t.open_store(store, create=False) as opened:
+        function = l2t.learn(
             opened.experiences(status="done"),
             store=opened,
             n_neighbors=neighbors or None,
@@ -132,32 +113,32 @@ def learn(
     say(f"next: l2t transfer SOURCE TARGET --reflection {shlex.quote(str(output))}", quiet)
 
 
-def _labelled(files: list[Path], reading: options.Reading, how: str, quiet: bool) -> list[Domain]:
-    from l2t.domains import normalize, prepare
+def _labelled(
+    files: list[Path], reading: options.Reading, how: str, quiet: bool
+) -> list[l2t.Domain]:
     from l2t.interfaces.cli.reading import read_files, say_prepared
 
     tables = read_files(files, reading, quiet)
     for path in (table.path for table in tables if table.domain.y is None):
         raise InvalidInputError(f"{path}: has no labels; say --label with the name of their column")
-    found = prepare(tables[0].domain, tables[-1].domain, how)
+    found = l2t.prepare(tables[0].domain, tables[-1].domain, how)
     say_prepared(found, how, quiet)
-    return [normalize(table.domain, found.how) for table in tables]
+    return [l2t.normalize(table.domain, found.how) for table in tables]
 
 
 def _collect(
-    context: typer.Context, sampler: PairSampler, url: str, format: Format, **given: Any
+    context: typer.Context, sampler: l2t.PairSampler, url: str, format: Format, **given: Any
 ) -> None:
     """Collect into a store, write the settings beside it, and print how it went."""
-    from l2t.experiences import collect, open_store
     from l2t.experiences.store.address import Address
     from l2t.interfaces.cli.reading import shown_url
 
     address, known = Address.of(url), shown_url(url)
-    with open_store(url) as store:
+    with l2t.open_store(url) as store:
         place = Path(url) if address.path and "://" not in url else address.path
         settings = write_settings(context, place or Path("experiences"), store=known)
         try:
-            summary = collect(sampler, store, **given)
+            summary = l2t.collect(sampler, store, **given)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
                 f"what was finished is kept in {known}; resume with: l2t collect --config {settings}"

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+import l2t
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
-from l2t.interfaces.cli.commands.options import argument, file, named
+from l2t.interfaces.cli.commands.options import argument
 from l2t.interfaces.cli.output import Format, say, show_record, show_rows
-
-if TYPE_CHECKING:
-    from l2t.inference import Inference
-    from l2t.reflection import ReflectionFunction
 
 
 @app.command(short_help="Why: what spoke for and against each candidate.")
@@ -29,18 +26,11 @@ def explain(
     labels: options.Labels = None,
     classes: options.Classes = None,
     candidates: options.Candidates = None,
-    store: Annotated[
-        str | None,
-        named(
-            "Also learn from the labelled targets of this store; with --method paper, name its nearest "
-            "experiences.",
-            metavar="STORE",
-        ),
-    ] = None,
-    method: options.How = None,
+    store: options.KnownStore = None,
+    method: options.How = "l2t",
     reflection: options.Reflection = None,
     normalize: options.Normalize = "auto",
-    plot: Annotated[Path | None, file("Draw a picture (.png, .svg or .pdf).")] = None,
+    plot: options.Plot = None,
     force: options.Force = False,
     seed: options.Seed = 0,
     format: options.As = Format.table,
@@ -49,41 +39,42 @@ def explain(
     """Explain the choice for two files: rehearsals, labelled rows and expectation of each candidate.
 
     With --method paper the prediction of the paper's reflection function is split into its terms and
-    kernels, and --plot draws them. Without files, tell what the reflection function has learned.
+    kernels, --plot draws them, and --store names the nearest experiences of a store. Without files, tell what
+    the reflection function has learned.
     """
-    from l2t.inference import infer
     from l2t.interfaces.cli.reading import check_outputs, known_classes, read_pair, say_prepared
-    from l2t.reflection import load_reflection
 
     if pair and len(pair) != 2:
         raise typer.BadParameter(f"a source and a target file are needed, got {len(pair)} file(s)")
-    paper = options.chosen_method(method, reflection, candidates=candidates) == "paper"
-    if plot and not (pair and paper):
+    options.check_method(method, candidates=candidates)
+    if plot and not (pair and method == "paper"):
         raise typer.BadParameter(
             "--plot draws a prediction of the paper's method: name a source and a target, and add "
             "--method paper"
         )
     inputs = [reflection, *(pair or ())]
     check_outputs((plot, "figure"), inputs=inputs, store=store, force=force)
-    function = load_reflection(reflection or "default") if paper or not pair else None
+    function = l2t.load_reflection(reflection or "default")
     if not pair:
-        assert function is not None
         _show_function(function, format)
         return
     _, prepared = read_pair(pair[0], pair[1], reading=reading, how=normalize, quiet=quiet)
     domains = prepared.pair
-    if function is not None:
-        found = infer(domains, function, n_labels=labels, method="paper")
-        say_prepared(prepared, normalize, quiet)
-        _show_prediction(function, found, store, plot, format, quiet=quiet)
-        return
-    known = known_classes(store, domains.n_features, quiet)
-    candidates_found = infer(domains, known=known, **options.inference_options(context))
+    if method == "paper":
+        found = l2t.infer(domains, function, n_labels=labels, method="paper")
+    else:
+        known = known_classes(store, domains.n_features, quiet)
+        found = l2t.infer(domains, function, known=known, **options.inference_options(context))
     say_prepared(prepared, normalize, quiet)
-    _show_candidates(candidates_found, format)
+    if method == "paper":
+        _show_prediction(function, found, store, plot, format)
+    else:
+        _show_candidates(found, format)
+    if plot is not None:
+        say(f"drawn to {plot}", quiet)
 
 
-def _show_candidates(found: Inference, format: Format) -> None:
+def _show_candidates(found: l2t.Inference, format: Format) -> None:
     """Print what spoke for and against each candidate."""
     from l2t.interfaces.cli.results import explained
 
@@ -97,21 +88,17 @@ def _show_candidates(found: Inference, format: Format) -> None:
 
 
 def _show_prediction(
-    function: ReflectionFunction,
-    found: Inference,
+    function: l2t.ReflectionFunction,
+    found: l2t.Inference,
     store: str | None,
     plot: Path | None,
     format: Format,
-    *,
-    quiet: bool,
 ) -> None:
     """Print why a function predicts what it predicts, and draw it."""
-    from l2t.experiences import open_store
-
     assert found.search is not None  # it is the paper's method
     explanation = found.search.explanation
     if store is not None:
-        with open_store(store, create=False) as opened:
+        with l2t.open_store(store, create=False) as opened:
             past = opened.experiences(status="done")
             explanation = function.explain(found.search.statistics, found.n_labels, past=past)
     if format is Format.table:
@@ -123,10 +110,9 @@ def _show_prediction(
         from l2t.plots import plot_explanation
 
         plot_explanation(explanation).savefig(plot, dpi=150)
-        say(f"drawn to {plot}", quiet)
 
 
-def _show_function(function: ReflectionFunction, format: Format) -> None:
+def _show_function(function: l2t.ReflectionFunction, format: Format) -> None:
     """Print what was learned, and which kernels count."""
     from l2t.interfaces.cli.results import function_summary
 

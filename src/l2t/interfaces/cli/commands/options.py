@@ -22,14 +22,9 @@ def number(help: str, *, least: int | None = 1) -> Any:
     return typer.Option(min=least, metavar="N", help=help)
 
 
-def named(help: str, *flags: str, metavar: str = "NAME") -> Any:
+def named(help: str, *flags: str, metavar: str | None = "NAME") -> Any:
     """Declare an option that is a name, or several."""
     return typer.Option(*flags, metavar=metavar, help=help)
-
-
-def file(help: str, *flags: str) -> Any:
-    """Declare an option that is a file."""
-    return typer.Option(*flags, metavar="FILE", help=help)
 
 
 def argument(metavar: str, help: str) -> Any:
@@ -37,29 +32,20 @@ def argument(metavar: str, help: str) -> Any:
     return typer.Argument(metavar=metavar, help=help)
 
 
-StoreUrl = Annotated[
-    str, argument("STORE", "A file such as experiences.db, or postgresql://user@host/database.")
-]
-Labels = Annotated[
-    int | None,
-    number("How many labelled target rows to predict for; where you have some, their number."),
-]
-Normalize = Annotated[
-    Literal["auto", "none", "rows", "centred", "zscore"],
-    typer.Option(
-        help="First do nothing, divide rows by their norm, subtract the mean before that, or give columns "
-        "unit variance; auto: what does best on the labelled rows of the source."
-    ),
-]
-Reflection = Annotated[
+file = functools.partial(named, metavar="FILE")
+flag = functools.partial(named, metavar=None)
+Source = Annotated[Path, argument("SOURCE", "File of the larger domain to learn from.")]
+Target = Annotated[Path, argument("TARGET", "File of the domain with few labels or none.")]
+Output = Annotated[Path | None, file("Write the transformed target.", "--output", "-o")]
+StoreUrl = Annotated[str, argument("STORE", "A .db file, or postgresql://user@host/database.")]
+Store = Annotated[str, named("The store: a .db file or a URL.", "--store", metavar="STORE")]
+KnownStore = Annotated[
     str | None,
-    file("For --method paper: what 'l2t learn' wrote, or 'default', the function of l2t itself."),
+    named("Also learn from this store's labelled targets of the same features.", metavar="STORE"),
 ]
+Labels = Annotated[int | None, number("How many labelled target rows to predict for.")]
 Classes = Annotated[
-    int | None,
-    number(
-        "How many classes the target has. Without it those of its labelled rows, or 3.", least=2
-    ),
+    int | None, number("Classes of the target; without it those of labelled rows, or 3.", least=2)
 ]
 Candidates = Annotated[
     str | None,
@@ -69,23 +55,29 @@ Candidates = Annotated[
         metavar="NAMES",
     ),
 ]
-KnownStore = Annotated[
-    str | None,
-    named("Also learn from this store's labelled targets of the same features.", metavar="STORE"),
-]
-How = Annotated[
-    Literal["l2t", "paper"] | None,
+Normalize = Annotated[
+    Literal["auto", "none", "rows", "centred", "zscore"],
     typer.Option(
-        help="l2t rehearses candidates on known classes and takes the best; paper searches with the "
-        "paper's reflection function. Without it l2t, or paper where --reflection is given."
+        help="First do nothing, divide rows by their norm, subtract the mean before that, or give columns "
+        "unit variance; auto: what does best on the labelled rows of the source."
     ),
 ]
-Seed = Annotated[int, number("The seed of everything random.", least=0)]
-As = Annotated[Format, typer.Option("--format", help="How results are printed.")]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print results and errors, and nothing else.")
+How = Annotated[
+    Literal["l2t", "paper"],
+    typer.Option(
+        help="l2t rehearses candidates on known classes and takes the best; paper searches with the "
+        "paper's reflection function."
+    ),
 ]
+Reflection = Annotated[
+    str | None, file("What 'l2t learn' wrote; without it, or with 'default', what ships with L2T.")
+]
+Plot = Annotated[Path | None, file("Draw a picture (.png, .svg or .pdf).")]
+Seed = Annotated[int, number("The seed of everything random.", least=0)]
 Jobs = Annotated[int, number("Processes on this machine; -1 for one per core.", least=None)]
+As = Annotated[Format, typer.Option("--format", help="How results are printed.")]
+Quiet = Annotated[bool, flag("Print results and errors alone.", "--quiet", "-q")]
+Force = Annotated[bool, flag("Replace output files that exist already.", "--force")]
 Config = Annotated[
     Path | None,
     typer.Option(
@@ -96,7 +88,6 @@ Config = Annotated[
         "the names of arguments and options, and what is typed wins.",
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace output files that exist already.")]
 
 #: Options of `reads_files`; text or none, where `_KINDS` has no other type.
 _READING = {
@@ -114,9 +105,7 @@ _READING = {
         metavar="NAMES",
     ),
     "keep": named(
-        "Columns that are features although they look like an id or a label.",
-        "--feature",
-        metavar="NAMES",
+        "Columns that are features although they look otherwise.", "--feature", metavar="NAMES"
     ),
     "missing": named(
         "Cells that are missing, beside empty ones, NA, N/A, null, NaN, None and ?.",
@@ -127,17 +116,13 @@ _READING = {
     ),
     "decimal": named("The decimal mark of csv files.", metavar="MARK"),
     "thousands": named("The separator of thousands in csv files.", metavar="MARK"),
-    "encoding": named(
-        "The encoding of csv files, such as cp1252. Without it UTF-8, or UTF-16 where a file begins with "
-        "its mark."
-    ),
+    "encoding": named("The encoding of csv files, such as cp1252; without it UTF-8 or UTF-16."),
     "zero_based": typer.Option(
         "--zero-based/--one-based",
-        help="Whether the first feature of svmlight files has the index 0 or 1. Without it 0 where one of "
-        "the files has that index.",
+        help="Whether svmlight files count features from 0 or 1; without it 0 where one does.",
     ),
 }
-#: Options that take several names, with commas between them.
+#: Options that can be given again, or take several names with commas between them.
 _SEVERAL = ("id", "ignore", "keep", "missing")
 _KINDS: dict[str, Any] = dict.fromkeys(_SEVERAL, list[str] | None) | {
     "impute": Literal["mean", "median", "drop"] | None,
@@ -214,12 +199,8 @@ def typed_options(context: typer.Context, command: str) -> list[str]:
     return words
 
 
-def chosen_method(method: str | None, reflection: str | None, **options: Any) -> str:
-    """Return the method; options of the other one are wrong usage."""
-    chosen = method or ("l2t" if reflection is None else "paper")
-    if chosen == "l2t" and reflection is not None:
-        raise typer.BadParameter("--reflection is an option of --method paper")
+def check_method(method: str, **options: Any) -> None:
+    """Refuse options of the other method."""
     for name, value in options.items():
-        if chosen == "paper" and value is not None:
+        if method == "paper" and value is not None:
             raise typer.BadParameter(f"--{name} is an option of --method l2t")
-    return chosen

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+import l2t
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, number
@@ -16,7 +17,6 @@ from l2t.interfaces.cli.output import Format, say, show_record, show_rows
 
 if TYPE_CHECKING:
     from l2t.domains import Table
-    from l2t.prediction import Prediction
 
 #: Columns that the output has beside those of the user.
 ANSWERS = ("predicted", "probability", "given")
@@ -66,7 +66,6 @@ def predict(
       l2t apply model.l2t new.csv -o new_predictions.csv
     """
     from l2t.interfaces.cli.reading import check_outputs, known_classes, read_files
-    from l2t.prediction import predict as predicted
     from l2t.progress import progress_bar
 
     check_outputs((output, "table"), (save, "model"), inputs=files, store=store, force=force)
@@ -76,7 +75,7 @@ def predict(
     given: Any = {"train_on": train_on, "shared": shared, "known": known, "random_state": seed}
     with progress_bar(None, "", shown=not quiet) as advance:
         domains = [each.domain for each in sources]
-        found = predicted(domains, target.labelled, callback=advance, **given)
+        found = l2t.predict(domains, target.labelled, callback=advance, **given)
     _show(found, target, suggest, format, quiet)
     if output is not None:
         answers = (found.labels, found.probability, found.given)
@@ -106,10 +105,9 @@ def apply(
     and 'probability'.
     """
     from l2t.interfaces.cli.reading import check_outputs, read_features
-    from l2t.prediction import load_model
 
     check_outputs((output, "table"), inputs=[model, rows], force=force)
-    loaded = load_model(model)
+    loaded = l2t.load_model(model)
     table = read_features(rows, loaded.feature_names, reading, quiet)
     table.check_free(ANSWERS[:2])
     probabilities = loaded.predict_proba(table.domain)
@@ -121,7 +119,7 @@ def apply(
     say(f"predictions written to {output}", quiet)
 
 
-def _show(found: Prediction, target: Table, suggest: int, format: Format, quiet: bool) -> None:
+def _show(found: l2t.Prediction, target: Table, suggest: int, format: Format, quiet: bool) -> None:
     """Print what to expect, and which rows to label next."""
     rows = found.suggest(suggest).tolist() if suggest else []
     ids = target.frame[list(target.roles.ids)].iloc[rows].to_dict("records")

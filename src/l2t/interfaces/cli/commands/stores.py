@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
-from l2t.exceptions import MissingExtraError, UnknownRunError
+import l2t
+from l2t.exceptions import MissingExtraError
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
-from l2t.interfaces.cli.commands.options import argument, file, named, number
+from l2t.interfaces.cli.commands.options import argument, file, flag, named, number
 from l2t.interfaces.cli.output import Format, picked, say, show_record, show_rows, show_sentence
-
-if TYPE_CHECKING:
-    from l2t.experiences import ExperienceStore
 
 _NEEDED = ("fastapi", "starlette", "uvicorn", "jinja2")
 store = typer.Typer(help="Look after an experience store.", no_args_is_help=True)
@@ -25,9 +23,7 @@ Order = Literal["created_at", "algorithm", "duration", "improvement_ratio", "n_l
 
 @app.command(short_help="A local web page on a store.")
 def dashboard(
-    url: Annotated[
-        str, typer.Option("--store", help="The store: a file or a URL.")
-    ] = "experiences.db",
+    url: options.Store = "experiences.db",
     host: Annotated[
         str, typer.Option(help="Where to listen; another than this machine needs a token.")
     ] = "127.0.0.1",
@@ -35,11 +31,9 @@ def dashboard(
     token: Annotated[
         str | None, typer.Option(envvar="L2T_DASHBOARD_TOKEN", help="What visitors must know.")
     ] = None,
-    read_only: Annotated[
-        bool, typer.Option("--read-only", help="Only look: no uploads, no computing.")
-    ] = False,
+    read_only: Annotated[bool, flag("Only look: no uploads, no computing.", "--read-only")] = False,
     reflection: Annotated[
-        list[Path] | None, file("A reflection function to show; may be given again.")
+        list[Path] | None, file("A function to show; may be given again.")
     ] = None,
     max_upload: Annotated[int, number("MiB that an uploaded file may have.")] = 64,
     open_browser: Annotated[
@@ -82,12 +76,10 @@ def store_ls(
     format: options.As = Format.table,
 ) -> None:
     """List experiences, the newest or the largest first."""
-    filters: dict[str, Any] = {"algorithm": algorithm, "domain": domain, "n_labels": labels}
-    filters["status"] = status
-    with _opened(url) as opened:
-        shown: dict[str, Any] = {"limit": limit, "order": order, "descending": True}
-        found = list(opened.experiences(statistics=False, **shown, **filters))
-        total = opened.count(**filters)
+    filters: Any = {"algorithm": algorithm, "domain": domain, "n_labels": labels, "status": status}
+    shown: Any = {"limit": limit, "order": order, "descending": True, "statistics": False}
+    with l2t.open_store(url, create=False) as opened:
+        found, total = list(opened.experiences(**shown, **filters)), opened.count(**filters)
     rows = [
         {"run": each.run_key[:12]}
         | picked(each, "algorithm source target labels before after ratio status")
@@ -105,26 +97,13 @@ def store_show(
     format: options.As = Format.table,
 ) -> None:
     """Show one run in full, with its accuracies at every number of labels."""
-    with _opened(url) as opened:
-        run = opened.run(_whole_key(opened, key))
-    record = {
-        "run": run.key,
-        "algorithm": run.algorithm,
-        "params": str(dict(run.params)),
-        "source": repr(run.pair.source),
-        "target": repr(run.pair.target),
-        "seed": run.random_state,
-        "status": run.status,
-        "reason": run.reason or None,
-        "W": None if run.W is None else f"{run.W.shape[0]} x {run.W.shape[1]}",
-        "seconds": run.duration,
-        "created": run.created_at.isoformat(timespec="seconds"),
-        "version": run.version,
-        "host": run.host,
-    }
-    rows = [
-        picked(score, "labels before error_before after error_after ratio") for score in run.scores
-    ]
+    with l2t.open_store(url, create=False) as opened:
+        run = opened.run(key)
+    record = picked(run, "run algorithm params seed status reason seconds created version host")
+    record |= {"source": repr(run.pair.source), "target": repr(run.pair.target)}
+    record["W"] = None if run.W is None else " x ".join(map(str, run.W.shape))
+    columns = "labels before error_before after error_after ratio"
+    rows = [picked(score, columns) for score in run.scores]
     show_record(record | ({"scores": rows} if format is Format.json else {}), format)
     if rows and format is not Format.json:
         show_rows(rows, format)
@@ -139,15 +118,15 @@ def store_rm(
     format: options.As = Format.table,
 ) -> None:
     """Delete runs, with the domains and arrays that nothing else refers to."""
-    with _opened(url) as opened:
-        removed = opened.delete(key=[_whole_key(opened, key) for key in keys])
+    with l2t.open_store(url, create=False) as opened:
+        removed = opened.delete(key=[opened.key(each) for each in keys])
     show_sentence(f"{_count(removed, 'run')} deleted", {"deleted": removed}, format)
 
 
 @store.command("check", short_help="Read and hash everything again.")
 def store_check(url: options.StoreUrl, format: options.As = Format.table) -> None:
     """Read and hash everything in a store again; exit code 1 if anything is wrong."""
-    with _opened(url) as opened:
+    with l2t.open_store(url, create=False) as opened:
         problems = opened.check()
     if format is Format.csv:
         show_rows([{"problem": problem} for problem in problems], format)
@@ -164,7 +143,7 @@ def store_upgrade(url: options.StoreUrl, format: options.As = Format.table) -> N
     from l2t.experiences import upgrade_store
 
     upgrade_store(url)
-    with _opened(url) as opened:
+    with l2t.open_store(url, create=False) as opened:
         show_sentence("up to date", {"version": opened.version}, format)
 
 
@@ -177,9 +156,9 @@ def store_merge(
     """Copy what other stores have into a store, without duplicates; exit code 1 if some is damaged."""
     runs = suggestions = 0
     damaged: list[str] = []
-    with _opened(url, create=True) as opened:
+    with l2t.open_store(url) as opened:
         for each in sources:
-            with _opened(each) as source:
+            with l2t.open_store(each, create=False) as source:
                 merged = opened.merge(source)
             runs += merged.runs
             suggestions += merged.suggestions
@@ -190,21 +169,6 @@ def store_merge(
     show_sentence(sentence, {"runs": runs, "suggestions": suggestions, "damaged": damaged}, format)
     if damaged:
         raise typer.Exit(1)
-
-
-def _opened(url: str, *, create: bool = False) -> ExperienceStore:
-    from l2t.experiences import open_store
-
-    return open_store(url, create=create)
-
-
-def _whole_key(opened: ExperienceStore, beginning: str) -> str:
-    """Return the key that begins so; a list shows the first twelve letters."""
-    found = sorted(key for key in opened.keys() if key.startswith(beginning))  # noqa: SIM118
-    if len(found) != 1 or not beginning:
-        what = "no run" if not found else f"{len(found)} runs"
-        raise UnknownRunError(f"{what} with a key that begins with {beginning!r:.80}")
-    return found[0]
 
 
 def _count(count: int, noun: str) -> str:

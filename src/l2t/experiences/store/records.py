@@ -1,54 +1,50 @@
-"""The agent's part of a store: its suggestions, the versions of its function, and used runs."""
+"""What a store keeps beside runs: suggestions, the agent's function, rehearsals and collections."""
 
 from __future__ import annotations
 
-import re
+import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, fields
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from l2t.exceptions import UnknownSuggestionError
-from l2t.experiences.experience import Run
+from l2t.experiences.experience import Run, canonical_json, sha256
 from l2t.experiences.records import CollectionProgress, FunctionVersion, SuggestionRecord, Use
+from l2t.experiences.store import schema
 from l2t.experiences.store.database import Conflict, Database
-from l2t.experiences.store.reading import read_run
-from l2t.experiences.store.rows import Row, microseconds, moment, pack
-from l2t.experiences.store.schema import TRANSFER, functions, runs, suggestions
+from l2t.experiences.store.reading import naming, read_run, row_that_begins
+from l2t.experiences.store.rows import Row, pack
+from l2t.experiences.store.schema import (
+    TRANSFER,
+    functions,
+    microseconds,
+    moment,
+    runs,
+    suggestions,
+)
 from l2t.experiences.store.writing import batches, delete_rows, insert_new, put_parts, put_runs
 
-__all__ = ["AgentRecords", "last_number", "record_of", "row_of"]
+__all__ = ["RecordKeeper", "last_number", "read_suggestion"]
 
 Record = TypeVar("Record", FunctionVersion, SuggestionRecord, CollectionProgress)
 _UNMEASURED = {"status": "done", "reason": "", "origin": "reported", "protocol": "{}"}
 _TIMES = ("created_at", "started_at", "updated_at", "ended_at")
 
 
-def row_of(record: FunctionVersion | SuggestionRecord | CollectionProgress) -> Row:
-    """Return the row of a record: its fields, with times as numbers."""
-    row = asdict(record)
-    return row | {n: microseconds(row[n], n) for n in _TIMES if row.get(n) is not None}
-
-
-def record_of(kind: type[Record], row: Any) -> Record:
-    """Return the record of a row."""
-    values = {each.name: getattr(row, each.name) for each in fields(kind)}
-    times = {n: moment(values[n]) for n in _TIMES if values.get(n) is not None}
-    return kind(**values | times)
-
-
-class AgentRecords:
-    """The part of a store that belongs to the agent; each method is one transaction."""
+class RecordKeeper:
+    """The part of a store that keeps records; each method is one transaction."""
 
     _database: Database
 
     def add_suggestion(self, record: SuggestionRecord, run: Run) -> bool:
         """Add a suggestion with the run that it becomes; False if its id exists."""
         packed = pack([run])
-        row = {name: packed.runs[run.key][name] for name in TRANSFER} | row_of(record)
+        row = {name: packed.runs[run.key][name] for name in TRANSFER} | _row(record)
         with suppress(Conflict), self._database.writing() as connection:
             put_parts(connection, [row], packed)
             if not insert_new(connection, suggestions, [row]):
@@ -59,13 +55,12 @@ class AgentRecords:
     def suggestion(self, id: str) -> SuggestionRecord:
         """Return a suggestion by its id, or by the beginning of it."""
         with self._database.reading() as connection:
-            return record_of(SuggestionRecord, _suggestion_row(connection, id))
+            return _record(SuggestionRecord, _suggestion_row(connection, id))
 
     def suggested_run(self, id: str) -> Run:
         """Return the run that a suggestion becomes, with its pair and W, without scores."""
         with self._database.reading() as connection:
-            row = _suggestion_row(connection, id)
-            return read_run(connection, SimpleNamespace(**row._asdict() | _UNMEASURED, key=row.id))
+            return read_suggestion(connection, _suggestion_row(connection, id))
 
     def open_suggestions(self) -> list[SuggestionRecord]:
         """Return the suggestions whose outcome is open, the newest first."""
@@ -100,7 +95,7 @@ class AgentRecords:
         """Add the next version of the agent's function and mark the runs it used; False if it exists."""
         with self._database.writing() as connection:
             is_next = version.number == last_number(connection) + 1
-            if not is_next or not insert_new(connection, functions, [row_of(version)]):
+            if not is_next or not insert_new(connection, functions, [_row(version)]):
                 return False
             for purpose, keys in (use or {}).items():
                 for batch in batches(keys):
@@ -116,9 +111,7 @@ class AgentRecords:
 
     def newest_function(self) -> FunctionVersion | None:
         """Return the newest version, in use or not; None where there is none."""
-        with self._database.reading() as connection:
-            newest = last_number(connection)
-        return self.function(newest)
+        return next(reversed(self.functions()), None)
 
     def functions(self) -> list[FunctionVersion]:
         """Return all versions of the agent's function, the oldest first."""
@@ -126,18 +119,52 @@ class AgentRecords:
 
     def unused_runs(self, limit: int) -> list[str]:
         """Return the keys of the oldest finished runs that the agent has not used."""
-        query = select(runs.c.key).where(runs.c.used_for.is_(None), runs.c.status == "done")
-        query = query.order_by(runs.c.created_at, runs.c.key).limit(limit)
-        return [key for (key,) in self._database.rows(query)]
+        return self._runs(runs.c.used_for.is_(None), limit, runs.c.created_at, runs.c.key)
 
     def used_runs(self, purpose: Use, limit: int) -> list[str]:
         """Return the keys of the newest runs that the agent learns from, or validates on."""
-        query = select(runs.c.key).where(runs.c.used_for == purpose, runs.c.status == "done")
-        query = query.order_by(runs.c.created_at.desc(), runs.c.key.desc()).limit(limit)
-        return [key for (key,) in self._database.rows(query)]
+        newest = (runs.c.created_at.desc(), runs.c.key.desc())
+        return self._runs(runs.c.used_for == purpose, limit, *newest)
+
+    def _runs(self, where: Any, limit: int, *order: Any) -> list[str]:
+        query = select(runs.c.key).where(where, runs.c.status == "done").order_by(*order)
+        return [key for (key,) in self._database.rows(query.limit(limit))]
+
+    def rehearsal(self, work: Mapping[str, Any]) -> Any:
+        """Return the outcome of a rehearsal; None where it is not known."""
+        key, table = sha256(canonical_json(work)), schema.rehearsals
+        for row in self._database.rows(select(table).where(table.c.key == key)):
+            with naming(f"rehearsal {key:.12}"):
+                return json.loads(row.outcome)
+        return None
+
+    def add_rehearsal(self, work: Mapping[str, Any], outcome: Any) -> bool:
+        """Keep the outcome of a rehearsal, plain JSON values; False where it is known already."""
+        text, now = canonical_json(work), microseconds(datetime.now(UTC), "created_at")
+        row: Row = {"key": sha256(text), "work": text, "created_at": now}
+        row["outcome"] = canonical_json(outcome)
+        return bool(self._database.write(lambda at: insert_new(at, schema.rehearsals, [row])))
+
+    def note_collection(self, progress: CollectionProgress) -> None:
+        """Replace the progress of a collection."""
+        table = schema.collections
+        with self._database.writing() as connection:
+            connection.execute(delete(table).where(table.c.id == progress.id))
+            connection.execute(insert(table), _row(progress))
+
+    def collections(self, *, limit: int = 20) -> list[CollectionProgress]:
+        """Return the collections that began last, the newest first."""
+        newest = schema.collections.c.started_at.desc()
+        query = select(schema.collections).order_by(newest).limit(limit)
+        return self._records(CollectionProgress, query)
 
     def _records(self, kind: type[Record], query: Any) -> list[Record]:
-        return [record_of(kind, row) for row in self._database.rows(query)]
+        return [_record(kind, row) for row in self._database.rows(query)]
+
+
+def read_suggestion(connection: Connection, row: Any) -> Run:
+    """Return the run that the suggestion of a row becomes, without scores."""
+    return read_run(connection, SimpleNamespace(**row._asdict() | _UNMEASURED, key=row.id))
 
 
 def last_number(connection: Connection) -> int:
@@ -146,9 +173,16 @@ def last_number(connection: Connection) -> int:
 
 
 def _suggestion_row(connection: Connection, id: str) -> Any:
-    query = select(suggestions).where(suggestions.c.id.startswith(id)).limit(2)
-    found = connection.execute(query).all() if re.fullmatch("[0-9a-f]+", id) else []
-    if len(found) != 1:
-        number = "several suggestions have" if found else "no suggestion has"
-        raise UnknownSuggestionError(f"{number} an id that begins with {id!r:.80}")
-    return found[0]
+    return row_that_begins(connection, suggestions.c.id, id, UnknownSuggestionError)
+
+
+def _row(record: FunctionVersion | SuggestionRecord | CollectionProgress) -> Row:
+    """Return the row of a record: its fields, with times as numbers."""
+    row = asdict(record)
+    return row | {n: microseconds(row[n], n) for n in _TIMES if row.get(n) is not None}
+
+
+def _record(kind: type[Record], row: Any) -> Record:
+    values = {each.name: getattr(row, each.name) for each in fields(kind)}
+    times = {n: moment(values[n]) for n in _TIMES if values.get(n) is not None}
+    return kind(**values | times)

@@ -1,4 +1,7 @@
-"""Checks that every algorithm must pass, on small random pairs.
+"""Checks that every algorithm must pass, for the author of an algorithm, on small random pairs.
+
+>>> from l2t.algorithms import GFK
+>>> check_algorithm(GFK)
 
 Each check takes a factory (the class, or any callable with the parameters `n_components` and `random_state`
 that returns an `Algorithm`) and raises an AssertionError if the algorithm fails. With pytest::
@@ -22,10 +25,10 @@ import numpy as np
 from l2t.algorithms import Algorithm, LatentFactors
 from l2t.domains import Domain, DomainPair
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
-from l2t.numerics import squared_distances
+from l2t.numerics import gradient_error, squared_distances
 from l2t.typing import AnyArray
 
-__all__ = ["ALGORITHM_CHECKS", "check_algorithm"]
+__all__ = ["ALGORITHM_CHECKS", "check_algorithm", "gradient_error"]
 
 Factory = Callable[..., Algorithm]
 
