@@ -18,13 +18,8 @@ from l2t.inference.evidence import Evidence, LabelledRows
 from l2t.inference.paper.search import search
 from l2t.inference.paper.starts import Starts
 from l2t.inference.result import Candidate, Candidates, Inference
-from l2t.inference.shared.inference import (
-    CANDIDATES,
-    as_inference,
-    classes_are_shared,
-    infer_shared,
-)
-from l2t.inference.shared.task import Task, weights_sentence
+from l2t.inference.shared.inference import CANDIDATES, as_inference, infer_shared
+from l2t.inference.shared.task import Task, shared_classes, weights_sentence
 from l2t.numerics import few_threads
 from l2t.reflection import ReflectionFunction, load_reflection
 from l2t.reflection.forecast import Expectation, Forecast, Signs
@@ -126,19 +121,16 @@ def infer(
     """
     target, origins = _domains(pair, sources)
     n_labels, n_classes = _label_count(target, n_labels), _class_count(target, n_classes)
-    named = not isinstance(candidates, Mapping) and all(
-        isinstance(each, str) for each in candidates or ()
-    )
-    usual = named and n_components is None and reflection is None and method in (None, "l2t")
-    if shared and not usual:
-        raise InvalidInputError(
-            "shared=True needs candidates by name, and neither reflection, n_components nor "
-            f"method='paper', got {candidates!r}, {reflection!r}, {n_components!r} and {method!r}"
-        )
-    if usual and classes_are_shared(target, origins, wanted=shared):
+    special = any(each is not None for each in (reflection, n_components, plan, starts))
+    if not special and method in (None, "l2t") and _are_shared(target, origins, candidates, shared):
         names = CANDIDATES if candidates is None else ("identity", *candidates)
         together = infer_shared(target, origins, candidates=names, random_state=random_state)
         return as_inference(together, n_labels, n_classes)
+    if shared:
+        raise InvalidInputError(
+            "shared=True needs candidates by name, and neither a reflection function, n_components, "
+            f"plan, starts nor method='paper', got candidates={candidates!r} and method={method!r}"
+        )
     origins, who = _contributing(origins, target, random_state)
     task = DomainPair(_joined(origins, target), target)
     with few_threads((len(task.source) + len(target)) * target.n_features):
@@ -326,6 +318,16 @@ def _domains(
         "pair must be a DomainPair, or a target Domain together with sources=[...], "
         f"got {type(pair).__name__} and sources={'None' if sources is None else 'given'}"
     )
+
+
+def _are_shared(
+    target: Domain, origins: list[Domain], candidates: Wanted | None, shared: bool | None
+) -> bool:
+    """Tell whether the source's labels are for training: a target label says so, or the user."""
+    if isinstance(candidates, Mapping) or not all(isinstance(n, str) for n in candidates or ()):
+        return False
+    both, source_only, _ = shared_classes(origins, target)
+    return bool(both and len(both + source_only) > 1) if shared is None else shared
 
 
 def _contributing(

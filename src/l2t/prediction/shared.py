@@ -18,6 +18,8 @@ from l2t.typing import AnyArray, Array
 
 __all__ = ["shared_model", "shared_report"]
 
+#: Ways in which combinations vote.
+VOTED = ("source", "both")
 #: Classes that a sentence names, at most.
 NAMED = 8
 
@@ -43,17 +45,14 @@ def shared_report(found: SharedInference, sources: Sequence[Domain]) -> Report:
     """Return the ways that were compared, and what to know of classes and sources."""
     n, measured = found.n_labelled, found.decision.accuracies
     reason = f"measured on {n} labelled rows" if measured else "nothing to measure it on"
-    rows = []
-    for way in dict.fromkeys([found.trained_on, "source", "plain source", "target"]):
-        accuracy, used = measured.get(way), way == found.trained_on
-        if way == "target" and not n:
-            continue
-        voted = way in ("source", "both")
-        features = found.members[0].candidate if voted else PLAIN
+    first, rows = found.members[0].candidate, []
+    ways = [found.trained_on, "source", "plain source", *(["target"] if n else [])]
+    for way in dict.fromkeys(ways):
+        accuracy, used, voted = measured.get(way), way == found.trained_on, way in VOTED
         error = None if accuracy is None else standard_error(accuracy, n)
         rows.append(
             ReportRow(
-                PLAIN if features == "identity" else features,
+                first if voted and first != "identity" else PLAIN,
                 "vote" if voted else "logistic",
                 *(0.0, accuracy, accuracy, error, used, reason if used else ""),
                 trained_on=way.removeprefix("plain "),

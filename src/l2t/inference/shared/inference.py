@@ -48,31 +48,22 @@ LEAST_TRUST = 0.7
 
 @dataclass(frozen=True, eq=False)
 class SharedInference:
-    """How the target is predicted from the source.
+    """How the target is predicted from the source."""
 
-    Attributes
-    ----------
-    members : tuple of Combination
-        What votes, the largest weight first; no target label was read for any W (``space.W``).
-    decision : Decision
-        What was trained on (``decision.way``: "source", "both" or "target") and how much the vote counts.
-    occurrence : tuple of three tuples
-        The classes that labelled rows of both domains have, of the sources alone and of the target alone.
-    weights : tuple of float
-        How much each source counts, in order: 0 for one whose features do not tell its own classes.
-    n_labelled, agreement : int, float
-        Labelled target rows; and the share of members that predict what was voted for, over all rows.
-    failed, linear : mapping from str to str, Linear
-        Why candidates could not be used, and what classifies rows one by one.
-    """
-
+    #: What votes, the largest weight first; no target label was read for any W (``space.W``).
     members: tuple[Combination, ...]
+    #: What was trained on, and how much the vote counts.
     decision: Decision
+    #: The classes that labelled rows of both domains have, of the sources alone and of the target alone.
     occurrence: tuple[tuple[Any, ...], ...]
+    #: How much each source counts; 0 where its features do not tell its own classes.
     weights: tuple[float, ...]
     n_labelled: int
+    #: The share of members that predict what was voted for, over all target rows.
     agreement: float
+    #: Why candidates could not be used.
     failed: Mapping[str, str]
+    #: What classifies rows one by one.
     linear: Linear = field(repr=False)
 
     @property
@@ -97,12 +88,9 @@ class SharedInference:
             return "logistic regression on the features as they are, trained on the target"
         names = [f"{each.candidate} with {each.classifier}" for each in self.members[:3]]
         vote = f"vote of {len(self.members)} combinations, first {', '.join(names)}"
-        if self.trained_on == "source":
-            return f"{vote}, trained on the source"
-        return (
-            f"{vote}, trained on both domains ({100 * self.decision.share:.0f} %), and logistic "
-            "regression trained on the target"
-        )
+        share = f"{100 * self.decision.share:.0f} %"
+        both = f"both domains ({share}), and logistic regression trained on the target"
+        return f"{vote}, trained on {both if self.trained_on == 'both' else 'the source'}"
 
     @property
     def expected(self) -> float | None:
@@ -208,12 +196,6 @@ def vote_weights(members: Sequence[Combination], total: float = 1.0) -> list[Com
     """Return the combinations with their weights in the vote, which add up to `total`."""
     weights = total * softmax([SHARPNESS * each.smoothness for each in members])
     return [replace(each, weight=float(w)) for each, w in zip(members, weights, strict=True)]
-
-
-def classes_are_shared(target: Domain, sources: Sequence[Domain], wanted: bool | None) -> bool:
-    """Tell whether labelled target rows have a class of the sources, if the user does not say."""
-    both, source_only, _ = shared_classes(sources, target)
-    return bool(both and len(both + source_only) > 1) if wanted is None else wanted
 
 
 def as_inference(found: SharedInference, n_labels: int, n_classes: int) -> Inference:

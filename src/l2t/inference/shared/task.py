@@ -51,28 +51,18 @@ class Space:
 
 @dataclass(frozen=True, eq=False)
 class Combination:
-    """A candidate with a classifier, and what speaks for it.
-
-    Attributes
-    ----------
-    candidate, classifier : str
-        Their names.
-    smoothness : float
-        Of the predicted classes over the target's neighbours, corrected for chance: at most 1.
-    probabilities : array of shape (n, n_classes)
-        Of the classes of the target rows that were fitted to, after training on the source alone.
-    task, space : Task, Space
-        The rows that are trained on, and what they are under the candidate.
-    weight : float
-        How much it counts in the vote: all weights add up to 1.
-    """
+    """A candidate with a classifier, and what speaks for it."""
 
     candidate: str
     classifier: str
+    #: Of the predicted classes over the target's neighbours, corrected for chance: at most 1.
     smoothness: float
+    #: Of the target rows that were fitted to, after training on the source alone.
     probabilities: Array = field(repr=False)
+    #: The rows that are trained on, and what they are under the candidate.
     task: Task = field(repr=False)
     space: Space = field(repr=False)
+    #: How much it counts in the vote: all weights add up to 1.
     weight: float = 0.0
 
     @property

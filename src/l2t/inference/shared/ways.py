@@ -12,7 +12,7 @@ the source gets right. These numbers were taken on development data (docs/result
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -60,36 +60,43 @@ def decide(task: Task, members: Sequence[Combination], *, source_alone: bool = F
     """Predict the target rows that were fitted to; with `source_alone` labels are for measuring."""
     target = task.codes[~task.source]
     rows = np.flatnonzero(target >= 0)
-    truth = target[rows]
+    truth, classes = target[rows], np.unique(target[rows])
     found = {"source": vote(members), "plain source": task.predict("logistic", task.plain)}
-    accuracies = {
-        name: float(np.mean(P[rows].argmax(axis=1) == truth))
-        for name, P in found.items()
-        if rows.size
-    }
+    accuracies: dict[str, float] = {}
+    if rows.size:
+        accuracies = {name: _accuracy(P[rows], truth) for name, P in found.items()}
     if source_alone or not rows.size:
         return Decision("source", 1.0, found["source"].argmax(axis=1), accuracies)
-    trained: list[Callable[[Codes], Array]] = [
-        lambda codes: vote(members, codes),
-        lambda codes: _sharp(task.predict("logistic", task.plain, codes, source=False)),
-    ]
+
+    def trained(codes: Codes) -> Array:
+        alone = task.predict("logistic", task.plain, codes, source=False)
+        return np.stack([vote(members, codes), _sharp(alone)])
+
     share = accuracies["source"]
-    held_out = _cross_validated(trained, target, rows)
-    if held_out is not None:
+    fewest = int(np.bincount(truth)[classes].min())
+    if fewest > 1:
+        held_out = np.empty((2, len(rows), len(task.classes)))
+        parts = StratifiedKFold(min(FOLDS, fewest), shuffle=True, random_state=0)
+        for _, left_out in parts.split(rows, truth):
+            codes = target.copy()
+            codes[rows[left_out]] = -1
+            held_out[:, left_out] = trained(codes)[:, rows[left_out]]
         right = held_out.argmax(axis=2) == truth
         z = (right[0].sum() - right[1].sum()) / np.sqrt((right[0] != right[1]).sum() + 2.0)
-        shots = len(rows) / len(np.unique(truth))
-        share = float(1.0 / (1.0 + np.sqrt(shots) * np.exp(-1.5 * z)))
-    if len(np.unique(truth)) == 1:  # alone, they would be all classes that there are
+        share = float(1.0 / (1.0 + np.sqrt(len(rows) / len(classes)) * np.exp(-1.5 * z)))
+    if len(classes) == 1:  # alone, they would be all classes that there are
         share = 1.0
     share = share if share >= LEAST_SHARE else 0.0
-    if held_out is not None:
-        mixed = share * held_out[0] + (1.0 - share) * held_out[1]
-        accuracies["both"] = float(np.mean(mixed.argmax(axis=1) == truth))
+    mixture = np.array([share, 1.0 - share])[:, None, None]
+    if fewest > 1:
+        accuracies["both"] = _accuracy((mixture * held_out).sum(axis=0), truth)
         accuracies["target"] = float(right[1].mean())
-    both, alone = (way(target) for way in trained)
-    predicted = (share * both + (1.0 - share) * alone).argmax(axis=1)
+    predicted = (mixture * trained(target)).sum(axis=0).argmax(axis=1)
     return Decision("both" if share else "target", share, predicted, accuracies)
+
+
+def _accuracy(P: Array, truth: Codes) -> float:
+    return float(np.mean(P.argmax(axis=1) == truth))
 
 
 def vote(members: Sequence[Combination], target: Codes | None = None) -> Array:
@@ -106,26 +113,6 @@ def vote(members: Sequence[Combination], target: Codes | None = None) -> Array:
 def _sharp(P: Array) -> Array:
     sharp: Array = P**SHARPENED
     return np.asarray(sharp / sharp.sum(axis=1, keepdims=True))
-
-
-def _cross_validated(
-    ways: Sequence[Callable[[Codes], Array]], target: Codes, rows: Codes
-) -> Array | None:
-    """Return probabilities of left-out rows (ways, rows, classes); None where a class has one label."""
-    truth = target[rows]
-    fewest = int(np.bincount(truth)[np.unique(truth)].min())
-    if fewest < 2:
-        return None
-    found = None
-    for _, left_out in StratifiedKFold(min(FOLDS, fewest), shuffle=True, random_state=0).split(
-        rows, truth
-    ):
-        codes = target.copy()
-        codes[rows[left_out]] = -1
-        parts = np.stack([way(codes)[rows[left_out]] for way in ways])
-        found = np.empty((len(ways), len(rows), parts.shape[2])) if found is None else found
-        found[:, left_out] = parts
-    return found
 
 
 def teach(task: Task, decision: Decision) -> Linear:
