@@ -10,7 +10,7 @@ shares of the predicted classes,
 so that giving all rows one class is worth nothing. On development data this is better than the smoothest
 combination alone, and that better than what reverse validation, accuracy on held-out source rows, balance of
 classes or agreement choose (docs/results/shared-classes.md). Where neighbours tell the source's own classes
-much worse than logistic regression does, as in bags of words, the manifold is not trusted and takes no part.
+much worse than logistic regression does, as in bags of words, and with few columns, the manifold is left out.
 Labelled target rows are trained on and, cross-validated, say how much the vote counts beside what knows the
 target alone (`ways`). What is predicted teaches logistic regression, which classifies rows one by one.
 
@@ -33,7 +33,7 @@ from l2t.domains import Domain
 from l2t.domains.domain import feature_rows
 from l2t.exceptions import InvalidInputError
 from l2t.inference.result import Candidate, Candidates, Inference
-from l2t.inference.shared.task import Combination, Task, shared_classes
+from l2t.inference.shared.task import FEW_COLUMNS, Combination, Task, shared_classes
 from l2t.inference.shared.ways import Decision, Linear, Way, decide, teach
 from l2t.typing import AnyArray, Array
 
@@ -186,7 +186,8 @@ def _members(
         spaces, failed = task.spaces(candidates)
         if not spaces:
             raise InvalidInputError(f"candidates must work for these domains, got {failed}")
-        kinds = classifiers or CLASSIFIERS[: 1 + (task.trust >= LEAST_TRUST)]
+        near = task.X.shape[1] >= FEW_COLUMNS and task.trust >= LEAST_TRUST
+        kinds = classifiers or (CLASSIFIERS if near else CLASSIFIERS[:1])
         found = [task.combine(name, kind, spaces[name]) for name in spaces for kind in kinds]
         members += vote_weights(found, 1.0 / len(tasks))
     return sorted(members, key=lambda each: -each.weight), failed

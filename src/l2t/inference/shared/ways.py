@@ -1,13 +1,13 @@
 """Ways to predict the target: a vote trained on the source, a vote with target labels, or the target alone.
 
 Labelled target rows say how much the vote counts beside logistic regression that knows the target alone. With
-k labels per class, of which cross-validation gets r_v right by the vote and r_t without the source, and d
-rows that only one of them gets right, its share is
+k labels per class, of which cross-validation gets r_v right by the vote and r_t without the source, d rows
+that only one of them gets right, and the share a of rows that the vote trained on the source gets right,
 
-``1 / (1 + sqrt(k) exp(-1.5 z))``,  ``z = (r_v - r_t) / sqrt(d + 2)``,
+``share = 1 / (1 + sqrt(k) exp(-1.5 z - 2 (2 a - 1)))``,  ``z = (r_v - r_t) / sqrt(d + 2)``,
 
-and with one label per class, which cannot be left out, the share of labelled rows that the vote trained on
-the source gets right. These numbers were taken on development data (docs/results/shared-classes.md).
+and a itself with one label per class, which cannot be left out. These numbers were taken on development data
+(docs/results/shared-classes.md).
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ def decide(task: Task, members: Sequence[Combination], *, source_alone: bool = F
             held_out[:, left_out] = trained(codes)[:, rows[left_out]]
         right = held_out.argmax(axis=2) == truth
         z = (right[0].sum() - right[1].sum()) / np.sqrt((right[0] != right[1]).sum() + 2.0)
-        share = float(1.0 / (1.0 + np.sqrt(len(rows) / len(classes)) * np.exp(-1.5 * z)))
+        against = 0.5 * np.log(len(rows) / len(classes)) - 1.5 * z - 2.0 * (2.0 * share - 1.0)
+        share = float(1.0 / (1.0 + np.exp(against)))
     if len(classes) == 1:  # alone, they would be all classes that there are
         share = 1.0
     share = share if share >= LEAST_SHARE else 0.0
