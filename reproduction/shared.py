@@ -34,6 +34,7 @@ from reproduction.shared_tasks import (
     MOST_ROWS,
     SharedTask,
     SourceGroup,
+    _some,
     several_sources,
     shared_tasks,
 )
@@ -235,7 +236,9 @@ def _entropy(predicted: AnyArray) -> float:
 
 
 def _curve(task: SharedTask) -> Measured:
-    """Return accuracies on the rows left, with 1, 3 and 10 target labels per class."""
+    """Return accuracies on the rows left, with 0, 1, 3 and 10 target labels per class."""
+    source, target = (_some(each, 0, MOST_ROWS["benchmark"]) for each in (task.source, task.target))
+    task = replace(task, source=source, target=target)
     codes, n = task.target.codes, len(task.target)
     order = np.random.default_rng(0).permutation(n)
     found: Measured = {
