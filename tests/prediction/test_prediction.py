@@ -187,9 +187,9 @@ def test_equal_labels_of_other_classes(kinds):
 def test_the_report_says_which_sources_count(kinds):
     source, _ = kinds
     rng = np.random.default_rng(1)
-    noise = Domain(rng.normal(size=source.X.shape), source.y, name="noise")
+    noise = Domain(rng.normal(size=source.X.shape), source.y, name="Noise")
     found = l2t.predict([source, noise], source.X + 0.1 * rng.normal(size=source.X.shape))
-    assert "Weights of the sources: source (1) 1.00, noise (2) not used." in found.report.sentences
+    assert "Weights of the sources: source (1) 1.00, Noise (2) not used." in found.report.sentences
 
 
 def test_without_any_label_there_is_nothing_to_predict(kinds):

@@ -43,37 +43,31 @@ def shared_model(
 
 def shared_report(found: SharedInference, sources: Sequence[Domain]) -> Report:
     """Return the ways that were compared, and what to know of classes and sources."""
-    n, measured = found.n_labelled, found.decision.accuracies
+    n, measured, first = found.n_labelled, found.decision.accuracies, found.members[0].candidate
     reason = f"measured on {n} labelled rows" if measured else "nothing to measure it on"
-    first, rows = found.members[0].candidate, []
-    ways = [found.trained_on, "source", "plain source", *(["target"] if n else [])]
-    for way in dict.fromkeys(ways):
+    rows = []
+    for way in dict.fromkeys([found.trained_on, "source", "plain source", "target"]):
         accuracy, used, voted = measured.get(way), way == found.trained_on, way in VOTED
-        error = None if accuracy is None else standard_error(accuracy, n)
-        rows.append(
-            ReportRow(
-                first if voted and first != "identity" else PLAIN,
-                "vote" if voted else "logistic",
-                *(0.0, accuracy, accuracy, error, used, reason if used else ""),
-                trained_on=way.removeprefix("plain "),
-            )
-        )
+        if n or way != "target":
+            error = None if accuracy is None else standard_error(accuracy, n)
+            features = first if voted and first != "identity" else PLAIN
+            why, on = reason if used else "", way.removeprefix("plain ")
+            values = (0.0, accuracy, accuracy, error, used, why, on)
+            rows.append(ReportRow(features, "vote" if voted else "logistic", *values))
     expected = "There are too few labelled rows to measure the accuracy on them."
     if found.expected is not None:
         expected = f"About {100 * found.expected:.0f} % of the predictions should be right."
     sentences = [f"Used: {found.used}; {reason}.", expected, _classes(*found.occurrence)]
     if len(sources) > 1:
-        sentences.append(f"{weights_sentence(sources, found.weights).capitalize()}.")
+        sentences.append(f"W{weights_sentence(sources, found.weights)[1:]}.")
     return Report(tuple(rows), sentences)
 
 
 def _classes(both: Sequence[Any], source_only: Sequence[Any], target_only: Sequence[Any]) -> str:
     """Say which classes are shared."""
     if not (both or target_only):
-        return (
-            "No target row is labelled: the target is assumed to have the classes of the source "
-            f"({_some(source_only)})."
-        )
+        assumed = "the target is assumed to have the classes of the source"
+        return f"No target row is labelled: {assumed} ({_some(source_only)})."
     if not (source_only or target_only):
         return "Source and target have the same classes: the source's labels count as well."
     sentence = f"Source and target share the classes {_some(both)}"
