@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.special import softmax
+from sklearn.metrics import balanced_accuracy_score
 
 from l2t.domains import Domain
 from l2t.prediction import predict
-from l2t.prediction.choice import CLEAR, MOST_SHOTS, Rule, Situation, log_shots
+from l2t.prediction.choice import MOST_SHOTS, Rule, Situation, log_shots, to_average
 from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, DEFAULT, Task, fit_head
 from l2t.prediction.labelling import suggest_rows
 from l2t.prediction.model import Features
@@ -25,9 +26,10 @@ from l2t.prediction.report import PLAIN
 from l2t.prediction.scoring import Scores
 from reproduction.combinations import FAMILIES, SETTINGS, draw_task, measure_answers
 from reproduction.kinds import SHIPPABLE
+from reproduction.own_files import measure_files
 from reproduction.pages import write_page
 
-__all__ = ["chosen", "fit_rule", "write_answers"]
+__all__ = ["averaged", "chosen", "fit_rule", "write_answers"]
 
 
 Combination = tuple[str, str]
@@ -71,16 +73,27 @@ def accuracy(task: dict[str, Any], combination: Combination) -> float:
     return float(found)
 
 
-def chosen(task: dict[str, Any], rule: Rule, *, balanced: bool = False) -> Combination:
-    """Return the combination that L2T chooses."""
+def chosen(
+    task: dict[str, Any], rule: Rule, *, balanced: bool = False, single: bool = False
+) -> list[Combination]:
+    """Return the combinations that L2T averages, or the one that should be best."""
     known = situation(task)
     gains = {
         each: known.gain(each, rule)
         for each in combinations(task)
         if known.usable(each, balanced=balanced)
     }
-    best = max(gains, key=lambda each: gains[each])
-    return best if gains[best] > CLEAR else known.default
+    return to_average(gains, known, single=single)
+
+
+def averaged(task: dict[str, Any], some: list[Combination]) -> float:
+    """Return the real accuracy of averaged probabilities; balanced accuracy in the ratio 8:1."""
+    at = [(task["features"].index(f), task["classifiers"].index(name)) for f, name in some]
+    P = np.sum([np.exp(task["logs"][each].astype(float)) for each in at], axis=0)
+    codes = task["codes"]
+    if SETTINGS[task["setting"]].uneven:
+        return float(balanced_accuracy_score(codes, P.argmax(axis=1)))
+    return float(np.mean(P.argmax(axis=1) == codes))
 
 
 def fit_rule(tasks: list[dict[str, Any]]) -> Rule:
@@ -129,6 +142,9 @@ BASELINES = ("nearest neighbour", "nearest centroid", "logistic", "label spreadi
 #: Draws that calibration is measured on, and those that suggestions are.
 CALIBRATED = ("characters", "letters", "digits", "mnist", "sounds", "activity")
 N_CALIBRATED = 2
+N_FILES = 4
+#: The draws that the number of combinations to average was chosen on.
+CHOSEN_ON = (0, 1, 2, 3)
 N_SUGGESTED = 8
 
 
@@ -169,6 +185,11 @@ def write_answers(
             for name in SETTINGS
         },
         shippable=SHIPPABLE,
+        averaging=_averaging(tasks, rules),
+        later=_ahead([task for task in tasks if task["number"] not in CHOSEN_ON], rules),
+        chosen_on=CHOSEN_ON,
+        file_draws=N_FILES,
+        files=_files(work),
         calibration=_calibration(data, work),
         suggestions=_suggestions(data, work),
         rule=whole,
@@ -188,7 +209,7 @@ def _family_row(
 
     plain = {name: mean(lambda task, name=name: (PLAIN, name)) for name in BASELINES}
     best = max(plain, key=lambda name: plain[name])
-    found = [accuracy(task, chosen(task, rule)) for task in mine]
+    found = [averaged(task, chosen(task, rule)) for task in mine]
     gaps = np.array(found) - [accuracy(task, (PLAIN, best)) for task in mine]
     return {
         "family": family,
@@ -201,8 +222,51 @@ def _family_row(
         "default": mean(lambda task: situation(task).default),
         "l2t": float(np.mean(found)),
         "error": float(gaps.std(ddof=1) / np.sqrt(len(gaps))) if len(gaps) > 1 else float("nan"),
-        "balanced": mean(lambda task: chosen(task, rule, balanced=True)),
+        "balanced": float(
+            np.mean([averaged(task, chosen(task, rule, balanced=True)) for task in mine])
+        ),
     }
+
+
+def _ahead(tasks: list[dict[str, Any]], rules: dict[str, Rule]) -> dict[str, float]:
+    """Return how far L2T is ahead of the best plain classifier of each family, by setting."""
+    found = {}
+    for name in SETTINGS:
+        rows = [_family_row(family, name, tasks, rules[family]) for family in FAMILIES]
+        if rows := [row for row in rows if row["n"]]:
+            found[name] = _means(rows)["l2t"] - _means(rows)["best_plain"]
+    return found
+
+
+def _averaging(tasks: list[dict[str, Any]], rules: dict[str, Rule]) -> dict[str, Any]:
+    """Return what averaging adds to the best combination alone, on the draws it was chosen on and others."""
+    found = {}
+    for name in SETTINGS:
+        parts = []
+        for first in (True, False):
+            some = [
+                (task, rules[task["family"]])
+                for task in tasks
+                if task["setting"] == name and (task["number"] in CHOSEN_ON) == first
+            ]
+            one = np.array([averaged(t, chosen(t, rule, single=True)) for t, rule in some])
+            gains = np.array([averaged(t, chosen(t, rule)) for t, rule in some]) - one
+            error = gains.std(ddof=1) / np.sqrt(len(gains)) if len(gains) > 1 else float("nan")
+            parts.append(
+                {"n": len(some), "single": one.mean(), "gain": gains.mean(), "error": error}
+                if some
+                else {"n": 0, "single": None, "gain": None, "error": None}
+            )
+        found[name] = parts
+    return found
+
+
+def _files(work: Path) -> list[dict[str, Any]]:
+    path = work / "files.json"
+    if not path.exists():
+        path.write_text(json.dumps(measure_files(N_FILES)))
+    found: list[dict[str, Any]] = json.loads(path.read_text())
+    return found
 
 
 def _means(rows: list[dict[str, Any]]) -> dict[str, float]:

@@ -1,7 +1,8 @@
 """Tasks of every family, measured: what each combination of features and classifier did.
 
-One JSON file per task is kept in a working folder, so that a run that was stopped resumes where it was. It
-holds what a combination was worth in rehearsal, on the labelled rows, and really.
+Two files per task are kept in a working folder, so that a run that was stopped resumes where it was: a JSON
+file of what each combination was worth in rehearsal, on the labelled rows, and really, and an npz file of the
+logs of its probabilities.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import log_softmax
 
 from l2t.domains import Domain, KnownClasses, normalize, read_domain
 from l2t.inference import infer
@@ -73,6 +75,8 @@ CLASSES = {
 }
 RATIO = 8.0
 COORDINATES = 256
+#: Logs of probabilities are kept in half precision, from here on.
+LEAST = -60.0
 #: Rows of a target, at most.
 MOST_ROWS = 300
 
@@ -154,15 +158,21 @@ def measure_answers(
         for family, kind, number, name in wanted:
             path = work / f"{family}-{name.replace(':', 'to').replace(', ', '-')}-{number}.json"
             if not path.exists():
+                task, arrays = _measure(family, kind, number, name, data)
+                np.savez_compressed(path.with_suffix(".npz"), **arrays)
                 part = path.with_suffix(".part")
-                part.write_text(json.dumps(_measure(family, kind, number, name, data)))
+                part.write_text(json.dumps(task))
                 part.replace(path)
-            found.append(json.loads(path.read_text()))
+            with np.load(path.with_suffix(".npz")) as arrays:
+                found.append(json.loads(path.read_text()) | dict(arrays))
             advance(family)
     return found
 
 
-def _measure(family: str, kind: str, number: int, name: str, data: Path) -> dict[str, Any]:
+def _measure(
+    family: str, kind: str, number: int, name: str, data: Path
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what is kept of a task: records, and the tested classes with all log probabilities."""
     source, target, labelled, test = draw_task(kind, number, SETTINGS[name], data)
     n_classes = int(target.codes.max()) + 1
     mask = np.isin(np.arange(len(target)), labelled)
@@ -185,11 +195,13 @@ def _measure(family: str, kind: str, number: int, name: str, data: Path) -> dict
         codes = np.where(mask, target.codes, -1)
         splits = folds(codes)
         measured = score(aim.X, factors, codes, splits, tuple(CLASSIFIERS)) if splits else None
-        real, fair = _real(aim, factors, labelled, test, n_classes)
+        logs = _log_probabilities(aim, factors, labelled, test, n_classes)
+    right = logs.argmax(axis=-1) == target.codes[test]
+    by_class = [right[..., target.codes[test] == c].mean(axis=-1) for c in range(n_classes)]
     known = KnownClasses([source])
     gap = target.X.mean(axis=0) - known.X.mean(axis=0)
     spread = target.X.var(axis=0).sum() + known.X.var(axis=0).sum()
-    return {
+    task = {
         "family": family,
         "kind": kind,
         "number": number,
@@ -206,9 +218,10 @@ def _measure(family: str, kind: str, number: int, name: str, data: Path) -> dict
         "classifiers": list(CLASSIFIERS),
         "rehearsed": None if rehearsed is None else _plain(rehearsed),
         "measured": None if measured is None else _plain(measured),
-        "real": real.tolist(),
-        "balanced_accuracy": fair.tolist(),
+        "real": right.mean(axis=-1).tolist(),
+        "balanced_accuracy": np.mean(by_class, axis=0).tolist(),
     }
+    return task, {"codes": target.codes[test], "logs": logs.astype(np.float16)}
 
 
 def _plain(scores: Any) -> dict[str, Any]:
@@ -220,15 +233,15 @@ def _plain(scores: Any) -> dict[str, Any]:
     }
 
 
-def _real(
+def _log_probabilities(
     target: Domain,
     factors: dict[str, Any],
     labelled: npt.NDArray[np.intp],
     test: npt.NDArray[np.intp],
     n_classes: int,
-) -> tuple[npt.NDArray[Any], ...]:
-    """Return accuracy and balanced accuracy of all combinations (features, classifiers)."""
-    tables = np.empty((2, len(factors), len(CLASSIFIERS)))
+) -> npt.NDArray[Any]:
+    """Return logs of probabilities (features, classifiers, tested rows, classes)."""
+    logs = np.empty((len(factors), len(CLASSIFIERS), len(test), n_classes))
     codes = target.codes
     for i, W in enumerate(factors.values()):
         plain = Features.of(target.X, W)
@@ -237,7 +250,5 @@ def _real(
             Z = Features(W, plain.mean, plain.scale, classifier.unit)(target.X)
             task = Task(Z, labelled, codes[labelled], n_classes)
             head = heads[name] = fit_head(name, task, guess=heads.get(DEFAULT))
-            right = head.scores(Z[test]).argmax(axis=1) == codes[test]
-            by_class = [right[codes[test] == c].mean() for c in np.unique(codes[test])]
-            tables[:, i, j] = right.mean(), np.mean(by_class)
-    return tuple(tables)
+            logs[i, j] = np.maximum(log_softmax(head.scores(Z[test]), axis=1), LEAST)
+    return logs

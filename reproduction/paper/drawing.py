@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from l2t.plots import PALETTE, new_figure
+from l2t.display import new_figure
+from l2t.plots import PALETTE
 from l2t.typing import Array
 from reproduction.paper.measuring import Measured
 from reproduction.paper.section import mean, standard_error

@@ -10,25 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from l2t.display import new_figure
 from l2t.domains import DomainPair
-from l2t.exceptions import MissingExtraError
 from l2t.inference import Inference
 from l2t.inference.comparison import TransferStudy
 from l2t.numerics import two_components
 from l2t.reflection import Explanation
 
-__all__ = ["new_figure", "plot_explanation", "plot_ratios", "plot_transfer"]
+__all__ = ["plot_explanation", "plot_ratios", "plot_transfer"]
 
 PALETTE = tuple(f"C{i}" for i in range(10))
-
-
-def new_figure(width: float, height: float) -> Any:
-    """Return an empty `matplotlib.figure.Figure`; sizes are in inches."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("a plot", "plots") from None
-    return Figure(figsize=(width, height), layout="constrained")
 
 
 def plot_transfer(pair: DomainPair, found: Inference) -> Any:

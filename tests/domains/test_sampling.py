@@ -59,8 +59,8 @@ def test_index_out_of_range(photos, sketches):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"n_classes": 9}, "source must have at least n_classes=9 classes, got 8 in 'photos'"),
-        ({"n_classes": 5}, "n_classes=5 disjoint by name need at least 9 target classes, got 8"),
+        ({"n_classes": 9}, "n_classes must be at most 4, as source and target, which have 8 and 8"),
+        ({"n_classes": 5}, "n_classes must be at most 4, .* must have no class in common, got 5"),
         ({"n_classes": 0}, "n_classes must be a whole number of at least 1, got 0"),
         ({"max_per_class": 0}, "max_per_class must be a whole number of at least 1, got 0"),
         ({"max_per_class": 2.5}, "max_per_class must be a whole number"),

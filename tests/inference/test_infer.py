@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import re
 
 import numpy as np
@@ -355,3 +357,38 @@ def test_a_source_of_noise_costs_nothing_and_is_named(pair):
     found = infer(pair.target, sources=[pair.source, noise], n_labels=15)
     assert found.reason.endswith(", noise (2) not used")
     same_factors(found, alone)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_frames_come_back_as_frames_with_columns_by_their_names(kind):
+    frames = pytest.importorskip(kind)
+    rng = np.random.default_rng(0)
+    names = ["a", "b", "c", "d"]
+    source = Domain(rng.normal(size=(60, 4)), np.repeat(np.arange(6), 10), feature_names=names)
+    target = Domain(rng.normal(size=(30, 4)), feature_names=names)
+    for W in (np.eye(4)[:, :2], None):
+        found = infer(DomainPair(source, target), candidates={} if W is None else {"two": W})
+        found = dataclasses.replace(found, choice="identity" if W is None else "two")
+        frame = frames.DataFrame(dict(zip(names, target.X.T, strict=True)))
+        moved = found.transform(frame[["d", "c", "b", "a"]])
+        assert type(moved) is type(frame)
+        assert list(moved.columns) == (names if W is None else ["x0", "x1"])
+        np.testing.assert_allclose(moved.to_numpy(), found.transform(target))
+        with pytest.raises(InvalidInputError, match="columns of the target, got none named 'a'"):
+            found.transform(frame[["b", "c", "d"]])
+
+
+def test_results_show_themselves_and_are_saved(tmp_path):
+    rng = np.random.default_rng(0)
+    source = Domain(rng.normal(size=(60, 4)), np.repeat(np.arange(6), 10))
+    found = infer(DomainPair(source, Domain(rng.normal(size=(30, 4)))))
+    for text in (found._repr_html_(), found.candidates._repr_html_()):
+        assert all(name in text for name in found.candidates)
+    assert found.reason in found._repr_html_()
+    (axes,) = found.plot().axes
+    assert [each.get_text() for each in axes.get_yticklabels()] == list(found.candidates)
+    with np.load(found.save(tmp_path / "found.npz"), allow_pickle=False) as file:
+        np.testing.assert_array_equal(file["W"], found.W)
+        content = json.loads(str(file["json"]))
+    assert content["choice"] == found.choice
+    assert [each["candidate"] for each in content["candidates"]] == list(found.candidates)

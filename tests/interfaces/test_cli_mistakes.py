@@ -152,8 +152,8 @@ CONFUSED = {
     ),
     "collecting from too few classes": (
         "collect source.csv source.csv --label digit",
-        "n_classes=3 disjoint by name need at least 6 target classes, got 3; draw fewer with --classes, or "
-        "collect nothing: 'l2t predict' and 'l2t transfer' rehearse on the classes of the source",
+        "n_classes must be at most 1, as source and target, which have 3 and 3 classes and share 3, must "
+        "have no class in common, got 3; 'l2t predict' and 'l2t transfer' need no experiences, as they",
     ),
     "no store": ("learn --store absent.db", "absent.db"),
     "no such store": ("store check notes.txt", "got 'notes.txt'"),

@@ -89,6 +89,22 @@ def test_a_saved_model_predicts_further_rows(wine, l2t):
     assert load_model("m.l2t").feature_names == tuple(wine[1].columns[1:-2])
 
 
+@pytest.mark.parametrize("how", ["mean", "median"])
+def test_further_rows_are_imputed_from_the_rows_of_the_model(wine, l2t, how):
+    l2t("predict", "source.csv", "target.csv", *OPTIONS, "--save", "m.l2t")
+    rows = pd.read_csv("target.csv", dtype=str, keep_default_na=False)
+    model = load_model("m.l2t")
+    usual = dict(zip(model.feature_names, getattr(model, f"{how}s"), strict=True))
+    name = model.feature_names[0]
+    rows.iloc[:1].assign(**{name: ""}).to_csv("gap.csv", index=False)
+    rows.iloc[:1].assign(**{name: repr(float(usual[name]))}).to_csv("filled.csv", index=False)
+    for stem in ("gap", "filled"):
+        found = l2t("apply", "m.l2t", f"{stem}.csv", "-o", f"{stem}-out.csv", "--impute", how)
+        assert found.code == 0, found.err
+    first, second = (pd.read_csv(f"{stem}-out.csv")["probability"] for stem in ("gap", "filled"))
+    np.testing.assert_allclose(first, second)
+
+
 def test_the_report_for_programs(wine, l2t):
     sides = ("source.csv", "target.csv", *OPTIONS, "--suggest", "3")
     record = json.loads(l2t("predict", *sides, "--format", "json").out)

@@ -43,7 +43,7 @@ def chosen(
     situation = Situation(rehearsed, measured, corrections or {}, (features, DEFAULT), shots, 3)
     used, outlooks = choose(COMBINATIONS, situation, rule=rule, **options)
     assert len(outlooks) == len(COMBINATIONS)
-    return used
+    return used[0]
 
 
 def test_without_any_evidence_the_default_is_used():
@@ -57,6 +57,23 @@ def test_a_large_rehearsed_gain_is_followed():
     assert (used.features, used.classifier) == ("plain", "nearest neighbour")
     assert used.expected > 0.65
     assert used.gain == pytest.approx(gain(scores(nearest_neighbour=0.2)))
+
+
+def test_up_to_four_that_should_gain_are_averaged_and_the_default():
+    situation = Situation(scores(nearest_neighbour=0.2), None, {}, ("plain", DEFAULT), 5, 3)
+    used, _ = choose(COMBINATIONS, situation, rule=RULE)
+    assert [(row.features, row.classifier) for row in used] == [
+        ("plain", "nearest neighbour"),
+        ("plain", DEFAULT),
+    ]
+    better = scores(nearest_neighbour=0.2, nearest_centroid=0.1, logistic=0.15)
+    better.values[:, 1] += 0.05
+    used, _ = choose(COMBINATIONS, dataclasses.replace(situation, rehearsed=better), rule=RULE)
+    gains = [row.gain for row in used]
+    assert gains == sorted(gains, reverse=True)
+    assert (len(used), used[1].classifier, used[3].features) == (4, "logistic", "spectrum")
+    used, _ = choose(COMBINATIONS, situation, rule=RULE, single=True)
+    assert [row.classifier for row in used] == ["nearest neighbour"]
 
 
 def gain(rehearsed, features="plain", classifier="nearest neighbour", **options):

@@ -36,7 +36,7 @@ def make(data, name="logistic", *, W=None, columns=None, classes=("x", "y", "z")
     head = fit_head(name, Task(features(rows), at, codes[at], 3))
     features = Features(W, plain.mean, plain.scale, CLASSIFIERS[name].unit, columns)
     labels = np.array(classes, dtype=object if isinstance(classes[0], str) else None)
-    return Model(labels, names, features, head, 0.7, name)
+    return Model(labels, names, ((features, head),), 0.7, name)
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
@@ -48,6 +48,18 @@ def test_a_model_comes_back_from_its_file(name, W, data, tmp_path):
     assert again.predict(data[0]).tolist() == model.predict(data[0]).tolist()
     assert (again.classes_.tolist(), again.feature_names) == (["x", "y", "z"], NAMES)
     assert (again.name, again.temperature) == (name, 0.7)
+
+
+def test_probabilities_of_several_parts_are_averaged(data, tmp_path):
+    first, second = (make(data, name) for name in ("logistic", "label spreading"))
+    both = Model(first.classes_, NAMES, (*first.parts, *second.parts), means=np.zeros(4))
+    alone = [
+        Model(each.classes_, NAMES, each.parts).predict_proba(data[0]) for each in (first, second)
+    ]
+    np.testing.assert_allclose(both.predict_proba(data[0]), np.mean(alone, axis=0))
+    again = load_model(both.save(tmp_path / "model.l2t"))
+    np.testing.assert_array_equal(again.predict_proba(data[0]), both.predict_proba(data[0]))
+    assert (again.means.tolist(), again.medians) == ([0.0] * 4, None)
 
 
 @pytest.mark.parametrize("classes", [(1, 2, 3), (0.5, 1.5, 2.5), ("1", "2", "3")])
@@ -85,7 +97,7 @@ def test_mean_probability_is_the_accuracy_to_expect(data):
 def test_a_classifier_of_scikit_learn_is_not_saved(data, tmp_path):
     X, codes = data
     head = EstimatorHead(GaussianNB().fit(X, codes))
-    model = Model(np.arange(3), None, Features(None, np.zeros(4), 1.0), head)
+    model = Model(np.arange(3), None, ((Features(None, np.zeros(4), 1.0), head),))
     np.testing.assert_allclose(model.predict_proba(X), head.estimator.predict_proba(X), atol=1e-9)
     with pytest.raises(
         InvalidInputError, match="must have a classifier of l2t to be saved, got Gau"
@@ -120,18 +132,22 @@ def setting(**values):
 
 DAMAGE = {
     "pickle": lambda parts: parts.update(
-        {"coef.npy": npy(np.array([{}], dtype=object), allow_pickle=True)}
+        {"coef-0.npy": npy(np.array([{}], dtype=object), allow_pickle=True)}
     ),
-    "not finite": lambda parts: parts.update({"mean.npy": npy(np.full(4, np.nan))}),
-    "wrong shape": lambda parts: parts.update({"coef.npy": npy(np.zeros((9, 3)))}),
-    "no coef": lambda parts: parts.pop("coef.npy"),
+    "not finite": lambda parts: parts.update({"mean-0.npy": npy(np.full(4, np.nan))}),
+    "wrong shape": lambda parts: parts.update({"coef-0.npy": npy(np.zeros((9, 3)))}),
+    "no coef": lambda parts: parts.pop("coef-0.npy"),
     "no codes": lambda parts: parts.pop("codes.npy"),
-    "no mean": lambda parts: parts.pop("mean.npy"),
+    "no mean": lambda parts: parts.pop("mean-0.npy"),
     "no json": lambda parts: parts.pop("json.npy"),
-    "cut array": lambda parts: parts.update({"coef.npy": parts["coef.npy"][:90]}),
+    "cut array": lambda parts: parts.update({"coef-0.npy": parts["coef-0.npy"][:90]}),
     "newer": setting(schema=2),
-    "not a number": setting(scale="wide"),
-    "no scale": setting(scale=0.0),
+    "not a number": setting(parts=[{"scale": "wide", "unit": False, "bandwidth": 0.0}]),
+    "no scale": setting(parts=[{"scale": 0.0, "unit": False, "bandwidth": 0.0}]),
+    "no parts": setting(parts=[]),
+    "parts that are not there": setting(
+        parts=2 * [{"scale": 1.0, "unit": False, "bandwidth": 0.0}]
+    ),
     "negative": setting(temperature=-1.0),
     "names": setting(feature_names=["a"]),
     "classes": setting(classes="[[]]"),

@@ -93,6 +93,8 @@ def test_frames_arrays_and_several_sources(kinds, found):
     again = l2t.predict(halves, (frame, np.where(target.labeled, target.y, None)))
     assert again.model.feature_names == tuple(columns)
     assert np.mean(again.labels == found.labels) > 0.95
+    assert isinstance(again.frame, pd.DataFrame)
+    assert again.frame["predicted"].tolist() == again.labels.tolist()
 
 
 def test_polars_frames(kinds, found):
@@ -106,6 +108,10 @@ def test_polars_frames(kinds, found):
     np.testing.assert_array_equal(again.labels, found.labels)
     assert again.model.feature_names == tuple(columns)
     np.testing.assert_array_equal(again.model.predict(theirs[columns[::-1]]), found.labels)
+    assert isinstance(again.frame, pl.DataFrame)
+    assert again.frame.columns == ["predicted", "probability", "given"]
+    assert again.frame["given"].to_list() == target.labeled.tolist()
+    assert found.frame is None
 
 
 def test_a_classifier_that_is_asked_for_is_used(kinds):

@@ -112,13 +112,25 @@ def test_it_reads_well(world, rng):
     text = str(function.explain(statistics, past=past))
     terms = function.terms(statistics)
     actual = np.mean([each.improvement_ratio for each in past if each.n_labels <= MOST_LABELS])
-    assert text.splitlines() == [
+    lines, total = text.splitlines(), sum(terms.values())
+    assert lines[4].split(maxsplit=1)[1] == "bias (what every transfer starts from)"
+    assert sum(float(line.split()[0]) for line in lines[1:5]) == pytest.approx(round(total, 5))
+    assert f"{1 / round(total, 5):.3f}" == f"{function.predict(statistics):.3f}"
+    assert lines == [
         f"predicted improvement ratio {function.predict(statistics):.3f}; 1/f is the sum of",
-        f"  {terms['mmd']:7.3f}  mmd (how far apart the domains are)",
-        f"  {terms['variance']:7.3f}  variance (how uncertain that distance is)",
-        f"  {terms['discriminant']:7.3f}  discriminant (how poorly W separates near from far target rows)",
-        "    0.500  bias (what every transfer starts from)",
+        f"  {terms['mmd']:8.5f}  mmd (how far apart the domains are)",
+        f"  {terms['variance']:8.5f}  variance (how uncertain that distance is)",
+        f"  {terms['discriminant']:8.5f}  discriminant (how poorly W separates near from far target rows)",
+        lines[4],
+        f"  {total:8.5f}  in all, and 1 / {total:.5f} = {function.predict(statistics):.3f}",
         "kernels that weigh most: bandwidths 2^-2, 2^-1, 2^0",
         f"  like gfk on photos -> sketches: predicted {function.predict(statistics):.3f}, "
         f"measured {actual:.3f}",
     ]
+
+
+def test_an_experience_shows_itself_in_a_notebook(world):
+    experience = world.experiences(1)[0]
+    text = experience._repr_html_()
+    assert experience.algorithm in text
+    assert f"{experience.improvement_ratio:.3f}" in text

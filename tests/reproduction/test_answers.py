@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT
-from reproduction.answers import accuracy, chosen, fit_rule, situation
+from reproduction.answers import accuracy, averaged, chosen, fit_rule, situation
 from reproduction.combinations import SETTINGS, Setting, draw_task, measure_answers
 
 FEATURES = ["plain", "spectrum", "classes", "classes+spectrum"]
@@ -48,8 +48,8 @@ def test_the_rule_learns_to_believe_rehearsals_that_are_true():
     rule = fit_rule(tasks)
     assert 0.5 < rule.rehearsed[0] + rule.rehearsed[1] * np.log(5) < 1.3
     new = made("letters", 99, {("classes", "logistic"): 0.35})
-    assert chosen(new, rule) == ("classes", "logistic")
-    assert accuracy(new, chosen(new, rule)) == pytest.approx(0.95)
+    assert chosen(new, rule)[0] == ("classes", "logistic")
+    assert accuracy(new, chosen(new, rule)[0]) == pytest.approx(0.95)
     assert situation(new).default == ("plain", DEFAULT)
 
 
@@ -70,6 +70,11 @@ def test_measured_tasks_are_kept(tmp_path, monkeypatch):
     monkeypatch.setattr("reproduction.combinations.SETTINGS", {"1": SETTINGS["1"]})
     (task,) = measure_answers(["digits"], [0], tmp_path, tmp_path / "work")
     assert np.shape(task["real"]) == (4, len(CLASSIFIERS))
-    (kept,) = (tmp_path / "work").iterdir()
+    both = [(features, name) for features in ("plain", "spectrum") for name in CLASSIFIERS]
+    single = [averaged(task, [each]) for each in both]
+    np.testing.assert_allclose(single, np.ravel(task["real"][:2]), atol=0.02)
+    assert min(single) <= averaged(task, both) <= 1.0
+    kept = tmp_path / "work" / "digits-1-0.json"
+    task = json.loads(kept.read_text())
     kept.write_text(json.dumps(task | {"kept": True}))
     assert measure_answers(["digits"], [0], tmp_path, tmp_path / "work")[0]["kept"]

@@ -292,6 +292,18 @@ def feature_rows(X: Any, n_features: int) -> Any:
     return rows
 
 
+def columns_in_order(X: Any, names: Sequence[str] | None) -> Any:
+    """Return the columns of a frame by their names, in the order of `names`; anything else as it is."""
+    columns = list(getattr(X, "columns", ()))
+    if names is None or not columns or not all(isinstance(each, str) for each in columns):
+        return X
+    missing = [each for each in names if each not in columns]
+    if missing:
+        some = ", ".join(map(repr, missing[:3]))
+        raise InvalidInputError(f"X must have the columns of the target, got none named {some}")
+    return X[list(names)]
+
+
 def is_missing(value: Any) -> bool:
     """Tell whether a label is None, NaN or another value that is not equal to itself."""
     try:

@@ -78,18 +78,15 @@ class PairSampler(PairSequence):
         seed(self.random_state)
         for role, domain in (("source", self.source), ("target", self.target)):
             instance_of(role, domain, Domain)
-            if len(domain.classes) < self.n_classes:
-                raise InvalidInputError(
-                    f"{role} must have at least n_classes={self.n_classes} classes, "
-                    f"got {len(domain.classes)} in {domain.name!r}"
-                )
         # Whatever k source classes are drawn, they may take away at most k names from the target.
-        source, target = (set(map(spelling, d.classes)) for d in (self.source, self.target))
-        taken = min(len(source & target), self.n_classes)
-        if len(self.target.classes) - taken < self.n_classes:
+        sides = self.source.classes, self.target.classes
+        ours, theirs = map(len, sides)
+        shared = len(set.intersection(*(set(map(spelling, each)) for each in sides)))
+        most = min(ours, max(theirs - shared, theirs // 2))
+        if self.n_classes > most:
             raise InvalidInputError(
-                f"n_classes={self.n_classes} disjoint by name need at least "
-                f"{self.n_classes + taken} target classes, got {len(self.target.classes)}"
+                f"n_classes must be at most {most}, as source and target, which have {ours} and {theirs} "
+                f"classes and share {shared}, must have no class in common, got {self.n_classes}"
             )
         DomainPair(self.source, self.target)  # refuses features that do not match
 

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import numpy.typing as npt
 
+from l2t.display import html_table
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.statistics import PairStatistics
@@ -124,6 +125,10 @@ class Experience(_Work):
     accuracy_after: float
     standard_error_after: float
     improvement_ratio: float
+
+    def _repr_html_(self) -> str:
+        names = "algorithm source_name target_name n_labels accuracy_after improvement_ratio status"
+        return html_table([{name: getattr(self, name) for name in names.split()}])
 
 
 def run_key(

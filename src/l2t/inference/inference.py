@@ -125,7 +125,7 @@ def infer(
     if not special and method in (None, "l2t") and _are_shared(target, origins, candidates, shared):
         names = CANDIDATES if candidates is None else ("identity", *candidates)
         together = infer_shared(target, origins, candidates=names, random_state=random_state)
-        return as_inference(together, n_labels, n_classes)
+        return as_inference(together, target, n_labels, n_classes)
     if shared:
         raise InvalidInputError(
             "shared=True needs candidates by name, and neither a reflection function, n_components, "
@@ -139,7 +139,8 @@ def infer(
         forecast = Forecast.default() if reflection is None else reflection.forecast
         if method == "paper" or (method is None and forecast is None):
             plan = plan or Plan(n_components=n_components or Plan().n_components)
-            return _paper(task, reflection, plan, starts, n_labels, n_classes, random_state)
+            found = _paper(task, reflection, plan, starts, n_labels, n_classes, random_state)
+            return replace(found, feature_names=target.feature_names)
         if method not in (None, "l2t"):
             raise InvalidInputError(f"method must be 'l2t' or 'paper', got {method!r}")
         if forecast is None:
@@ -174,7 +175,7 @@ def infer(
         found = _choose(
             target, factors, failed, rehearsal, classes, forecast, n_components, n_labels, n_classes
         )
-        return replace(found, reason=found.reason + who)
+        return replace(found, reason=found.reason + who, feature_names=target.feature_names)
 
 
 def _choose(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from l2t.domains.domain import feature_rows
+from l2t.display import bar_figure, frame_like, html_table
+from l2t.domains.domain import columns_in_order, feature_rows
+from l2t.domains.files._disk import replacing, writing
 from l2t.inference.evidence import Evidence
 from l2t.reflection.calibration import finite_interval
 from l2t.rehearsal import Rehearsal
@@ -100,6 +104,9 @@ class Candidates(dict[str, Candidate]):
 
         return pd.DataFrame(self.records()).set_index("candidate")
 
+    def _repr_html_(self) -> str:
+        return html_table(self.records())
+
 
 @dataclass(frozen=True, eq=False)
 class Inference:
@@ -125,6 +132,8 @@ class Inference:
         The paper's search, where `method` was "paper".
     shared : SharedInference or None
         How the target is predicted from the source's labels, where both have the same classes.
+    feature_names : tuple of str or None
+        The names of the target's columns, where they have any.
     """
 
     choice: str
@@ -136,6 +145,7 @@ class Inference:
     rehearsal: Rehearsal | None = None
     search: Search | None = None
     shared: SharedInference | None = None
+    feature_names: tuple[str, ...] | None = None
 
     def __repr__(self) -> str:
         m, u = self.W.shape
@@ -174,12 +184,38 @@ class Inference:
         """Whether to transfer: "no-transfer" where the choice is "identity"."""
         return "no-transfer" if self.choice == "identity" else "transfer"
 
-    def transform(self, X: Any) -> npt.NDArray[Any]:
+    def transform(self, X: Any) -> Any:
         """Return ``X @ W``: X itself where the choice is "identity".
 
-        X is an array, a DataFrame, a sparse matrix or a Domain with the features of the pair.
+        X is an array, a sparse matrix or a Domain with the features of the pair; or a frame of pandas or
+        polars, whose columns are found by their names, and which makes a frame of the same kind.
         """
+        X = columns_in_order(X, self.feature_names)
         rows = feature_rows(X, self.W.shape[0])
         if self.choice == "identity":
-            return np.asarray(rows.toarray() if sparse.issparse(rows) else rows)
-        return np.asarray(rows @ self.W)
+            plain = rows.toarray() if sparse.issparse(rows) else rows
+            return X if hasattr(X, "columns") else np.asarray(plain)
+        found = np.asarray(rows @ self.W)
+        frame = frame_like(X, {f"x{i}": column for i, column in enumerate(found.T)})
+        return found if frame is None else frame
+
+    def plot(self) -> Any:
+        """Return a `matplotlib.figure.Figure` of the improvement ratio to expect of each candidate."""
+        bars = [
+            (each.name, each.predicted, each.chosen, finite_interval(each.interval))
+            for each in self.candidates.values()
+            if each.predicted is not None
+        ]
+        return bar_figure(bars, "improvement ratio to expect (1: as without transfer)")
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the choice to an npz file: ``W``, and ``json`` with all candidates; nothing can run code."""
+        names = ("choice", "verdict", "reason", "n_labels", "n_classes", "feature_names")
+        content = {name: getattr(self, name) for name in names}
+        content["candidates"] = self.candidates.records()
+        with writing(where := Path(path)), replacing(where) as file:
+            np.savez(file, json=np.array(json.dumps(content, allow_nan=False)), W=self.W)
+        return where
+
+    def _repr_html_(self) -> str:
+        return html_table(self.candidates.records(), f"{self.choice}: {self.reason}.")

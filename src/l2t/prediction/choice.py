@@ -12,9 +12,10 @@ combination of features and classifier, at k labels per class, the gain in accur
 * m is the difference on the n labelled rows, cross-validated;
 * the prior is a line in log k for each classifier, and for each kind of features.
 
-The default is left for a clear gain only. Without a rehearsal, and where inference expects that the target's
-neighbourhoods mislead unlike those in rehearsal, the labelled rows alone count; in the second case nothing
-that trusts neighbourhoods takes the place of the default.
+The probabilities of up to four combinations are averaged: those that should gain most, and the default where
+fewer should gain anything. Without a rehearsal, and where inference expects that the target's neighbourhoods
+mislead unlike those in rehearsal, the labelled rows alone count, and a gain must be clear; in the second case
+nothing that trusts neighbourhoods takes the place of the default.
 """
 
 from __future__ import annotations
@@ -32,14 +33,16 @@ from l2t.prediction.report import ReportRow
 from l2t.prediction.scoring import Scores
 from l2t.typing import Array
 
-__all__ = ["MOST_SHOTS", "Rule", "Situation", "choose", "log_shots", "standard_error"]
+__all__ = ["MOST_SHOTS", "Rule", "Situation", "choose", "log_shots", "standard_error", "to_average"]
 
 #: Features and classifiers that trust the neighbourhoods of the target.
 TRUSTING = {"spectrum", "classes+spectrum", "label spreading", "smoothed logistic", "soft k-means"}
 TRUSTING |= set(BALANCED)
 #: Neighbourhoods mislead where inference takes so much off the log ratio that "spectrum" rehearsed.
 MISLED = -0.1
-#: The gain for which the default is left, and n0 where no rehearsal counts.
+#: Combinations that are averaged, at most.
+AVERAGED = 4
+#: The gain for which the default is left, and n0, where no rehearsal counts.
 CLEAR = 0.02
 CLEAR_ROWS = 60.0
 MOST_SHOTS = 20.0
@@ -158,18 +161,24 @@ def choose(
     situation: Situation,
     *,
     balanced: bool = False,
+    single: bool = False,
     rule: Rule | None = None,
-) -> tuple[ReportRow, list[ReportRow]]:
-    """Return the outlook of the combination to use, and those of all; balanced ones only where allowed."""
+) -> tuple[list[ReportRow], list[ReportRow]]:
+    """Return the outlooks of the combinations to average, a `single` one where wanted, and those of all."""
     rule = rule or Rule.default()
-    outlooks = [situation.outlook(each, rule) for each in combinations]
-    usable = {
-        each: outlook
-        for each, outlook in zip(combinations, outlooks, strict=True)
-        if situation.usable(each, balanced=balanced)
-    }
-    best = max(usable.values(), key=lambda each: each.gain)
-    return best if best.gain > CLEAR else usable.get(situation.default, best), outlooks
+    outlooks = {each: situation.outlook(each, rule) for each in combinations}
+    usable = (each for each in combinations if situation.usable(each, balanced=balanced))
+    used = to_average({each: outlooks[each].gain for each in usable}, situation, single=single)
+    return [outlooks[each] for each in used], list(outlooks.values())
+
+
+def to_average(
+    gains: Mapping[Combination, float], situation: Situation, *, single: bool = False
+) -> list[Combination]:
+    """Return the combinations to average, best first: those that should gain over the default, and it."""
+    least = CLEAR if single or not situation.rehearsal_counts else 0.0
+    better = [each for each in sorted(gains, key=lambda each: -gains[each]) if gains[each] > least]
+    return [*better, situation.default][: 1 if single else AVERAGED]
 
 
 def standard_error(accuracy: float, n: int) -> float:

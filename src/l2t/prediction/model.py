@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.optimize import brentq
-from scipy.special import softmax
+from scipy.special import log_softmax, logsumexp, softmax
 
 from l2t.algorithms.jda import unit_rows
-from l2t.domains.domain import feature_rows
+from l2t.domains.domain import columns_in_order, feature_rows
 from l2t.domains.files._disk import reading, replacing, writing
 from l2t.domains.labels import decode_labels, encode_labels
 from l2t.exceptions import InvalidInputError
@@ -27,7 +27,8 @@ __all__ = ["EstimatorHead", "Features", "Model", "load_model"]
 SCHEMA = 1
 #: Rows that are classified at a time.
 BLOCK = 8192
-_ARRAYS = ("columns", "mean", "W", "coef", "intercept", "rows", "shares", "codes")
+_ARRAYS = ("columns", "mean", "W", "coef", "intercept", "rows", "shares")
+_NUMBERS = ("scale", "unit", "bandwidth")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +79,9 @@ class EstimatorHead:
         return np.asarray(same, dtype=float)
 
 
+Part = tuple[Features, Head | EstimatorHead]
+
+
 @dataclass(frozen=True, eq=False)
 class Model:
     """What classifies rows of the target, those that arrive later as well.
@@ -88,26 +92,29 @@ class Model:
         The classes of the target.
     feature_names : tuple of str or None
         The names of the columns, where they have any.
-    features, head : Features, Head or EstimatorHead
-        What is done to rows first, and the trained classifier.
+    parts : tuple of (Features, Head or EstimatorHead)
+        What is done to rows first, and the trained classifier; probabilities of several are averaged.
     temperature : float
         Scores are divided by it, so that probabilities are as large as the share of right answers.
     name : str
         The features and the classifier, for people.
+    means, medians : array of shape (n_features,) or None
+        Of the target's columns: what `l2t apply --impute` fills missing cells of further rows with.
     """
 
     classes_: AnyArray
     feature_names: tuple[str, ...] | None
-    features: Features
-    head: Head | EstimatorHead
+    parts: tuple[Part, ...]
     temperature: float = 1.0
     name: str = ""
+    means: Array | None = None
+    medians: Array | None = None
 
     @property
     def n_features(self) -> int:
         """The number of columns of X."""
-        W = self.features.W
-        return len(self.features.mean) if W is None else int(W.shape[0])
+        features = self.parts[0][0]
+        return len(features.mean) if features.W is None else int(features.W.shape[0])
 
     def predict(self, X: Any) -> AnyArray:
         """Return the class of each row of an array, a DataFrame, a sparse matrix or a Domain."""
@@ -121,27 +128,14 @@ class Model:
         return np.asarray(softmax(self.decision_function(X) / self.temperature, axis=1))
 
     def decision_function(self, X: Any) -> Array:
-        """Return the scores of the classes, before they are calibrated."""
-        rows = feature_rows(self._in_order(X), self.n_features)
-        found = [
-            self.head.scores(self.features(rows[at : at + BLOCK]))
-            for at in range(0, rows.shape[0], BLOCK)
-        ]
+        """Return the scores of the classes, before they are calibrated; logs of the mean probabilities."""
+        rows = feature_rows(columns_in_order(X, self.feature_names), self.n_features)
+        found = [self._scores(rows[at : at + BLOCK]) for at in range(0, rows.shape[0], BLOCK)]
         return np.concatenate(found) if found else np.empty((0, len(self.classes_)))
 
-    def _in_order(self, X: Any) -> Any:
-        """Return the columns of a frame by their names; anything else as it is."""
-        columns = list(getattr(X, "columns", ()))
-        if self.feature_names is None or not all(isinstance(each, str) for each in columns):
-            return X
-        missing = [each for each in self.feature_names if each not in columns]
-        if columns and missing:
-            more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
-            raise InvalidInputError(
-                f"X must have the columns that the model was made with, got none named "
-                f"{', '.join(map(repr, missing[:3]))}{more}"
-            )
-        return X[list(self.feature_names)] if columns else X
+    def _scores(self, rows: Any) -> Array:
+        scores = [head.scores(features(rows)) for features, head in self.parts]
+        return np.asarray(logsumexp([log_softmax(each, axis=1) for each in scores], axis=0))
 
     def calibrated(self, scores: Array, accuracy: float) -> Model:
         """Return the model whose mean probability on rows with these scores is the accuracy to expect."""
@@ -163,17 +157,21 @@ class Model:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the model to one file, whole or not at all: a zip of npy arrays, one of which is JSON."""
-        if isinstance(self.head, EstimatorHead):
-            raise InvalidInputError(
-                "a model must have a classifier of l2t to be saved, got "
-                f"{type(self.head.estimator).__name__}; take classifier='auto' or one by its name"
-            )
         codes, classes = encode_labels(self.classes_, "classes")
-        values = vars(self.features) | vars(self.head) | {"codes": codes}
-        arrays = {name: values[name] for name in _ARRAYS if values[name] is not None}
-        content = {name: each for name, each in values.items() if name not in _ARRAYS}
-        content |= {"schema": SCHEMA, "classes": classes, "feature_names": self.feature_names}
-        content |= {"temperature": self.temperature, "name": self.name}
+        arrays: dict[str, Any] = {"codes": codes, "means": self.means, "medians": self.medians}
+        parts = []
+        for i, (features, head) in enumerate(self.parts):
+            if isinstance(head, EstimatorHead):
+                raise InvalidInputError(
+                    "a model must have a classifier of l2t to be saved, got "
+                    f"{type(head.estimator).__name__}; take classifier='auto' or one by its name"
+                )
+            values = vars(features) | vars(head)
+            arrays |= {f"{name}-{i}": values[name] for name in _ARRAYS}
+            parts.append({name: values[name] for name in _NUMBERS})
+        arrays = {name: each for name, each in arrays.items() if each is not None}
+        content = {"schema": SCHEMA, "classes": classes, "feature_names": self.feature_names}
+        content |= {"temperature": self.temperature, "name": self.name, "parts": parts}
         with writing(where := Path(path)), replacing(where) as file:
             np.savez(file, json=np.array(json.dumps(content, allow_nan=False)), **arrays)
         return where
@@ -191,7 +189,7 @@ def load_model(path: str | os.PathLike[str]) -> Model:
     with reading(where):
         with where.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
             content = json.loads(str(file["json"]))
-            arrays: dict[str, Any] = {name: file.get(name) for name in _ARRAYS}
+            arrays: dict[str, Any] = {name: file[name] for name in file.files if name != "json"}
         if content["schema"] != SCHEMA:
             raise ValueError(f"its schema is {content['schema']!r:.40}, not {SCHEMA}")
         return _model(content, arrays)
@@ -199,34 +197,28 @@ def load_model(path: str | os.PathLike[str]) -> Model:
 
 def _model(content: dict[str, Any], arrays: dict[str, Any]) -> Model:
     """Return the model of a file; a ValueError where its parts are wrong."""
-    names, classes = (
-        content["feature_names"],
-        decode_labels(arrays.pop("codes"), content["classes"]),
-    )
-    scale, bandwidth, temperature = (
-        float(content[name]) for name in ("scale", "bandwidth", "temperature")
-    )
-    numbers = [
-        scale,
-        bandwidth,
-        temperature,
-        *(each for each in arrays.values() if each is not None),
-    ]
-    if not all(np.isfinite(each).all() for each in numbers):
-        raise ValueError("its arrays and numbers must be finite")
-    if not (scale > 0 and bandwidth >= 0 and temperature > 0):
-        raise ValueError("its scale and temperature must be positive")
-    model = Model(
-        classes,
-        None if names is None else tuple(map(str, names)),
-        Features(arrays["W"], arrays["mean"], scale, bool(content["unit"]), arrays["columns"]),
-        Head(arrays["coef"], arrays["intercept"], arrays["rows"], arrays["shares"], bandwidth),
-        temperature,
-        str(content["name"]),
-    )
+    names, temperature = content["feature_names"], float(content["temperature"])
+    finite = all(np.isfinite(each).all() for each in (temperature, *arrays.values()))
+    if not finite or temperature <= 0:
+        raise ValueError("its arrays must be finite, and its temperature positive")
+    named = None if names is None else tuple(map(str, names))
+    classes = decode_labels(arrays["codes"], content["classes"])
+    parts = tuple(_part(each, arrays, i) for i, each in enumerate(content["parts"]))
+    usual = arrays.get("means"), arrays.get("medians")
+    model = Model(classes, named, parts, temperature, str(content["name"]), *usual)
     # Parts that do not fit together cannot score a row.
     scores = model.decision_function(np.zeros((1, model.n_features)))
-    named = model.n_features if names is None else len(names)
-    if scores.shape != (1, len(classes)) or named != model.n_features:
+    lengths = {len(each) for each in (named, *usual) if each is not None}
+    if scores.shape != (1, len(classes)) or lengths - {model.n_features}:
         raise ValueError("its parts do not fit together")
     return model
+
+
+def _part(content: dict[str, Any], arrays: dict[str, Any], number: int) -> Part:
+    scale, bandwidth = float(content["scale"]), float(content["bandwidth"])
+    if not (0 < scale < np.inf and 0 <= bandwidth < np.inf):
+        raise ValueError("its scales must be positive")
+    own = {name: arrays.get(f"{name}-{number}") for name in _ARRAYS}
+    mean, columns = arrays[f"mean-{number}"], own["columns"]
+    head = Head(own["coef"], own["intercept"], own["rows"], own["shares"], bandwidth)
+    return Features(own["W"], mean, scale, bool(content["unit"]), columns), head

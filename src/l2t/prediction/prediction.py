@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import softmax
 
+from l2t.display import frame_like
 from l2t.domains import Domain, KnownClasses
 from l2t.experiences import ExperienceStore
 from l2t.inference import Inference, infer
@@ -22,7 +24,7 @@ from l2t.numerics import few_threads
 from l2t.prediction.choice import Situation, choose
 from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, DEFAULT, Task, fit_head
 from l2t.prediction.labelling import labels_needed, suggest_rows
-from l2t.prediction.model import EstimatorHead, Features, Model
+from l2t.prediction.model import EstimatorHead, Features, Model, Part
 from l2t.prediction.report import PLAIN, Report, ReportRow
 from l2t.prediction.scoring import Scores, folds, rehearse_combinations, score
 from l2t.prediction.shared import shared_model, shared_report
@@ -62,11 +64,14 @@ class Prediction:
     classes : array of shape (n_classes,)
         The classes of the target.
     choice, classifier : str
-        The candidate whose features are used, "identity" for the features as they are; and the classifier.
+        The candidate whose features are used, "identity" for the features as they are; and the classifier:
+        the best of those that are averaged.
     report, model, inference : Report, Model, Inference
         What to expect, and why; what classifies further rows; and what was transferred.
     labels_needed : str or None
         About how many labels more would bring the next round accuracy.
+    frame : DataFrame or None
+        The columns predicted, probability and given, where the target was a frame of pandas or polars.
     """
 
     labels: AnyArray
@@ -81,6 +86,7 @@ class Prediction:
     labels_needed: str | None
     inference: Inference
     _rows: Array = field(repr=False)
+    frame: Any = None
 
     def __repr__(self) -> str:
         n, k = self.probabilities.shape
@@ -116,8 +122,8 @@ def predict(
     """Predict the class of every row of a target.
 
     Features of several candidates (`l2t.infer`) and several classifiers are rehearsed together on the known
-    classes and cross-validated on the labelled rows; what should be best is used, the plain features among
-    them. No target label is read for the features.
+    classes and cross-validated on the labelled rows; the probabilities of the up to four that should be best
+    are averaged, the plain features among them. No target label is read for the features.
 
     Parameters
     ----------
@@ -177,8 +183,12 @@ def predict(
         say = callback or (lambda stage: None)
         named = not isinstance(classifier, str) or classifier != "auto"
         if training.shared and len(training.classes) > 1 and not named and reflection is None:
-            return work.predict_shared(train_on, say)
-        return work.predict(classifier, balanced, reflection, say)
+            found = work.predict_shared(train_on, say)
+        else:
+            found = work.predict(classifier, balanced, reflection, say)
+    answers = {"predicted": found.labels, "probability": found.probability, "given": found.given}
+    frame = frame_like(target[0] if isinstance(target, tuple) else target, answers)
+    return dataclasses.replace(found, frame=frame)
 
 
 class _Work:
@@ -210,27 +220,23 @@ class _Work:
     ) -> Prediction:
         """Infer, score, choose, train and predict."""
         training = self.training
-        found = infer(
-            self.target,
-            reflection,
-            sources=self.sources,
-            known=self.known,
-            n_classes=max(len(training.classes), 2),
-            shared=False,
-            random_state=self.seed,
-            callback=say,
-        )
+        given: Any = {"n_classes": max(len(training.classes), 2), "random_state": self.seed}
+        given |= {"sources": self.sources, "known": self.known, "callback": say, "shared": False}
+        found = infer(self.target, reflection, **given)
         say("comparing classifiers")
         for name, each in found.candidates.items():
             if name != "identity" and each.W is not None:
                 self.factors[name] = each.W
-        used, outlooks, rehearsed, sentences = self._choose(found, classifier, balanced)
+        averaged, outlooks, rehearsed, sentences = self._choose(found, classifier, balanced)
+        used = averaged[0]
         say("predicting")
-        model = self._train(used, classifier)
+        model, rows, P = self._train(averaged, classifier)
         needed = self._labels_needed(used, rehearsed)
-        report = self._report(used, outlooks, [*sentences, needed] if needed else sentences)
+        answers = np.asarray(model.classes_[P.argmax(axis=1)]), P.max(axis=1), P
         choice = "identity" if used.features == PLAIN else used.features
-        return self._packed(model, report, (choice, used.classifier), found, needed)
+        report = self._report(averaged, outlooks, [*sentences, *filter(None, [needed])])
+        about: Any = model.classes_, choice, used.classifier, report, model, needed, found, rows
+        return Prediction(*answers, self.raw.labeled_rows(default=False), *about)
 
     def predict_shared(self, train_on: TrainOn, say: Callable[[str], None]) -> Prediction:
         """Predict by the vote of what is trained on the sources' labels."""
@@ -243,33 +249,22 @@ class _Work:
         model = shared_model(found, self.raw, labels, self.columns)
         report = shared_report(found, self.sources)
         report.sentences.extend([SCALED] if self.columns is not None else [])
-        whole = as_inference(found, found.n_labelled, len(labels))
+        whole = as_inference(found, self.target, found.n_labelled, len(labels))
         classifier = "logistic" if found.trained_on == "target" else "vote"
-        return self._packed(model, report, (found.choice, classifier), whole)
-
-    def _packed(
-        self,
-        model: Model,
-        report: Report,
-        names: tuple[str, str],
-        found: Inference,
-        needed: str | None = None,
-    ) -> Prediction:
-        """Return the prediction; `names` are the choice and the classifier."""
-        P, given = model.predict_proba(self.raw), self.raw.labeled_rows(default=False)
-        labels, rows = model.classes_[P.argmax(axis=1)], model.features(self.raw.X)
-        first = (labels, P.max(axis=1), P, given, model.classes_)
-        return Prediction(*first, *names, report, model, needed, found, rows)
+        P, rows = model.predict_proba(self.raw), model.parts[0][0](self.raw.X)
+        answers = np.asarray(labels[P.argmax(axis=1)]), P.max(axis=1), P
+        about: Any = labels, found.choice, classifier, report, model, None, whole, rows
+        return Prediction(*answers, self.raw.labeled_rows(default=False), *about)
 
     def _choose(
         self, found: Inference, classifier: Any, balanced: bool
-    ) -> tuple[ReportRow, list[ReportRow], Scores | None, list[str]]:
-        """Return the combination to use, all others, what was rehearsed, and sentences about it."""
+    ) -> tuple[list[ReportRow], list[ReportRow], Scores | None, list[str]]:
+        """Return the combinations to average, all of them, what was rehearsed, and sentences about it."""
         training = self.training
         features = PLAIN if found.choice == "identity" else found.choice
         if not isinstance(classifier, str):
             used = ReportRow(features, type(classifier).__name__)
-            return used, [used], None, ["this classifier was given"]
+            return [used], [used], None, ["this classifier was given"]
         names = [classifier]
         if classifier == "auto":
             names = [name for name in CLASSIFIERS if balanced or name not in BALANCED]
@@ -280,17 +275,12 @@ class _Work:
         if rehearsed is not None and features not in rehearsed.features:
             rehearsed = None  # its plays had too few rows
         measured = self._measure(names)
-        situation = Situation(
-            rehearsed,
-            measured,
-            expected_beyond_rehearsal(found),
-            default,
-            training.shots,
-            len(training.classes),
-        )
+        known = rehearsed, measured, expected_beyond_rehearsal(found)
+        situation = Situation(*known, default, training.shots, len(training.classes))
         combinations = [(each, name) for each in self.factors for name in names]
         balanced = balanced or classifier in BALANCED
-        used, outlooks = choose(combinations, situation, balanced=balanced)
+        single = training.shared or classifier != "auto"
+        averaged, outlooks = choose(combinations, situation, balanced=balanced, single=single)
         basis = [f"rehearsed {len(rehearsed.values)} times on known classes"] if rehearsed else []
         if measured is not None:
             basis.append(f"cross-validated on {measured.n_rows} labelled rows")
@@ -300,7 +290,7 @@ class _Work:
             sentences.append("There are too few labelled rows to measure the accuracy on them.")
         if rehearsed is not None and not situation.rehearsal_counts:
             sentences.append("The target is unlike the known classes; their rehearsal is not used.")
-        return used, outlooks, rehearsed, sentences
+        return averaged, outlooks, rehearsed, sentences
 
     def _rehearse(self, names: Sequence[str], shots: float, **settings: Any) -> Scores | None:
         classes = KnownClasses(self.sources)
@@ -339,8 +329,19 @@ class _Work:
         splits = folds(codes, groups)
         return score(self.X[rows], self.factors, codes, splits, names) if splits else None
 
-    def _train(self, used: ReportRow, classifier: Any) -> Model:
-        """Return the calibrated model."""
+    def _train(self, averaged: list[ReportRow], classifier: Any) -> tuple[Model, Array, Array]:
+        """Return the calibrated model, the target's rows as its first part sees them, and probabilities."""
+        training, n, X = self.training, self.training.n_target, self.raw.X
+        parts = [self._part(each, classifier) for each in averaged]
+        usual = ", ".join(each.name for each in averaged), X.mean(axis=0), np.median(X, axis=0)
+        model = Model(training.labels, self.raw.feature_names, tuple(parts), 1.0, *usual)
+        free, scores = np.flatnonzero(training.codes[:n] < 0)[:5000], model.decision_function(X)
+        if averaged[0].expected is not None and len(free):
+            model = model.calibrated(scores[free], averaged[0].expected)
+        return model, parts[0][0](X), softmax(scores / model.temperature, axis=1)
+
+    def _part(self, used: ReportRow, classifier: Any) -> Part:
+        """Return features and a trained classifier."""
         training, W = self.training, self.factors[used.features]
         n, labels = training.n_target, training.labels
         at = np.flatnonzero(training.codes >= 0)
@@ -354,13 +355,7 @@ class _Work:
         else:
             features = Features(W, np.zeros(self.X.shape[1] if W is None else W.shape[1]), 1.0)
             head = EstimatorHead(classifier.fit(features(self.X[at]), labels[training.codes[at]]))
-        name = f"{used.classifier} on {used.features} features"
-        whole = dataclasses.replace(features, columns=self.columns)
-        model = Model(labels, self.raw.feature_names, whole, head, name=name)
-        free = np.flatnonzero(training.codes[:n] < 0)[:5000]
-        if used.expected is not None and len(free):
-            model = model.calibrated(head.scores(features(self.X[free])), used.expected)
-        return model
+        return dataclasses.replace(features, columns=self.columns), head
 
     def _labels_needed(self, used: ReportRow, rehearsed: Scores | None) -> str | None:
         """Return a sentence from rehearsed accuracies of what is used, with more labels per class."""
@@ -374,17 +369,22 @@ class _Work:
                 curve[times * shots] = float(found.of(*combination).mean())
         return labels_needed(self.training.shots, used.expected, curve)
 
-    def _report(self, used: ReportRow, outlooks: list[ReportRow], sentences: list[str]) -> Report:
+    def _report(
+        self, averaged: list[ReportRow], outlooks: list[ReportRow], sentences: list[str]
+    ) -> Report:
+        used, *others = averaged
         shown = [each for each in outlooks if each.features == PLAIN]
         best_plain = max(shown, key=lambda each: each.expected or 0.0, default=used)
         for features in self.factors:
             theirs = [each for each in outlooks if each.features == features != PLAIN]
             if theirs:
                 shown.append(max(theirs, key=lambda each: (each == used, each.gain)))
-        reason, *others = sentences
+        reason, *more = sentences
         marked = dataclasses.replace(used, used=True, reason=reason)
         where = "as they are" if used.features == PLAIN else f"of {used.features!r}"
         first = [f"Used: {used.classifier} on the features {where}; {reason}."]
+        if others:
+            first.append(f"Averaged with {', '.join(each.name for each in others)}.")
         if used.expected is not None:
             first.append(f"About {100 * used.expected:.0f} % of the predictions should be right.")
             if used.features != PLAIN and best_plain.expected is not None:
@@ -395,7 +395,7 @@ class _Work:
         if self.columns is not None:
             first.append(SCALED)
         rows = tuple(marked if each == used else each for each in shown)
-        return Report(rows, first + others)
+        return Report(rows, first + more)
 
 
 def expected_beyond_rehearsal(found: Inference) -> dict[str, float]:

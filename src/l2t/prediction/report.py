@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from l2t.exceptions import MissingExtraError
+from l2t.display import bar_figure, html_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,23 +82,13 @@ class Report:
         return pd.DataFrame(self.records()).set_index("name")
 
     def _repr_html_(self) -> str:
-        text = "".join(f"<p>{html.escape(each)}</p>" for each in self.sentences)
-        return str(self.to_frame().to_html(float_format="{:.3f}".format, na_rep="")) + text
+        return html_table(self.records(), *self.sentences)
 
     def plot(self) -> Any:
         """Return a `matplotlib.figure.Figure` of the accuracies to expect, and of those measured."""
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise MissingExtraError("a plot", "plots") from None
-        figure = Figure(figsize=(7, 0.4 * len(self.rows) + 1), layout="constrained")
-        axes = figure.subplots()
-        colours = ["C0" if row.used else "C7" for row in self.rows]
-        names = [row.name for row in self.rows]
-        axes.barh(names, [row.expected or 0.0 for row in self.rows], color=colours)
+        bars = []
         for row in self.rows:
-            if row.measured is not None:
-                axes.errorbar(row.measured, row.name, xerr=row.error, fmt="o", color="k")
-        axes.set(xlabel="accuracy (bars: expected; dots: on the labelled rows)", xlim=(0, 1))
-        axes.invert_yaxis()
-        return figure
+            m, e = row.measured, row.error or 0.0
+            ends = None if m is None else (m - e, m + e)
+            bars.append((row.name, row.expected or 0.0, row.used, ends))
+        return bar_figure(bars, "accuracy (bars: expected; lines: measured)", (0.0, 1.0))

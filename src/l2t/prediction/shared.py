@@ -36,7 +36,8 @@ def shared_model(
     place = [found.classes.index(label) for label in labels.tolist()]
     features = Features(None, mean, scale or 1.0, scale is None, columns)
     head = Head(np.ascontiguousarray(coef[:, place]), intercept[place])
-    model = Model(labels, target.feature_names, features, head, name=found.used)
+    usual = found.used, target.X.mean(axis=0), np.median(target.X, axis=0)
+    model = Model(labels, target.feature_names, ((features, head),), 1.0, *usual)
     some = model.decision_function(target.X[:5000])
     return model.calibrated(some, found.agreement if found.expected is None else found.expected)
 

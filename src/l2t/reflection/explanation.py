@@ -68,8 +68,13 @@ class Explanation:
     nearest: tuple[Neighbor, ...]
 
     def __str__(self) -> str:
+        total = round(sum(self.terms.values()), 5)
+        shown = {name: round(term, 5) for name, term in self.terms.items()}
+        # The largest term takes the rounding of all, so that what is shown adds up.
+        shown[max(shown, key=lambda name: shown[name])] += total - sum(shown.values())
         lines = [f"predicted improvement ratio {self.predicted:.3f}; 1/f is the sum of"]
-        lines += [f"  {self.terms[name]:7.3f}  {name} ({_MEANING[name]})" for name in self.terms]
+        lines += [f"  {shown[name]:8.5f}  {name} ({_MEANING[name]})" for name in shown]
+        lines.append(f"  {total:8.5f}  in all, and 1 / {total:.5f} = {self.predicted:.3f}")
         if self.weights.any():
             widths = self.kernels.exponents[np.argsort(-self.weights)[:3]]
             lines.append(

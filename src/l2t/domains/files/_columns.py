@@ -39,6 +39,8 @@ class Names:
     encoding: str | None = None
     #: Whether the label may be absent, as it may in one of several files.
     optional: bool = False
+    #: Numbers that missing cells are filled with, one per feature; None for those of the file itself.
+    fill: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
         for name in ("features", *_SEVERAL):

@@ -90,7 +90,7 @@ class Cells:
         counts = self.numbers[0] in (0, 1) and (np.diff(self.numbers) == 1).all()
         return bool(first and n >= _MANY and counts and not self.name[-1:].isdigit())
 
-    def problem(self, *, imputed: bool) -> tuple[int, str] | None:
+    def problem(self, *, imputed: bool, filled: bool) -> tuple[int, str] | None:
         """Return the first row that cannot be read, and what is wrong with such rows in words."""
         bad, words = np.zeros_like(self.missing), []
         if self.wrong.any():
@@ -98,7 +98,7 @@ class Cells:
             cell = repr(self.first_wrong) if self.text else str(self.numbers[self.wrong][0])
             words.append(f"{cell:.80}" + (f" and {more} more like it" if more else ""))
             bad |= self.wrong
-        if self.missing.all() or (self.missing.any() and not imputed):
+        if (self.missing.all() and not filled) or (self.missing.any() and not imputed):
             count = int(self.missing.sum())
             words.append(f"{count} missing {'cell' if count == 1 else 'cells'}")
             bad |= self.missing
@@ -210,7 +210,8 @@ class Sheet:
     def _refuse_cells(self, features: Sequence[str]) -> None:
         """Reject all columns with cells that are no numbers in one sentence, with what helps."""
         imputed = self.names.impute is not None
-        found = {name: self.cells[name].problem(imputed=imputed) for name in features}
+        how = {"imputed": imputed, "filled": imputed and self.names.fill is not None}
+        found = {name: self.cells[name].problem(**how) for name in features}
         bad = {name: problem for name, problem in found.items() if problem is not None}
         if not bad:
             return

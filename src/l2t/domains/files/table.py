@@ -191,7 +191,7 @@ def _table(
 ) -> Table:
     """Return the table of what was read from a file."""
     parts = opened.parts(features) if isinstance(opened, Sheet) else opened
-    kept, notes = _impute(parts, names.impute)
+    kept, notes = _impute(parts, names)
     domain = Domain(**parts, name=path.stem if name is None else name)
     if isinstance(opened, Sheet):
         notes += opened.notes(features)
@@ -204,9 +204,10 @@ def _table(
     return Table(path, domain, roles, tuple(f"{path}: {note}" for note in notes), frame)
 
 
-def _impute(parts: _Parts, how: str | None) -> tuple[AnyArray | None, list[str]]:
+def _impute(parts: _Parts, names: Names) -> tuple[AnyArray | None, list[str]]:
     """Fill missing numbers or drop their rows; return the mask of rows that are kept, and a sentence."""
-    X = parts["X"]
+    X, how = parts["X"], names.impute
+    fill: Any = names.fill
     usable = how is not None and isinstance(X, np.ndarray) and X.dtype.kind == "f" and X.ndim == 2
     if not usable or not (gone := np.isnan(X)).any():
         return None, []
@@ -218,9 +219,11 @@ def _impute(parts: _Parts, how: str | None) -> tuple[AnyArray | None, list[str]]
         for role in parts.keys() - {"feature_names"}:
             parts[role] = parts[role][kept]
         return kept, [f"rows left out, as they have missing cells: {(~kept).sum()} of {len(kept)}"]
-    if gone.all(axis=0).any():
+    if fill is None and gone.all(axis=0).any():
         raise FileFormatError(f"X must have a number in column {int(gone.all(axis=0).argmax())}")
-    fill = (np.nanmean if how == "mean" else np.nanmedian)(X, axis=0)
-    parts["X"] = np.where(gone, fill.astype(X.dtype), X)
+    of = "their column" if fill is None else "the rows that the model was made with"
+    if fill is None:
+        fill = (np.nanmean if how == "mean" else np.nanmedian)(X, axis=0)
+    parts["X"] = np.where(gone, np.asarray(fill, dtype=X.dtype), X)
     where = f"{gone.sum()} in {gone.any(axis=0).sum()} columns"
-    return None, [f"missing cells filled with the {how} of their column: {where}"]
+    return None, [f"missing cells filled with the {how} of {of}: {where}"]

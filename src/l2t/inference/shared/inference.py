@@ -199,7 +199,9 @@ def vote_weights(members: Sequence[Combination], total: float = 1.0) -> list[Com
     return [replace(each, weight=float(w)) for each, w in zip(members, weights, strict=True)]
 
 
-def as_inference(found: SharedInference, n_labels: int, n_classes: int) -> Inference:
+def as_inference(
+    found: SharedInference, target: Domain, n_labels: int, n_classes: int
+) -> Inference:
     """Return what was found as `infer` does.
 
     The ratio is that of accuracies on labelled rows, to the better plain way. With few rows it is near 1, and
@@ -221,4 +223,5 @@ def as_inference(found: SharedInference, n_labels: int, n_classes: int) -> Infer
     reason = f"{found.used}; equal labels of source and target mean equal classes"
     without = plain if measured else None
     every = Candidates(list(candidates.values()))
-    return Inference(found.choice, every, reason, n_labels, n_classes, without, shared=found)
+    parts = found.choice, every, reason, n_labels, n_classes, without
+    return Inference(*parts, shared=found, feature_names=target.feature_names)

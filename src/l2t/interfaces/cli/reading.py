@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from l2t.domains import KnownClasses, Preparation, Table, prepare, read_tables
 from l2t.domains.files import check_writable
@@ -15,6 +15,9 @@ from l2t.exceptions import InvalidInputError
 from l2t.experiences import open_store
 from l2t.experiences.store.address import Address
 from l2t.interfaces.cli.output import say
+
+if TYPE_CHECKING:
+    from l2t.prediction import Model
 
 __all__ = ["check_outputs", "free_path", "known_classes", "read_features", "read_files"]
 __all__ += ["read_pair", "say_prepared", "shown_url"]
@@ -82,13 +85,14 @@ def read_files(paths: Sequence[Path], reading: dict[str, Any], quiet: bool) -> l
     return tables
 
 
-def read_features(
-    path: Path, features: Sequence[str] | None, reading: dict[str, Any], quiet: bool
-) -> Table:
-    """Return a file with the features of a model: by their names, where both have names."""
+def read_features(path: Path, model: Model, reading: dict[str, Any], quiet: bool) -> Table:
+    """Return a file with the features of a model, by name where there are any, imputed from its rows."""
+    features = model.feature_names
     with file_errors(path):
         named = features is not None and format_to_read(path) in ("csv", "xlsx", "parquet")
-    return read_files([path], reading | {"features": features if named else None}, quiet)[0]
+    fill = {"mean": model.means, "median": model.medians}.get(reading["impute"])
+    wanted = {"features": features if named else None, "fill": fill}
+    return read_files([path], reading | wanted, quiet)[0]
 
 
 def read_pair(

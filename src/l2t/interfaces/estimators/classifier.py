@@ -258,13 +258,13 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
     @property
     def estimator_(self) -> Any:
         """The trained classifier of scikit-learn, where one was given."""
-        return vars(self.model_.head)["estimator"]
+        return vars(self.model_.parts[0][1])["estimator"]
 
     def _ask(self, method: str, X: Any) -> npt.NDArray[Any]:
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         if not isinstance(self.classifier, str):
-            return np.asarray(getattr(self.estimator_, method)(self.model_.features(X)))
+            return np.asarray(getattr(self.estimator_, method)(self.model_.parts[0][0](X)))
         found = self.model_.predict_proba(X)
         if method == "predict":
             return np.asarray(self.classes_[found.argmax(axis=1)])

@@ -84,7 +84,7 @@ def tell(
         suggestion = store.suggestion(id)
         record = {
             "id": suggestion.id,
-            "run": suggestion.run,
+            "run": None if suggestion.run is None else suggestion.run[:12],
             "labels": score.n_labels,
             "measured_improvement": score.improvement_ratio,
             "predicted_improvement": suggestion.predicted,

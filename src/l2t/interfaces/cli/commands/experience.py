@@ -29,7 +29,7 @@ def collect(
     target: Annotated[Path, argument("TARGET", "File of the target domain, with labels.")],
     store: options.Store = "experiences.db",
     pairs: Annotated[int, number("How many pairs to draw.")] = 100,
-    classes: Annotated[int, number("Classes of each domain in a pair.")] = 3,
+    classes: Annotated[int, number("Classes of each domain in a pair.", least=2)] = 3,
     per_class: Annotated[int, number("Rows per class, at most.")] = 80,
     *,
     reading: options.Reading,
@@ -56,8 +56,8 @@ def collect(
         sampler = l2t.PairSampler(first, second, pairs, classes, per_class, random_state=seed)
     except InvalidInputError as error:
         raise InvalidInputError(
-            f"{error}; draw fewer with --classes, or collect nothing: 'l2t predict' and 'l2t transfer' "
-            "rehearse on the classes of the source"
+            f"{error}; 'l2t predict' and 'l2t transfer' need no experiences, as they rehearse on the "
+            "classes of the source, where it has three or more"
         ) from None
     names = algorithms if algorithms == "all" else re.split(r"\s*,\s*", algorithms.strip())
     given: Any = {"algorithms": names, "one_per_pair": one_per_pair, "n_components": components}

@@ -58,8 +58,8 @@ def predict(
     The output has your own rows and columns in their order, and three more: 'predicted', 'probability', and
     'given', which says whether the row had a label. Sources have the same features, and other classes or the
     same ones, as the labels say; there may be several, or none. A target without labels is assumed to have
-    the classes of the sources. A table says what to expect of plain classifiers and of L2T; what should be
-    best is used, even if it is a plain one.
+    the classes of the sources. A table says what to expect of plain classifiers and of L2T; up to four that
+    should be best are averaged, plain ones among them.
 
       l2t predict photos.csv sketches.csv --label species -o predictions.csv --save model.l2t
 
@@ -108,7 +108,7 @@ def apply(
 
     check_outputs((output, "table"), inputs=[model, rows], force=force)
     loaded = l2t.load_model(model)
-    table = read_features(rows, loaded.feature_names, reading, quiet)
+    table = read_features(rows, loaded, reading, quiet)
     table.check_free(ANSWERS[:2])
     probabilities = loaded.predict_proba(table.domain)
     labels = loaded.classes_[probabilities.argmax(axis=1)]

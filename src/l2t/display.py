@@ -1,0 +1,53 @@
+"""How results look to people: tables in notebooks, figures of bars, and frames of the kind that came in."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from l2t.exceptions import MissingExtraError
+
+__all__ = ["bar_figure", "frame_like", "html_table", "new_figure"]
+
+#: A name, a value, whether it is the chosen one, and the ends of where it may lie.
+Bar = tuple[str, float, bool, tuple[float, float] | None]
+
+
+def html_table(records: Sequence[Mapping[str, Any]], *sentences: str) -> str:
+    """Return records as an HTML table, followed by sentences."""
+    import pandas as pd
+
+    text = "".join(f"<p>{html.escape(each)}</p>" for each in sentences)
+    how: Any = {"index": False, "float_format": "{:.3f}".format, "na_rep": ""}
+    return str(pd.DataFrame(list(records)).to_html(**how)) + text
+
+
+def new_figure(width: float, height: float) -> Any:
+    """Return an empty `matplotlib.figure.Figure`; sizes are in inches."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("a plot", "plots") from None
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def bar_figure(bars: Sequence[Bar], label: str, limits: tuple[float, float] | None = None) -> Any:
+    """Return a `matplotlib.figure.Figure` of horizontal bars, the first on top."""
+    figure = new_figure(7, 0.4 * len(bars) + 1)
+    axes = figure.subplots()
+    for name, value, chosen, ends in bars:
+        axes.barh(name, value, color="C0" if chosen else "C7")
+        if ends is not None:
+            axes.plot(ends, (name, name), color="k", marker="|")
+    axes.set(xlabel=label, xlim=limits)
+    axes.invert_yaxis()
+    return figure
+
+
+def frame_like(X: Any, columns: Mapping[str, Any]) -> Any:
+    """Return columns as a frame of the kind that X is, pandas or polars; None where X is no frame."""
+    if not hasattr(X, "columns"):
+        return None
+    more = {"index": X.index} if hasattr(X, "iloc") else {}
+    return type(X)(dict(columns), **more)
