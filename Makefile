@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test lint bench reproduce docs results constraints clean
+.PHONY: help demo quick test lint bench reproduce docs results constraints hashes fuzz reliability clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,6 +70,18 @@ constraints:  ## write constraints.txt anew from the newest versions
 	$(PIP) install --editable '.[dev]'
 	{ head -1 constraints.txt; $(BIN)/python -m pip freeze --exclude-editable --exclude l2t; } > constraints.new
 	mv constraints.new constraints.txt
+	touch $(VENV)/ready
+	$(MAKE) hashes
+
+hashes: $(VENV)/ready  ## write requirements.txt: constraints.txt with the sha256 of every wheel, for CI
+	$(BIN)/python -m tools.hashes
+
+fuzz: $(VENV)/ready  ## attack files, texts, numbers and routes for ten minutes; failing seeds are kept
+	FUZZ_SECONDS=$${FUZZ_SECONDS:-600} $(BIN)/python -m pytest tests/fuzz -q
+
+reliability: $(VENV)/ready  ## run every test that proves a promise, and write docs/reliability.md
+	$(PYTEST) --promises build/promises.json
+	$(BIN)/python -m tools.reliability build/promises.json
 
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
@@ -79,7 +91,12 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	  || { echo "L2T needs Python 3.11 or newer; '$(PYTHON)' is older. Try: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@echo "Setting up $(VENV) (once, about a minute) ..." >&2
 	@$(PYTHON) -m venv $(VENV)
+ifdef HASHED
+	@$(PIP) install --no-deps --require-hashes --requirement requirements.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+else
 	@$(PIP) install --constraint constraints.txt --editable '.[dev]'
+endif
 	@touch $@
 
 $(VENV)/bench: $(VENV)/ready

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from l2t.domains import Domain
-from l2t.experiences.executors import choose_executor
+from l2t.experiences.executors import Executor
 from l2t.progress import progress_bar
 from l2t.rehearsal.rehearsal import SHOTS
 from reproduction.kinds import KINDS, ROWS, Draw, _domain, _source, _split, _target
@@ -68,7 +68,7 @@ def measure_controls(
     wanted = [(kind, "controls", i) for i in range(n_draws) for kind in kinds]
     missing = [(each, data, work) for each in wanted if not _file(work, *each).exists()]
     with progress_bar(len(missing), "measuring", shown=progress) as advance:
-        for done in choose_executor(n_jobs, None).map(_measure, missing):
+        for done in Executor(n_jobs).map(_measure, missing):
             advance(done)
     return [task for each in wanted for task in json.loads(_file(work, *each).read_text())]
 

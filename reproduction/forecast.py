@@ -22,7 +22,7 @@ import l2t
 from l2t.reflection.forecast import BOUNDS, TAIL, TRUSTING, Expectation, Forecast
 from l2t.reflection.reliability import Familiarity, Kind, Reliability
 from l2t.rehearsal.rehearsal import SHOTS
-from l2t.typing import Array
+from l2t.typing import Array, Mask
 from reproduction.kinds import KINDS, MODES, SHIPPABLE
 from reproduction.tasks import CANDIDATES, N_EVIDENCE, Task, log_ratio, measure_tasks, signs_at
 
@@ -34,6 +34,8 @@ TRUE_WEIGHT = 2.0
 RIDGE = 3.0
 #: Numbers of labels per class that limits are chosen for.
 CHOSEN_FOR = (1, 5, 15)
+#: So much of a log ratio caution may cost on ordinary tasks, against what rehearsed best.
+COST = 0.005
 #: The variance of the log accuracy of n test rows is about this times error / (accuracy n).
 NOISE = 0.5
 
@@ -258,6 +260,7 @@ class _Rows:
                             *(signs.excess or 0.0, signs.error, signs.gap, seen),
                             *(error, log_ratio(task, name, at), weight),
                             SHIPPABLE.index(task["group"]) if task["group"] in SHIPPABLE else -1,
+                            task["mode"] == "true",
                         )
                     )
         columns = np.array(rows, dtype=np.float64).T
@@ -265,6 +268,7 @@ class _Rows:
         self.trusting, self.seen = columns[1].astype(bool), columns[2].astype(bool)
         self.share, self.excess, self.error, self.gap, self.rehearsed = columns[3:8]
         self.own_error, self.real, self.weight = columns[8:11]
+        self.true = columns[12].astype(bool)
 
     def design(self, limits: Limits) -> tuple[Array, Array, Array]:
         """Return what the use of room is linear in, what is known of it, and how far gates are shut."""
@@ -296,20 +300,31 @@ class _Rows:
         return found
 
     def worth(self, limits: Limits) -> float:
-        """Return what the choice is worth in the mean, each group judged by what the others give."""
+        """Return what the choice is worth in the mean, each group judged by what the others give.
+
+        Less where caution costs ordinary tasks more than `COST` at some number of labels per class.
+        """
         A, known, _ = self.design(limits)
         use = np.full(len(A), np.nan)
         for group in np.unique(self.group[self.group >= 0]):
             mine = self.group == group
             solved = self.solve(limits, (self.group >= 0) & ~mine)
             use[mine] = (A[mine] * solved[self.at[mine]]).sum(axis=1) + known[mine]
-        judged = np.isin(self.at, [SHOTS.index(each) for each in CHOSEN_FOR]) & (self.group >= 0)
-        use, real, weight = (
-            each[judged].reshape(-1, len(CANDIDATES)) for each in (use, self.real, self.weight)
-        )
-        taken = real[np.arange(len(use)), use.argmax(axis=1)]
-        got = np.where(use.max(axis=1) > 0, taken, 0.0)
-        return float(np.average(got, weights=weight[:, 0]))
+        total, cost = [], []
+        for at in (SHOTS.index(each) for each in CHOSEN_FOR):
+            judged = (self.at == at) & (self.group >= 0)
+            got, rehearsed = (self._taken(each, judged) for each in (use, self.rehearsed))
+            weight, true = (each[judged][:: len(CANDIDATES)] for each in (self.weight, self.true))
+            total.append((weight @ got, weight.sum()))
+            cost.append(np.average((rehearsed - got)[true], weights=weight[true]))
+        got, weight = np.sum(total, axis=0)
+        return float(got / weight - 10.0 * max(*cost, COST))
+
+    def _taken(self, scores: Array, some: Mask) -> Array:
+        """Return the real log ratio of the candidate with the best score, 0 where none is above 0."""
+        score, real = (each[some].reshape(-1, len(CANDIDATES)) for each in (scores, self.real))
+        taken = real[np.arange(len(score)), score.argmax(axis=1)]
+        return np.where(score.max(axis=1) > 0, taken, 0.0)
 
     def fit(self, limits: Limits) -> list[tuple[float, ...]]:
         """Return prior, harm, other harm, error and both spreads, each by labels per class."""

@@ -22,7 +22,7 @@ from l2t.experiences.evaluation import (
     nearest_accuracy,
     rows_to_test,
 )
-from l2t.experiences.executors import choose_executor
+from l2t.experiences.executors import Executor
 from l2t.inference.candidates import fit_candidates
 from l2t.inference.evidence import MAX_ROWS, agreement
 from l2t.inference.inference import LEAST_SKILL, signs_of
@@ -63,7 +63,7 @@ def measure_tasks(
     wanted = [(kind, mode, i) for i in range(n_draws) for kind in kinds for mode in modes]
     missing = [(each, data, work) for each in wanted if not _file(work, *each).exists()]
     with progress_bar(len(missing), "measuring", shown=progress) as advance:
-        for done in choose_executor(n_jobs, None).map(_measure, missing):
+        for done in Executor(n_jobs).map(_measure, missing):
             advance(done)
     return [task for each in wanted for task in json.loads(_file(work, *each).read_text())]
 

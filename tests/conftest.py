@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import tempfile
 import warnings
@@ -23,6 +24,37 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("l2t")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--promises", metavar="FILE", help="run what `proves` something, and write it")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--promises"):
+        items[:] = [each for each in items if "proves" in getattr(each, "fixturenames", ())]
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Write what passed tests have proved, for tools.reliability."""
+    if config.getoption("--promises"):
+        proved = [
+            {"test": report.nodeid} | dict(report.user_properties)
+            for report in terminalreporter.stats.get("passed", [])
+            if report.when == "call"
+        ]
+        Path(config.getoption("--promises")).write_text(json.dumps(proved, indent=1))
+
+
+@pytest.fixture
+def proves(record_property):
+    """A function that records what a test proves, by how many of what."""
+
+    def record(promise: str, count: int, unit: str) -> None:
+        for name, value in {"promise": promise, "count": count, "unit": unit}.items():
+            record_property(name, value)
+
+    return record
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import ttest_rel
 
 from l2t.domains import DomainPair
-from l2t.experiences.executors import choose_executor
+from l2t.experiences.executors import Executor
 from l2t.progress import progress_bar
 from l2t.typing import Array
 from reproduction.families import Pairs
@@ -78,7 +78,7 @@ def measure(methods: Mapping[str, Method], pairs: Pairs, setting: Setting, title
         (pairs[i], pairs[(i + 1) % len(pairs)], place, missing, setting.seed)
         for i, place, missing in tasks
     )
-    executor = choose_executor(setting.n_jobs, setting.cluster)
+    executor = Executor(setting.n_jobs, setting.cluster)
     with progress_bar(len(tasks), title, shown=setting.progress) as advance:
         for place, found in executor.map(_measured, work):
             for key, row in found.items():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
+from contextlib import suppress
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, TypeVar
 
 from l2t.exceptions import InvalidInputError
-
-__all__ = ["instance_of", "one_of", "real_number", "seed", "whole_number"]
 
 T = TypeVar("T")
 
@@ -102,3 +102,21 @@ def instance_of(name: str, value: Any, kind: type[T]) -> T:
             f"{name} must be {article} {kind.__name__}, got {type(value).__name__}"
         )
     return value
+
+
+def free_memory() -> float:
+    """Return the bytes that are free on this machine, and in this container; inf if unknown."""
+    free, group = math.inf, Path("/sys/fs/cgroup")
+    with suppress(OSError, ValueError, IndexError):
+        free = 1024 * int(Path("/proc/meminfo").read_text().split("MemAvailable:")[1].split()[0])
+    with suppress(OSError, ValueError):  # "max" is no limit
+        used = int((group / "memory.current").read_text())
+        free = min(free, int((group / "memory.max").read_text()) - used)
+    return free
+
+
+def check_memory(name: str, needed: float) -> None:
+    """Reject what would take more than half of the free memory."""
+    if needed > (most := free_memory() / 2):
+        rule = f"must fit into half of the free memory ({most / 2**30:.1f} GiB)"
+        raise InvalidInputError(f"{name} {rule}, got {needed / 2**30:.1f} GiB")

@@ -94,6 +94,11 @@ def test_telling_twice(agent, store, unlabelled):
     ):
         agent.tell(suggestion, 0.5, 0.7)
     assert store.count() == 1
+    corrected = agent.tell(suggestion, 0.5, 0.7, correct=True)
+    assert store.suggestion(suggestion.id).run == corrected.key
+    assert [each.accuracy_after for each in store.experiences()] == [0.7]
+    assert agent.tell(suggestion, 0.5, 0.7, correct=True).key == corrected.key
+    assert store.check() == []
 
 
 def test_deleting_the_run_opens_the_suggestion_again(agent, store, unlabelled):

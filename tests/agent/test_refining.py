@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -156,6 +157,26 @@ def test_in_the_background(store, default, unlabelled, tell):
         agent.wait()
         assert len(agent.versions()) > 1
     assert store.check() == []
+
+
+def test_what_is_told_during_a_refinement_is_used_by_the_next(
+    store, default, unlabelled, monkeypatch
+):
+    """Without waiting for another report."""
+    began, may_end, used = threading.Event(), threading.Event(), []
+
+    def refine(store, **_):
+        used.append(len(store.keys()))
+        began.set()
+        assert may_end.wait(300)
+
+    monkeypatch.setattr("l2t.agent.agent.refine", refine)
+    with Agent(store, reflection=default, refine_every=1, background=True) as agent:
+        agent.observe(unlabelled[0], np.eye(64, 5), 0.5, 0.6, 15)
+        assert began.wait(300)
+        agent.observe(unlabelled[1], np.eye(64, 5), 0.5, 0.6, 15)
+        may_end.set()
+    assert used == [1, 2]
 
 
 def test_what_goes_wrong_in_the_background_is_reported(store, default, unlabelled, monkeypatch):

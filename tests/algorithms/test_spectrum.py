@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 
@@ -170,3 +172,25 @@ def test_the_source_plays_no_part(rng):
     pair = made(rng)
     other = DomainPair(Domain(rng.normal(size=(9, 6))), pair.target)
     np.testing.assert_array_equal(Spectrum().fit(pair).W, Spectrum().fit(other).W)
+
+
+@pytest.mark.parametrize("copies", [2, 6, 10, 20])
+def test_rounding_is_no_scatter(rng, copies):
+    """Copies of few rows have no scatter within; what rounding leaves of it must not be inverted."""
+    for distinct in (np.eye(6), rng.normal(size=(3, 6)), rng.normal(size=(5, 6)) + 1e6):
+        pair = DomainPair(Domain(rng.normal(size=(40, 6))), Domain(np.repeat(distinct, copies, 0)))
+        with suppress(InvalidInputError):  # no scatter is left
+            W = Spectrum().fit(pair).W
+            assert np.isfinite(W).all()
+            assert np.linalg.norm(W) < 1e4
+
+
+def test_an_error_of_linear_algebra_is_a_sentence(rng, monkeypatch):
+    def fails(*_):
+        raise np.linalg.LinAlgError("the leading minor is not positive")
+
+    monkeypatch.setattr("l2t.algorithms.spectrum.spectrum_factor", fails)
+    with pytest.raises(
+        InvalidInputError, match=r"spectrum cannot be computed on this pair, .*minor"
+    ):
+        Spectrum().fit(made(rng))

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from l2t import Domain, DomainPair
-from l2t.domains import domain as domain_module
+from l2t import Domain, DomainPair, L2TClassifier, L2TTransformer
 from l2t.exceptions import InvalidInputError
 
 X = np.arange(6.0).reshape(3, 2)
@@ -50,8 +49,9 @@ def test_forms_of_x(form):
 
 
 def test_sparse_data_are_made_dense_only_where_they_fit(monkeypatch):
-    monkeypatch.setattr(domain_module, "MAX_DENSE_BYTES", 100)
-    with pytest.raises(InvalidInputError, match=r"a sparse X is made dense .* reduce its features"):
+    monkeypatch.setattr("l2t.validation.free_memory", lambda: 300.0)
+    rule = r"X of shape \(10, 2\), made dense, must fit into half of the free memory"
+    with pytest.raises(InvalidInputError, match=rule):
         Domain(sparse.csr_matrix((10, 2)))
 
 
@@ -84,6 +84,34 @@ def test_an_immutable_array_is_shared():
     assert np.shares_memory(Domain(fixed).X, fixed)
 
 
+def ragged(*values):
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+MASKED = np.ma.masked_array([1, 2, 3], mask=[False, True, False])
+
+
+def broken(kind):
+    """A sparse matrix with an index far beyond its shape, which scipy follows into foreign memory."""
+    matrix = sparse.eye_array(4, format=kind)
+    if kind == "coo":
+        matrix.coords[1][0] = 10**6
+    else:
+        matrix.indices[0] = 10**6
+    return matrix
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "bsr", "coo"])
+def test_a_sparse_matrix_with_indices_out_of_range_is_refused(kind):
+    with pytest.raises(InvalidInputError, match="X must be a sound sparse matrix, got"):
+        Domain(broken(kind))
+    for estimator in (L2TTransformer(method="tca"), L2TClassifier()):
+        with pytest.raises(InvalidInputError, match="X must be a sound sparse matrix, got"):
+            estimator.fit(broken(kind), [0, 1, 0, 1])
+
+
 @pytest.mark.parametrize(
     ("bad", "sentence"),
     [
@@ -100,6 +128,10 @@ def test_an_immutable_array_is_shared():
         (np.array([["a", 1.0]], dtype=object), "X must be a table of numbers"),
         ([[1.0, 2.0], [3.0]], "X must be a table of numbers"),
         (None, "X must be"),
+        ([[10**400, 1]], "X must be a table of numbers, got int too large"),
+        (np.full((2, 2), np.longdouble(10) ** 400), "X must be finite, got inf"),
+        (np.full((2, 2), 1e-60), "X must have a value of at least 1e-50 in size .* got 1e-60"),
+        (np.ma.masked_equal([[1.0, 2.0]], 2.0), "X must have no masked values, got 1; fill them"),
     ],
 )
 def test_bad_features_are_refused_in_one_sentence(bad, sentence):
@@ -122,6 +154,12 @@ def test_bad_features_are_refused_in_one_sentence(bad, sentence):
         ({"labeled": [True, False, False]}, "labeled marks rows as labelled, but y was not given"),
         ({"groups": [1]}, "groups must have one entry"),
         ({"y": [1j, 2j, 3j]}, "y must be plain labels, got dtype complex128"),
+        ({"y": [{}, {1: 2}, {}]}, "y must be plain labels, got a dict"),
+        ({"y": ragged("a", np.zeros(2), "b")}, "y must be plain labels, got a ndarray"),
+        ({"groups": [{}, {}, {}]}, "groups must be plain labels, got a dict"),
+        ({"y": MASKED}, "y must have no masked values, got 1"),
+        ({"y": [1, 2, 3], "groups": MASKED}, "groups must have no masked values"),
+        ({"y": [1, 2, 3], "labeled": MASKED.astype(bool)}, "labeled must have no masked values"),
     ],
 )
 def test_bad_labels_are_refused_in_one_sentence(options, sentence):
@@ -153,6 +191,13 @@ def test_labels_of_any_type(labels, classes):
     again = pickle.loads(pickle.dumps(domain))
     assert again == domain
     assert again.classes == classes
+
+
+def test_what_only_looks_like_a_mask_or_a_sparse_matrix():
+    """A frame has its columns as attributes, and a nullable array of pandas has a mask of its own."""
+    frame = pd.DataFrame(X, columns=["format", "check_format"])
+    assert Domain(frame) == Domain(X)
+    assert Domain(X, pd.array([1, None, 2], dtype="Int64")).labeled.tolist() == [True, False, True]
 
 
 def test_missing_labels_are_labels_that_are_not_known():

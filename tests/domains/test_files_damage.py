@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import os
 import random
 import stat
@@ -9,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import openpyxl
+import pyarrow
+import pyarrow.parquet
 import pytest
 from scipy import sparse
 from scipy.io import savemat
@@ -67,7 +72,7 @@ def mutate(content: bytes, chance: random.Random) -> bytes:
 @pytest.mark.parametrize("kind", [*FORMATS, "npz, stored", "mat, sparse"])
 @pytest.mark.parametrize("told", [True, False])
 def test_a_damaged_file_gives_a_domain_or_one_sentence(
-    tmp_path: Path, kind: str, told: bool
+    tmp_path: Path, kind: str, told: bool, proves: Any
 ) -> None:
     path = tmp_path / "file"
     content, format, named = valid(path, kind)
@@ -83,6 +88,76 @@ def test_a_damaged_file_gives_a_domain_or_one_sentence(
     assert len(refusals) > mutants // 4
     assert all(sentence.startswith(f"{path}: ") for sentence in refusals)
     assert not any("\n" in sentence for sentence in refusals)
+    proves(f"A damaged file gives a domain or one sentence: {kind}", mutants, "files")
+
+
+@pytest.mark.slow
+def test_a_bit_that_flips_in_parquet_is_noticed(tmp_path: Path, proves: Any) -> None:
+    """Or it changes nothing that is read: metadata that nobody asks for have no checksum."""
+    path, chance = tmp_path / "file.parquet", random.Random(0)
+    written = Domain(RNG.normal(size=(60, 8)), list("abc") * 20)
+    content = write_domain(written, path).read_bytes()
+    noticed, flips = 0, 300
+    for _ in range(flips):
+        changed = bytearray(content)
+        changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)
+        path.write_bytes(changed)
+        try:
+            assert read_domain(path) == written
+        except FileFormatError:
+            noticed += 1
+    assert noticed > flips // 2
+    proves("A flipped bit in a parquet file that L2T wrote is noticed, or harmless", flips, "flips")
+
+
+def sheet_of_two_cells() -> bytes:
+    """A workbook of a few kilobytes that spans 17 thousand million cells."""
+    book = openpyxl.Workbook()
+    book.active["A1"], book.active["XFD1048576"] = 1, 2
+    book.save(buffer := io.BytesIO())
+    return buffer.getvalue()
+
+
+def zeros_as_parquet(rows: int) -> bytes:
+    """A run of one value, which takes a few bytes."""
+    column = pyarrow.array(np.zeros(rows))
+    pyarrow.parquet.write_table(pyarrow.table({"x": column}), buffer := io.BytesIO())
+    return buffer.getvalue()
+
+
+def zeros_as_arrays(kind: str) -> bytes:
+    buffer, X = io.BytesIO(), np.zeros((1000, 2000))
+    if kind == "mat":
+        savemat(buffer, {"X": X, "y": np.zeros(1000)}, do_compression=True)
+    else:
+        np.savez_compressed(buffer, X=X)
+    return buffer.getvalue()
+
+
+BOMBS = {
+    "npz": lambda: zeros_as_arrays("npz"),
+    "mat": lambda: zeros_as_arrays("mat"),
+    "csv.gz": lambda: gzip.compress(b"a,b\n" + b"1,2\n" * 2_000_000),
+    "svm.gz": lambda: gzip.compress(b"1 1:1\n" * 2_000_000),
+    "svm": lambda: b"1 450000000:1\n",
+    "parquet": lambda: zeros_as_parquet(1_000_000),
+    "xlsx": sheet_of_two_cells,
+}
+
+
+@pytest.mark.parametrize("ending", BOMBS)
+def test_a_small_file_that_means_much_is_refused(
+    tmp_path: Path, ending: str, proves: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("validation", "domains.files._formats", "domains.files._arrays"):
+        monkeypatch.setattr(f"l2t.{module}.free_memory", lambda: 10 * 2**20)
+    path = tmp_path / f"bomb.{ending}"
+    path.write_bytes(BOMBS[ending]())
+    assert path.stat().st_size < 200_000
+    rule = r"free memory|of what is free|can hold"
+    with pytest.raises(FileFormatError, match=rf"bomb.*: .*(?:{rule})"):
+        read_domain(path)
+    proves(f"A small file that means more than fits into memory is refused: {ending}", 1, "files")
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -124,6 +199,21 @@ def test_an_interrupted_write_leaves_nothing(
     with pytest.raises(KeyboardInterrupt):
         write_domain(BARE, tmp_path / "a.csv")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_nobody_else_reads_a_private_file_while_it_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_domain(BARE, tmp_path / "private.csv")
+    path.chmod(0o600)
+    modes = []
+
+    def spy(*_: Any) -> None:
+        modes.extend(stat.S_IMODE(each.stat().st_mode) for each in tmp_path.glob(".l2t-*"))
+
+    monkeypatch.setattr("l2t.domains.files.write", spy)
+    write_domain(BARE, path)
+    assert modes == [0o600]
 
 
 def test_the_new_file_has_the_rights_of_the_old_one(tmp_path: Path) -> None:

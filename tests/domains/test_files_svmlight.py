@@ -42,7 +42,7 @@ def test_the_type_of_labels(path: Path) -> None:
         ("1 -3:1\n", "is not a whole svmlight file"),
         ("1,2 1:1\n", "is not a whole svmlight file"),
         ("1 99999999999999999999999:1\n", "is not a whole svmlight file"),
-        ("1 2000000000:1\n", "a sparse X is made dense and may need at most 4 GiB"),
+        ("1 2000000000:1\n", "declares 1 x 2000000001 features, far more than its 15 bytes can"),
         ("1 1:nan\n", "X must be finite, got nan at row 0"),
         ("# nothing\n", "X must be 2-D with at least one row"),
     ],

@@ -175,6 +175,62 @@ def test_a_failed_run_is_an_experience_and_stops_nothing(memory):
     assert again.already_there == 6
 
 
+@dataclass(frozen=True)
+class Unlucky:
+    """An algorithm that the machine fails once, by what is in a file."""
+
+    name: ClassVar[str] = "unlucky"
+
+    trouble: str
+
+    def fit(self, pair):
+        if (trouble := Path(self.trouble)).exists():
+            trouble.unlink()
+            raise {"memory": MemoryError(), "disk": OSError(28, "No space left")}[trouble.name]
+        return GFK(n_components=3).fit(pair)
+
+
+@pytest.mark.parametrize("trouble", ["memory", "disk"])
+def test_a_run_that_the_machine_failed_is_no_experience(memory, tmp_path, trouble):
+    (tmp_path / trouble).touch()
+    options = {**QUICK, "algorithms": [Unlucky(str(tmp_path / trouble)), "gfk"]}
+    found = l2t.collect(make_pairs(1), memory, **options)
+    assert (found.done, found.failed) == (1, 0)
+    assert found.lost in (("MemoryError:",), ("OSError: [Errno 28] No space left",))
+    again = l2t.collect(make_pairs(1), memory, **options)
+    assert (again.done, again.already_there, again.lost) == (1, 1, ())
+
+
+def test_without_memory_for_the_baseline_all_runs_of_the_pair_are_lost(memory, monkeypatch):
+    def fails(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("l2t.experiences.collection.evaluate", fails)
+    assert len(l2t.collect(make_pairs(1), memory, **QUICK).lost) == 3
+    assert memory.count() == 0
+
+
+def test_failed_runs_are_tried_again_on_request(memory):
+    options = {**QUICK, "algorithms": [Broken(), "gfk"]}
+    l2t.collect(make_pairs(1), memory, **options)
+    again = l2t.collect(make_pairs(1), memory, retry_failed=True, **options)
+    assert (again.failed, again.already_there) == (1, 1)
+    assert memory.count(status="failed") == 1
+
+
+def test_a_task_that_kills_its_workers_is_given_up_and_the_others_done(memory, monkeypatch):
+    class Executor:
+        def map(self, function, tasks, give_up):
+            first, *others = tasks
+            give_up(first)
+            return map(function, others)
+
+    monkeypatch.setattr("l2t.experiences.collection.Executor", lambda *_: Executor())
+    found = l2t.collect(make_pairs(2), memory, **QUICK)
+    assert (found.done, found.failed) == (3, 0)
+    assert found.lost == ("3 workers were killed during them",) * 3
+
+
 def test_other_classifiers_and_banks(memory):
     bank = KernelBank(-2, 2, 1)
     options = {**QUICK, "classifier": KNeighborsClassifier(3), "kernels": bank, "n_neighbors": 3}
@@ -207,8 +263,9 @@ def collector():
 
 
 @pytest.mark.slow
-def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path, serial_content, collector):
+def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path, serial_content, collector, proves):
     """A sound store after each kill, and the same records in the end."""
+    kills = 0
     rng = np.random.default_rng(0)
     calls = int(collector(tmp_path / "whole.db", 0))
     for turn in range(3):
@@ -221,9 +278,11 @@ def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path, serial_content, 
                 assert content(store).items() <= serial_content.items()
         assert outcomes[0] == "killed", "the whole takes more calls"
         assert all(each == "killed" or each.isdigit() for each in outcomes)
+        kills += outcomes.count("killed")
         assert collector(path, 0).isdigit()
         with l2t.open_store(path) as store:
             assert content(store) == serial_content
+    proves("A collection that is killed resumes to the same records", kills, "kills")
 
 
 @pytest.mark.slow

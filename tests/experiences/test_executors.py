@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from threadpoolctl import threadpool_info
 
 from l2t.exceptions import InvalidInputError, L2TError
-from l2t.experiences.executors import Executor, choose_executor
+from l2t.experiences.executors import MAX_LOST, Executor
 
 pytestmark = pytest.mark.slow
 
@@ -41,6 +44,34 @@ def test_processes_are_other_processes():
     assert os.getpid() not in set(Executor(2).map(lambda _: os.getpid(), range(4)))
 
 
+def die_of_it(task):
+    """Kill this process: always for "poison", and as long as the file of a task can be deleted."""
+    if task == "poison":
+        os.kill(os.getpid(), signal.SIGKILL)
+    with suppress(FileNotFoundError):
+        Path(task).unlink()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return task
+
+
+def test_a_killed_worker_is_replaced_and_its_task_done_again(tmp_path, proves):
+    tasks = [str(tmp_path / f"{number}") for number in range(6)]
+    for deadly in tasks[:2]:
+        Path(deadly).touch()
+    given_up = []
+    tasks.insert(3, "poison")
+    found = sorted(Executor(2).map(die_of_it, tasks, given_up.append))
+    assert found == sorted(set(tasks) - {"poison"})
+    assert given_up == ["poison"]
+    proves("A killed local worker is replaced, and its task done again", 2 + MAX_LOST, "kills")
+
+
+def test_a_task_that_kills_its_workers_is_an_error_where_nobody_counts(monkeypatch):
+    monkeypatch.setattr("l2t.experiences.executors.MAX_LOST", 1)
+    with pytest.raises(L2TError, match="1 workers were killed during one task"):
+        list(Executor(2).map(die_of_it, ["poison"]))
+
+
 def first_or_wait(task):
     """Return the first task; any other when its pipe is opened for writing."""
     number, pipe = task
@@ -68,15 +99,12 @@ def test_tasks_are_taken_as_they_are_needed(tmp_path):
     assert len(taken) == 100
 
 
-def test_choosing():
-    assert choose_executor(1, None) == Executor(1)
-    assert choose_executor(-1, None) == Executor(-1)
-    assert choose_executor(1, "tcp://127.0.0.1:1") == Executor(1, "tcp://127.0.0.1:1")
+def test_numbers_of_processes():
     for bad in (0, -2, 1.5, "two", True):
         with pytest.raises(
             InvalidInputError, match="n_jobs must be a whole number of at least 1 or -1"
         ):
-            choose_executor(bad, None)
+            Executor(bad, None)
 
 
 def test_a_scheduler_that_does_not_answer_is_reported(monkeypatch):

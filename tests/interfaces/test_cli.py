@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -28,7 +29,7 @@ from l2t.domains import KnownClasses, digits, mnist
 from l2t.experiences import Merged
 from l2t.interfaces.cli import app
 from l2t.interfaces.cli.demo import demo_rows, measure_demo, wide_pairs
-from l2t.interfaces.cli.output import Format, show_rows
+from l2t.interfaces.cli.output import Format, say, show_record, show_rows, show_sentence
 
 runner = CliRunner()
 
@@ -387,9 +388,41 @@ def test_looking_into_a_store(files, tmp_path, l2t):
     assert shown["run"].startswith(key)
     assert [score["labels"] for score in shown["scores"]] == [row["labels"] for row in rows[::-1]]
     assert runner.invoke(app, ["store", "rm", store, key]).stdout == "1 run deleted\n"
+    assert l2t("store", "rm", store).err == ("l2t: delete needs at least one filter, got none\n")
+    assert l2t("store", "rm", store, "--status", "failed").out == "0 runs deleted\n"
+    again = l2t("collect", *sides, *options, "--store", store, "--retry-failed")
+    assert again.out.startswith("1 runs done, 0 failed, 1 were there already")
+    assert l2t("store", "rm", store, key).out == "1 run deleted\n"
     gone = l2t("store", "show", store, key)
     sentence = f"no run has the key {key!r}, or one that begins with it"
     assert gone == (1, "", f"l2t: sqlite:///{store}: {sentence}\n")
+
+
+ESCAPE = "\x1b]0;owned\x07\u202e"
+
+
+@pytest.mark.parametrize("format", Format)
+def test_names_with_terminal_escapes_are_shown_harmlessly(capsys, format):
+    show_rows([{"name": f"a{ESCAPE}"}], format)
+    show_record({"name": f"a{ESCAPE}"}, format)
+    show_sentence(f"a{ESCAPE}", {"name": f"a{ESCAPE}"}, format)
+    say(f"{ESCAPE} read")
+    shown = capsys.readouterr()
+    assert not re.search("[\x1b\x07\u202e]", shown.out + shown.err)
+    assert shown.err == "\\x1b]0;owned\\x07\\u202e read\n"
+
+
+def test_an_error_about_such_a_file_is_harmless(l2t, tmp_path):
+    shown = l2t("explain", tmp_path / f"{ESCAPE}.csv", tmp_path / "absent.csv")
+    assert shown.code == 1
+    assert "\x1b" not in shown.err
+
+
+def test_cells_of_csv_are_no_formulas(capsys):
+    values = ["=1+1", "+1", "-1+1", "@SUM(A1)", "\tx", "plain", -1.5, None]
+    show_rows([{"a": value} for value in values], Format.csv)
+    cells = [cell for (cell,) in csv.reader(capsys.readouterr().out.splitlines()) if cell]
+    assert cells == ["a", "'=1+1", "'+1", "'-1+1", "'@SUM(A1)", "'\tx", "plain", "-1.5"]
 
 
 def test_a_table_that_is_too_wide_is_shown_row_by_row(capsys, monkeypatch):

@@ -114,7 +114,7 @@ CONFUSED = {
         "an output must not replace an input or another output, got 'z.csv'",
     ),
     "a picture over a function": (
-        "explain source.csv target.csv --reflection why.png --plot why.png",
+        "explain source.csv target.csv --method paper --reflection why.png --plot why.png",
         "an output must not replace an input or another output, got 'why.png'",
     ),
     "the agent's output over its input": (

@@ -99,8 +99,13 @@ def test_a_file_that_is_not_there(l2t):
     assert told == (1, "", "l2t: --config: absent.toml cannot be read: No such file or directory\n")
 
 
-def test_passwords_are_not_written(postgres, l2t):
-    url = postgres().replace("postgresql://postgres:", "postgresql://postgres:secret", 1)
+@pytest.mark.parametrize("place", ["user", "query"])
+def test_passwords_are_not_written(postgres, l2t, place):
+    url = postgres()
+    if place == "user":
+        url = url.replace("postgresql://postgres:", "postgresql://postgres:secret", 1)
+    else:
+        url += "&password=secret"
     assert "secret" in url
     told = l2t(*COLLECT, "--algorithms", "gfk", "--pairs", "1", "--store", url)
     assert told.code == 0, told.err

@@ -120,6 +120,30 @@ def test_ctrl_c_elsewhere():
     assert sorted(path.name for path in Path().iterdir()) == ["digits.npz", "mnist.npz"]
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_a_signal_leaves_no_process_behind(number, l2t, proves):
+    arguments = (*COLLECT, "--pairs", "2000", "--jobs", "2")
+    collecting = subprocess.Popen(
+        [sys.executable, "-m", "l2t", *arguments],
+        stderr=subprocess.PIPE,
+        text=True,
+        # Who is started by nohup passes on that it is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+    )
+    while not (Path("experiences.db").exists() and l2t("store", "ls", "experiences.db").out):
+        assert collecting.poll() is None
+    collecting.send_signal(number)
+    _, said = collecting.communicate(timeout=300)  # every process of it has closed the pipe
+    killed = number == signal.SIGKILL
+    assert collecting.returncode == (-number if killed else 130)
+    assert killed or said.startswith(
+        "l2t: interrupted; what was finished is kept in experiences.db"
+    )
+    assert "Traceback" not in said
+    assert l2t("store", "check", "experiences.db").out == "sound\n"
+    proves(f"A signal leaves no process and a sound store: {number.name}", 1, "signals")
+
+
 @pytest.mark.parametrize(
     ("words", "offered"),
     [

@@ -330,10 +330,11 @@ def test_deep_training(valid, path):
     assert found[-1] == "refused"
 
 
-def test_cut_off_anywhere(valid, path):
-    text = json.dumps(valid)
-    for at in np.linspace(1, len(text) - 1, 60).astype(int):
+def test_cut_off_anywhere(valid, path, proves):
+    text, cuts = json.dumps(valid), 60
+    for at in np.linspace(1, len(text) - 1, cuts).astype(int):
         assert refused(path, text[:at]).startswith("is no reflection function: ")
+    proves("A reflection function that was cut off is refused", cuts, "files")
 
 
 def test_a_file_that_is_too_large(path):
@@ -449,7 +450,7 @@ def test_training_that_is_no_json_is_not_saved(world, path, value):
     assert not path.exists()
 
 
-def test_hostile_content_runs_nothing(valid, path, tmp_path):
+def test_hostile_content_runs_nothing(valid, path, tmp_path, proves):
     """A text stays a text: there is no pickle, no eval, no format string."""
     trap = tmp_path / "ran"
     code = f"__import__('pathlib').Path({str(trap)!r}).touch()"
@@ -464,6 +465,7 @@ def test_hostile_content_runs_nothing(valid, path, tmp_path):
                 with pytest.raises(FileFormatError):
                     load_reflection(path)
     assert not trap.exists()
+    proves("Nothing in a reflection function runs", 3 * len(FIELDS), "files")
 
 
 def test_a_file_that_was_edited_is_loaded_with_a_warning(valid, path):

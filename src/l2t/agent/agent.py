@@ -91,7 +91,7 @@ class Agent:
         self._knowledge = Knowledge(store, reflection)
         self._not_enough = 0  # new runs that were too few when refining was last tried
         self._pool = ThreadPoolExecutor(1, "l2t-agent") if background else None
-        self._refining: Future[FunctionVersion | None] | None = None
+        self._refining: list[Future[FunctionVersion | None]] = []
 
     @property
     def version(self) -> int:
@@ -155,6 +155,8 @@ class Agent:
         accuracy_before: float,
         accuracy_after: float,
         n_labels: int | None = None,
+        *,
+        correct: bool = False,
     ) -> Run:
         """Report the outcome of a suggestion, which makes it an experience.
 
@@ -169,6 +171,8 @@ class Agent:
             Accuracy on X and on X W, from 0 to 1.
         n_labels : int, optional
             How many target rows were labelled; by default the number that the suggestion was made for.
+        correct : bool, default=False
+            Whether to replace another outcome that was reported before.
 
         Returns
         -------
@@ -191,11 +195,14 @@ class Agent:
             return done
         earlier = self.store.run(self.store.suggestion(record.id).run or "")
         if earlier.scores != (score,):
+            if correct:
+                self.store.delete(key=earlier.key)  # which opens the suggestion again
+                return self.tell(suggestion, accuracy_before, accuracy_after, n_labels)
             (first,) = earlier.scores
             raise InvalidInputError(
                 f"the outcome of suggestion {record.id} must be reported once, and was reported before with "
                 f"accuracies {first.accuracy_before:g} and {first.accuracy_after:g} at {first.n_labels} "
-                f"labels, got {accuracy_before:g} and {accuracy_after:g} at {n_labels}"
+                f"labels, got {accuracy_before:g} and {accuracy_after:g} at {n_labels}; --correct replaces it"
             )
         return earlier
 
@@ -298,9 +305,9 @@ class Agent:
 
     def wait(self) -> None:
         """Wait for background refining; an error in it is raised here, or at the next report."""
-        refining, self._refining = self._refining, None
-        if refining is not None:
-            refining.result()
+        refining, self._refining = self._refining, []
+        for each in refining:
+            each.result()
 
     def close(self) -> None:
         """Wait, and end the background thread; the store stays open."""
@@ -334,9 +341,11 @@ class Agent:
         """Refine when there are enough new runs."""
         if self._pool is None:
             self._refine_if_due()
-        elif self._refining is None or self._refining.done():
-            self.wait()
-            self._refining = self._pool.submit(self._refine_if_due)
+        else:
+            # Also while one is under way, which does not see what was reported after it began.
+            self._refining.append(self._pool.submit(self._refine_if_due))
+            if self._refining[0].done():
+                self._refining.pop(0).result()
 
     def _refine_if_due(self) -> FunctionVersion | None:
         least = self._not_enough + self.refine_every

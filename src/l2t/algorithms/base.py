@@ -184,7 +184,13 @@ class _Checked(ABC):
                 raise InvalidInputError(
                     f"{role} must have at least {self.least_rows} rows, got {len(domain)}"
                 )
-        factors = self._fit(pair)
+        try:
+            factors = self._fit(pair)
+        except (np.linalg.LinAlgError, ArithmeticError) as error:
+            raise InvalidInputError(
+                f"{self.name} cannot be computed on this pair, as happens when rows of a domain are the "
+                f"same or of extreme scale: {error}"
+            ) from error
         values = np.asarray(factors.W.data if sparse.issparse(factors.W) else factors.W)
         if not np.isfinite(values).all() or not values.any():
             found = "zero" if np.isfinite(values).all() else "not finite"

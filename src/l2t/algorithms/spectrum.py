@@ -21,6 +21,7 @@ from l2t.algorithms.base import LatentFactors, SoftAlgorithm, parameter
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import mean_squared_distance, mutual_neighbors, principal_axes, squared_distances
+from l2t.numerics.eigen import rounding
 from l2t.typing import AnyArray, Array, Mask
 from l2t.validation import real_number
 
@@ -89,7 +90,8 @@ def _directions(Z: Array, K: Array, near: Mask, power: float) -> Array | None:
     H = np.where(near, K, 0.0)
     within, between = _scatter(Z, H), _scatter(Z, K - H)
     sizes = np.trace(within), np.trace(between)
-    if not min(sizes) > 0:
+    # Rows that coincide leave the rounding of what was subtracted.
+    if not min(sizes) > rounding(Z.shape, float(K.sum(axis=1) @ (Z * Z).sum(axis=1))):
         return None
     within, between = within / sizes[0], between / sizes[1]
     p = len(within)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -14,11 +14,10 @@ from scipy import sparse
 
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import fingerprint
+from l2t.validation import check_memory
 
-#: A sparse X that would need more than this when made dense is refused.
-MAX_DENSE_BYTES = 4 * 2**30
-#: The largest feature, in absolute value.
-LARGEST = 1e50
+#: The largest feature, in absolute value, must be 0 or between these.
+SMALLEST, LARGEST = 1e-50, 1e50
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -173,19 +172,15 @@ class Domain:
 def _features(X: Any) -> npt.NDArray[Any]:
     """Return X as a read-only, finite, floating 2-D array that nobody else can write to."""
     original = X
+    check_whole("X", X)
     if sparse.issparse(X):
-        dense = X.shape[0] * X.shape[1] * 8
-        if dense > MAX_DENSE_BYTES:
-            raise InvalidInputError(
-                f"a sparse X is made dense and may need at most {MAX_DENSE_BYTES / 2**30:.0f} GiB, "
-                f"got shape {X.shape} which needs {dense / 2**30:.1f} GiB; reduce its features first"
-            )
+        check_memory(f"X of shape {X.shape}, made dense,", 8.0 * X.shape[0] * X.shape[1])
         X = X.toarray()
     try:
         array = np.asarray(X)
         if array.dtype == object:
             array = array.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInputError(f"X must be a table of numbers, got {error}") from None
     if array.dtype.kind not in "fiub":
         raise InvalidInputError(f"X must be real numbers, got dtype {array.dtype}")
@@ -193,7 +188,8 @@ def _features(X: Any) -> npt.NDArray[Any]:
         rule = "2-D with at least one row and column"
         raise InvalidInputError(f"X must be {rule}, got {array.shape}")
     single = array.dtype.kind == "f" and array.dtype.itemsize <= 4
-    array = np.ascontiguousarray(array, dtype=np.float32 if single else np.float64)
+    with np.errstate(over="ignore"):  # of longer floats, which are refused as infinite
+        array = np.ascontiguousarray(array, dtype=np.float32 if single else np.float64)
     # Products of products of features are needed: their size must stay within float64.
     good = np.abs(array) <= min(LARGEST, float(np.finfo(array.dtype).max))
     if not good.all():
@@ -204,7 +200,24 @@ def _features(X: Any) -> npt.NDArray[Any]:
             f"X must be {rule}, got {value} at row {row}, column {column} "
             f"({int((~good).sum())} such values in all)"
         )
+    if 0 < (largest := float(np.abs(array).max())) < SMALLEST:
+        rule = f"a value of at least {SMALLEST:g} in size unless all are 0 (multiply all domains)"
+        raise InvalidInputError(f"X must have {rule}, got {largest:g} as the largest")
     return _frozen(array, original)
+
+
+def check_whole(parameter: str, values: Any) -> None:
+    """Reject masked values, and a sparse matrix with indices beyond its shape, which crash scipy."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        count = int(np.ma.getmaskarray(values).sum())
+        raise InvalidInputError(f"{parameter} must have no masked values, got {count}; fill them")
+    try:
+        if sparse.issparse(values) and values.format == "coo":
+            sparse.coo_array((values.data, values.coords), shape=values.shape)
+        elif sparse.issparse(values) and hasattr(values, "check_format"):
+            values.check_format(full_check=True)
+    except ValueError as error:
+        raise InvalidInputError(f"{parameter} must be a sound sparse matrix, got {error}") from None
 
 
 def _frozen(array: npt.NDArray[Any], original: Any) -> npt.NDArray[Any]:
@@ -225,7 +238,7 @@ def _immutable(array: Any) -> bool:
 
 def _column(values: Any, parameter: str, n: int) -> npt.NDArray[Any]:
     """Return labels or groups as a read-only 1-D array of n entries."""
-    array = label_array(values)
+    array = label_array(values, parameter)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.shape != (n,):
@@ -233,6 +246,10 @@ def _column(values: Any, parameter: str, n: int) -> npt.NDArray[Any]:
         raise InvalidInputError(f"{parameter} must have {rule}, got shape {array.shape}")
     if array.dtype.kind not in "iubfUSOM":
         raise InvalidInputError(f"{parameter} must be plain labels, got dtype {array.dtype}")
+    for value in array.tolist() if array.dtype == object else ():
+        if not isinstance(value, Hashable):
+            kind = type(value).__name__
+            raise InvalidInputError(f"{parameter} must be plain labels, got a {kind}")
     if array.dtype.kind not in "iubfO":  # strings and dates: one plain Python type for each
         missing = np.isnat(array) if array.dtype.kind == "M" else np.zeros(n, dtype=bool)
         array = np.array(array.astype(str), dtype=object)
@@ -241,6 +258,7 @@ def _column(values: Any, parameter: str, n: int) -> npt.NDArray[Any]:
 
 
 def _mask(values: Any, n: int) -> npt.NDArray[np.bool_]:
+    check_whole("labeled", values)
     array = np.asarray(values)
     if array.dtype != np.bool_ or array.shape != (n,):
         raise InvalidInputError(
@@ -271,8 +289,9 @@ def _encoded(values: npt.NDArray[Any]) -> tuple[tuple[Any, ...], npt.NDArray[np.
     return distinct, np.array([index.get(value, -1) for value in known], dtype=np.intp)
 
 
-def label_array(values: Any) -> npt.NDArray[Any]:
+def label_array(values: Any, parameter: str = "y") -> npt.NDArray[Any]:
     """Return labels as an array; NaN in a list of texts stays NaN, of which numpy makes a text."""
+    check_whole(parameter, values)
     array = np.asarray(values)
     if array.dtype.kind != "U" or array.ndim != 1 or isinstance(values, np.ndarray):
         return array
@@ -282,7 +301,7 @@ def label_array(values: Any) -> npt.NDArray[Any]:
 
 def feature_rows(X: Any, n_features: int) -> Any:
     """Return the rows of an array, DataFrame, sparse matrix or Domain to transform, or reject them."""
-    rows = X.X if isinstance(X, Domain) else X
+    check_whole("X", rows := X.X if isinstance(X, Domain) else X)
     rows = rows if sparse.issparse(rows) else np.asarray(rows)
     if rows.ndim != 2 or rows.shape[1] != n_features or rows.dtype.kind not in "fiub":
         raise InvalidInputError(

@@ -1,8 +1,9 @@
 """Collection: run algorithms on pairs, evaluate each W, and store every run.
 
 The unit of work is the run (pair, algorithm, parameters, seed, protocol), identified by its content: a run
-that the store has is not repeated. A failed run is stored with its reason, and never stops the others. The
-runs of one pair are one task: they share its span and its accuracy without transfer.
+that the store has is not repeated. A run that fails by its mathematics is stored with its reason, and never
+stops the others; one that fails for want of memory or disk, or with its worker, is not stored: it may succeed
+next time. The runs of one pair are one task: they share its span and its accuracy without transfer.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from l2t.algorithms import Algorithm, make_all
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
 from l2t.experiences.evaluation import LABEL_COUNTS, Accuracies, evaluate, improvement_ratio
-from l2t.experiences.executors import choose_executor
+from l2t.experiences.executors import MAX_LOST, Executor
 from l2t.experiences.experience import Run, Score, run_key
 from l2t.experiences.heartbeat import Heartbeat
 from l2t.experiences.store import ExperienceStore, Packed, pack
@@ -29,17 +30,22 @@ from l2t.progress import progress_bar
 from l2t.statistics import KernelBank, pair_statistics
 from l2t.typing import AnyArray
 
-__all__ = ["Collection", "collect", "measure_run"]
+#: Errors of the machine, not of the run: it may succeed next time.
+TRANSIENT = (MemoryError, OSError)
 
 
 @dataclass(frozen=True)
 class Collection:
-    """The numbers of runs that a collection added, by status, and found in the store, and its duration."""
+    """The numbers of runs that a collection added, by status, and found in the store, and its duration.
+
+    `lost` has a reason for each run that was not done: want of memory or disk, or killed workers.
+    """
 
     done: int
     failed: int
     already_there: int
     seconds: float
+    lost: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,6 +89,7 @@ def collect(
     classifier: Any = None,
     n_jobs: int = 1,
     cluster: Any = None,
+    retry_failed: bool = False,
     random_state: int = 0,
     progress: bool = True,
 ) -> Collection:
@@ -106,6 +113,8 @@ def collect(
         Local processes, -1 for all cores; BLAS is kept to one thread in each.
     cluster : str or dask.distributed.Client, optional
         A Dask cluster to work on instead, such as ``"tcp://scheduler:8786"``.
+    retry_failed : bool
+        Whether runs that the store has as failed are deleted and done again.
     random_state : int
         The seed of algorithms, draws, pairings, and of the choice of `one_per_pair`.
     progress : bool
@@ -119,9 +128,10 @@ def collect(
     bank = KernelBank() if kernels is None else kernels
     label_counts = tuple(int(count) for count in label_counts)
     protocol = _Protocol(label_counts, n_draws, bank, n_neighbors, classifier)
-    executor = choose_executor(n_jobs, cluster)
+    executor = Executor(n_jobs, cluster)
     start = time.perf_counter()
     counts = {"done": 0, "failed": 0, "already_there": 0}
+    lost: list[str] = []
     each = 1 if one_per_pair else len(chosen)
     total = len(pairs) * each if isinstance(pairs, Sequence) else None
     with (
@@ -132,7 +142,8 @@ def collect(
         def tasks() -> Iterator[_Task]:
             for index, pair in enumerate(pairs):
                 wanted = _one_of(chosen, index, random_state) if one_per_pair else chosen
-                task = _missing(store, _Task(pair, wanted, random_state, protocol))
+                task = _Task(pair, wanted, random_state, protocol)
+                task = _missing(store, task, retry_failed=retry_failed)
                 for _ in range(len(wanted) - len(task.algorithms)):
                     counts["already_there"] += 1
                     advance("already there")
@@ -140,20 +151,25 @@ def collect(
                 if task.algorithms:
                     yield task
 
-        for packed in executor.map(_perform, tasks()):
+        def give_up(task: _Task) -> None:
+            lost.extend([f"{MAX_LOST} workers were killed during them"] * len(task.algorithms))
+
+        latest = ""
+        for packed, reasons in executor.map(_perform, tasks(), give_up):
+            lost += reasons
             new = store.add_packed(packed)
             for key, row in packed.runs.items():
                 counts[row["status"] if key in new else "already_there"] += 1
                 advance(row["algorithm"])
                 latest = f"{row['algorithm']}: {row['source_name']} -> {row['target_name']}"
             heart.beat(counts, latest)
-    return Collection(**counts, seconds=time.perf_counter() - start)
+    return Collection(**counts, seconds=time.perf_counter() - start, lost=tuple(lost))
 
 
 def measure_run(
     pair: DomainPair, algorithm: Algorithm, *, label_counts: Sequence[int], random_state: int = 0
 ) -> Run:
-    """Return one run, measured as `collect` does; an error becomes its reason."""
+    """Return one run, measured as `collect` does; an error becomes its reason, unless it may pass."""
     protocol = _Protocol(tuple(int(count) for count in label_counts))
     task = _Task(pair, (algorithm,), random_state, protocol)
     return _run(task, algorithm, _before(task))
@@ -165,10 +181,12 @@ def _one_of(chosen: tuple[Algorithm, ...], index: int, random_state: int) -> tup
     return (chosen[int(rng.integers(len(chosen)))],)
 
 
-def _missing(store: ExperienceStore, task: _Task) -> _Task:
-    """Return the task without the runs that the store has."""
+def _missing(store: ExperienceStore, task: _Task, *, retry_failed: bool) -> _Task:
+    """Return the task without the runs that the store has; failed ones are deleted to be done again."""
     work = (task.random_state, task.protocol.as_json())
     keys = {run_key(task.pair, each.name, _params(each), *work): each for each in task.algorithms}
+    if retry_failed and store.count(key=list(keys), status="failed"):
+        store.delete(key=list(keys), status="failed")
     there = store.keys(keys)
     return replace(task, algorithms=tuple(keys[key] for key in keys if key not in there))
 
@@ -178,17 +196,22 @@ def _params(algorithm: Algorithm) -> Mapping[str, Any]:
     return dict(getattr(algorithm, "params", {}))
 
 
-def _perform(task: _Task) -> Packed:
-    """Do the runs of one pair, and pack them for the store here, so that the writer has little to do."""
-    before = _before(task)
-    return pack([_run(task, algorithm, before) for algorithm in task.algorithms])
+def _perform(task: _Task) -> tuple[Packed, list[str]]:
+    """Do the runs of one pair; pack them here, to spare the writer, beside reasons of lost ones."""
+    before, done, reasons = _before(task), [], []
+    for algorithm in task.algorithms:
+        try:
+            done.append(_run(task, algorithm, before))
+        except TRANSIENT as error:
+            reasons.append(_reason(error))
+    return pack(done), reasons
 
 
-def _before(task: _Task) -> Accuracies | L2TError:
+def _before(task: _Task) -> Accuracies | Exception:
     """Return the accuracies without transfer, or why there are none."""
     try:
         return _accuracies(task, task.pair.target.X, task.protocol.label_counts)
-    except L2TError as error:
+    except (L2TError, *TRANSIENT) as error:
         return error
 
 
@@ -205,20 +228,20 @@ def _accuracies(task: _Task, Z: AnyArray, label_counts: tuple[int, ...]) -> Accu
     )
 
 
-def _run(task: _Task, algorithm: Algorithm, before: Accuracies | L2TError) -> Run:
-    """Return one run; an error becomes its reason."""
+def _run(task: _Task, algorithm: Algorithm, before: Accuracies | Exception) -> Run:
+    """Return one run; an error becomes its reason, unless it may pass."""
     start = time.perf_counter()
     found: dict[str, Any]
     try:
-        if isinstance(before, L2TError):
+        if isinstance(before, Exception):
             raise before
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", L2TWarning)  # a clipped W shows in its shape
             found = _measured(task, algorithm, before)
+    except TRANSIENT:
+        raise
     except Exception as error:
-        kind = "" if isinstance(error, L2TError) else f"{type(error).__name__}: "
-        reason = " ".join(f"{kind}{error}".split()) or type(error).__name__
-        found = {"status": "failed", "reason": reason}
+        found = {"status": "failed", "reason": _reason(error)}
     return Run(
         pair=task.pair,
         algorithm=algorithm.name,
@@ -230,6 +253,12 @@ def _run(task: _Task, algorithm: Algorithm, before: Accuracies | L2TError) -> Ru
         host=socket.gethostname(),
         **found,
     )
+
+
+def _reason(error: Exception) -> str:
+    """Return an error as one line."""
+    kind = "" if isinstance(error, L2TError) else f"{type(error).__name__}: "
+    return " ".join(f"{kind}{error}".split()) or type(error).__name__
 
 
 def _measured(task: _Task, algorithm: Algorithm, before: Accuracies) -> dict[str, Any]:

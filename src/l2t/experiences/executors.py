@@ -1,38 +1,41 @@
 """Where work is done: here, in local processes, or on a Dask cluster.
 
 An executor applies a function to tasks and yields results as they finish, in any order, with only a few tasks
-under way at a time. Workers keep nothing: a task that is lost with its worker is simply done again.
+under way at a time. Workers keep nothing: a task that is lost with its worker is simply done again, up to
+three times.
 """
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
-from joblib import Parallel, delayed
+from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
 from l2t.exceptions import L2TError, MissingExtraError
 from l2t.validation import whole_number
 
-__all__ = ["Executor", "choose_executor"]
-
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 CONNECT_TIMEOUT = "10s"
+#: Workers that may be lost with a task before it is given up.
+MAX_LOST = 3
 
 
-def choose_executor(n_jobs: int, cluster: Any) -> Executor:
-    """Return the executor for the arguments of `collect`."""
-    if cluster is None and n_jobs != -1:
-        whole_number("n_jobs", n_jobs, least=1, otherwise=" or -1 for all cores")
-    return Executor(n_jobs, cluster)
+def _refuse(_: Any) -> None:
+    raise L2TError(f"{MAX_LOST} workers were killed during one task; has it enough memory?")
 
 
 @dataclass(frozen=True)
@@ -42,12 +45,23 @@ class Executor:
     n_jobs: int
     cluster: Any = None
 
-    def map(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
-        """Yield the results as they finish, in any order."""
+    def __post_init__(self) -> None:
+        if self.cluster is None and self.n_jobs != -1:
+            whole_number("n_jobs", self.n_jobs, least=1, otherwise=" or -1 for all cores")
+
+    def map(
+        self,
+        function: Callable[[Task], Result],
+        tasks: Iterable[Task],
+        give_up: Callable[[Task], None] = _refuse,
+    ) -> Iterator[Result]:
+        """Yield the results as they finish, in any order; `give_up` gets a task that kills its workers."""
         work = partial(_on_one_thread, function)
-        if self.cluster is not None:
-            return _on_cluster(self.cluster, work, tasks)
-        return map(work, tasks) if self.n_jobs == 1 else _in_processes(self.n_jobs, work, tasks)
+        if self.cluster is None and self.n_jobs == 1:
+            return map(work, tasks)
+        if self.cluster is None:
+            return _in_processes(effective_n_jobs(self.n_jobs), work, tasks, give_up)
+        return _on_cluster(self.cluster, work, tasks)
 
 
 def _on_one_thread(function: Callable[[Task], Result], task: Task) -> Result:
@@ -57,13 +71,52 @@ def _on_one_thread(function: Callable[[Task], Result], task: Task) -> Result:
 
 
 def _in_processes(
-    n_jobs: int, work: Callable[[Task], Result], tasks: Iterable[Task]
+    n_jobs: int, work: Callable[[Task], Result], tasks: Iterable[Task], give_up: Callable[..., None]
 ) -> Iterator[Result]:
-    unordered: Any = {"return_as": "generator_unordered", "pre_dispatch": "2 * n_jobs"}
-    parallel = Parallel(n_jobs=n_jobs, batch_size=1, **unordered)
-    with _interrupts_blocked():  # while processes start, which inherit it
-        results = parallel(delayed(work)(task) for task in tasks)
-    yield from results
+    """Yield the results of pools of one process each, so that a lost process tells which task it had."""
+    from joblib.externals.loky import ProcessPoolExecutor  # here: most programs need no processes
+
+    waiting = ((task, 0) for task in tasks)
+    running: dict[Any, tuple[Any, Task, int]] = {}
+
+    def start(pool: Any, task: Task, lost: int) -> None:
+        pool = pool or ProcessPoolExecutor(1, initializer=_end_with, initargs=(os.getpid(),))
+        with _interrupts_blocked():  # while the process starts, which inherits it
+            running[pool.submit(work, task)] = pool, task, lost
+
+    try:
+        for task, lost in islice(waiting, n_jobs):
+            start(None, task, lost)
+        while running:
+            future = next(iter(wait(running, return_when=FIRST_COMPLETED).done))
+            pool, task, lost = running[future]
+            broken = isinstance(future.exception(), BrokenProcessPool)
+            again = [(task, lost + 1)] if broken and lost + 1 < MAX_LOST else islice(waiting, 1)
+            if broken:
+                pool.shutdown(kill_workers=True)
+            for following in again:  # before the result is used: nobody waits
+                start(None if broken else pool, *following)
+            del running[future]
+            if pool not in {each for each, *_ in running.values()}:
+                pool.shutdown(kill_workers=True)
+            if not broken:
+                yield future.result()
+            elif lost + 1 == MAX_LOST:
+                give_up(task)
+    finally:
+        for pool, *_ in running.values():
+            pool.shutdown(kill_workers=True)
+
+
+def _end_with(parent: int) -> None:
+    """End this worker when its parent is gone, which may have been killed."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager

@@ -15,8 +15,6 @@ from typing import Any
 from l2t.experiences.records import CollectionProgress
 from l2t.experiences.store import ExperienceStore
 
-__all__ = ["Heartbeat"]
-
 _EVERY = 1.0  # least seconds between two reports
 
 

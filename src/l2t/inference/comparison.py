@@ -13,7 +13,7 @@ from l2t import algorithms
 from l2t.algorithms.base import fit_quietly
 from l2t.domains import Domain, DomainPair
 from l2t.experiences import evaluate, improvement_ratio
-from l2t.experiences.executors import choose_executor
+from l2t.experiences.executors import Executor
 from l2t.inference.inference import infer
 from l2t.progress import progress_bar
 from l2t.typing import Array
@@ -69,7 +69,7 @@ def measure_transfer(
     ]
     rows: dict[int, Array] = {}
     with progress_bar(len(pairs), "testing", shown=progress) as advance:
-        for index, found in choose_executor(n_jobs, None).map(_measured, tasks):
+        for index, found in Executor(n_jobs).map(_measured, tasks):
             rows[index] = found
             advance("testing")
     table = np.stack([rows[i] for i in range(len(pairs))], axis=1)

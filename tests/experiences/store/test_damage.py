@@ -10,6 +10,7 @@ import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import pytest
 
 from l2t.exceptions import (
     InvalidInputError,
+    L2TWarning,
     MissingExtraError,
     StoreCorruptError,
     StoreError,
@@ -293,7 +295,7 @@ def test_a_store_without_version(path):
     assert "the version number missing" in sentence(lambda: open_store(path), StoreCorruptError)
 
 
-def test_a_full_disk(path, writers):
+def test_a_full_disk(path, writers, proves):
     said = writers("full", f"sqlite:///{path}")
     assert "limit on the size of files" in said or "disk is full" in said
     assert "\n" not in said
@@ -302,6 +304,7 @@ def test_a_full_disk(path, writers):
         for run in RUNS:
             assert_same_run(store.run(run.key), run)
         assert store.add(random_run(50))
+    proves("A full disk leaves what was stored", 1, "disks")
 
 
 def test_a_database_that_may_not_grow(path, monkeypatch):
@@ -348,10 +351,58 @@ def test_an_unreachable_server():
     for url in (
         "postgresql://me:secret@127.0.0.1:1/l2t",
         "postgresql://me:secret@/l2t?host=/nowhere",
+        "postgresql:///l2t?host=/nowhere&password=secret&sslpassword=secret",
     ):
         said = sentence(lambda url=url: open_store(url))
         assert "cannot be reached" in said
         assert "secret" not in said
+
+
+@pytest.mark.slow
+def test_a_server_that_restarts_is_waited_for(postgres, postgres_server, monkeypatch, proves):
+    """It starts again when the store has begun to wait for it."""
+    package = sys.modules[type(postgres_server).__module__]
+    restarts = 3
+    with open_store(postgres()) as store:
+        for number in range(restarts):
+            stop = ["-m", "immediate", "-w", "stop"]
+            user = postgres_server.system_user
+            package.pg_ctl(stop, pgdata=postgres_server.pgdata, user=user, timeout=300)
+            with monkeypatch.context() as patch:
+                patch.setenv("PGCTLTIMEOUT", "300")
+                clock = SimpleNamespace(sleep=lambda _: postgres_server.ensure_postgres_running())
+                patch.setattr(database, "time", clock)
+                with pytest.warns(L2TWarning, match="does not answer; waiting for up to 61 s"):
+                    assert store.add(RUNS[number])
+        assert store.keys() == {run.key for run in RUNS}
+    proves("PostgreSQL restarting is waited for, and nothing is lost", restarts, "restarts")
+
+
+def test_what_a_lost_connection_interrupted_is_repeated(postgres):
+    with open_store(postgres()) as store:
+        attempts = []
+
+        def lose_it(connection):
+            attempts.append(connection)
+            if len(attempts) < 3:
+                connection.exec_driver_sql("SELECT pg_terminate_backend(pg_backend_pid())")
+            return "done"
+
+        assert store._database.write(lose_it) == "done"
+        assert len(attempts) == 3
+        always = lambda connection: lose_it(attempts.clear() or connection)  # noqa: E731
+        assert "terminating connection" in sentence(lambda: store._database.read(always))
+
+
+def test_the_log_is_in_the_file_when_the_store_is_closed(path, tmp_path):
+    """Even where somebody else has it open, as the dashboard may."""
+    with open_store(path) as other:
+        assert other.count()
+        with open_store(path) as store:
+            store.add(random_run(8))
+        shutil.copy(path, tmp_path / "copy.db")
+    with open_store(tmp_path / "copy.db") as copy:
+        assert random_run(8).key in copy.keys()  # noqa: SIM118
 
 
 def test_a_wrong_password(postgres_server):
@@ -390,6 +441,7 @@ def test_without_psycopg(monkeypatch):
     "url",
     [
         "mysql://me:secret@host/x",
+        "mysql://host/x?password=secret",
         "experiences",
         "sqlite://",
         "sqlite:///",

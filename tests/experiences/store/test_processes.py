@@ -18,12 +18,13 @@ def url(request, tmp_path):
     return request.getfixturevalue("postgres")()
 
 
-def test_eight_processes_write_at_once(url, writers):
+def test_eight_processes_write_at_once(url, writers, proves):
     assert writers("eight", url) == str(DISTINCT)
     with open_store(url) as store:
         assert len(store.keys()) == DISTINCT
         assert store.count() == 2 * DISTINCT
         assert store.check() == []
+    proves(f"Concurrent writers lose nothing: {url.partition(':')[0]}", 8, "processes")
 
 
 def test_a_store_on_both_sides_of_a_fork(url, writers):
@@ -32,5 +33,6 @@ def test_a_store_on_both_sides_of_a_fork(url, writers):
         assert store.check() == []
 
 
-def test_twenty_kills_leave_a_sound_store(tmp_path, writers):
+def test_twenty_kills_leave_a_sound_store(tmp_path, writers, proves):
     assert writers("killed", f"sqlite:///{tmp_path}/store.db") == "sound"
+    proves("A writer that is killed leaves a sound store", 20, "kills")

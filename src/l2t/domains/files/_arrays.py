@@ -18,9 +18,10 @@ from l2t.domains.files._disk import reading
 from l2t.domains.files._formats import unpacked
 from l2t.exceptions import FileFormatError
 from l2t.typing import AnyArray
+from l2t.validation import check_memory, free_memory
 
-__all__ = ["read_mat", "read_npz", "read_svmlight"]
-
+#: Dense bytes of svmlight rows that are never too many, and most of them for each byte of the file.
+_SMALL, _SPARSEST = 2**26, 10_000
 _HDF5 = (b"\x89HDF\r\n\x1a\n", b"MATLAB 7.3 MAT-file")
 
 
@@ -38,7 +39,8 @@ def read_mat(path: Path, names: Names) -> dict[str, Any]:
             raise FileFormatError(wrong)
     script = str(Path(__file__).with_name("_load_mat.py"))
     command = [sys.executable, "-P", script, str(path)]
-    done = subprocess.run(command, capture_output=True, check=False)
+    most = str(int(min(free_memory() / 2, 2**62)))
+    done = subprocess.run([*command, most], capture_output=True, check=False)
     if done.returncode != 0:
         sentence = done.stderr.decode(errors="replace") if done.returncode == 2 else ""
         raise FileFormatError(sentence or "is damaged or not a MATLAB file: save it with -v7")
@@ -47,6 +49,8 @@ def read_mat(path: Path, names: Names) -> dict[str, Any]:
 
 def read_svmlight(paths: Sequence[Path], zero_based: bool | None) -> list[dict[str, Any]]:
     """Read files of the same features, whose number and first index are decided for all together."""
+    if not paths:
+        return []
     from sklearn.datasets import load_svmlight_file  # here: other formats need not wait for it
 
     files = []
@@ -61,7 +65,11 @@ def read_svmlight(paths: Sequence[Path], zero_based: bool | None) -> list[dict[s
             files.append((X, _labels.labels(_labels.whole(y).tolist(), lambda row: f"row {row}")))
     start = 0 if zero_based or any(0 in X.indices for X, _ in files) else 1
     width = max((X.shape[1] for X, _ in files), default=0)
-    for X, _ in files:
+    for path, (X, _) in zip(paths, files, strict=True):
+        rows, size = X.shape[0], path.stat().st_size
+        if 8 * rows * width > max(_SMALL, _SPARSEST * size):
+            wrong = f"declares {rows} x {width} features, far more than its {size} bytes can hold"
+            raise FileFormatError(f"{path}: {wrong}")
         X.resize(X.shape[0], width)
     return [{"X": X[:, start:], "y": y} for X, y in files]
 
@@ -108,6 +116,7 @@ def _chosen(found: Any, name: str | None, *defaults: str) -> str | None:
 
 
 def _array(found: Any, name: str) -> AnyArray:
+    check_memory(f"array {name!r:.80}", found.zip.getinfo(f"{name}.npy").file_size)
     try:
         array = found[name]
     except MemoryError:

@@ -11,9 +11,6 @@ from difflib import get_close_matches
 from l2t.exceptions import FileFormatError, InvalidInputError, MissingColumnError
 from l2t.validation import one_of
 
-__all__ = ["MISSING", "NUMBER", "Columns", "Names", "close_to", "header_of", "listed", "missing"]
-__all__ += ["option", "refuse_twice"]
-
 #: Texts that mean that a label or a number is missing, beside an empty cell.
 MISSING = ("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None", "?")
 NUMBER = re.compile(r"[+-]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)

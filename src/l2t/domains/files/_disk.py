@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from l2t.exceptions import FileFormatError, InvalidInputError, L2TError, MissingExtraError
-
-__all__ = ["as_path", "check_replaceable", "reading", "replacing", "writing"]
+from l2t.validation import check_memory
 
 
 def as_path(path: object) -> Path:
@@ -32,8 +31,9 @@ def reading(path: Path) -> Iterator[None]:
             raise FileFormatError("is a directory, not a file")
         if not path.is_file():
             raise FileFormatError("is not a regular file")
-        if path.stat().st_size == 0:
+        if (size := path.stat().st_size) == 0:
             raise FileFormatError("is empty")
+        check_memory("the file", size)
         yield
     except MissingExtraError:
         raise
@@ -77,11 +77,11 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     fresh = target.with_name(f".l2t-{secrets.token_hex(8)}.tmp")
     try:
         with fresh.open("xb") as handle:
+            if target.exists():  # before anything is written that others may not read
+                shutil.copymode(target, fresh)
             yield handle
             handle.flush()
             os.fsync(handle.fileno())
-        if target.exists():
-            shutil.copymode(target, fresh)
         fresh.replace(target)
     finally:
         fresh.unlink(missing_ok=True)

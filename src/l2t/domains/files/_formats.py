@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import gzip
+import io
 import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from l2t.exceptions import FileFormatError, InvalidInputError, MissingExtraError
-from l2t.validation import one_of
-
-__all__ = ["FORMATS", "format_to_read", "format_to_write", "require", "unpacked"]
+from l2t.validation import free_memory, one_of
 
 FORMATS = ("npz", "csv", "xlsx", "parquet", "mat", "svmlight")
 
@@ -76,16 +75,33 @@ def unpacked(path: Path) -> Iterator[IO[bytes]]:
         raw.seek(0)
         if magic.startswith(b"\x1f\x8b"):
             with gzip.open(raw) as handle:
-                yield handle  # type: ignore[misc]
+                yield io.BufferedReader(_Bounded(handle))
         elif magic == b"PK\x03\x04":
             with zipfile.ZipFile(raw) as archive:
                 names = [name for name in archive.namelist() if not name.startswith("__MACOSX/")]
                 if (count := len(names)) != 1:
                     raise FileFormatError(f"must be a zip archive of one table, got {count} files")
                 with archive.open(names[0]) as member:
-                    yield member
+                    yield io.BufferedReader(_Bounded(member))
         else:
             yield raw
+
+
+class _Bounded(io.RawIOBase):
+    """A compressed stream of no more bytes than fit into memory."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream, self._left = stream, free_memory() / 4
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = int(self._stream.readinto(buffer))
+        self._left -= count
+        if self._left < 0:
+            raise FileFormatError("unpacks to more than a quarter of the free memory")
+        return count
 
 
 def _in_archive(path: Path) -> str | None:

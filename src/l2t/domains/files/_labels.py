@@ -13,8 +13,6 @@ from l2t.domains.domain import is_missing
 from l2t.exceptions import FileFormatError
 from l2t.typing import AnyArray
 
-__all__ = ["Place", "groups", "infer", "labels", "mask", "whole"]
-
 #: From a row to where it is, such as "column 'site', line 3".
 Place = Callable[[int], str]
 

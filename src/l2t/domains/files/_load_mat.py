@@ -16,21 +16,25 @@ import numpy as np
 from scipy import sparse
 from scipy.io import loadmat
 
-_MAX_DENSE = 4 * 2**30  # bytes, the same as `l2t.domains.domain.MAX_DENSE_BYTES`
 _MAX_SECONDS = 300  # of processor time; on a damaged file scipy may never end
 
 
-def main(path: str) -> None:
-    """Read a file and print its arrays."""
-    with suppress(ImportError):  # there is none on Windows
+def main(path: str, most: str) -> None:
+    """Read a file and print its arrays; it may take `most` bytes of memory."""
+    with suppress(ImportError, OSError, ValueError):  # there are no limits on Windows
         import resource
 
         resource.setrlimit(resource.RLIMIT_CPU, (_MAX_SECONDS, _MAX_SECONDS))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        own = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (own + int(most),) * 2)
     try:
         with Path(path).open("rb") as file:
             found = loadmat(file)
         arrays = {name: _plain(value) for name, value in found.items() if not name.startswith("__")}
+    except MemoryError:
+        sys.stderr.write(f"needs more memory than half of what is free ({int(most) >> 20} MiB)")
+        sys.exit(2)
     except Exception as error:
         reason = str(error).split("\n")[0][:200]
         sys.stderr.write(f"is damaged or not a MATLAB file (save it with -v7): {reason}")
@@ -45,8 +49,6 @@ def _plain(value: Any) -> Any:
     """Return a variable as an array without Python objects, of dtype V1 where that cannot be."""
     if sparse.issparse(value):
         value.check_format(full_check=True)
-        if value.shape[0] * value.shape[1] * 8 > _MAX_DENSE:
-            raise ValueError(f"a sparse matrix of {value.shape} needs more than 4 GiB when dense")
         return value.toarray()
     if value.dtype != object:
         return value if value.dtype.names is None else np.zeros(1, "V1")
@@ -63,4 +65,4 @@ def _plain(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

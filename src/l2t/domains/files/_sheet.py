@@ -17,8 +17,6 @@ from l2t.domains.files._labels import groups, infer, labels, mask
 from l2t.exceptions import FileFormatError
 from l2t.typing import AnyArray
 
-__all__ = ["ID_NAME", "PADDED", "Cells", "Sheet"]
-
 #: Names of columns that hold ids where their values are whole numbers that are all different.
 ID_NAME = re.compile(r"(?i:(?:.*[ _.-])?(?:id|uuid)|index)|.*[a-z](?:ID|Id)")
 #: Numbers that are padded with zeros name something.
@@ -185,7 +183,8 @@ class Sheet:
             notes.append(f"columns that are no features: {places}")
             if numbers := [name for name in kinds if not self.cells[name].is_text]:
                 notes[-1] += f"; to keep a number, say {option('keep', *numbers, flag='feature')}"
-        if extra := [name for name in self.columns.features if name not in {*features, *kinds}]:
+        used = {*features, *kinds}
+        if extra := [name for name in self.columns.features if name not in used]:
             why = "as they are no features of every file"
             notes.append(f"columns left out, {why}: {listed(extra)}")
         if self.columns.label is not None:

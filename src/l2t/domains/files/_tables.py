@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import warnings
+import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,9 +30,9 @@ from l2t.domains.files._columns import (
 from l2t.domains.files._formats import require, unpacked
 from l2t.domains.files._sheet import ID_NAME, PADDED, Sheet
 from l2t.exceptions import FileFormatError
+from l2t.validation import check_memory
 
-__all__ = ["read_csv", "read_parquet", "read_xlsx"]
-
+_PLACE = re.compile(rb'<(?:row|c)\s[^>]*?\br="([A-Z]*)([0-9]+)"')  # of a row or cell in xlsx
 _SAMPLE = 20  # records that must agree on their width for a delimiter to be the right one
 
 
@@ -151,12 +153,15 @@ def read_parquet(path: Path, names: Names) -> Sheet:
     """Read a table of typed columns; a null means what an empty cell means in csv."""
     require("pyarrow", "parquet")
     import pandas as pd
-    from pyarrow.parquet import read_schema
+    from pyarrow.parquet import read_metadata
 
     with path.open("rb") as handle:
-        refuse_twice(read_schema(handle).names)  # pandas says less
+        declared = read_metadata(handle)
+        refuse_twice(declared.schema.to_arrow_schema().names)  # pandas says less
+        check_memory("the table", 8 * declared.num_rows * declared.num_columns)
         handle.seek(0)
-        frame = pd.read_parquet(handle, engine="pyarrow", dtype_backend="numpy_nullable")
+        given: Any = {"dtype_backend": "numpy_nullable", "page_checksum_verification": True}
+        frame = pd.read_parquet(handle, engine="pyarrow", **given)
     own = set(map(str, frame.columns))
     if not isinstance(frame.index, pd.RangeIndex) or frame.index.name is not None:
         frame = frame.reset_index()
@@ -170,6 +175,7 @@ def read_xlsx(path: Path, names: Names) -> Sheet:
     require("openpyxl", "excel")
     import pandas as pd
 
+    _check_sheets(path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of styles and extensions that openpyxl does not know
         cells = pd.read_excel(
@@ -186,3 +192,17 @@ def read_xlsx(path: Path, names: Names) -> Sheet:
     rows = frame.index + 1
     frame = frame.reset_index(drop=True).convert_dtypes()
     return Sheet(frame, columns, names, lambda row: f"row {rows[row]}", header=header is not None)
+
+
+def _check_sheets(path: Path) -> None:
+    """Reject a workbook whose last row and column span more cells than fit into memory."""
+    with zipfile.ZipFile(path) as archive:
+        check_memory("the unpacked file", sum(each.file_size for each in archive.infolist()))
+        for name in (each for each in archive.namelist() if each.startswith("xl/worksheets/")):
+            places = _PLACE.findall(archive.read(name))
+            row = max((int(digits[-9:]) for _, digits in places), default=0)
+            last = max(
+                (letters[-3:] for letters, _ in places), key=lambda a: (len(a), a), default=b""
+            )
+            column = sum((each - 64) * 26**i for i, each in enumerate(reversed(last)))
+            check_memory("the sheet", 8 * row * column)

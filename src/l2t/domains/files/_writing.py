@@ -16,8 +16,6 @@ from l2t.domains.files._formats import require
 from l2t.exceptions import InvalidInputError
 from l2t.typing import AnyArray
 
-__all__ = ["TABLES", "WRITTEN", "frame_of", "write", "write_frame"]
-
 #: Formats of tables that are written, and all that are.
 TABLES = ("csv", "parquet")
 WRITTEN = ("npz", *TABLES)
@@ -39,7 +37,7 @@ def write_frame(frame: Any, handle: IO[bytes], format: str) -> None:
     """Write the columns of a frame; text of csv in quotes: a lone carriage return would end its line."""
     if format == "parquet":
         require("pyarrow", "parquet")
-        frame.to_parquet(handle, engine="pyarrow", index=False)
+        frame.to_parquet(handle, engine="pyarrow", index=False, write_page_checksum=True)
         return
     frame = frame.rename(columns={"Unnamed: 0": ""})
     if frame.size > _LARGE:

@@ -25,8 +25,6 @@ from l2t.exceptions import FileFormatError, InvalidInputError, MissingColumnErro
 from l2t.typing import AnyArray
 from l2t.validation import one_of
 
-__all__ = ["Table", "open_tables"]
-
 _Parts = dict[str, Any]
 _READERS: dict[str, Callable[[Path, Names], Sheet | _Parts]] = {
     "npz": _arrays.read_npz,

@@ -13,8 +13,6 @@ from sqlalchemy.exc import ArgumentError
 
 from l2t.exceptions import InvalidInputError
 
-__all__ = ["Address"]
-
 _ENDINGS = (".db", ".sqlite", ".sqlite3")
 _FORMS = (
     "a store is sqlite:///path, postgresql://user@host/database, memory://, "
@@ -39,6 +37,8 @@ class Address:
         'memory'
         >>> Address.of("postgresql://me:secret@host/l2t").shown
         'postgresql://me:***@host/l2t'
+        >>> Address.of("postgresql://host/l2t?user=me&password=secret").shown
+        'postgresql://host/l2t?password=***&user=me'
         """
         if not isinstance(url, str | os.PathLike):
             raise InvalidInputError(f"url must be a str or a path, got {type(url).__name__}")
@@ -53,9 +53,12 @@ class Address:
             return cls._file(Path(rest[1:]))
         if found and scheme in ("postgresql", "postgres", "postgresql+psycopg"):
             with suppress(ArgumentError, ValueError):
-                shown = make_url(f"postgresql://{rest}").render_as_string(hide_password=True)
-                return cls("postgresql", f"postgresql://{rest}", shown)
+                parsed = make_url(f"postgresql://{rest}")
+                hidden = dict.fromkeys(_secrets(parsed), "***")
+                shown = parsed.update_query_dict(hidden).render_as_string(hide_password=True)
+                return cls("postgresql", f"postgresql://{rest}", shown.replace("%2A", "*"))
         got = f"{scheme}://...@{rest.rpartition('@')[2]}" if "@" in rest else url
+        got = got.partition("?")[0]  # a password may stand there
         raise InvalidInputError(f"{_FORMS}; got {got!r:.200}")
 
     @classmethod
@@ -70,7 +73,8 @@ class Address:
         >>> Address.of("postgresql://me:secret@host/l2t").without_password
         'postgresql://me@host/l2t'
         """
-        return make_url(self.url)._replace(password=None).render_as_string(hide_password=False)
+        url = make_url(self.url)._replace(password=None)
+        return url.difference_update_query(_secrets(url)).render_as_string(hide_password=False)
 
     @property
     def engine_url(self) -> URL:
@@ -78,3 +82,8 @@ class Address:
         if self.kind == "postgresql":
             return make_url(self.url).set(drivername="postgresql+psycopg")
         return URL.create("sqlite+pysqlite", database=str(self.path) if self.path else None)
+
+
+def _secrets(url: URL) -> list[str]:
+    """Return the names of passwords in the query: password, sslpassword."""
+    return [name for name in url.query if "password" in name.lower()]

@@ -3,7 +3,8 @@
 SQLite runs in WAL mode, so that readers never wait for a writer, with `synchronous` FULL, so that a commit
 survives a loss of power. A write begins with BEGIN IMMEDIATE, which avoids "database is locked" among many
 writers. PostgreSQL writers share an advisory lock that excludes those who delete: no array is deleted between
-being found and referred to.
+being found and referred to. A PostgreSQL server that answered before and does not now may be restarting: it
+is waited for, and reads and writes that it interrupted are repeated.
 """
 
 from __future__ import annotations
@@ -12,22 +13,23 @@ import os
 import sqlite3
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
-from l2t.exceptions import MissingExtraError, StoreCorruptError, StoreError
+from l2t.exceptions import L2TWarning, MissingExtraError, StoreCorruptError, StoreError
 from l2t.experiences.store.address import Address
-
-__all__ = ["Conflict", "Database", "store_errors"]
 
 T = TypeVar("T")
 _PATIENCE = 300.0  # seconds that a writer waits for its turn
+_PAUSES = (0.1, 0.2, 0.4, 0.8, 1.5, *[2.0] * 29)  # seconds, while a server restarts
+_REPEATS = 5  # of what a lost connection interrupted
 _LOCK = 0x6C3274  # "l2t": the advisory lock of PostgreSQL writers
 _SQLITE = {
     "SQLITE_NOTADB": "is not an experience store: the file is not an SQLite database",
@@ -53,6 +55,7 @@ class Database:
         self.address = address
         self._engine: Engine | None = None
         self._process = 0
+        self._answered = False
         # A database in memory has one connection: its transactions take turns.
         self._turn: Any = threading.RLock() if address.kind == "memory" else nullcontext()
 
@@ -78,23 +81,40 @@ class Database:
 
     def rows(self, query: Any) -> list[Any]:
         """Return all rows of a query."""
-        with self.reading() as connection:
-            return list(connection.execute(query).all())
+        return self.read(lambda connection: list(connection.execute(query).all()))
+
+    def read(self, action: Callable[[Connection], T]) -> T:
+        """Return what an action finds in a snapshot, repeated where the connection is lost."""
+        return self._repeated(self.reading, action)
 
     def write(self, action: Callable[[Connection], T]) -> T:
-        """Return the result of an action in a transaction of its own, which is repeated on conflict."""
+        """Return the result of an action in a transaction of its own, repeated on conflict or loss."""
+        return self._repeated(self.writing, action)
+
+    def _repeated(self, begin: Callable[[], Any], action: Callable[[Connection], T]) -> T:
+        losses = 0
         while True:
             try:
-                with self.writing() as connection:
+                with begin() as connection:
                     return action(connection)
             except Conflict:  # what the other writer added is found now
                 continue
+            except StoreError as error:
+                losses += 1
+                lost = getattr(error.__cause__, "connection_invalidated", False)
+                if not lost or losses > _REPEATS:
+                    raise
 
     def close(self) -> None:
         """Close every connection; a later transaction opens new ones."""
         engine, self._engine = self._engine, None
-        if engine is not None:  # after a fork, the connections are the parent's
-            engine.dispose(close=self._process == os.getpid())
+        own = self._process == os.getpid()  # after a fork, the connections are the parent's
+        if engine is not None and own and self.address.kind == "sqlite":
+            # Others may have the file open, and then closing does not do it.
+            with suppress(SQLAlchemyError, sqlite3.Error), closing(engine.raw_connection()) as raw:
+                raw.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)")
+        if engine is not None:
+            engine.dispose(close=own)
 
     @contextmanager
     def _transaction(self, options: dict[str, Any]) -> Iterator[Connection]:
@@ -104,8 +124,22 @@ class Database:
                 self.close()
                 engine = _engine(self.address)
                 self._process, self._engine = os.getpid(), engine
-            with engine.connect() as opened, opened.execution_options(**options).begin():
+            with self._connected(engine) as opened, opened.execution_options(**options).begin():
                 yield opened
+
+    def _connected(self, engine: Engine) -> Connection:
+        """Return a connection; a server that answered before is waited for."""
+        for pause in _PAUSES if self._answered else ():
+            try:
+                return engine.connect()
+            except OperationalError:
+                if pause == _PAUSES[0]:
+                    wait = f"does not answer; waiting for up to {sum(_PAUSES):.0f} s"
+                    warnings.warn(f"{self.address.shown} {wait}", L2TWarning, stacklevel=2)
+                time.sleep(pause)
+        connection = engine.connect()
+        self._answered = self.address.kind == "postgresql"
+        return connection
 
 
 def _engine(address: Address) -> Engine:

@@ -110,10 +110,10 @@ class RunReader:
 
     def keys(self, keys: Iterable[str] | None = None) -> set[str]:
         """Return the keys of all runs, or those among `keys` that the store has."""
-        with self._database.reading() as connection:
-            if keys is None:
-                return set(connection.execute(select(runs.c.key)).scalars())
-            return present(connection, runs.c.key, keys)
+        if keys is None:
+            return {key for (key,) in self._database.rows(select(runs.c.key))}
+        wanted = list(keys)
+        return self._database.read(lambda connection: present(connection, runs.c.key, wanted))
 
     def key(self, beginning: str) -> str:
         """Return the key of the only run whose key begins so."""

@@ -148,9 +148,11 @@ class RecordKeeper:
     def note_collection(self, progress: CollectionProgress) -> None:
         """Replace the progress of a collection."""
         table = schema.collections
-        with self._database.writing() as connection:
-            connection.execute(delete(table).where(table.c.id == progress.id))
-            connection.execute(insert(table), _row(progress))
+        old, new = (
+            delete(table).where(table.c.id == progress.id),
+            insert(table).values(_row(progress)),
+        )
+        self._database.write(lambda connection: (connection.execute(old), connection.execute(new)))
 
     def collections(self, *, limit: int = 20) -> list[CollectionProgress]:
         """Return the collections that began last, the newest first."""

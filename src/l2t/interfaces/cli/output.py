@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -11,7 +12,8 @@ from typing import Any, Literal
 
 import typer
 
-__all__ = ["Format", "picked", "say", "show_record", "show_rows", "show_sentence"]
+#: Characters that command a terminal or turn the direction of text; a line break and a tab do not.
+_COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 #: Attributes of what a store holds that have another name on the screen.
 _ATTRIBUTES = {"source": "source_name", "target": "target_name", "choice": "algorithm"}
@@ -38,10 +40,15 @@ def picked(item: Any, columns: str) -> dict[str, Any]:
     return {name: None if value != value or value == "" else value for name, value in row.items()}
 
 
-def say(text: str, quiet: bool) -> None:
+def harmless(text: str) -> str:
+    """Return text in which names from files cannot command the terminal."""
+    return _COMMANDS.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def say(text: str, quiet: bool = False) -> None:
     """Print a note to standard error."""
     if not quiet:
-        typer.echo(text, err=True)
+        typer.echo(harmless(text), err=True)
 
 
 def show_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> None:
@@ -51,7 +58,7 @@ def show_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> None:
     elif format is Format.csv:
         writer = csv.DictWriter(sys.stdout, list(rows[0]) if rows else [], lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({name: _csv_cell(value) for name, value in row.items()} for row in rows)
     else:
         from rich import box
         from rich.table import Table
@@ -91,7 +98,7 @@ def show_record(record: Mapping[str, Any], format: Format) -> None:
 def show_sentence(sentence: str, record: Mapping[str, Any], format: Format) -> None:
     """Print a sentence for people, or the record behind it."""
     if format is Format.table:
-        print(sentence)
+        print(harmless(sentence))
     else:
         show_record(record, format)
 
@@ -107,4 +114,10 @@ def _cell(value: Any) -> str:
         return "–"
     if isinstance(value, float):
         return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
-    return str(value)
+    return harmless(str(value))
+
+
+def _csv_cell(value: Any) -> Any:
+    """Return a cell of csv in which text is no formula of a spreadsheet."""
+    text = harmless(value) if isinstance(value, str) else value
+    return f"'{text}" if isinstance(value, str) and re.match(r"[=+@\t\r-]", value) else text

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from l2t.domains import Domain, KnownClasses
-from l2t.domains.domain import label_array
+from l2t.domains.domain import check_whole, label_array
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore
 from l2t.interfaces.estimators.stacking import is_source, known_labels, split_domains
@@ -168,6 +168,7 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
             raise InvalidInputError(
                 "L2TClassifier requires y to be passed, but the target y is None"
             )
+        check_whole("X", X)
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2)
         labels = column_or_1d(label_array(y), warn=True)
         pair, alone = split_domains(X, labels, sample_domain), sample_domain is None
@@ -262,6 +263,7 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
     def _ask(self, method: str, X: Any) -> npt.NDArray[Any]:
         check_is_fitted(self)
+        check_whole("X", X)
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         if not isinstance(self.classifier, str):
             return np.asarray(getattr(self.estimator_, method)(self.model_.parts[0][0](X)))

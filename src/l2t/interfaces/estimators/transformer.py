@@ -25,7 +25,7 @@ from l2t import algorithms
 from l2t.algorithms import Algorithm, LatentFactors
 from l2t.algorithms.base import with_known
 from l2t.domains import DomainPair, KnownClasses
-from l2t.domains.domain import label_array
+from l2t.domains.domain import check_whole, label_array
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.experiences import ExperienceStore
 from l2t.inference import infer
@@ -158,6 +158,7 @@ class L2TTransformer(
         self : L2TTransformer
             The fitted transformer.
         """
+        check_whole("X", X)
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2)
         labels = None if y is None else label_array(y)
         if labels is not None and labels.ndim == 2:  # several columns are no classes
@@ -217,6 +218,7 @@ class L2TTransformer(
             Not used: both domains have one map. Pipelines of skada pass them.
         """
         check_is_fitted(self)
+        check_whole("X", X)
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         if self.verdict_ == "no-transfer":
             return np.asarray(X.toarray() if sparse.issparse(X) else X)

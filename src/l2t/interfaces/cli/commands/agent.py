@@ -75,12 +75,15 @@ def tell(
     after: Annotated[float, typer.Option(help="Accuracy on the same rows with it, 0 to 1.")],
     url: options.Store = "experiences.db",
     labels: Annotated[int | None, number("Labels you had, if other than 'ask' assumed.")] = None,
+    correct: Annotated[
+        bool, typer.Option("--correct", help="Replace another outcome reported before.")
+    ] = False,
     format: options.As = Format.table,
 ) -> None:
     """Report the outcome of a suggestion to the agent, which learns from it."""
     with l2t.open_store(url, create=False) as store:
         agent = l2t.Agent(store, reflection=None)
-        (score,) = agent.tell(id, before, after, labels).scores
+        (score,) = agent.tell(id, before, after, labels, correct=correct).scores
         suggestion = store.suggestion(id)
         record = {
             "id": suggestion.id,
@@ -137,4 +140,4 @@ def versions(
                 f"{save} cannot be written, as no reflection function has been learned yet"
             )
         function.save(save)
-        typer.echo(f"written to {save}", err=True)
+        say(f"written to {save}")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -10,6 +12,7 @@ from typer.core import TyperGroup
 
 from l2t._version import __version__
 from l2t.exceptions import L2TError
+from l2t.interfaces.cli.output import say
 
 __all__ = ["app", "main"]
 
@@ -29,7 +32,8 @@ class _Commands(TyperGroup):
             return super().invoke(ctx)
         except KeyboardInterrupt as interruption:
             how = str(interruption) or "nothing half-written is left; start the command again"
-            typer.echo(f"l2t: interrupted; {how}", err=True)
+            with suppress(OSError):  # the terminal may be gone
+                say(f"l2t: interrupted; {how}")
             raise typer.Exit(130) from None
 
 
@@ -47,11 +51,14 @@ app = typer.Typer(
 
 
 def main() -> None:
-    """Run the command; an error is one sentence and exit code 1."""
+    """Run the command; an error is one sentence and exit code 1, and a signal stops it as Ctrl-C does."""
+    for number in {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}:
+        if signal.getsignal(number) is signal.SIG_DFL:  # not under nohup
+            signal.signal(number, signal.default_int_handler)
     try:
         app(prog_name="l2t")
     except (L2TError, OSError) as error:
-        typer.echo(f"l2t: {error}", err=True)
+        say(f"l2t: {error}")
         sys.exit(1)
 
 

@@ -41,6 +41,9 @@ def collect(
     cluster: Annotated[
         str | None, named("A Dask scheduler, such as tcp://host:8786.", metavar="ADDRESS")
     ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Do runs again that failed before.")
+    ] = False,
     seed: options.Seed = 0,
     config: options.Config = None,
     format: options.As = Format.table,
@@ -62,6 +65,7 @@ def collect(
     names = algorithms if algorithms == "all" else re.split(r"\s*,\s*", algorithms.strip())
     given: Any = {"algorithms": names, "one_per_pair": one_per_pair, "n_components": components}
     given |= {"n_jobs": jobs, "cluster": cluster, "random_state": seed, "progress": not quiet}
+    given["retry_failed"] = retry_failed
     _collect(context, sampler, store, format, **given)
 
 
@@ -151,6 +155,8 @@ def _collect(
         format,
     )
     quiet = not given["progress"]
+    if why := "; ".join(dict.fromkeys(summary.lost)):
+        say(f"{len(summary.lost)} runs were not done, and are if you start it again: {why:.300}")
     if summary.failed:
         say(f"why runs failed: l2t store ls {known} --status failed", quiet)
     say(f"to repeat it: l2t collect --config {settings}; next: l2t learn --store {known}", quiet)

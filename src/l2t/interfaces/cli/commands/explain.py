@@ -11,7 +11,7 @@ import l2t
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument
-from l2t.interfaces.cli.output import Format, say, show_record, show_rows
+from l2t.interfaces.cli.output import Format, harmless, say, show_record, show_rows
 
 
 @app.command(short_help="Why: what spoke for and against each candidate.")
@@ -79,7 +79,7 @@ def _show_candidates(found: l2t.Inference, format: Format) -> None:
     from l2t.interfaces.cli.results import explained
 
     if format is Format.table:
-        typer.echo("\n".join(explained(found)))
+        typer.echo(harmless("\n".join(explained(found))))
     elif format is Format.json:
         record = {"choice": found.choice, "verdict": found.verdict, "because": found.reason}
         show_record(record | {"candidates": found.candidates.records()}, format)
@@ -102,7 +102,7 @@ def _show_prediction(
             past = opened.experiences(status="done")
             explanation = function.explain(found.search.statistics, found.n_labels, past=past)
     if format is Format.table:
-        typer.echo(f"{explanation}\nverdict: {found.verdict}; {found.reason}")
+        typer.echo(harmless(f"{explanation}\nverdict: {found.verdict}; {found.reason}"))
     else:
         record = {"predicted": explanation.predicted, "verdict": found.verdict}
         show_record(record | explanation.terms, format)

@@ -13,7 +13,7 @@ import l2t
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, number
-from l2t.interfaces.cli.output import Format, say, show_record, show_rows
+from l2t.interfaces.cli.output import Format, harmless, say, show_record, show_rows
 
 if TYPE_CHECKING:
     from l2t.domains import Table
@@ -133,7 +133,7 @@ def _show(found: l2t.Prediction, target: Table, suggest: int, format: Format, qu
         show_rows(found.report.records(), format)
     else:
         show_rows([_expected(row) for row in found.report.records()], format)
-        typer.echo("\n".join(found.report.sentences))
+        typer.echo(harmless("\n".join(found.report.sentences)))
     if suggested:
         say("label these rows next, counted from 1:", quiet or format is not Format.table)
         show_rows(suggested, format)

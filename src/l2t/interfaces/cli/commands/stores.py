@@ -18,6 +18,7 @@ _NEEDED = ("fastapi", "starlette", "uvicorn", "jinja2")
 store = typer.Typer(help="Look after an experience store.", no_args_is_help=True)
 app.add_typer(store, name="store")
 
+Status = Annotated[Literal["done", "failed"] | None, typer.Option(help="Only runs that ended so.")]
 Order = Literal["created_at", "algorithm", "duration", "improvement_ratio", "n_labels"]
 
 
@@ -68,9 +69,7 @@ def store_ls(
     algorithm: Annotated[str | None, named("Only of this algorithm.")] = None,
     domain: Annotated[str | None, named("Only with this source or target.")] = None,
     labels: Annotated[int | None, number("Only at this number of labels.", least=None)] = None,
-    status: Annotated[
-        Literal["done", "failed"] | None, typer.Option(help="Only runs that ended so.")
-    ] = None,
+    status: Status = None,
     limit: Annotated[int, number("How many.")] = 20,
     order: Annotated[Order, typer.Option(help="The newest or the largest first.")] = "created_at",
     format: options.As = Format.table,
@@ -113,13 +112,15 @@ def store_show(
 def store_rm(
     url: options.StoreUrl,
     keys: Annotated[
-        list[str], argument("RUN", "The beginnings of their keys, as 'store ls' shows.")
-    ],
+        list[str] | None, argument("RUN", "The beginnings of their keys, as 'store ls' shows.")
+    ] = None,
+    status: Status = None,
     format: options.As = Format.table,
 ) -> None:
-    """Delete runs, with the domains and arrays that nothing else refers to."""
+    """Delete runs by key or status, with the domains and arrays that nothing else refers to."""
     with l2t.open_store(url, create=False) as opened:
-        removed = opened.delete(key=[opened.key(each) for each in keys])
+        whole = [opened.key(each) for each in keys or ()]
+        removed = opened.delete(key=whole or None, status=status)
     show_sentence(f"{_count(removed, 'run')} deleted", {"deleted": removed}, format)
 
 
