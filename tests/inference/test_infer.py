@@ -182,7 +182,7 @@ def test_another_number_than_the_marked_rows_is_an_error(pair, n_labels):
 
 def test_evidence_may_change_the_choice_and_nothing_else(pair, found):
     """Labels along the nuisance: what removes it is not chosen any more."""
-    high = (pair.target.X[:, -1] > np.median(pair.target.X[:, -1])).astype(int)
+    high = 100 + (pair.target.X[:, -1] > np.median(pair.target.X[:, -1]))
     mask = np.arange(len(high)) % 2 == 0
     warned = infer(with_labels(pair, high, mask))
     same_factors(warned, found)
@@ -193,9 +193,9 @@ def test_evidence_may_change_the_choice_and_nothing_else(pair, found):
 
 
 def test_one_class_with_two_rows_does_not_outvote_everything(pair, found):
-    high = (pair.target.X[:, -1] > np.median(pair.target.X[:, -1])).astype(int)
+    high = 100 + (pair.target.X[:, -1] > np.median(pair.target.X[:, -1]))
     mask = np.zeros(len(high), dtype=bool)
-    mask[[*np.flatnonzero(high)[:2], np.flatnonzero(1 - high)[0]]] = True
+    mask[[*np.flatnonzero(high > 100)[:2], np.flatnonzero(high == 100)[0]]] = True
     assert infer(with_labels(pair, high, mask)).choice == found.choice
 
 
@@ -329,6 +329,34 @@ def test_a_store_gives_its_targets_and_keeps_rehearsals(pair):
         same_factors(first, known)
         assert first.predicted == known.predicted
         assert infer(pair, store=store, n_rehearsals=2).predicted == first.predicted
+
+
+def test_labelled_rows_say_that_classes_are_shared(pair):
+    y = np.resize(pair.source.y, len(pair.target))
+    few = np.arange(len(y)) < 12
+    together = with_labels(pair, y, few)
+    found = infer(together)
+    assert found.shared is not None
+    assert set(found.candidates) == {"identity", "means", "coral", "gfk", "jda"}
+    assert found.candidates[found.choice].chosen
+    assert found.verdict == ("no-transfer" if found.choice == "identity" else "transfer")
+    assert "equal labels of source and target mean equal classes" in found.reason
+    assert found.transform(pair.target.X).shape[0] == len(pair.target)
+    assert repr(found.candidates)
+    assert infer(together, shared=False).shared is None
+    assert infer(pair).shared is None
+    assert infer(pair, shared=True, candidates=("gfk",)).shared.trained_on == "source"
+    with pytest.raises(InvalidInputError, match="shared=True needs candidates by name"):
+        infer(pair, shared=True, method="paper")
+
+
+def test_a_source_of_noise_costs_nothing_and_is_named(pair):
+    rng = np.random.default_rng(0)
+    noise = Domain(rng.normal(size=pair.source.X.shape), pair.source.y, name="noise")
+    alone = infer(pair.target, sources=[pair.source], n_labels=15)
+    found = infer(pair.target, sources=[pair.source, noise], n_labels=15)
+    assert found.reason.endswith(", noise (2) not used")
+    same_factors(found, alone)
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars"])

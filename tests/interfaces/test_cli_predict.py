@@ -68,7 +68,7 @@ def test_one_command_for_files_as_people_have_them(name, tmp_path, monkeypatch, 
     right = (written["predicted"] == hidden)[target["kind"] == "NA"]
     assert right.mean() > 0.75
     assert "columns that are no features: 'sample' (id), 'site' (text)" in told.err
-    for words in ("nearest neighbour", "logistic", "(used)", "cross-validated", "Used: "):
+    for words in ("vote", "logistic", "trained on source", "cross-validated", "Used: "):
         assert words in told.out
 
 
@@ -120,7 +120,7 @@ def test_the_report_for_programs(wine, l2t):
     assert all(each["sample"] in told.out for each in record["suggested"])
     assert max(map(len, told.out.partition("Used: ")[0].splitlines())) <= 80
     header = l2t("predict", *sides, "--format", "csv", "-q").out.splitlines()[0]
-    assert header == "name,features,classifier,measured,error,expected,used,reason"
+    assert header == "name,features,classifier,trained_on,measured,error,expected,used,reason"
 
 
 def test_several_sources_and_none(wine, l2t):

@@ -137,7 +137,65 @@ def test_without_labels_the_classes_of_the_source_are_the_targets(kinds):
     assert list(found.classes) == [0, 1, 2, 3, 4, 5]
     assert np.mean(found.labels == source.y) > 0.95
     assert not found.given.any()
-    assert any("same classes" in each for each in found.report.sentences)
+    assert (
+        "No target row is labelled: the target is assumed to have the classes of the source "
+        "(0, 1, 2, 3, 4, 5)." in found.report.sentences
+    )
+
+
+def test_shared_classes_are_predicted_saved_and_reported(kinds, tmp_path):
+    source, _ = kinds
+    rng = np.random.default_rng(1)
+    X, y = source.X + rng.normal(size=source.X.shape) + 1.0, source.y
+    few = np.arange(len(y)) % 6 == 0
+    found = l2t.predict(source, Domain(X, y, labeled=few))
+    plain = {(row.features, row.classifier, row.trained_on) for row in found.report.rows}
+    assert {("plain", "logistic", "source"), ("plain", "logistic", "target")} <= plain
+    assert sum(row.used for row in found.report.rows) == 1
+    assert "Source and target have the same classes" in str(found.report)
+    assert np.mean(found.labels == y) > 0.9
+    assert abs(found.probability.mean() - found.report.rows[0].expected) < 0.1
+    again = l2t.load_model(found.model.save(tmp_path / "model.l2t"))
+    np.testing.assert_array_equal(again.predict_proba(X), found.probabilities)
+    assert np.mean(again.predict(X + 0.1) == y) > 0.9
+    assert found.inference.shared.trained_on == "both"
+    assert found.inference.choice in found.inference.candidates
+
+
+def test_partly_shared_classes_are_named(kinds):
+    source, _ = kinds
+    rng = np.random.default_rng(1)
+    y = np.where(source.y == 5, 9, source.y)
+    rows = np.isin(source.y, [3, 4, 5])
+    X, y = source.X[rows] + 0.1 * rng.normal(size=(rows.sum(), 8)), y[rows]
+    found = l2t.predict(source, Domain(X, y, labeled=np.arange(90) % 3 == 0))
+    assert (
+        "Source and target share the classes 3, 4; no labelled target row is of 0, 1, 2, 5; "
+        "no source row is of 9." in found.report.sentences
+    )
+    assert np.mean(found.labels == y) > 0.8
+
+
+def test_equal_labels_of_other_classes(kinds):
+    """Labels that only look alike: nothing of the source's labels is trained on."""
+    source, target = kinds
+    codes = Domain(target.X, target.codes, labeled=target.labeled)
+    apart = l2t.predict(source, codes, shared=False)
+    assert list(apart.classes) == [0, 1, 2]
+    assert np.mean(apart.labels == target.codes) > 0.9
+    assert {row.trained_on for row in apart.report.rows} == {"target"}
+    with pytest.raises(InvalidInputError, match="'auto' or 'target' with shared=False, got 'both'"):
+        l2t.predict(source, codes, shared=False, train_on="both")
+    with pytest.raises(InvalidInputError, match="needs classes that both domains share"):
+        l2t.predict(source, target, shared=True)
+
+
+def test_the_report_says_which_sources_count(kinds):
+    source, _ = kinds
+    rng = np.random.default_rng(1)
+    noise = Domain(rng.normal(size=source.X.shape), source.y, name="Noise")
+    found = l2t.predict([source, noise], source.X + 0.1 * rng.normal(size=source.X.shape))
+    assert "Weights of the sources: source (1) 1.00, Noise (2) not used." in found.report.sentences
 
 
 def test_without_any_label_there_is_nothing_to_predict(kinds):

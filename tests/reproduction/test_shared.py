@@ -83,7 +83,8 @@ def test_the_page_of_shared_classes(tmp_path, monkeypatch):
     domains = {name: tiny(seed, name) for seed, name in enumerate("CAWD")}
     monkeypatch.setattr(shared, "BENCHMARKS", ("office-caltech-surf",))
     monkeypatch.setattr(shared, "DEVELOPMENT", ("digits",))
-    monkeypatch.setattr(shared, "SHOTS", (1, 3))
+    monkeypatch.setattr(shared, "SHOTS", (0, 1, 3))
+    monkeypatch.setattr(shared, "OTHER_KINDS", ())
     sources = {name: domains[name] for name in "CAW"}
     group = SourceGroup("surf", domains["D"], sources)
     monkeypatch.setattr(shared, "several_sources", lambda data: [group])
@@ -94,7 +95,8 @@ def test_the_page_of_shared_classes(tmp_path, monkeypatch):
     )
     shared.write_shared(tmp_path, tmp_path / "out", tmp_path / "work")
     page = (tmp_path / "out" / "shared-classes.md").read_text()
-    assert "| **L2T's choice** |" in page
+    assert "| **L2T** |" in page
+    assert "| vote: all, weighted |" in page
     assert "| C->A | 23.7 | 41.0 | 44.8 | 56.5 |" in page
     assert "| office-caltech-surf | target alone |" in page
     assert "| reverse |" in page

@@ -333,6 +333,7 @@ class Agent:
             "reflection": function if chooses else None,
             "known": self._knowledge.classes(pair.n_features),
             "n_classes": n_classes,
+            "shared": False,  # outcomes are of classifiers that know the target's labels alone
             "random_state": self.random_state,
         }
 

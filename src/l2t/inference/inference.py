@@ -18,6 +18,8 @@ from l2t.inference.evidence import Evidence, LabelledRows
 from l2t.inference.paper.search import search
 from l2t.inference.paper.starts import Starts
 from l2t.inference.result import Candidate, Candidates, Inference
+from l2t.inference.shared.inference import CANDIDATES, as_inference, infer_shared
+from l2t.inference.shared.task import Task, shared_classes, weights_sentence
 from l2t.numerics import few_threads
 from l2t.reflection import ReflectionFunction, load_reflection
 from l2t.reflection.forecast import Expectation, Forecast, Signs
@@ -53,6 +55,7 @@ def infer(
     method: Method | None = None,
     plan: Plan | None = None,
     starts: Starts | None = None,
+    shared: bool | None = None,
     random_state: int = 0,
     callback: Callable[[str], None] | None = None,
 ) -> Inference:
@@ -92,6 +95,10 @@ def infer(
         f alone.
     plan, starts
         For ``method="paper"``: how W is searched (`Plan`), and where from.
+    shared : bool, optional
+        Whether equal labels mean equal classes, so that the source's labels can be trained on: then the
+        choice is made by `l2t.inference.shared.infer_shared`, which is kept in `Inference.shared`. By
+        default they do where labelled target rows have a class of the source.
     random_state : int, default=0
         The seed.
     callback : callable, optional
@@ -114,6 +121,17 @@ def infer(
     """
     target, origins = _domains(pair, sources)
     n_labels, n_classes = _label_count(target, n_labels), _class_count(target, n_classes)
+    special = any(each is not None for each in (reflection, n_components, plan, starts))
+    if not special and method in (None, "l2t") and _are_shared(target, origins, candidates, shared):
+        names = CANDIDATES if candidates is None else ("identity", *candidates)
+        together = infer_shared(target, origins, candidates=names, random_state=random_state)
+        return as_inference(together, target, n_labels, n_classes)
+    if shared:
+        raise InvalidInputError(
+            "shared=True needs candidates by name, and neither a reflection function, n_components, "
+            f"plan, starts nor method='paper', got candidates={candidates!r} and method={method!r}"
+        )
+    origins, who = _contributing(origins, target, random_state)
     task = DomainPair(_joined(origins, target), target)
     with few_threads((len(task.source) + len(target)) * target.n_features):
         if reflection is not None and not isinstance(reflection, ReflectionFunction):
@@ -157,7 +175,7 @@ def infer(
         found = _choose(
             target, factors, failed, rehearsal, classes, forecast, n_components, n_labels, n_classes
         )
-        return replace(found, feature_names=target.feature_names)
+        return replace(found, reason=found.reason + who, feature_names=target.feature_names)
 
 
 def _choose(
@@ -301,6 +319,27 @@ def _domains(
         "pair must be a DomainPair, or a target Domain together with sources=[...], "
         f"got {type(pair).__name__} and sources={'None' if sources is None else 'given'}"
     )
+
+
+def _are_shared(
+    target: Domain, origins: list[Domain], candidates: Wanted | None, shared: bool | None
+) -> bool:
+    """Tell whether the source's labels are for training: a target label says so, or the user."""
+    if isinstance(candidates, Mapping) or not all(isinstance(n, str) for n in candidates or ()):
+        return False
+    both, source_only, _ = shared_classes(origins, target)
+    return bool(both and len(both + source_only) > 1) if shared is None else shared
+
+
+def _contributing(
+    origins: list[Domain], target: Domain, random_state: int
+) -> tuple[list[Domain], str]:
+    """Return the sources whose features tell their own classes and, if there are several, a sentence."""
+    if len(origins) < 2:
+        return origins, ""
+    kept = Task.of(Domain(target.X), origins, random_state).telling_sources()
+    weights = [float(at in kept) for at in range(len(origins))]
+    return [origins[at] for at in kept], f"; {weights_sentence(origins, weights)}"
 
 
 def _joined(origins: list[Domain], target: Domain) -> Domain:

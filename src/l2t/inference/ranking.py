@@ -68,7 +68,7 @@ def rank_sources(target: Domain, sources: Iterable[Domain], **options: Any) -> l
         raise InvalidInputError("sources must be a list of one or more domains")
     ranked = []
     for index, source in enumerate(several):
-        found = infer(target, sources=[source], **options)
+        found = infer(target, sources=[source], **{"shared": False} | options)
         without = [
             found.candidates[name].predicted for name in NO_SOURCE if name in found.candidates
         ]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from l2t.inference.paper import Search
+    from l2t.inference.shared import SharedInference
 
 Verdict = Literal["transfer", "no-transfer"]
 
@@ -62,7 +63,8 @@ class Candidate:
     reason: str = ""
 
     def __repr__(self) -> str:
-        state = self.reason or f"predicted {self.predicted:.3f}"
+        known = "not measured" if self.predicted is None else f"predicted {self.predicted:.3f}"
+        state = self.reason or known
         return f"Candidate({self.name!r}, {state}{', chosen' if self.chosen else ''})"
 
 
@@ -128,6 +130,8 @@ class Inference:
         What was rehearsed.
     search : Search or None
         The paper's search, where `method` was "paper".
+    shared : SharedInference or None
+        How the target is predicted from the source's labels, where both have the same classes.
     feature_names : tuple of str or None
         The names of the target's columns, where they have any.
     """
@@ -140,6 +144,7 @@ class Inference:
     accuracy_without: float | None = None
     rehearsal: Rehearsal | None = None
     search: Search | None = None
+    shared: SharedInference | None = None
     feature_names: tuple[str, ...] | None = None
 
     def __repr__(self) -> str:

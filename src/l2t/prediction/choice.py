@@ -33,7 +33,7 @@ from l2t.prediction.report import ReportRow
 from l2t.prediction.scoring import Scores
 from l2t.typing import Array
 
-__all__ = ["MOST_SHOTS", "Rule", "Situation", "choose", "log_shots", "to_average"]
+__all__ = ["MOST_SHOTS", "Rule", "Situation", "choose", "log_shots", "standard_error", "to_average"]
 
 #: Features and classifiers that trust the neighbourhoods of the target.
 TRUSTING = {"spectrum", "classes+spectrum", "label spreading", "smoothed logistic", "soft k-means"}
@@ -152,8 +152,8 @@ class Situation:
         """Return the accuracy on the labelled rows, and its standard error."""
         if self.measured is None or not np.isfinite(self.measured.mean(*combination)):
             return None, None
-        accuracy, n = self.measured.mean(*combination), self.measured.n_rows
-        return accuracy, float(np.sqrt((accuracy * (1 - accuracy) + 0.25 / n) / n))
+        accuracy = self.measured.mean(*combination)
+        return accuracy, standard_error(accuracy, self.measured.n_rows)
 
 
 def choose(
@@ -179,6 +179,11 @@ def to_average(
     least = CLEAR if single or not situation.rehearsal_counts else 0.0
     better = [each for each in sorted(gains, key=lambda each: -gains[each]) if gains[each] > least]
     return [*better, situation.default][: 1 if single else AVERAGED]
+
+
+def standard_error(accuracy: float, n: int) -> float:
+    """Return the standard error of an accuracy on n rows, above zero where all of them are right."""
+    return float(np.sqrt((accuracy * (1 - accuracy) + 0.25 / n) / n))
 
 
 def log_shots(shots: float) -> float:

@@ -18,6 +18,8 @@ from l2t.domains import Domain, KnownClasses
 from l2t.experiences import ExperienceStore
 from l2t.inference import Inference, infer
 from l2t.inference.candidates import candidate_algorithms
+from l2t.inference.shared import as_inference, infer_shared
+from l2t.inference.shared.task import FEW_COLUMNS
 from l2t.numerics import few_threads
 from l2t.prediction.choice import Situation, choose
 from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, DEFAULT, Task, fit_head
@@ -25,6 +27,7 @@ from l2t.prediction.labelling import labels_needed, suggest_rows
 from l2t.prediction.model import EstimatorHead, Features, Model, Part
 from l2t.prediction.report import PLAIN, Report, ReportRow
 from l2t.prediction.scoring import Scores, folds, rehearse_combinations, score
+from l2t.prediction.shared import shared_model, shared_report
 from l2t.prediction.training import (
     Training,
     TrainOn,
@@ -43,10 +46,7 @@ __all__ = ["Prediction", "predict"]
 MAX_ROWS = 1500
 #: Multiples of the present number of labels that the curve of accuracy is rehearsed at.
 CURVE = (2, 4, 8)
-#: Below so many columns the default is logistic regression on rows as they are.
-FEW_COLUMNS = 10
-#: With shared classes there are many labels, and these are compared.
-FOR_MANY = ("nearest neighbour", "nearest centroid", "logistic", "logistic (centred)")
+SCALED = "Columns were divided by their standard deviation: their scales differ widely."
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +111,7 @@ def predict(
     *,
     classifier: Any = "auto",
     train_on: TrainOn = "auto",
+    shared: bool | None = None,
     balanced: bool = False,
     known: KnownClasses | None = None,
     store: str | os.PathLike[str] | ExperienceStore | None = None,
@@ -137,6 +138,10 @@ def predict(
     train_on : {"auto", "target", "source", "both"}, default="auto"
         Which labelled rows the classifier is trained on; by default those of the target, and those of the
         sources as well where these have the target's classes.
+    shared : bool, optional
+        Whether equal labels of source and target mean equal classes. By default they do, and a target without
+        a labelled row has the classes of the sources. Then the classifier is taught by a vote of candidates
+        that are trained on the sources' labels (`l2t.inference.shared`).
     balanced : bool, default=False
         Whether all classes of the target are known to have about as many rows: then classifiers that assume
         so are considered.
@@ -171,11 +176,16 @@ def predict(
     aim = as_domain(target, "target")
     given = sources if isinstance(sources, list) else [sources]
     origins = [as_domain(each, "source") for each in given]
-    training = training_rows(origins, aim, train_on)
+    training = training_rows(origins, aim, train_on, shared)
     with few_threads(sum(len(each) for each in (aim, *origins)) * aim.n_features):
         past = known_classes(known, store, aim.n_features)
         work = _Work(origins, aim, training, past, seed(random_state))
-        found = work.predict(classifier, balanced, reflection, callback or (lambda stage: None))
+        say = callback or (lambda stage: None)
+        named = not isinstance(classifier, str) or classifier != "auto"
+        if training.shared and len(training.classes) > 1 and not named and reflection is None:
+            found = work.predict_shared(train_on, say)
+        else:
+            found = work.predict(classifier, balanced, reflection, say)
     answers = {"predicted": found.labels, "probability": found.probability, "given": found.given}
     frame = frame_like(target[0] if isinstance(target, tuple) else target, answers)
     return dataclasses.replace(found, frame=frame)
@@ -211,7 +221,7 @@ class _Work:
         """Infer, score, choose, train and predict."""
         training = self.training
         given: Any = {"n_classes": max(len(training.classes), 2), "random_state": self.seed}
-        given |= {"sources": self.sources, "known": self.known, "callback": say}
+        given |= {"sources": self.sources, "known": self.known, "callback": say, "shared": False}
         found = infer(self.target, reflection, **given)
         say("comparing classifiers")
         for name, each in found.candidates.items():
@@ -226,7 +236,25 @@ class _Work:
         choice = "identity" if used.features == PLAIN else used.features
         report = self._report(averaged, outlooks, [*sentences, *filter(None, [needed])])
         about: Any = model.classes_, choice, used.classifier, report, model, needed, found, rows
-        return Prediction(*answers, training.codes[: training.n_target] >= 0, *about)
+        return Prediction(*answers, self.raw.labeled_rows(default=False), *about)
+
+    def predict_shared(self, train_on: TrainOn, say: Callable[[str], None]) -> Prediction:
+        """Predict by the vote of what is trained on the sources' labels."""
+        say("comparing ways to train on the source")
+        alone = train_on == "source"
+        found = infer_shared(self.target, self.sources, source_alone=alone, random_state=self.seed)
+        say("predicting")
+        labels = self.training.labels
+        labels = labels[[label in found.classes for label in labels.tolist()]]
+        model = shared_model(found, self.raw, labels, self.columns)
+        report = shared_report(found, self.sources)
+        report.sentences.extend([SCALED] if self.columns is not None else [])
+        whole = as_inference(found, self.target, found.n_labelled, len(labels))
+        classifier = "logistic" if found.trained_on == "target" else "vote"
+        P, rows = model.predict_proba(self.raw), model.parts[0][0](self.raw.X)
+        answers = np.asarray(labels[P.argmax(axis=1)]), P.max(axis=1), P
+        about: Any = labels, found.choice, classifier, report, model, None, whole, rows
+        return Prediction(*answers, self.raw.labeled_rows(default=False), *about)
 
     def _choose(
         self, found: Inference, classifier: Any, balanced: bool
@@ -239,8 +267,7 @@ class _Work:
             return [used], [used], None, ["this classifier was given"]
         names = [classifier]
         if classifier == "auto":
-            some = FOR_MANY if training.shared else CLASSIFIERS
-            names = [name for name in some if balanced or name not in BALANCED]
+            names = [name for name in CLASSIFIERS if balanced or name not in BALANCED]
         # With few columns the norm of a row, which centred rows lose, is much of what is known.
         usual = DEFAULT if self.X.shape[1] >= FEW_COLUMNS else "logistic"
         default = features, usual if usual in names else names[0]
@@ -366,13 +393,7 @@ class _Work:
                     f"That is {gain} over the best way without transfer, {best_plain.name}."
                 )
         if self.columns is not None:
-            first.append(
-                "Columns were divided by their standard deviation: their scales differ widely."
-            )
-        if self.training.shared:
-            first.append(
-                "Source and target have the same classes: the source was trained on as well."
-            )
+            first.append(SCALED)
         rows = tuple(marked if each == used else each for each in shown)
         return Report(rows, first + more)
 

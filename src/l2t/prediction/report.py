@@ -14,7 +14,8 @@ __all__ = ["PLAIN", "Report", "ReportRow"]
 
 #: The features as they are.
 PLAIN = "plain"
-COLUMNS = ("name", "features", "classifier", "measured", "error", "expected", "used", "reason")
+COLUMNS: tuple[str, ...] = ("name", "features", "classifier", "trained_on", "measured", "error")
+COLUMNS += ("expected", "used", "reason")
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class ReportRow:
         Accuracy cross-validated on the labelled rows and its standard error; None where they are too few.
     used, reason : bool, str
         Whether the predictions are made this way, and why.
+    trained_on : {"target", "source", "both"}
+        Whose labelled rows the classifier is trained on.
     """
 
     features: str
@@ -41,11 +44,13 @@ class ReportRow:
     error: float | None = None
     used: bool = False
     reason: str = ""
+    trained_on: str = "target"
 
     @property
     def name(self) -> str:
         """What a person calls it."""
-        return self.classifier + ("" if self.features == PLAIN else f" on {self.features}")
+        name = self.classifier + ("" if self.features == PLAIN else f" on {self.features}")
+        return name + ("" if self.trained_on == "target" else f", trained on {self.trained_on}")
 
 
 @dataclass(frozen=True)

@@ -107,14 +107,21 @@ class Training:
         return np.array(self.classes)
 
 
-def training_rows(sources: list[Domain], target: Domain, train_on: TrainOn = "auto") -> Training:
-    """Return the rows to train on; "auto" has the sources' where these have every labelled target class."""
+def training_rows(
+    sources: list[Domain], target: Domain, train_on: TrainOn = "auto", shared: bool | None = None
+) -> Training:
+    """Return the rows to train on; "auto" has the sources' where these have a class of the target."""
     labels, known = _labels(target, default=False)
     ours = [(each.X, *_labels(each, default=True)) for each in sources]
     given = set(labels[known].tolist())
     offered = {label for _, y, there in ours for label in y[there].tolist()}
+    if shared is False and train_on in ("source", "both"):
+        raise InvalidInputError(
+            f"train_on must be 'auto' or 'target' with shared=False, got {train_on!r}"
+        )
     if train_on == "auto":
-        shared = bool(offered) and given <= offered
+        if shared is None:
+            shared = bool(offered) and not (given and given.isdisjoint(offered))
         train_on = ("both" if given else "source") if shared else "target"
     _check(train_on, given, offered, len(target))
     parts = [(target.X, labels, known & (train_on != "source"))]

@@ -16,7 +16,7 @@ NAMES = np.array(["ant", "bee", "cat"])
 def rows(rng, n=90, shift=0.0, spread=0.5):
     """Return rows of three classes, and their names."""
     codes = np.arange(n) % 3
-    X = 3.0 * np.eye(8)[codes] + spread * rng.normal(size=(n, 8)) + shift
+    X = 3.0 * np.eye(12)[codes] + spread * rng.normal(size=(n, 12)) + shift
     return X, NAMES[codes]
 
 
@@ -35,9 +35,12 @@ def test_a_shifted_target_is_predicted_without_a_label(source, rng):
     assert accuracy(found, X, y) > 0.95
     assert (found.trained_on, found.expected) == ("source", None)
     assert found.classes == ("ant", "bee", "cat")
-    assert {each.classifier for each in found.combinations} == {"logistic", "manifold"}
-    assert len(found.combinations) == 10
-    assert found.chosen.space.W.shape[0] == 8
+    assert {each.classifier for each in found.members} == {"logistic", "manifold"}
+    assert len(found.members) == 10
+    assert sum(each.weight for each in found.members) == pytest.approx(1.0)
+    assert found.members[0].weight == max(each.weight for each in found.members)
+    assert found.choice == found.members[0].candidate
+    assert found.members[0].space.W.shape[0] == 12
 
 
 def test_logistic_regression_is_used_where_neighbours_do_not_tell_classes(rng):
@@ -47,7 +50,7 @@ def test_logistic_regression_is_used_where_neighbours_do_not_tell_classes(rng):
     X[:, :40] += np.where(codes, 0.25, -0.25)[:, None]
     source = Domain(X[:300], NAMES[codes[:300]])
     found = infer_shared(Domain(X[300:]), source, candidates=("means",))
-    assert found.chosen.classifier == "logistic"
+    assert {each.classifier for each in found.members} == {"logistic"}
     plain = infer_shared(Domain(X[300:]), source, candidates=("means",), classifiers=("manifold",))
     truth = NAMES[codes[300:]]
     assert accuracy(found, X[300:], truth) > accuracy(plain, X[300:], truth) + 0.1
@@ -67,30 +70,30 @@ def test_marked_labels_never_reach_a_w(source, rng, n_labelled):
     other = infer_shared(Domain(X, y[::-1], labeled=marked), source, candidates=("gfk",))
     bare = infer_shared(Domain(X), source, candidates=("gfk",))
     for each in (found, other):
-        if each.trained_on != "target":
-            np.testing.assert_array_equal(each.chosen.space.W, bare.chosen.space.W)
+        np.testing.assert_array_equal(each.members[0].space.W, bare.members[0].space.W)
 
 
 def test_the_target_alone_is_used_where_the_source_misleads(source, rng):
     X, y = rows(rng, n=150)
     wrong = Domain(source.X, np.roll(NAMES, 1)[source.codes], name="wrong")
     found = infer_shared(Domain(X, y, labeled=np.arange(150) < 60), wrong)
-    assert found.trained_on == "target"
-    assert found.accuracies["target"] > found.accuracies["source"]
+    assert found.decision.share < 0.2
+    assert found.decision.accuracies["target"] > found.decision.accuracies["source"]
     assert found.expected > 0.9
     assert accuracy(found, X, y) > 0.9
 
 
-def test_a_difference_within_its_error_changes_nothing(source, rng):
+def test_a_source_that_is_right_counts_most_among_few_labels(source, rng):
     X, y = rows(rng, n=150)
     found = infer_shared(Domain(X, y, labeled=np.arange(150) < 6), source)
     assert found.trained_on == "both"
-    assert set(found.accuracies) == {"source", "target", "both"}
+    assert set(found.decision.accuracies) == {"source", "target", "both", "plain source"}
+    assert 0.6 < found.decision.share < 1.0
 
 
 def test_a_class_that_the_target_alone_has_can_be_predicted(source, rng):
     X, y = rows(rng)
-    other = np.full((30, 8), -3.0) + 0.3 * rng.normal(size=(30, 8))
+    other = np.full((30, 12), -3.0) + 0.3 * rng.normal(size=(30, 12))
     X, y = np.concatenate([X, other]), np.concatenate([y, ["dog"] * 30])
     marked = np.zeros(120, dtype=bool)
     marked[::4] = True
@@ -99,10 +102,37 @@ def test_a_class_that_the_target_alone_has_can_be_predicted(source, rng):
     assert accuracy(found, other, np.array(["dog"] * 30)) > 0.8
 
 
+def test_with_one_label_per_class_the_vote_counts_as_far_as_the_source_is_right(source, rng):
+    X, y = rows(rng)
+    few = np.arange(90) < 3
+    right = infer_shared(Domain(X, y, labeled=few), source, candidates=("means",))
+    assert (right.decision.share, right.expected) == (1.0, None)
+    wrong = Domain(source.X, np.roll(NAMES, 1)[source.codes])
+    found = infer_shared(Domain(X, y, labeled=few), wrong, candidates=("means",))
+    assert (found.decision.share, found.trained_on, found.choice) == (0.0, "target", "identity")
+    assert accuracy(found, X, y) > 0.9
+
+
+def test_with_the_source_alone_labels_only_measure(source, rng):
+    X, y = rows(rng, shift=1.0)
+    marked = Domain(X, y, labeled=np.arange(90) < 30)
+    found = infer_shared(marked, source, candidates=("means",), source_alone=True)
+    assert found.trained_on == "source"
+    assert found.expected == found.decision.accuracies["source"] > 0.9
+
+
+def test_the_nearest_source_counts_most(source, rng):
+    X, y = rows(rng, shift=0.5)
+    far = Domain(3.0 * np.roll(source.X, 1, axis=1), source.y, name="far")
+    found = infer_shared(Domain(X), [far, source], candidates=("means",))
+    assert found.weights[1] == 1.0 > found.weights[0]
+    assert accuracy(found, X, y) > 0.9
+
+
 def test_a_source_of_noise_gets_no_weight(source, rng):
     X, y = rows(rng, shift=0.5, spread=0.8)
     second = Domain(*rows(rng, shift=-1.0), name="second")
-    noise = Domain(rng.normal(size=(90, 8)), NAMES[rng.integers(0, 3, 90)], name="noise")
+    noise = Domain(rng.normal(size=(90, 12)), NAMES[rng.integers(0, 3, 90)], name="noise")
     found = infer_shared(Domain(X), [noise, source, second], candidates=("means",))
     assert found.weights[0] == 0.0
     assert max(found.weights) == 1.0
@@ -113,7 +143,7 @@ def test_rows_beyond_those_that_are_fitted_to_are_predicted(source, rng, monkeyp
     monkeypatch.setattr("l2t.inference.shared.task.MAX_ROWS", 45)
     X, y = rows(rng, n=300)
     found = infer_shared(Domain(X), source)
-    assert len(found.chosen.predicted) == 45
+    assert len(found.members[0].predicted) == 45
     assert accuracy(found, X, y) > 0.9
 
 
@@ -135,15 +165,15 @@ def test_many_features_are_reduced_for_the_algorithms(source, rng, monkeypatch):
     monkeypatch.setattr("l2t.inference.shared.task.MAX_DIMENSIONS", 4)
     X, y = rows(rng, shift=1.0)
     found = infer_shared(Domain(X), source, candidates=("gfk",), classifiers=("1-nn",))
-    assert found.chosen.space.W.shape[0] == 8
+    assert found.members[0].space.W.shape[0] == 12
     assert accuracy(found, X, y) > 0.9
 
 
 def test_a_candidate_that_fails_is_left_out(source, rng):
     X, _ = rows(rng, n=9)
     found = infer_shared(Domain(X), source.take([0, 1]), candidates=("means", "classes"))
-    assert found.chosen.candidate == "means"
-    assert {each.candidate for each in found.combinations} == {"means"}
+    assert found.choice == "means"
+    assert {each.candidate for each in found.members} == {"means"}
     assert "a class has two rows or more" in found.failed["classes"]
     with pytest.raises(InvalidInputError, match="candidates must work for these domains"):
         infer_shared(Domain(X), source.take([0, 1]), candidates=("classes",))

@@ -61,6 +61,8 @@ class PlainClassifier:
         """Fit to rows of both domains, source rows first; codes are -1 for unlabelled rows."""
         rows = codes >= 0
         self._n_classes = int(codes.max()) + 1
+        if len(np.unique(codes[rows])) == 1:  # logistic regression needs two
+            self._weighted, self._model = False, KNeighborsClassifier(1)
         extra = {"sample_weight": weights[rows]} if self._weighted else {}
         self._model.fit(Z[rows], codes[rows], **extra)
         return self

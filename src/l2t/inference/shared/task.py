@@ -5,64 +5,70 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
 
 from l2t import algorithms as registry
 from l2t.algorithms.base import fit_quietly
 from l2t.algorithms.jda import Codes, unit_rows
 from l2t.domains import Domain, DomainPair
 from l2t.exceptions import L2TError
-from l2t.inference.shared.classifiers import CrossDomainClassifier, make_classifier
-from l2t.numerics import principal_axes
+from l2t.inference.shared.classifiers import make_classifier
+from l2t.numerics import principal_axes, squared_distances
 from l2t.typing import AnyArray, Array
 
 #: So many random rows of each domain are fitted to; all others are predicted.
 MAX_ROWS = 1200
 #: Algorithms work in so many principal coordinates of both domains.
 MAX_DIMENSIONS = 512
+#: With fewer columns the length of a row is much of what is known, and rows keep it.
+FEW_COLUMNS = 10
 NEIGHBORS = 10
 #: How much all labelled target rows together count beside the source rows.
 TARGET_SHARE = 0.5
-FOLDS = 3
 HELD_OUT = 0.3
+#: A source whose classes its own features tell no better than this is not used beside others.
+LEAST_SKILL = 0.1
+#: Nearest source rows of a target row by which sources are weighted.
+N_NEAREST = 5
 PLAIN = ("1-nn", "logistic")
-
-TrainedOn = Literal["source", "target", "both"]
-TRAINED_ON: tuple[TrainedOn, ...] = ("both", "target", "source")
 
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """Rows of X W, each domain centred, of length 1; and the mean that was taken off target rows."""
+    """Rows of X W, each domain centred, of length 1; and the mean that was taken off target rows.
+
+    With few columns rows are divided by one number, `scale`, which is None otherwise.
+    """
 
     W: AnyArray
     source_W: AnyArray
     rows: Array
     mean: AnyArray
+    scale: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Combination:
-    """A candidate with a classifier, and what speaks for it.
-
-    Attributes
-    ----------
-    candidate, classifier : str
-        Their names.
-    smoothness : float
-        Of the predicted classes over the target's neighbours, corrected for chance: at most 1.
-    predicted, space : int array, Space
-        The classes of the target rows that were fitted to, and all rows, under the candidate.
-    """
+    """A candidate with a classifier, and what speaks for it."""
 
     candidate: str
     classifier: str
+    #: Of the predicted classes over the target's neighbours, corrected for chance: at most 1.
     smoothness: float
-    predicted: Codes = field(repr=False)
+    #: Of the target rows that were fitted to, after training on the source alone.
+    probabilities: Array = field(repr=False)
+    #: The rows that are trained on, and what they are under the candidate.
+    task: Task = field(repr=False)
     space: Space = field(repr=False)
+    #: How much it counts in the vote: all weights add up to 1.
+    weight: float = 0.0
+
+    @property
+    def predicted(self) -> Codes:
+        """The predicted classes of the target rows."""
+        return np.asarray(self.probabilities.argmax(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +77,7 @@ class Task:
 
     Codes are positions in `classes`, and -1 for unlabelled rows. Every W is fitted to the random rows that
     are `drawn`; the others are labelled target rows, for training alone. `target_rows` are the target's rows
-    in the order they have here.
+    in the order they have here, and `weights` says how much rows of each source count.
     """
 
     X: AnyArray
@@ -80,6 +86,7 @@ class Task:
     drawn: AnyArray
     target_rows: Codes
     classes: tuple[Any, ...]
+    weights: Array
     random_state: int
 
     @classmethod
@@ -92,7 +99,7 @@ class Task:
         rows = np.arange(0)
         for at, domain in enumerate([*sources, target]):
             last = at == len(sources)
-            known = _labelled(domain, default=not last)
+            known = domain.labeled_rows(default=not last)
             names = np.array([place.get(name, -1) for name in domain.classes] + [-1])
             order = np.random.default_rng(random_state).permutation(len(domain))
             drawn = np.isin(np.arange(len(domain)), order[:MAX_ROWS])
@@ -100,7 +107,7 @@ class Task:
             codes = np.where(known, names[domain.codes], -1)
             parts.append((domain.X[rows], codes[rows], np.full(len(rows), at), drawn[rows]))
         X, codes, origin, drawn = (np.concatenate(each) for each in zip(*parts, strict=True))
-        return cls(X, codes, origin, drawn, rows, classes, random_state)
+        return cls(X, codes, origin, drawn, rows, classes, np.ones(len(sources)), random_state)
 
     def only(self, origins: Sequence[int]) -> Task:
         """Return the task with some of the sources."""
@@ -171,7 +178,10 @@ class Task:
             rows = self.origin == at
             mean = Z[rows & self.drawn].mean(axis=0) if own else mean
             Z[rows] -= mean
-        return Space(W, source_W, unit_rows(Z), mean)
+        if self.X.shape[1] >= FEW_COLUMNS:
+            return Space(W, source_W, unit_rows(Z), mean)
+        scale = float(np.linalg.norm(Z[self.drawn]) / np.sqrt(self.drawn.sum())) or 1.0
+        return Space(W, source_W, Z / scale, mean, scale)
 
     @cached_property
     def trust(self) -> float:
@@ -179,13 +189,33 @@ class Task:
         nearest, linear = (self.held_out(kind, self.plain) - self._chance for kind in PLAIN)
         return float(nearest / linear) if linear > 0 else 1.0
 
-    @property
-    def skill(self) -> float:
-        """How far features tell the source's classes: 0 for chance and its error, 1 for without an error."""
+    def shares(self, sources: Sequence[int]) -> Array:
+        """Return how often rows nearest to target rows are of each source, relative to the first of them."""
+        parts = [np.flatnonzero(self.origin == at) for at in sources]
+        rng = np.random.default_rng(0)
+        n_rows = min(map(len, parts))
+        rows = np.concatenate([rng.permutation(each)[:n_rows] for each in parts])
+        D = squared_distances(self.plain.rows[~self.source], self.plain.rows[rows])
+        k = min(N_NEAREST, len(rows))
+        nearest = self.origin[rows][np.argpartition(D, k - 1, axis=1)[:, :k]]
+        counts = np.bincount(nearest.ravel(), minlength=len(self.weights))
+        return np.where(np.isin(np.arange(len(counts)), sources), counts / counts.max(), 0.0)
+
+    def telling_sources(self) -> list[int]:
+        """Return the sources whose features tell their own classes; all where none does."""
+        every = list(range(len(self.weights)))
+        if len(every) == 1:
+            return every
+        return [at for at in every if self.only([at])._tells_classes()] or every
+
+    def _tells_classes(self) -> bool:
+        """Tell whether a classifier knows held-out source rows better than chance, beyond its error."""
         n_rows = HELD_OUT * int((self.codes[self.source] >= 0).sum())
-        error = 2.5 * np.sqrt(self._chance * (1 - self._chance) / max(n_rows, 1.0))
-        best = max(self.held_out(kind, self.plain) for kind in PLAIN)
-        return float((best - self._chance - error) / max(1.0 - self._chance, 1e-12))
+        if not n_rows:
+            return False
+        error = 2.5 * np.sqrt(self._chance * (1 - self._chance) / n_rows)
+        least = self._chance + error + LEAST_SKILL * (1.0 - self._chance)
+        return any(self.held_out(kind, self.plain) > least for kind in PLAIN)
 
     @property
     def _chance(self) -> float:
@@ -205,56 +235,27 @@ class Task:
 
     def combine(self, name: str, kind: str, space: Space) -> Combination:
         """Return what a classifier trained on the source predicts."""
-        model = self._train(kind, space, np.where(self.source, self.codes, -1))
-        predicted = model.predict_proba(space.rows[~self.source]).argmax(axis=1)
-        return Combination(name, kind, smoothness(self.neighbors, predicted), predicted, space)
+        found = self.predict(kind, space)
+        smooth = smoothness(self.neighbors, found.argmax(axis=1))
+        return Combination(name, kind, smooth, found, self, space)
 
-    def _train(self, kind: str, space: Space, codes: Codes) -> CrossDomainClassifier:
-        """Return a classifier fitted to the rows whose code is not -1."""
-        weights = np.ones(len(codes))
-        taught = ~self.source & (codes >= 0)
-        if taught.any() and (codes[self.source] >= 0).any():
-            share = TARGET_SHARE * int(self.source.sum()) / int(taught.sum())
+    def predict(
+        self, kind: str, space: Space, target: Codes | None = None, *, source: bool = True
+    ) -> Array:
+        """Return probabilities for the target rows, trained on the source, on target codes, or on both."""
+        codes = np.where(self.source & source, self.codes, -1)
+        weights = np.append(self.weights, 1.0)[self.origin]
+        taught = np.zeros(len(codes), dtype=bool)
+        if target is not None:
+            codes[~self.source] = target
+            taught = ~self.source & (codes >= 0)
+        if taught.any() and source:
+            share = TARGET_SHARE * float(weights[self.source].sum()) / int(taught.sum())
             weights[taught] = max(1.0, share)
-        return make_classifier(kind).fit(space.rows, codes, self.source, weights)
-
-    def fit(
-        self, best: Combination, trained_on: TrainedOn, codes: Codes | None = None
-    ) -> tuple[CrossDomainClassifier, Combination]:
-        """Return a classifier and its combination; on the target alone it is plain logistic regression."""
-        codes = self.codes if codes is None else codes
-        if trained_on == "source":
-            codes = np.where(self.source, codes, -1)
-        if trained_on == "target":
-            codes = np.where(self.source, -1, codes)
-            best = replace(best, candidate="means", classifier="logistic", space=self.plain)
-        return self._train(best.classifier, best.space, codes), best
-
-    def compare(self, best: Combination) -> tuple[TrainedOn, dict[str, float]]:
-        """Return what to train on, and the accuracies on labelled target rows that say so."""
-        rows = np.flatnonzero(~self.source & (self.codes >= 0))
-        if not rows.size:
-            return "source", {}
-        truth = self.codes[rows]
-        right = {"source": best.predicted[rows - self.source.sum()] == truth}
-        fewest = int(np.bincount(truth)[np.unique(truth)].min())
-        if fewest < 2:  # a class that is left out cannot be predicted: nothing to cross-validate
-            return "both", {"source": float(right["source"].mean())}
-        parts = StratifiedKFold(min(FOLDS, fewest), shuffle=True, random_state=0)
-        right |= {name: np.zeros(len(rows), dtype=bool) for name in ("both", "target")}
-        for _, left_out in parts.split(rows, truth):
-            codes = self.codes.copy()
-            codes[rows[left_out]] = -1
-            for trained_on in TRAINED_ON[:2]:
-                model, used = self.fit(best, trained_on, codes)
-                scores = model.predict_proba(used.space.rows[rows[left_out]])
-                right[trained_on][left_out] = scores.argmax(axis=1) == truth[left_out]
-        choice: TrainedOn = "both"  # unless another way is better by more than the standard error
-        for other in TRAINED_ON[1:]:
-            gain = right[other].astype(int) - right[choice]
-            if gain.sum() > np.sqrt(np.abs(gain).sum()):
-                choice = other
-        return choice, {name: float(each.mean()) for name, each in right.items()}
+        model = make_classifier(kind).fit(space.rows, codes, self.source, weights)
+        found = model.predict_proba(space.rows[~self.source])
+        # Classes that no training row has come last.
+        return np.pad(found, ((0, 0), (0, len(self.classes) - found.shape[1])))
 
 
 def shared_classes(sources: Sequence[Domain], target: Domain) -> tuple[tuple[Any, ...], ...]:
@@ -265,19 +266,24 @@ def shared_classes(sources: Sequence[Domain], target: Domain) -> tuple[tuple[Any
     return both, *(tuple(name for name in names if name not in both) for names in (ours, theirs))
 
 
-def _labelled(domain: Domain, *, default: bool) -> AnyArray:
-    """Return the rows whose label is known: of those marked, or else of all or none."""
-    known = np.full(len(domain), default) if domain.labeled is None else domain.labeled
-    return np.asarray(known & (domain.codes >= 0))
-
-
 def _names(domain: Domain, *, default: bool) -> list[Any]:
-    codes = np.unique(domain.codes[_labelled(domain, default=default)])
-    return [domain.classes[code] for code in codes]
+    codes = np.unique(domain.codes[domain.labeled_rows(default=default)])
+    return [domain.classes[code] for code in codes if code >= 0]
+
+
+def weights_sentence(sources: Sequence[Domain], weights: Sequence[float]) -> str:
+    """Say which sources contributed, and how much."""
+    parts = [
+        f"{each.name or 'source'} ({at}) {f'{weight:.2f}' if weight else 'not used'}"
+        for at, (each, weight) in enumerate(zip(sources, weights, strict=True), 1)
+    ]
+    return f"weights of the sources: {', '.join(parts)}"
 
 
 def smoothness(neighbors: AnyArray, predicted: Codes) -> float:
     """Return the share of neighbours with the same predicted class, corrected for chance."""
+    if not neighbors.size:
+        return 0.0
     shares = np.bincount(predicted) / len(predicted)
     chance = float(shares @ shares)
     same = float(np.mean(predicted[neighbors] == predicted[:, None]))

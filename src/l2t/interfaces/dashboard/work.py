@@ -32,7 +32,7 @@ _MAX_RUNS = 2000  # of a store, for a learning curve
 def transfer(request: dict[str, Any], report: Report) -> dict[str, Any]:
     """Infer what to transfer for a pair, report each stage, and write the results to files."""
     pair, known = _pair(request), _known_classes(request)
-    found = infer(pair, known=known, callback=_stages(report), **request["options"])
+    found = infer(pair, known=known, callback=_stages(report), shared=False, **request["options"])
     return _finished(pair, found)
 
 

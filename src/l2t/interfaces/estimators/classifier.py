@@ -63,6 +63,9 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         classes, the labelled source rows, for which no target label is needed, or all labelled rows. "auto"
         is the target, and both where the source has the target's classes. Without `sample_domain` X stands
         for both domains, and all rows are trained on.
+    shared : bool, optional
+        Whether equal labels of source and target mean equal classes, as for `l2t.predict`. By default they
+        do, and a target without a labelled row has the classes of the source.
     known, store, reflection : optional
         Further known classes, the store of past targets and the reflection function, as for `l2t.predict`.
     balanced : bool, default=False
@@ -126,6 +129,7 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         classifier: Any = "auto",
         *,
         train_on: TrainOn = "auto",
+        shared: bool | None = None,
         known: KnownClasses | None = None,
         store: str | os.PathLike[str] | ExperienceStore | None = None,
         reflection: ReflectionFunction | str | os.PathLike[str] | None = None,
@@ -134,6 +138,7 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
     ) -> None:
         self.classifier = classifier
         self.train_on = train_on
+        self.shared = shared
         self.known = known
         self.store = store
         self.reflection = reflection
@@ -181,6 +186,7 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
             Domain(pair.target.X, pair.target.y, labeled=pair.target.labeled, feature_names=names),
             classifier=clone(self.classifier, safe=False),
             train_on="target" if alone else self.train_on,
+            shared=self.shared,
             balanced=self.balanced,
             known=self.known,
             store=self.store,

@@ -180,6 +180,7 @@ class L2TTransformer(
                 candidates=self.candidates,
                 known=known,
                 method="paper" if self._name == "paper" else None,
+                shared=False,
                 random_state=seed_of(self.random_state),
             )
             self.choice_, self.predicted_, W = found.choice, found.predicted, found.W

@@ -177,6 +177,7 @@ def inference_options(context: typer.Context) -> dict[str, Any]:
         "n_labels": context.params["labels"],
         "n_classes": context.params["classes"],
         "candidates": candidates and tuple(name.strip() for name in candidates.split(",")),
+        "shared": False,  # the features are for a classifier of the target's own labels
         "random_state": context.params["seed"],
     }
 

@@ -39,18 +39,27 @@ def predict(
         Literal["auto", "target", "source", "both"],
         typer.Option(help="Whose labelled rows to train on; auto: all that have the classes."),
     ] = "auto",
+    shared: Annotated[
+        bool | None,
+        typer.Option(
+            "--shared/--no-shared",
+            help="Whether equal labels of sources and target mean equal classes. Without it they do, and a "
+            "target without labels has the classes of the sources.",
+        ),
+    ] = None,
     store: options.KnownStore = None,
     force: options.Force = False,
     seed: options.Seed = 0,
     format: options.As = Format.table,
     quiet: options.Quiet = False,
 ) -> None:
-    """Predict the class of every row of a target that has labels for a few of its rows.
+    """Predict the class of every row of a target that has labels for a few of its rows, or for none.
 
     The output has your own rows and columns in their order, and three more: 'predicted', 'probability', and
-    'given', which says whether the row had a label. Sources have the same features and usually other classes;
-    there may be several, or none. A table says what to expect of plain classifiers and of L2T; up to four
-    that should be best are averaged, plain ones among them.
+    'given', which says whether the row had a label. Sources have the same features, and other classes or the
+    same ones, as the labels say; there may be several, or none. A target without labels is assumed to have
+    the classes of the sources. A table says what to expect of plain classifiers and of L2T; up to four that
+    should be best are averaged, plain ones among them.
 
       l2t predict photos.csv sketches.csv --label species -o predictions.csv --save model.l2t
 
@@ -63,7 +72,7 @@ def predict(
     *sources, target = read_files(files, reading, quiet)
     target.check_free(ANSWERS)
     known = known_classes(store, target.domain.n_features, quiet)
-    given: Any = {"train_on": train_on, "known": known, "random_state": seed}
+    given: Any = {"train_on": train_on, "shared": shared, "known": known, "random_state": seed}
     with progress_bar(None, "", shown=not quiet) as advance:
         domains = [each.domain for each in sources]
         found = l2t.predict(domains, target.labelled, callback=advance, **given)
