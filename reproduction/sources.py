@@ -17,7 +17,6 @@ from scipy.stats import spearmanr
 from l2t import infer, rank_sources
 from l2t.domains import Domain, DomainPair, KnownClasses, PairSampler
 from l2t.experiences import evaluate
-from l2t.inference.comparison import measure_transfer
 from l2t.statistics import KernelBank, pair_statistics
 from reproduction.controls import (
     Rule,
@@ -29,6 +28,7 @@ from reproduction.controls import (
 )
 from reproduction.kinds import KINDS, _domain, _source, _split, _target
 from reproduction.tasks import CANDIDATES, Task
+from reproduction.transfer_study import measure_transfer
 
 __all__ = ["draw_classes", "ranking_table", "source_tables"]
 

@@ -6,11 +6,11 @@ import io
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from l2t import infer
 from l2t.exceptions import MissingExtraError
-from l2t.inference.comparison import TransferStudy
 from l2t.plots import plot_explanation, plot_ratios, plot_transfer
 
 
@@ -42,9 +42,13 @@ def test_a_transfer_shows_every_row_before_and_after(pair, found):
 
 
 def test_ratios_of_a_comparison():
-    rows = np.array([[1.1, 1.0], [1.3, 1.2]])
-    study = TransferStudy(("gfk",), (3, 15), rows[None] - 0.2, rows, rows, rows)
-    (axes,) = plot_ratios(study, "a title").axes
+    measured = {"gfk": (0.9, 0.8, 1.1, 1.0), "L2T": (1.1, 1.0, 1.3, 1.2)}
+    ratios = pd.DataFrame(
+        {"method": method, "labels": count, "ratio": ratio}
+        for method, values in measured.items()
+        for count, ratio in zip((3, 15, 3, 15), values, strict=True)
+    )
+    (axes,) = plot_ratios(ratios, "a title").axes
     no_transfer, gfk, l2t = (line.get_ydata() for line in axes.lines)
     np.testing.assert_array_equal(no_transfer, 1.0)
     np.testing.assert_allclose(gfk, [1.0, 0.9])

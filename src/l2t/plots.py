@@ -6,16 +6,18 @@ found).savefig("both.png")``.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from l2t.display import new_figure
 from l2t.domains import DomainPair
 from l2t.inference import Inference
-from l2t.inference.comparison import TransferStudy
 from l2t.numerics import two_components
 from l2t.reflection import Explanation
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["plot_explanation", "plot_ratios", "plot_transfer"]
 
@@ -68,13 +70,13 @@ def _scatter_classes(axes: Any, rows: Any, pair: DomainPair) -> None:
         axes.scatter(*rows[at].T, color=colour, label=str(name)[:30], **style)
 
 
-def plot_ratios(study: TransferStudy, title: str) -> Any:
-    """Plot the mean improvement ratio of each algorithm and of L2T over the label counts.
+def plot_ratios(ratios: pd.DataFrame, title: str) -> Any:
+    """Plot the mean improvement ratio of each method over the numbers of labels, with its standard error.
 
     Parameters
     ----------
-    study : TransferStudy
-        What was measured.
+    ratios : DataFrame
+        What was measured, with the columns "method", "labels" and "ratio".
     title : str
         The title.
 
@@ -84,17 +86,17 @@ def plot_ratios(study: TransferStudy, title: str) -> Any:
     """
     figure = new_figure(7, 4.2)
     axes = figure.subplots()
-    counts = study.label_counts
     axes.axhline(1.0, color="0.35", linewidth=1.2, linestyle="--", label="no transfer")
-    lines = [*zip(study.names, study.base, strict=True), ("L2T", study.l2t)]
-    for at, (name, ratios) in enumerate(lines):
-        means, errors = study.mean(ratios), study.standard_error(ratios)
+    for at, (name, group) in enumerate(ratios.groupby("method", sort=False)):
+        by_count = group.groupby("labels")["ratio"]
+        means, errors = by_count.mean(), by_count.sem()
         colour, width = ("black", 2.4) if name == "L2T" else (PALETTE[at % len(PALETTE)], 1.4)
         style = {"color": colour, "linewidth": width, "marker": "o", "markersize": 4}
-        axes.plot(counts, means, label=name, **style)
-        axes.fill_between(counts, means - errors, means + errors, color=colour, alpha=0.12)
+        axes.plot(means, label=name, **style)
+        axes.fill_between(means.index, means - errors, means + errors, color=colour, alpha=0.12)
     axes.set_xscale("log")
-    axes.set_xticks(counts, [str(count) for count in counts])
+    counts = ratios["labels"].unique()
+    axes.set_xticks(counts, map(str, counts))
     axes.minorticks_off()
     axes.set(xlabel="labelled target rows", ylabel="improvement ratio")
     axes.set_title(title, fontsize=11)

@@ -85,8 +85,14 @@ def test_demo_tells_the_whole_story(tmp_path, monkeypatch):
     assert text.count("data:image/png;base64,") == 3
     assert "http" not in text, "the page needs no network"
     rows = demo_rows(studies[0])
-    assert len(rows) == 10 * len(studies[0].label_counts)
-    assert rows[-1]["ratio"] == pytest.approx(studies[0].l2t.mean(axis=0)[-1])
+    assert len(rows) == 10 * studies[0]["labels"].nunique()
+    last = studies[0].query("method == 'L2T' and labels == 120")["ratio"]
+    assert rows[-1] == {
+        "method": "l2t",
+        "labels": 120,
+        "ratio": pytest.approx(last.mean()),
+        "standard_error": pytest.approx(np.std(last, ddof=1) / np.sqrt(2)),
+    }
 
 
 def test_the_source_of_a_demo_pair_has_all_other_digits():

@@ -25,8 +25,6 @@ from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import fingerprint
 
-__all__ = ["Adopted", "adopt"]
-
 
 def adopt(given: Any, name: str | None = None, *, random_state: int = 0) -> Algorithm:
     """Return an algorithm for anything that gives a W or transformed rows.

@@ -29,8 +29,6 @@ from l2t.inference import infer
 from l2t.reflection import ReflectionFunction
 from l2t.validation import instance_of, real_number, seed, whole_number
 
-__all__ = ["Agent"]
-
 PRACTICE_COUNTS = (3, 15, 30, 60, 120)
 
 

@@ -12,8 +12,6 @@ from l2t.experiences import ExperienceStore, FunctionVersion
 from l2t.reflection import ReflectionFunction, load_reflection
 from l2t.reflection.files import from_json, to_json
 
-__all__ = ["Knowledge"]
-
 #: The classes of so many past targets are known, the newest ones: rehearsal takes longer with more rows.
 MAX_TARGETS = 200
 

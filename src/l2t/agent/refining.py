@@ -21,8 +21,6 @@ from l2t.reflection.learning import LEAST_EXPERIENCES
 from l2t.reflection.lesson import held_out
 from l2t.statistics import KernelBank
 
-__all__ = ["LEAST_JUDGES", "prediction_error", "refine"]
-
 #: The newest held-out runs that are validated on, and the least number of them.
 WINDOW = 60
 LEAST_JUDGES = 5

@@ -25,9 +25,6 @@ from l2t.statistics import pair_statistics
 from l2t.typing import AnyArray
 from l2t.validation import real_number, whole_number
 
-__all__ = ["Suggestion", "dense_factor", "explore", "keep_suggestion", "reported_score"]
-__all__ += ["scored_run", "unscored_run"]
-
 #: The statistics of larger domains are those of so many random rows: their cost grows with the square.
 MAX_ROWS = 1000
 

@@ -23,9 +23,6 @@ from l2t.numerics import squared_distances
 from l2t.typing import Array
 from l2t.validation import whole_number
 
-__all__ = ["LABEL_COUNTS", "Accuracies", "evaluate", "improvement_ratio"]
-__all__ += ["labeled_draws", "nearest_accuracy", "rows_to_test"]
-
 Codes = npt.NDArray[np.intp]
 
 #: The label counts of the paper.

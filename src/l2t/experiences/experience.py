@@ -21,9 +21,6 @@ from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.statistics import PairStatistics
 
-__all__ = ["Experience", "Origin", "Run", "Score", "Status", "canonical_json", "run_key"]
-__all__ += ["sha256"]
-
 Status = Literal["done", "failed"]
 #: Who measured a run: this package, or somebody who reported its accuracies.
 Origin = Literal["collected", "reported"]

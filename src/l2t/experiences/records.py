@@ -6,9 +6,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
-__all__ = ["CollectionProgress", "FunctionVersion", "Merged", "SuggestionRecord", "Use"]
-__all__ += ["VersionOrigin"]
-
 #: Where a version of the agent's function comes from.
 VersionOrigin = Literal["given", "learned", "refined", "rolled back"]
 #: What the agent does with a run: learn from it, or judge what was learned from others.

@@ -21,8 +21,6 @@ from l2t.experiences.store.rows import Packed, Row, class_count, content_hash, d
 from l2t.experiences.store.schema import arrays, domains, runs, suggestions
 from l2t.experiences.store.writing import ARRAYS_OF_RUNS, batches, present, unreferenced
 
-__all__ = ["merge", "problems"]
-
 
 def problems(connection: Connection) -> Iterator[str]:
     """Yield a sentence for everything that is wrong."""

@@ -22,9 +22,6 @@ from l2t.statistics import PairStatistics
 from l2t.typing import AnyArray
 from l2t.validation import one_of, whole_number
 
-__all__ = ["ORDERS", "Filters", "RunReader", "conditions", "matching", "naming", "read_array"]
-__all__ += ["read_run", "row_that_begins", "scores_of"]
-
 _COUNT = func.coalesce(scores.c.n_labels, 0)
 # True for every run. It leads SQLite to the index of time, in whose order the scores lie as well.
 _ALL_TIMES = runs.c.created_at >= -(2**62)

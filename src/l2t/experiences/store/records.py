@@ -29,8 +29,6 @@ from l2t.experiences.store.schema import (
 )
 from l2t.experiences.store.writing import batches, delete_rows, insert_new, put_parts, put_runs
 
-__all__ = ["RecordKeeper", "last_number", "read_suggestion"]
-
 Record = TypeVar("Record", FunctionVersion, SuggestionRecord, CollectionProgress)
 _UNMEASURED = {"status": "done", "reason": "", "origin": "reported", "protocol": "{}"}
 _TIMES = ("created_at", "started_at", "updated_at", "ended_at")

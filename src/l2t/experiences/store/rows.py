@@ -25,9 +25,6 @@ from l2t.statistics import KernelBank, PairStatistics
 from l2t.typing import AnyArray
 from l2t.validation import instance_of, real_number
 
-__all__ = ["LARGEST", "Packed", "Row", "class_count", "content_hash", "decode", "domain_of"]
-__all__ += ["experience_of", "keep", "pack", "run_of", "statistics_of"]
-
 LARGEST = 2**30 - 2**20  #: bytes; neither SQLite nor PostgreSQL holds a larger value
 _LEVEL = 1  # features are mostly noise: higher levels take several times as long for little
 

@@ -10,9 +10,6 @@ from sqlalchemy import Column, Double, ForeignKey, Index, Integer, String, Table
 
 from l2t.exceptions import InvalidInputError
 
-__all__ = ["TRANSFER", "VERSION_TABLE", "arrays", "collections", "domains", "functions"]
-__all__ += ["metadata", "microseconds", "moment", "rehearsals", "runs", "scores", "suggestions"]
-
 VERSION_TABLE = "l2t_version"
 
 metadata = sa.MetaData()

@@ -20,8 +20,6 @@ from l2t.experiences.store.summaries import Summaries
 from l2t.experiences.store.versions import prepare
 from l2t.experiences.store.writing import delete_rows, put_runs
 
-__all__ = ["ExperienceStore", "open_store", "upgrade_store"]
-
 
 def open_store(
     url: str | os.PathLike[str] = "sqlite:///experiences.db", *, create: bool = True

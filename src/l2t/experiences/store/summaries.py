@@ -13,8 +13,6 @@ from l2t.experiences.store.rows import Row
 from l2t.experiences.store.schema import domains, microseconds, moment, runs, scores
 from l2t.typing import AnyArray
 
-__all__ = ["Summaries"]
-
 GRAIN = 0.001  #: ratios are counted rounded to this: a quantile is exact to half of it
 BIN = 0.01  #: width of the bins of histograms
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)

@@ -13,8 +13,6 @@ from l2t.experiences.store.address import Address
 from l2t.experiences.store.database import Database
 from l2t.experiences.store.schema import VERSION_TABLE, metadata
 
-__all__ = ["newest", "prepare"]
-
 MIGRATIONS = Path(__file__).parent / "migrations"
 _ONE_AT_A_TIME = threading.Lock()  # `alembic.op` is one for the whole process
 

@@ -12,9 +12,6 @@ from l2t.experiences.store.database import Conflict
 from l2t.experiences.store.rows import Packed, Row
 from l2t.experiences.store.schema import arrays, domains, metadata, runs, scores
 
-__all__ = ["ARRAYS_OF_RUNS", "batches", "delete_rows", "delete_unreferenced", "insert_new"]
-__all__ += ["present", "put_parts", "put_runs", "unreferenced"]
-
 T = TypeVar("T", int, str)
 _BATCH = 500  # values of one statement
 _SIDES = ("source", "target")

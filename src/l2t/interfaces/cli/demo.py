@@ -5,33 +5,33 @@ from __future__ import annotations
 import base64
 import io
 import time
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from l2t._version import __version__
-from l2t.algorithms import PAPER
-from l2t.domains import DomainPair, PairSampler, digits, mnist, normalize
+from l2t.algorithms import PAPER, make
+from l2t.algorithms.base import fit_quietly
+from l2t.domains import Domain, DomainPair, PairSampler, digits, mnist, normalize
 from l2t.domains.files._disk import replacing, writing
 from l2t.domains.sampling import some_rows
 from l2t.exceptions import MissingExtraError
-from l2t.experiences import collect, open_store
+from l2t.experiences import collect, evaluate, improvement_ratio, open_store
+from l2t.experiences.executors import Executor
 from l2t.inference import infer
-from l2t.inference.comparison import TransferStudy, measure_transfer
 from l2t.interfaces.cli.output import Format, say, show_rows
 from l2t.interfaces.cli.results import explained, measured
 from l2t.plots import plot_explanation, plot_ratios, plot_transfer
+from l2t.progress import progress_bar
 from l2t.reflection import ReflectionFunction, learn
-from l2t.typing import Array
-
-__all__ = ["demo_rows", "digit_pairs", "measure_demo", "run_demo", "wide_pairs"]
 
 TRAINING_PAIRS = 12
 #: Classes of a target, and rows of a class at most.
 N_CLASSES, MAX_PER_CLASS = 3, 80
+LABEL_COUNTS = (3, 15, 30, 60, 120)
 FEW = 15  # labels of the pair that the report shows
 
 
@@ -111,48 +111,76 @@ def wide_pairs(n_pairs: int, random_state: int) -> list[DomainPair]:
 
 def measure_demo(
     pairs: list[DomainPair], function: ReflectionFunction, *, n_jobs: int, progress: bool
-) -> TransferStudy:
-    """Measure the base algorithms, the paper's search with a function, and L2T."""
-    shared: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
-    study = measure_transfer(pairs, **shared)
-    paper = measure_transfer(pairs, names=(), method="paper", reflection=function, **shared)
-    return replace(
-        study, names=(*study.names, "paper"), base=np.concatenate([study.base, paper.l2t[None]])
-    )
+) -> pd.DataFrame:
+    """Measure the base algorithms, the paper's search with a function, and L2T.
+
+    Returns one row per pair, method and number of labels: the accuracy without transfer (`before`), and the
+    improvement ratio.
+    """
+    tasks = [(i, pair, function) for i, pair in enumerate(pairs)]
+    rows: list[dict[str, Any]] = []
+    with progress_bar(len(pairs), "testing", shown=progress) as advance:
+        for found in Executor(n_jobs).map(_measured, tasks):
+            rows += found
+            advance("testing")
+    return pd.DataFrame(rows).sort_values("pair", kind="stable", ignore_index=True)
 
 
-def demo_rows(study: TransferStudy) -> list[dict[str, Any]]:
+def _measured(task: tuple[int, DomainPair, ReflectionFunction]) -> list[dict[str, Any]]:
+    """Return the rows of one pair; its labels are for measuring alone."""
+    index, pair, function = task
+    target = pair.target
+    unlabelled = DomainPair(pair.source, Domain(target.X, prepared=target.prepared))
+    before = evaluate(target.X, target.codes, label_counts=LABEL_COUNTS)
+    rows: list[dict[str, Any]] = []
+
+    def add(method: str, Z: Any, counts: tuple[int, ...]) -> None:
+        after = evaluate(Z, target.codes, label_counts=counts)
+        for count, accuracy in zip(counts, after.mean, strict=True):
+            at = before.label_counts.index(count)
+            ratio = improvement_ratio(before.mean[at], accuracy, before.n_test[at])
+            row = {"pair": index, "method": method, "labels": count, "before": before.mean[at]}
+            rows.append(row | {"ratio": float(ratio)})
+
+    for name in PAPER:
+        add(name, fit_quietly(make(name), pair).transform(target), before.label_counts)
+    for method, reflection in (("paper", function.paper), ("L2T", None)):
+        for count in before.label_counts:
+            found = infer(unlabelled, reflection, n_labels=count, n_classes=N_CLASSES)
+            add(method, found.transform(target), (count,))
+    return rows
+
+
+def demo_rows(study: pd.DataFrame) -> list[dict[str, Any]]:
     """Return one row per method and number of labels."""
-    return [
-        {"method": name.lower(), "labels": count, "ratio": mean, "standard_error": error}
-        for name, ratios in _methods(study).items()
-        for count, mean, error in zip(study.label_counts, *_moments(study, ratios), strict=True)
-    ]
+    found = study.groupby(["method", "labels"], sort=False)["ratio"].agg(["mean", "sem"])
+    found = found.rename(columns={"mean": "ratio", "sem": "standard_error"}).reset_index()
+    rows: list[dict[str, Any]] = found.to_dict("records")
+    return [row | {"method": row["method"].lower()} for row in rows]
 
 
-def _methods(study: TransferStudy) -> dict[str, Array]:
-    """Return the ratios of every method by its name."""
-    return dict(zip((*study.names, "L2T"), (*study.base, study.l2t), strict=True))
+def _means(study: pd.DataFrame) -> dict[str, list[float]]:
+    """Return the mean ratios of every method."""
+    means = study.groupby(["method", "labels"], sort=False)["ratio"].mean()
+    return {name: means[name].tolist() for name in study["method"].unique()}
 
 
-def _moments(study: TransferStudy, ratios: Array) -> tuple[list[float], list[float]]:
-    """Return the mean ratio and its standard error at each number of labels."""
-    return study.mean(ratios).tolist(), study.standard_error(ratios).tolist()
-
-
-def _table(study: TransferStudy) -> list[dict[str, str]]:
+def _table(study: pd.DataFrame) -> list[dict[str, str]]:
     """Return one row per method, with a column per number of labels."""
-    cells = {"no transfer": ["1.000" for _ in study.label_counts]}
-    for name, ratios in _methods(study).items():
-        moments = zip(*_moments(study, ratios), strict=True)
-        cells[name] = [f"{mean:.3f}±{error:.2f}".replace("±0", "±") for mean, error in moments]
-    cells["1.000 means"] = [f"{100 * a:.1f} %" for a in study.mean(study.original)]
-    columns = ("", *map(str, study.label_counts))
+    counts = study["labels"].unique().tolist()
+    cells = {"no transfer": ["1.000" for _ in counts]}
+    for row in demo_rows(study):
+        name = "L2T" if row["method"] == "l2t" else row["method"]
+        cell = f"{row['ratio']:.3f}±{row['standard_error']:.2f}".replace("±0", "±")
+        cells.setdefault(name, []).append(cell)
+    before = study.groupby("labels", sort=False)["before"].mean()
+    cells["1.000 means"] = [f"{100 * accuracy:.1f} %" for accuracy in before]
+    columns = ("", *map(str, counts))
     return [dict(zip(columns, (name, *row), strict=True)) for name, row in cells.items()]
 
 
 def _write_report(
-    path: Path, study: TransferStudy, function: ReflectionFunction, title: str, pair: DomainPair
+    path: Path, study: pd.DataFrame, function: ReflectionFunction, title: str, pair: DomainPair
 ) -> None:
     """Write what was measured, one pair before and after the transfer, and what was learned."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -161,18 +189,17 @@ def _write_report(
     search = infer(pair, function, n_labels=FEW, method="paper").search
     assert search is not None  # it is the paper's method
     accuracies = measured(pair.target, found)
-    means = {name: study.mean(ratios).tolist() for name, ratios in _methods(study).items()}
-    bases = {name: means[name][0] for name in study.names if name != "paper"}
+    means = _means(study)
     loader = PackageLoader("l2t.interfaces.cli")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
     page = environment.get_template("demo.html").render(
         title=title,
         runs=function.training["runs"],
-        label_counts=study.label_counts,
+        label_counts=study["labels"].unique().tolist(),
         means=means,
         tops=np.max(list(means.values()), axis=0).tolist(),
-        original=study.mean(study.original).tolist(),
-        best=max(bases, key=lambda name: bases[name]),
+        original=study.groupby("labels", sort=False)["before"].mean().tolist(),
+        best=max(PAPER, key=lambda name: means[name][0]),
         pair=pair,
         few=FEW,
         found=found,

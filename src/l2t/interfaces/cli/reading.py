@@ -19,9 +19,6 @@ from l2t.interfaces.cli.output import say
 if TYPE_CHECKING:
     from l2t.prediction import Model
 
-__all__ = ["check_outputs", "free_path", "known_classes", "read_features", "read_files"]
-__all__ += ["read_pair", "say_prepared", "shown_url"]
-
 _FORMATS = {"domain": ("npz", "csv", "parquet"), "table": ("csv", "parquet")}
 _ENDINGS = {"figure": (".png", ".svg", ".pdf"), "matrix": (".npy",)}
 

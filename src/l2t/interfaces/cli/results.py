@@ -15,9 +15,6 @@ from l2t.inference.inference import LEAST_SKILL
 from l2t.reflection import ReflectionFunction
 from l2t.reflection.calibration import finite_interval
 
-__all__ = ["candidate_rows", "expectation", "explained", "for_people", "function_summary"]
-__all__ += ["measured", "write_side"]
-
 
 def expectation(
     source: Path, target: Path, pair: DomainPair, found: Inference | Suggestion

@@ -16,8 +16,6 @@ import typer
 from l2t._version import __version__
 from l2t.exceptions import InvalidInputError
 
-__all__ = ["read_settings", "write_settings"]
-
 #: How a run is shown is no part of what it does.
 _LEFT_OUT = ("config", "format", "quiet", "force", "help")
 _KINDS = ((int, "a whole number"), (bool, "true or false"), (str, "text in quotes"))

@@ -25,8 +25,6 @@ from l2t.prediction.training import TrainOn
 from l2t.reflection import ReflectionFunction
 from l2t.validation import one_of
 
-__all__ = ["L2TClassifier"]
-
 
 def _delegated(name: str, returned: str) -> Any:
     """Return a method that exists where the classifier has it; those that L2T chooses have probabilities."""

@@ -13,8 +13,6 @@ from l2t.exceptions import InvalidInputError
 from l2t.prediction.training import UNLABELED, as_domain, is_mark
 from l2t.prediction.training import known_labels as labels_there
 
-__all__ = ["is_source", "known_labels", "split_domains", "stack_domains"]
-
 Mask = npt.NDArray[np.bool_]
 Stacked = tuple[npt.NDArray[Any], npt.NDArray[Any] | None, npt.NDArray[np.int64]]
 

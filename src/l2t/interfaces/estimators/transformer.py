@@ -34,8 +34,6 @@ from l2t.interfaces.estimators.stacking import known_labels, split_domains
 from l2t.prediction.training import known_classes
 from l2t.reflection import ReflectionFunction
 
-__all__ = ["L2TTransformer"]
-
 #: The floating types that are kept; anything else becomes the first.
 FLOATS = (np.float64, np.float32)
 #: The methods that compare candidates; all others are single algorithms.

@@ -14,8 +14,6 @@ from l2t._version import __version__
 from l2t.exceptions import L2TError
 from l2t.interfaces.cli.output import say
 
-__all__ = ["app", "main"]
-
 EXIT_CODES = (
     "Exit codes: 0 success; 1 an error, in one sentence; 2 wrong usage; 130 interrupted by Ctrl-C. "
     "Results go to standard output, all else to standard error. Colours appear on a terminal alone, and "

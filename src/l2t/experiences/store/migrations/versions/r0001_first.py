@@ -6,8 +6,6 @@ from alembic import op
 
 from l2t.experiences.store.schema import metadata
 
-__all__ = ["down_revision", "revision", "upgrade"]
-
 revision = "0001"
 down_revision: str | None = None
 

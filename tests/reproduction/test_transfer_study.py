@@ -7,7 +7,7 @@ import pytest
 
 from l2t import Domain, DomainPair, PairSampler, evaluate, infer, normalize
 from l2t.domains import digits
-from l2t.inference.comparison import measure_transfer
+from reproduction.transfer_study import measure_transfer
 
 
 @pytest.fixture(scope="module")
