@@ -178,7 +178,7 @@ def _measure(
     mask = np.isin(np.arange(len(target)), labelled)
     aim = Domain(target.X, target.codes, labeled=mask)
     with few_threads(0):
-        found = infer(aim, sources=[source], n_classes=n_classes)
+        found = infer(aim, sources=[source], n_classes=n_classes, shared=False)
         factors: dict[str, Any] = {PLAIN: None}
         factors |= {
             each: candidate.W

@@ -1,7 +1,7 @@
 """Shared classes: the same ten digits, scanned and in handwriting, and no label in the target.
 
-Where source and target have the same classes, no target label is needed. The result says which features and
-which classifier were chosen, without having seen a label of the target.
+Where source and target have the same classes, no target label is needed. Adapted features and
+classifiers vote, without having seen a label of the target; the result says which.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ truth = handwriting.y.astype(int)
 plain = LogisticRegression(max_iter=1000).fit(scans.X, scans.y.astype(int)).predict(handwriting.X)
 found = infer_shared(l2t.Domain(handwriting.X), scans)
 labels = found.predict(handwriting.X).astype(int)
-print(f"chosen: {found.chosen.candidate}, {found.chosen.classifier}")
+print(found.used)
 
 figure, panels = plt.subplots(1, 2, figsize=(10, 4.6), layout="constrained")
 for axes, name, some in zip(

@@ -182,7 +182,8 @@ def _worth(pair: DomainPair, shots: int, n_draws: int) -> Records:
         {"marked": False, "choice": found.choice, "worth": geometric_mean(real[found.choice])}
     ]
     for draw in range(n_draws):
-        choice = l2t.infer(DomainPair(pair.source, trial.marked(pair.target, draw))).choice
+        few = DomainPair(pair.source, trial.marked(pair.target, draw))
+        choice = l2t.infer(few, shared=False).choice
         records.append({"marked": True, "choice": choice, "worth": float(real[choice][draw])})
     return [each | {"rows": len(pair.target), "shots": shots} for each in records]
 

@@ -83,7 +83,7 @@ def _draws(source: Domain, target: Domain, how: str, shots: int, seed: int) -> R
     records = []
     real = None
     for draw in range(len(trial.splits)):
-        found = l2t.infer(DomainPair(source, trial.marked(target, draw)))
+        found = l2t.infer(DomainPair(source, trial.marked(target, draw)), shared=False)
         real = trial.ratios(found) if real is None else real  # no label reaches a W
         records.append(
             {

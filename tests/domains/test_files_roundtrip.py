@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from l2t.domains import Domain, read_domain, write_domain
+from l2t.domains.domain import SMALLEST
 
 pytestmark = pytest.mark.slow
 
@@ -31,6 +32,7 @@ def domains(draw: st.DrawFn, kinds: list[st.SearchStrategy[Any]]) -> Domain:
     shape = draw(hnp.array_shapes(min_dims=2, max_dims=2, max_side=5))
     most = float(np.finfo(np.float32).max) if dtype == np.float32 else 1e50
     elements = hnp.from_dtype(np.dtype(dtype), min_value=-most, max_value=most)
+    elements = elements.map(lambda value: value if abs(value) >= SMALLEST else dtype(0))
     X = draw(hnp.arrays(dtype, shape, elements=elements))
     n = shape[0]
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from l2t.domains import Domain, DomainPair
+from l2t.domains.domain import SMALLEST
 from l2t.domains.labels import decode_labels, encode_labels
 from l2t.exceptions import InvalidInputError
 from l2t.experiences.experience import Run, Score
@@ -59,6 +60,7 @@ def domains(draw: st.DrawFn, m: int) -> Domain:
     dtype = draw(st.sampled_from([np.float32, np.float64]))
     most = float(np.finfo(np.float32).max) if dtype == np.float32 else 1e50
     elements = hnp.from_dtype(np.dtype(dtype), min_value=-most, max_value=most)
+    elements = elements.map(lambda value: value if abs(value) >= SMALLEST else dtype(0))
     X = draw(hnp.arrays(dtype, (n, m), elements=elements))
     labeled = draw(st.none() | hnp.arrays(np.bool_, n))
     y = column(draw, n) if draw(st.booleans()) else None
