@@ -30,3 +30,14 @@ after = (sklearn.get_config(), numpy.geterr(), numpy.get_printoptions(), list(wa
 assert before == after, (before, after)
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_names_that_the_documentation_shows_are_public():
+    shown = "Domain DomainPair KernelBank KnownClasses ReflectionFunction Agent L2TTransformer L2TClassifier "
+    shown += "pair_statistics open_store collect learn load_reflection infer rank_sources predict prepare"
+    assert set(shown.split()) <= set(l2t.__all__)
+    assert callable(l2t.algorithms.make)
+    assert callable(l2t.algorithms.names)
+    assert callable(l2t.inference.Objective)
+    assert callable(l2t.testing.check_algorithm)
+    assert callable(l2t.KnownClasses.of)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from l2t.domains import (
         Domain,
         DomainPair,
+        KnownClasses,
         PairSampler,
         Preparation,
         normalize,
@@ -47,7 +48,8 @@ if TYPE_CHECKING:
     from l2t.statistics import KernelBank, PairStatistics, pair_statistics
 
 __all__ = ["Agent", "Domain", "DomainPair", "ExperienceStore", "Inference", "KernelBank"]
-__all__ += ["L2TClassifier", "L2TTransformer", "Model", "PairSampler", "PairStatistics"]
+__all__ += ["KnownClasses", "L2TClassifier", "L2TTransformer", "Model", "PairSampler"]
+__all__ += ["PairStatistics"]
 __all__ += ["Prediction", "Preparation", "ReflectionFunction", "Suggestion", "__version__"]
 __all__ += ["agent", "algorithms", "collect", "domains", "evaluate", "exceptions", "experiences"]
 __all__ += ["infer", "inference", "learn", "load_model", "load_reflection", "normalize"]
@@ -58,7 +60,7 @@ __all__ += ["write_domain"]
 #: Where public names live; those of `__all__` that are not here are modules.
 _HOMES = {
     "l2t.agent": "Agent Suggestion",
-    "l2t.domains": "Domain DomainPair PairSampler Preparation normalize prepare "
+    "l2t.domains": "Domain DomainPair KnownClasses PairSampler Preparation normalize prepare "
     "read_domain read_domains write_domain",
     "l2t.experiences": "ExperienceStore collect evaluate open_store",
     "l2t.inference": "Inference infer rank_sources",
