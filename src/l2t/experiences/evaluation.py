@@ -54,6 +54,15 @@ class Accuracies:
         return np.asarray(self.scores.std(axis=1, ddof=min(1, draws - 1)) / np.sqrt(draws))
 
 
+def expected_accuracy(measured: float, n_rows: int) -> float:
+    """Return the accuracy to expect where `measured` is that on n rows, by Laplace's rule of succession.
+
+    >>> expected_accuracy(1.0, 8)
+    0.9
+    """
+    return (measured * n_rows + 1) / (n_rows + 2)
+
+
 def improvement_ratio(before: npt.ArrayLike, after: npt.ArrayLike, n_test: npt.ArrayLike) -> Array:
     """Return ``l = after / before``, the ratio of accuracies with and without W on `n_test` test rows.
 

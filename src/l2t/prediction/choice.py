@@ -28,6 +28,7 @@ from importlib import resources
 
 import numpy as np
 
+from l2t.experiences.evaluation import expected_accuracy
 from l2t.prediction.classifiers import BALANCED
 from l2t.prediction.report import ReportRow
 from l2t.prediction.scoring import Scores
@@ -48,6 +49,8 @@ CLEAR_ROWS = 60.0
 MOST_SHOTS = 20.0
 #: Standard deviation of real accuracies around rehearsed ones.
 SPREAD = 0.1
+#: No accuracy above this is promised.
+MOST = 0.99
 
 Combination = tuple[str, str]
 Line = tuple[float, float]
@@ -141,11 +144,12 @@ class Situation:
             skill = (base - 1 / self.rehearsed.n_classes) / (1 - 1 / self.rehearsed.n_classes)
             level = 1 / self.n_classes + skill * (1 - 1 / self.n_classes)
         accuracy, error = self._measured(self.default)
-        if accuracy is not None and error is not None:
+        if self.measured is not None and accuracy is not None and error is not None:
+            accuracy = expected_accuracy(accuracy, self.measured.n_rows)
             if level is None or abs(level - accuracy) > 2.0 * np.hypot(SPREAD, error):
                 level = accuracy  # the rehearsal is of something else
             level = np.average([level, accuracy], weights=[SPREAD**-2, error**-2])
-        expected = None if level is None else float(np.clip(level + gain, 0.0, 1.0))
+        expected = None if level is None else float(np.clip(level + gain, 0.0, MOST))
         return ReportRow(*combination, gain, expected, *self._measured(combination))
 
     def _measured(self, combination: Combination) -> tuple[float | None, float | None]:

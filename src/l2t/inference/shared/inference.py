@@ -32,6 +32,7 @@ from l2t.algorithms.jda import unit_rows
 from l2t.domains import Domain
 from l2t.domains.domain import feature_rows
 from l2t.exceptions import InvalidInputError
+from l2t.experiences.evaluation import expected_accuracy
 from l2t.inference.result import Candidate, Candidates, Inference
 from l2t.inference.shared.task import FEW_COLUMNS, Combination, Task, shared_classes
 from l2t.inference.shared.ways import Decision, Linear, Way, decide, teach
@@ -94,8 +95,9 @@ class SharedInference:
 
     @property
     def expected(self) -> float | None:
-        """The accuracy to expect, measured on the labelled target rows; None where they are too few."""
-        return self.decision.accuracies.get(self.trained_on)
+        """The accuracy to expect, from that on the labelled target rows; None where they are too few."""
+        accuracy = self.decision.accuracies.get(self.trained_on)
+        return None if accuracy is None else expected_accuracy(accuracy, self.n_labelled)
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probabilities of `classes` for rows of the target, seen before or not."""
@@ -215,7 +217,7 @@ def as_inference(
     plain = max(measured.get(way, 0.0) for way in ("plain source", "target"))
     ratio = 1.0
     if found.expected is not None and found.choice != "identity":
-        ratio = (found.n_labelled * found.expected + 1) / (found.n_labelled * plain + 1)
+        ratio = found.expected / expected_accuracy(plain, found.n_labelled)
     chosen = replace(candidates[found.choice], predicted=ratio, chosen=True)
     candidates |= {found.choice: chosen} | {
         name: Candidate(name, reason=why) for name, why in found.failed.items()
