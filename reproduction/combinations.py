@@ -29,8 +29,8 @@ from l2t.prediction.report import PLAIN
 from l2t.prediction.scoring import folds, rehearse_combinations, score
 from l2t.progress import progress_bar
 from reproduction.kinds import KINDS, MOST_SOURCE_ROWS, SHIPPABLE
-from reproduction.kinds import _domain as load
 from reproduction.kinds import _split as split
+from reproduction.kinds import read_scaled as load
 
 __all__ = ["FAMILIES", "SETTINGS", "Setting", "draw_task", "measure_answers"]
 

@@ -17,7 +17,7 @@ from l2t.domains import Domain
 from l2t.experiences.executors import Executor
 from l2t.progress import progress_bar
 from l2t.rehearsal.rehearsal import SHOTS
-from reproduction.kinds import KINDS, ROWS, Draw, _domain, _source, _split, _target
+from reproduction.kinds import KINDS, ROWS, Draw, _source, _split, _target, read_scaled
 from reproduction.tasks import Task, _file, _measured, log_ratio
 
 __all__ = ["CONTROLS", "Rule", "by_kind", "by_known_classes", "by_size", "draw_controls"]
@@ -40,7 +40,7 @@ def draw_controls(
 ) -> list[tuple[Domain, int, dict[str, Domain]]]:
     """Return targets, their numbers of classes, and the same sources for all, by name of `CONTROLS`."""
     made = KINDS[kind]
-    source, target = _domain(data, made.source), _domain(data, made.target)
+    source, target = read_scaled(data, made.source), read_scaled(data, made.target)
     rng = np.random.default_rng([1, sorted(KINDS).index(kind), number])
     ours, theirs = _split(source, target, rng)
     rows = int(rng.choice(ROWS))

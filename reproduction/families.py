@@ -11,17 +11,24 @@ from pathlib import Path
 
 import numpy as np
 
-from l2t.domains import Domain, DomainPair, PairSampler, digits, mnist, normalize, read_domain
+from l2t.domains import Domain, DomainPair, PairSampler, digits, mnist, normalize
 from l2t.domains.sampling import PairSequence, spelling
 from l2t.exceptions import InvalidInputError
+from reproduction.kinds import read_scaled
 
 __all__ = ["FAMILIES", "PARTS", "Pairs", "draw_pairs", "split_classes"]
 
 PARTS = ("train", "validation", "test")
 #: How much of the classes each part has.
 SHARES = (0.5, 0.2, 0.3)
-#: Families of two files: the folder within the data directory, the source and the target.
-FILES = {"photo-sketch": ("photo-sketch", "photo", "sketch"), "own": ("", "source", "target")}
+#: Files of the source and of the target; of one file, other classes are the target ("base to novel").
+FILES = {
+    "photo-sketch": ("photo-sketch/photo.npz", "photo-sketch/sketch.npz"),
+    "sketch-sketch": ("photo-sketch/sketch.npz", "photo-sketch/sketch.npz"),
+    "characters": ("characters/omniglot.npz", "characters/omniglot.npz"),
+    "sounds": ("sounds/esc50.npz", "sounds/esc50.npz"),
+    "own": ("source.npz", "target.npz"),
+}
 FAMILIES = ("digits", *FILES)
 
 
@@ -47,13 +54,15 @@ def draw_pairs(
     random_state: int = 0,
     *,
     disjoint: bool = True,
+    n_classes: int = 3,
+    max_per_class: int = 80,
 ) -> Pairs:
     """Return pairs of a family.
 
     Parameters
     ----------
-    family : {"digits", "photo-sketch", "own"}
-        "own" for source.npz and target.npz in `data`.
+    family : str
+        One of `FAMILIES`; "own" for source.npz and target.npz in `data`.
     part : {"train", "validation", "test"}
         Which part.
     n_pairs : int
@@ -64,6 +73,8 @@ def draw_pairs(
         The seed; pairs of another part have another seed as well.
     disjoint : bool, default=True
         Whether the parts share nothing; otherwise each draws from all classes, as in the paper.
+    n_classes, max_per_class : int
+        Classes of each domain, and rows of each class at most.
 
     Returns
     -------
@@ -86,7 +97,7 @@ def draw_pairs(
     seed = 3 * random_state + PARTS.index(part)
     each = -(-n_pairs // len(sides))
     samplers = [
-        PairSampler(source, target, each, random_state=seed * len(sides) + i)
+        PairSampler(source, target, each, n_classes, max_per_class, seed * len(sides) + i)
         for i, (source, target) in enumerate(sides)
     ]
     return Pairs(tuple(samplers), n_pairs)
@@ -108,9 +119,7 @@ def split_classes(domains: Sequence[Domain], random_state: int = 0) -> list[list
 
 
 def _read(family: str, data: Path | None) -> list[Domain]:
-    folder, *names = FILES[family]
-    files = [] if data is None else [data / folder / f"{name}.npz" for name in names]
-    if not files or not all(file.is_file() for file in files):
-        wanted = " and ".join(str(Path(folder) / f"{name}.npz") for name in names)
-        raise InvalidInputError(f"data must be a directory with {wanted}, got {data}")
-    return [normalize(read_domain(file)) for file in files]
+    names = FILES[family]
+    if data is None or not all((data / name).is_file() for name in names):
+        raise InvalidInputError(f"data must be a directory with {' and '.join(names)}, got {data}")
+    return [read_scaled(data, name) for name in names]

@@ -73,7 +73,7 @@ class Draw:
 
 
 @cache
-def _domain(data: Path, name: str) -> Domain:
+def read_scaled(data: Path, name: str) -> Domain:
     """Return a file as a domain, scaled as suits it."""
     if name == "digits":
         return normalize(digits())
@@ -88,7 +88,7 @@ def _domain(data: Path, name: str) -> Domain:
 def draw(kind: str, mode: str, number: int, data: Path, *, n_targets: int = 3) -> Draw:
     """Return a draw of a kind; it depends on the kind, the mode and its number alone."""
     made = KINDS[kind]
-    source, target = _domain(data, made.source), _domain(data, made.target)
+    source, target = read_scaled(data, made.source), read_scaled(data, made.target)
     rng = np.random.default_rng([0, sorted(KINDS).index(kind), SEEDS[mode], number])
     ours, theirs = _split(source, target, rng)
     n_classes = int(rng.choice([each for each in CLASSES if each <= len(theirs)]))

@@ -26,7 +26,7 @@ from reproduction.controls import (
     goals,
     measure_controls,
 )
-from reproduction.kinds import KINDS, _domain, _source, _split, _target
+from reproduction.kinds import KINDS, _source, _split, _target, read_scaled
 from reproduction.tasks import CANDIDATES, Task
 from reproduction.transfer_study import measure_transfer
 
@@ -88,7 +88,7 @@ def draw_classes(
     With `everything` it has all other classes.
     """
     made = KINDS[kind]
-    source, target = _domain(data, made.source), _domain(data, made.target)
+    source, target = read_scaled(data, made.source), read_scaled(data, made.target)
     ours, theirs = _split(source, target, rng)
     chosen = rng.permutation(theirs)[:n_classes]
     if everything:
@@ -223,7 +223,7 @@ def measure_paper_pairs(data: Path, work: Path, n_pairs: int) -> Record:
 
 
 def _paper_pairs(data: Path, n_pairs: int) -> Record:
-    photo, sketch = (_domain(data, f"photo-sketch/{name}.npz") for name in ("photo", "sketch"))
+    photo, sketch = (read_scaled(data, f"photo-sketch/{name}.npz") for name in ("photo", "sketch"))
     even = sketch.codes % 2 == 0
     past = PairSampler(photo, sketch.take(even), 20, random_state=1)
     known = KnownClasses([pair.target for pair in past])

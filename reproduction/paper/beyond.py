@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from scipy.stats import spearmanr
 
@@ -9,26 +11,29 @@ from l2t.reflection import ReflectionFunction
 from reproduction.paper.drawing import ratio_curves, scatter
 from reproduction.paper.measuring import measure, p_values
 from reproduction.paper.methods import L2T, Method, PaperMethod, Source
-from reproduction.paper.parts import OURS
+from reproduction.paper.parts import SIGNIFICANT
 from reproduction.paper.section import (
+    Claim,
     Figure,
     Section,
     Table,
     label_columns,
     mean,
+    p_of_means,
     paragraph,
     ratio_table,
     standard_error,
 )
-from reproduction.paper.study import ALGORITHMS, Study
+from reproduction.paper.study import ALGORITHMS, THE_PAPERS, Study
 
 __all__ = ["controls", "exhaustive", "prediction", "random_classes"]
 
 SOURCES: dict[Source, str] = {
-    "itself": "itself",
-    "another": "another pair's",
+    "itself": "the source itself",
+    "another": "another pair's source",
     "noise": "Gaussian noise",
-    "none": "left out",
+    "none": "no source",
+    "permuted": "permuted labels",
 }
 
 
@@ -42,7 +47,7 @@ def exhaustive(study: Study) -> Section:
         ("all eight, the best by the labelled rows", found["exhaustive"], all_eight),
         ("all eight, the best by the test rows (unattainable)", best, all_eight),
         (f"the best single one, {single.upper()}", found[single], found.seconds(single)),
-        *((name, found[name], found.seconds(name)) for name in OURS),
+        *((name, found[name], found.seconds(name)) for name in study.ours),
     ]
     return Section(
         "Exhaustive search",
@@ -94,32 +99,37 @@ def prediction(study: Study) -> Section:
 
 
 def controls(study: Study) -> Section:
-    """Is it transfer at all? The source replaced by noise, by another one, and left out."""
-    kinds: dict[str, dict[Source, Method]] = {
-        "L2T": {source: L2T(source=source) for source in SOURCES},
-        "the paper's method": {
-            source: PaperMethod(study.function, study.plan, source) for source in SOURCES
-        },
-    }
-    methods = {
-        f"{kind}, source {SOURCES[source]}": method
-        for kind, several in kinds.items()
-        for source, method in several.items()
-    }
+    """Is it transfer at all? The source replaced by noise, by another one, left out, or its labels permuted.
+
+    The paper's search reads no source label: there the ratios are permuted that its function learns from.
+    """
+    methods: dict[str, Method] = {}
+    kinds = list(study.ours)
+    for kind, source in itertools.product(kinds, SOURCES):
+        method: Method = L2T(None if kind == "L2T" else study.past, source)
+        if kind == THE_PAPERS:
+            function = study.permuted if source == "permuted" else study.function
+            place: Source = "itself" if source == "permuted" else source
+            method = PaperMethod(function, study.plan, place)
+        methods[f"{kind}, {SOURCES[source]}"] = method
     found = study.varied(methods, "controls")
-    rows, gains = [], []
+    rows, claims = [], []
     for kind in kinds:
-        true = found[f"{kind}, source itself"]
+        true = found[kind]
         for name in list(SOURCES.values())[1:]:
-            other = found[f"{kind}, source {name}"]
-            rows.append((f"{kind}: itself less {name}", *mean(true - other).tolist()))
+            other = found[f"{kind}, {name}"]
+            rows.append((f"{kind}: less {name}", *mean(true - other).tolist()))
             rows.append((f"p {kind} {name}", *p_values(true, other).tolist()))
-        noise = found[f"{kind}, source Gaussian noise"]
-        gains.append({"kind": kind, "source": np.nanmean(true) - 1, "noise": np.nanmean(noise) - 1})
+        noise = found[f"{kind}, {SOURCES['noise']}"]
+        p = p_of_means(true, noise)
+        gains = [float(np.nanmean(each)) - 1 for each in (true, noise)]
+        figures = f"gain {gains[0]:+.3f} with the source, {gains[1]:+.3f} with noise in its place, p {p:.1g}"
+        holds = gains[0] > gains[1] and p < SIGNIFICANT
+        claims.append(Claim("the gain comes from the source", kind, holds, figures))
     shown = {name: name for name in methods}
     return Section(
         "Is it transfer at all?",
-        paragraph("controls", pairs=len(found.names), gains=gains),
+        paragraph("controls", pairs=len(found.names), past=study.past is not None),
         [
             ratio_table("controls", "Mean improvement ratio.", found, shown),
             Table(
@@ -136,6 +146,7 @@ def controls(study: Study) -> Section:
                 ratio_curves(found, shown, "what takes the place of the source"),
             )
         ],
+        claims=claims,
     )
 
 
@@ -149,14 +160,18 @@ def random_classes(study: Study) -> Section:
 
     function = study.kept("any-class", learned)
     any_class = s.pairs("test", s.sizes.varied, disjoint=False)
-    again = measure({"paper": PaperMethod(function, study.plan)}, any_class, s, "classes at random")
+    ours: dict[str, Method] = {THE_PAPERS: PaperMethod(function, study.plan), "L2T": L2T()}
+    again = measure(ours, any_class, s, "classes at random")
     few = PaperMethod(study.first_pairs(s.sizes.any_class), study.plan)
-    apart = study.varied({"paper": few}, "classes apart")
+    apart = study.varied({"few": few}, "classes apart")
     columns = label_columns(apart)
-    rows = [
-        (name, *mean(found["paper"]).tolist(), *standard_error(found["paper"]).tolist())
-        for name, found in (("classes at random", again), ("classes disjoint", apart))
-    ]
+    shown = (
+        (f"{THE_PAPERS}, classes at random", again[THE_PAPERS]),
+        (f"{THE_PAPERS}, classes disjoint", apart["few"]),
+        ("L2T, classes at random", again["L2T"]),
+        ("L2T, classes disjoint", apart["L2T"]),
+    )
+    rows = [(name, *mean(found).tolist(), *standard_error(found).tolist()) for name, found in shown]
     errors = (f"{column}, standard error" for column in columns)
     return Section(
         "Classes at random, and disjoint",
@@ -164,8 +179,8 @@ def random_classes(study: Study) -> Section:
         [
             Table(
                 "random-classes",
-                "Mean improvement ratio, the paper's method.",
-                ("training and testing pairs", *columns, *errors),
+                "Mean improvement ratio.",
+                ("", *columns, *errors),
                 rows,
             )
         ],

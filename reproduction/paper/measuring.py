@@ -12,6 +12,7 @@ from scipy.stats import ttest_rel
 
 from l2t.domains import DomainPair
 from l2t.experiences.executors import Executor
+from l2t.numerics import few_threads
 from l2t.progress import progress_bar
 from l2t.typing import Array
 from reproduction.families import Pairs
@@ -75,11 +76,14 @@ def measure(methods: Mapping[str, Method], pairs: Pairs, setting: Setting, title
         if missing or ("before", place) not in ledger:
             tasks.append((i, place, missing))
     work = (
-        (pairs[i], pairs[(i + 1) % len(pairs)], place, missing, setting.seed)
+        (pairs[i], pairs[(i + 1) % len(pairs)], place, missing, setting.label_counts, setting.seed)
         for i, place, missing in tasks
     )
     executor = Executor(setting.n_jobs, setting.cluster)
-    with progress_bar(len(tasks), title, shown=setting.progress) as advance:
+    with (
+        setting.timed(title),
+        progress_bar(len(tasks), title, shown=setting.progress) as advance,
+    ):
         for place, found in executor.map(_measured, work):
             for key, row in found.items():
                 ledger.add(key, place, row)
@@ -105,10 +109,10 @@ def p_values(ours: Array, theirs: Array) -> Array:
 
 
 def _measured(
-    task: tuple[DomainPair, DomainPair, str, Mapping[str, Method], int],
+    task: tuple[DomainPair, DomainPair, str, Mapping[str, Method], tuple[int, ...], int],
 ) -> tuple[str, dict[str, dict[str, Any]]]:
-    pair, other, place, methods, seed = task
-    trial = Trial(pair, other, seed)
+    pair, other, place, methods, label_counts, seed = task
+    trial = Trial(pair, other, seed, label_counts)
     found: dict[str, dict[str, Any]] = {
         "before": {
             "label_counts": list(trial.before.label_counts),
@@ -117,6 +121,7 @@ def _measured(
             "target": pair.target.name,
         }
     }
-    for key, method in methods.items():
-        found[key] = method.measure(trial)
+    with few_threads((len(pair.source) + len(pair.target)) * pair.n_features):
+        for key, method in methods.items():
+            found[key] = method.measure(trial)
     return place, found

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib.resources import files
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -15,18 +16,27 @@ from l2t import algorithms
 from l2t.algorithms.base import fit_quietly
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.experiences import evaluate, improvement_ratio
-from l2t.experiences.evaluation import labeled_draws, nearest_accuracy
+from l2t.experiences.evaluation import LABEL_COUNTS, labeled_draws, nearest_accuracy
 from l2t.inference import infer
-from l2t.numerics import squared_distances
+from l2t.inference.candidates import candidate_algorithms, fit_candidates
+from l2t.inference.inference import choose
+from l2t.inference.paper.starts import Starts
+from l2t.numerics import few_threads, squared_distances
 from l2t.reflection import ReflectionFunction
+from l2t.reflection.forecast import Forecast
 from l2t.reflection.plan import Plan
+from l2t.rehearsal import rehearse
 from l2t.typing import AnyArray, Array
 
 __all__ = ["L2T", "Base", "Exhaustive", "Method", "PaperMethod", "Source", "Trial"]
 
 #: What takes the place of the source: Gaussian noise with its means, variances and labels; the source of
-#: another pair; or the target's own rows without labels, from which there is nothing to learn.
-Source = Literal["itself", "noise", "another", "none"]
+#: another pair; the target's own rows without labels, from which there is nothing to learn; or the source
+#: with its labels permuted.
+Source = Literal["itself", "noise", "another", "none", "permuted"]
+
+#: What a choice of L2T rests on beside the code.
+FORECAST = files("l2t.reflection").joinpath("forecast.json")
 
 
 class Trial:
@@ -40,14 +50,23 @@ class Trial:
         Another pair, of which the source may be taken.
     seed : int
         The seed of the draws of labelled rows.
+    label_counts : sequence of int
+        How many rows are labelled.
     """
 
-    def __init__(self, pair: DomainPair, other: DomainPair, seed: int) -> None:
+    def __init__(
+        self,
+        pair: DomainPair,
+        other: DomainPair,
+        seed: int,
+        label_counts: Sequence[int] = LABEL_COUNTS,
+    ) -> None:
         self.pair, self._other, self._seed = pair, other, seed
         self._fitted: dict[str, tuple[AnyArray, float]] = {}
         self.before = evaluate(
             pair.target.X,
             pair.target.codes,
+            label_counts=label_counts,
             groups=pair.target.group_codes,
             random_state=seed,
         )
@@ -65,13 +84,12 @@ class Trial:
         return improvement_ratio(before.mean, after.mean, before.n_test)
 
     def fitted(self, name: str, params: Mapping[str, Any]) -> tuple[AnyArray, float]:
-        """Return the target under an algorithm's W, and the seconds that it took."""
+        """Return an algorithm's W, and the seconds that it took."""
         key = _digest([name, dict(params)])
         if key not in self._fitted:
             start = time.perf_counter()
-            factors = fit_quietly(algorithms.make(name, **params), self.pair)
-            taken = time.perf_counter() - start
-            self._fitted[key] = factors.transform(self.pair.target), taken
+            W = fit_quietly(algorithms.make(name, **params), self.pair).W
+            self._fitted[key] = W, time.perf_counter() - start
         return self._fitted[key]
 
     def unlabelled(self, source: Source) -> DomainPair:
@@ -85,6 +103,9 @@ class Trial:
             own = Domain(noise * X.std(axis=0) + X.mean(axis=0), own.y, name="noise")
         elif source == "none":
             own = Domain(target.X, name="no source")
+        elif source == "permuted":
+            codes = np.random.default_rng(0).permutation(own.codes)
+            own = Domain(own.X, codes, name="permuted labels")
         return DomainPair(own, target)
 
 
@@ -115,8 +136,8 @@ class Base:
 
     def measure(self, trial: Trial) -> dict[str, Any]:
         """Return the ratios."""
-        Z, seconds = trial.fitted(self.name, self.params)
-        return {"ratio": trial.ratios(Z).tolist(), "seconds": seconds}
+        W, seconds = trial.fitted(self.name, self.params)
+        return {"ratio": trial.ratios(trial.pair.target.X @ W).tolist(), "seconds": seconds}
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,13 +150,16 @@ class PaperMethod:
         The function, in the paper's form.
     plan : Plan
         How W is searched.
-    source : {"itself", "noise", "another", "none"}
+    source : {"itself", "noise", "another", "none", "permuted"}
         What takes the place of the source.
+    starts : sequence of str, optional
+        The base algorithms from whose W the search may begin, beside PCA; those of `infer` by default.
     """
 
     reflection: ReflectionFunction
     plan: Plan = field(default_factory=Plan)
     source: Source = "itself"
+    starts: tuple[str, ...] | None = None
 
     @property
     def key(self) -> str:
@@ -147,20 +171,25 @@ class PaperMethod:
             [bank.first, bank.last, bank.step],
             asdict(self.plan),
             self.source,
+            *([] if self.starts is None else [self.starts]),
         ]
         return f"paper {_digest(parts)}"
 
     def measure(self, trial: Trial) -> dict[str, Any]:
         """Return the ratios."""
         start = time.perf_counter()
-        found = infer(
-            trial.unlabelled(self.source), self.reflection, method="paper", plan=self.plan
-        )
+        pair, options = trial.unlabelled(self.source), {"n_components": self.plan.n_components}
+        starts: Starts | None = None
+        if self.starts is not None:
+            starts = {name: trial.fitted(name, options)[0] for name in self.starts}
+        found = infer(pair, self.reflection, method="paper", plan=self.plan, starts=starts).search
         seconds = time.perf_counter() - start
-        assert found.search is not None  # the method is the paper's
+        assert found is not None  # the method is the paper's
         return {
-            "ratio": trial.ratios(trial.pair.target.X @ found.search.W).tolist(),
+            "ratio": trial.ratios(trial.pair.target.X @ found.W).tolist(),
             "seconds": seconds,
+            "start": found.start,
+            "predicted": found.explanation.predicted,
         }
 
 
@@ -172,7 +201,7 @@ class L2T:
     ----------
     past : KnownClasses, optional
         Labelled targets of the past, beside the source's own classes.
-    source : {"itself", "noise", "another", "none"}
+    source : {"itself", "noise", "another", "none", "permuted"}
         What takes the place of the source.
     """
 
@@ -181,27 +210,47 @@ class L2T:
 
     @property
     def key(self) -> str:
-        """A digest of what the choice depends on, beside the package itself."""
-        return f"l2t {_digest([self.past and self.past.fingerprint, self.source])}"
+        """A digest of what the choice depends on: the forecast that ships is part of it."""
+        forecast = hashlib.sha256(FORECAST.read_bytes()).hexdigest()
+        return f"l2t {_digest([forecast, self.past and self.past.fingerprint, self.source])}"
 
     def measure(self, trial: Trial) -> dict[str, Any]:
-        """Return ratios, choices, predictions and intervals."""
+        """Return the ratios of the choice and of all candidates, choices, predictions and intervals.
+
+        As `infer` at each number of labels; but what does not depend on that number is done once.
+        """
+        start = time.perf_counter()
         target, pair = trial.pair.target, trial.unlabelled(self.source)
-        ratios: dict[str, Array] = {}  # the W of a candidate does not depend on the label count
-        rows: dict[str, list[Any]] = {
-            name: [] for name in ("ratio", "choice", "predicted", "low", "high", "seconds")
-        }
-        for at, count in enumerate(trial.before.label_counts):
-            start = time.perf_counter()
-            found = infer(pair, n_labels=count, n_classes=len(target.classes), known=self.past)
+        n_classes, forecast = len(target.classes), Forecast.default()
+        algorithms = candidate_algorithms(None, 0)
+        with few_threads((len(pair.source) + len(target)) * target.n_features):
+            known = KnownClasses([pair.source]).without(pair.target)
+            if self.past is not None:
+                known = known.merge(self.past.without(pair.target))
+            rehearsal = rehearse(
+                known,
+                {name: each for name, each in algorithms.items() if name != "identity"},
+                n_classes=n_classes,
+                rows_per_class=max(len(target) // n_classes, 1),
+            )
+            factors, failed = fit_candidates(algorithms, pair, known, 0)
             seconds = time.perf_counter() - start
-            if found.choice not in ratios:
-                ratios[found.choice] = trial.ratios(found.transform(target))
-            low, high = found.interval or (float("nan"), float("nan"))
-            row = (ratios[found.choice][at], found.choice, found.predicted, low, high, seconds)
-            for values, value in zip(rows.values(), row, strict=True):
-                values.append(value)
-        return rows | {"seconds": rows["seconds"][0]}  # the first includes the rehearsal
+            settings = (factors, failed, rehearsal, known, forecast, None)
+            found = [
+                choose(pair.target, *settings, count, n_classes)
+                for count in trial.before.label_counts
+            ]
+            ratios = {name: trial.ratios(target.X @ W).tolist() for name, W in factors.items()}
+        intervals = [each.interval or (float("nan"), float("nan")) for each in found]
+        return {
+            "ratio": [ratios[each.choice][at] for at, each in enumerate(found)],
+            "candidates": ratios,
+            "choice": [each.choice for each in found],
+            "predicted": [each.predicted for each in found],
+            "low": [low for low, _ in intervals],
+            "high": [high for _, high in intervals],
+            "seconds": seconds,
+        }
 
 
 @dataclass(frozen=True)
@@ -222,8 +271,8 @@ class Exhaustive:
     def measure(self, trial: Trial) -> dict[str, Any]:
         """Return the ratios of the pick by labelled rows, and of the pick by test rows."""
         fitted = [trial.fitted(base.name, base.params) for base in self.bases]
-        codes, before = trial.pair.target.codes, trial.before
-        distances = [squared_distances(np.asarray(Z, dtype=np.float64)) for Z, _ in fitted]
+        X, codes, before = trial.pair.target.X, trial.pair.target.codes, trial.before
+        distances = [squared_distances(np.asarray(X @ W, dtype=np.float64)) for W, _ in fitted]
         picked, best = [], []
         for count, plain in zip(before.label_counts, before.mean, strict=True):
             scores: list[tuple[float, float]] = []

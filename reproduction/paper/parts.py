@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -15,19 +16,20 @@ from reproduction.paper.drawing import curves, ratio_curves, small_multiples
 from reproduction.paper.measuring import Measured, p_values
 from reproduction.paper.methods import L2T, Method, PaperMethod
 from reproduction.paper.section import (
+    Claim,
     Figure,
     Section,
     Table,
     label_columns,
     mean,
+    p_of_means,
     paragraph,
     ratio_table,
     standard_error,
 )
-from reproduction.paper.study import ALGORITHMS, Study
+from reproduction.paper.study import ALGORITHMS, THE_PAPERS, WITH_PAST, Study
 
 __all__ = [
-    "OURS",
     "average",
     "components",
     "experiences",
@@ -36,8 +38,6 @@ __all__ = [
     "six_pairs",
 ]
 
-#: L2T as it ships, and the paper's own method.
-OURS = ("L2T", "L2T, the paper's method")
 #: What the paper learns from, in its Table 1.
 SETS: dict[str, tuple[str, ...]] = {
     "ITL": ("itl",),
@@ -56,6 +56,8 @@ COMPONENTS: dict[str, tuple[str, ...]] = {
     "all three": ("mmd", "variance", "discriminant"),
 }
 RANGES = (2, 4, 6, 8, 12)
+#: A difference with a smaller p counts.
+SIGNIFICANT = 0.05
 
 
 def average(study: Study) -> Section:
@@ -63,7 +65,7 @@ def average(study: Study) -> Section:
     found = study.tested
     counts, columns = found.label_counts, label_columns(found)
     bases = {name.upper(): name for name in ALGORITHMS}
-    ours = [name for name in found.rows if name.startswith("L2T")]
+    ours = list(study.ours)
     means = np.array([mean(found[name]) for name in ALGORITHMS])
     theirs = _published_margin(counts)
     margins = {name: mean(found[name]) / means.max(axis=0) for name in ours}
@@ -84,37 +86,63 @@ def average(study: Study) -> Section:
             ("", *columns),
             [
                 (f"{kind} against {name}", *p_values(found[kind], found[key]).tolist())
-                for kind in OURS
+                for kind in ours
                 for name, key in bases.items()
             ],
         ),
     ]
-    kinds = [
-        {
-            "name": name,
-            "above": int((margin > 1).sum()),
-            "reached": [c for c, m, t in zip(counts, margin, theirs, strict=True) if m >= t - 5e-4],
-            "lowest": float((mean(found[name]) + standard_error(found[name])).min()),
-        }
-        for name, margin in margins.items()
-    ]
     text = paragraph(
         "average",
         pairs=len(found.names),
-        counts=len(counts),
-        kinds=kinds,
         past=study.past is not None,
         plan=study.plan,
     )
     shown = bases | {name: name for name in ours}
     section = _ratios("average", "Average improvement ratio", text, found, shown)
-    return Section(
-        section.title,
-        text,
-        [*section.tables, *tables],
-        section.figures,
-        {"settings of base algorithms": study.bases},
+    return replace(
+        section,
+        tables=[*section.tables, *tables],
+        notes={"settings of base algorithms": study.bases},
+        claims=[claim for name in ours for claim in _average_claims(found, name, margins[name])],
     )
+
+
+def _average_claims(found: Measured, name: str, margin: Array) -> list[Claim]:
+    """Return what the paper claims of the average, and what is measured of a method."""
+    counts, theirs = found.label_counts, _published_margin(found.label_counts)
+    reached = [c for c, m, t in zip(counts, margin, theirs, strict=True) if m >= t - 5e-4]
+    worst = max(float(p_values(found[name], found[base]).max()) for base in ALGORITHMS)
+    ratios = mean(found[name])
+    first, last = counts[0], counts[-1]
+    lowest = float((ratios + standard_error(found[name])).min())
+    above = int((margin > 1).sum())
+    return [
+        Claim(
+            "better than every base algorithm at every label count",
+            name,
+            above == len(counts),
+            f"at {above} of {len(counts)}; over the best of them {margin[0]:.3f} at {first} labels and "
+            f"{margin[-1]:.3f} at {last}; largest p {worst:.0e}",
+        ),
+        Claim(
+            f"by the published margin ({theirs[0]:.3f} at {first} labels)",
+            name,
+            len(reached) == len(counts),
+            f"{margin[0]:.3f} at {first} labels; reached at {len(reached)} of {len(counts)} label counts",
+        ),
+        Claim(
+            "never worse than no transfer",
+            name,
+            lowest >= 1,
+            f"mean plus one standard error at least {lowest:.3f}",
+        ),
+        Claim(
+            "most with few labels",
+            name,
+            bool(ratios[0] == ratios.max()),
+            f"{ratios[0]:.3f} at {first} labels, {ratios[-1]:.3f} at {last}",
+        ),
+    ]
 
 
 def six_pairs(study: Study) -> Section:
@@ -122,7 +150,7 @@ def six_pairs(study: Study) -> Section:
     found = study.tested
     n = min(6, len(found.names))
     drawn = np.random.default_rng(study.setting.seed).permutation(len(found.names))[:n]
-    shown = {name.upper(): name for name in ALGORITHMS} | {name: name for name in OURS}
+    shown = {name.upper(): name for name in ALGORITHMS} | {name: name for name in study.ours}
     panels: dict[str, dict[str, Array]] = {}
     rows = []
     for at in np.sort(drawn):
@@ -131,10 +159,16 @@ def six_pairs(study: Study) -> Section:
         accuracies |= {name: found.before[at] * found[key][at] for name, key in shown.items()}
         panels[f"{source}\n→ {target}"] = accuracies
         rows += [(f"{source} -> {target}", name, *y.tolist()) for name, y in accuracies.items()]
-    wins = sum(
-        bool(np.nanmean(panel["L2T"]) >= max(np.nanmean(y) for y in panel.values()) - 1e-12)
-        for panel in panels.values()
-    )
+    wins = {
+        name: sum(
+            bool(
+                np.nanmean(panel[name])
+                > max(np.nanmean(y) for other, y in panel.items() if other not in study.ours)
+            )
+            for panel in panels.values()
+        )
+        for name in study.ours
+    }
     return Section(
         "Six pairs",
         paragraph("six_pairs", pairs=n, wins=wins),
@@ -145,6 +179,15 @@ def six_pairs(study: Study) -> Section:
                 "Accuracy over the number of labelled target rows.",
                 small_multiples(found.label_counts, panels, "accuracy"),
             )
+        ],
+        claims=[
+            Claim(
+                "best on each of six pairs, averaged over label counts",
+                name,
+                won == n,
+                f"above all base algorithms and the original features on {won} of {n}",
+            )
+            for name, won in wins.items()
         ],
     )
 
@@ -167,44 +210,63 @@ def experiences(study: Study) -> Section:
     found = study.varied(methods, "varying experiences")
     part = slice(0, len(found.names))
     rows: list[tuple[object, ...]] = []
+    claims: list[Claim] = []
     for name, members in SETS.items():
         several = np.array([study.tested[base][part] for base in members])
         best = np.nanmean(several, axis=1).argmax(axis=0)
         against = several[best, :, np.arange(len(best))].T
+        if len(members) == 1:
+            claims.append(_alone(found[name], against, name))
         rows += [
             (f"{name} + L2T", *mean(found[name]).tolist()),
             ("p against the best of them", *p_values(found[name], against).tolist()),
             ("published", *_published(name, found.label_counts)),
         ]
+    rows += [(f"{name}, for comparison", *mean(found[name]).tolist()) for name in study.ours]
     title = "Table 1: which algorithms the experiences come from"
     text = paragraph("experiences", train=study.setting.sizes.train, pairs=len(found.names))
-    figures = _ratios("experiences", title, text, found, {name: name for name in SETS}).figures
+    shown = {name: name for name in (*SETS, *study.ours)}
+    figures = _ratios("experiences", title, text, found, shown).figures
     columns = ("", *label_columns(found))
-    return Section(
-        title, text, [Table("experiences", "Mean improvement ratio.", columns, rows)], figures
-    )
+    table = Table("experiences", "Mean improvement ratio.", columns, rows)
+    others = [name for name in SETS if name != "all"]
+    most = "experiences of all eight algorithms teach most"
+    claims.append(_best_of(found, most, "all", others, "sets"))
+    return Section(title, text, [table], figures, claims=claims)
+
+
+def _alone(ours: Array, theirs: Array, name: str) -> Claim:
+    """Return the claim that learning from one algorithm's runs is better than that algorithm."""
+    a, b, p = np.nanmean(ours), np.nanmean(theirs), p_of_means(ours, theirs)
+    figures = f"{a:.3f} and {b:.3f}, p {p:.0e}"
+    text = f"learning from runs of {name} alone is better than {name}"
+    return Claim(text, THE_PAPERS, bool(a > b and p < SIGNIFICANT), figures)
 
 
 def number(study: Study) -> Section:
     """Figure "number of experiences": for the paper's method, and past targets of the same pairs for L2T."""
     total = study.setting.sizes.train
-    sizes = sorted({max(3, round(total * share)) for share in (0.025, 0.05, 0.1, 0.25, 0.5, 1.0)})
+    sizes = sorted({max(3, round(total * share)) for share in (0.025, 0.05, 0.1, 0.25, 1.0)})
     methods: dict[str, Method] = {
         f"paper {n}": PaperMethod(study.first_pairs(n), study.plan) for n in sizes
     }
-    kinds = {"paper": "the paper's method"}
+    still = replace(study.plan, n_iter=0)
+    methods["pca"] = PaperMethod(study.function, still, starts=())  # nothing learned: no step
+    kinds = {"paper": THE_PAPERS}
     if study.past is not None:
         methods |= {f"past {n}": L2T(study.setting.past(n)) for n in sizes}
-        kinds["past"] = "L2T with the past"
+        kinds["past"] = WITH_PAST
     found = study.varied(methods, "varying their number")
     counts = [count for count in (3, 15, 30, 60, 120) if count in found.label_counts]
     at = [found.label_counts.index(count) for count in counts]
     runs = [n * len(ALGORITHMS) for n in sizes]
-    tables, figures, changes = [], [], []
+    tables, figures, changes, claims = [], [], [], []
+    before = {THE_PAPERS: mean(found["pca"])[at], WITH_PAST: mean(found["L2T"])[at]}
     for kind, title in kinds.items():
         means = np.array([mean(found[f"{kind} {n}"])[at] for n in sizes])
         errors = np.array([standard_error(found[f"{kind} {n}"])[at] for n in sizes])
         rows = [(run, *row.tolist()) for run, row in zip(runs, means, strict=True)]
+        rows.insert(0, (0, *before[title].tolist()))
         columns = ("experiences (runs)", *(f"{count} labels" for count in counts))
         tables.append(Table(f"number-{kind}", f"Mean improvement ratio, {title}.", columns, rows))
         series = {f"{count} labels": (means[:, i], errors[:, i]) for i, count in enumerate(counts)}
@@ -215,11 +277,21 @@ def number(study: Study) -> Section:
                 curves(runs, series, title, "experiences learned from", "improvement ratio"),
             )
         )
-        changes.append({"title": title, "first": means[0].mean(), "last": means[-1].mean()})
+        few, many = found[f"{kind} {sizes[0]}"], found[f"{kind} {sizes[-1]}"]
+        first, last, p = np.nanmean(few), np.nanmean(many), p_of_means(many, few)
+        changes.append({"title": title, "first": first, "last": last})
+        claims.append(
+            Claim(
+                "more experiences, higher ratios",
+                title,
+                bool(last > first and p < SIGNIFICANT),
+                f"{first:.3f} with {runs[0]} and {last:.3f} with {runs[-1]}, p {p:.0e}",
+            )
+        )
     text = paragraph(
         "number", pairs=len(found.names), changes=changes, fewest=runs[0], most=runs[-1]
     )
-    return Section("Number of experiences", text, tables, figures)
+    return Section("Number of experiences", text, tables, figures, claims=claims)
 
 
 def components(study: Study) -> Section:
@@ -231,16 +303,39 @@ def components(study: Study) -> Section:
     methods["all three, equal beta"] = PaperMethod(study.equal_beta, study.plan)
     found = study.varied(methods, "varying components")
     learned, equal = found["all three"], found["all three, equal beta"]
-    p = p_values(np.nanmean(learned, axis=1)[:, None], np.nanmean(equal, axis=1)[:, None])[0]
-    text = paragraph(
-        "components",
-        pairs=len(found.names),
-        learned=np.nanmean(learned),
-        equal=np.nanmean(equal),
-        p=p,
-    )
-    title = "Components of the reflection function"
-    return _ratios("components", title, text, found, {name: name for name in methods})
+    p = p_of_means(learned, equal)
+    text = paragraph("components", pairs=len(found.names))
+    title = "Components"
+    section = _ratios("components", title, text, found, {name: name for name in found.rows})
+    candidates = _candidates(study)
+    parts = [name for name in COMPONENTS if name != "all three"]
+    claims = [
+        _best_of(found, "all three terms are better than one or two", "all three", parts, "terms"),
+        Claim(
+            "a learned beta is better than an equal one",
+            THE_PAPERS,
+            bool(np.nanmean(learned) > np.nanmean(equal) and p < SIGNIFICANT),
+            f"{np.nanmean(learned):.3f} and {np.nanmean(equal):.3f}, p {p:.0e}",
+        ),
+    ]
+    return replace(section, tables=[*section.tables, candidates], claims=claims)
+
+
+def _candidates(study: Study) -> Table:
+    """Return what the candidates of L2T would bring if one were always used, and the choice."""
+    found, rows = study.tested, []
+    for kind in [name for name in study.ours if name != THE_PAPERS]:
+        names = [name for name in found.rows[kind][0]["candidates"] if name != "identity"]
+        every = []
+        for name in names:
+            of_it = [{"ratio": row["candidates"].get(name, [])} for row in found.rows[kind]]
+            every.append(replace(found, rows={name: of_it})[name])
+            rows.append((f"{kind}: always {name}", *mean(every[-1]).tolist()))
+        rows.append((f"{kind}: its choice", *mean(found[kind]).tolist()))
+        best = np.nanmax([*every, np.ones_like(every[0])], axis=0)
+        rows.append((f"{kind}: the best by the test rows (unattainable)", *mean(best).tolist()))
+    caption = f"The candidates of L2T, on {len(found.names)} testing pairs."
+    return Table("candidates", caption, ("", *label_columns(found)), rows)
 
 
 def kernels(study: Study) -> Section:
@@ -252,7 +347,19 @@ def kernels(study: Study) -> Section:
         methods[f"2^-{reach} ... 2^{reach} ({len(bank)})"] = PaperMethod(function, study.plan)
     found = study.varied(methods, "varying kernels")
     text = paragraph("kernels", pairs=len(found.names))
-    return _ratios("kernels", "Kernels", text, found, {name: name for name in methods})
+    section = _ratios("kernels", "Kernels", text, found, {name: name for name in found.rows})
+    names = [*methods]
+    claim = _best_of(found, "more kernels are better than fewer", names[-1], names[:-1], "ranges")
+    return replace(section, claims=[claim])
+
+
+def _best_of(found: Measured, text: str, name: str, others: Sequence[str], what: str) -> Claim:
+    """Return the claim that the paper's method is best with `name`, beside the best of the others."""
+    best = max(others, key=lambda other: float(np.nanmean(found[other])))
+    ours, theirs = np.nanmean(found[name]), np.nanmean(found[best])
+    p = p_of_means(found[name], found[best])
+    figures = f"{ours:.4f}, and {theirs:.4f} for {best}, the best of the other {what}; p {p:.1g}"
+    return Claim(text, THE_PAPERS, bool(ours > theirs and p < SIGNIFICANT), figures)
 
 
 def _ratios(

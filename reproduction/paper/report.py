@@ -8,15 +8,17 @@ import io
 import json
 import os
 import platform
+import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from l2t import __version__
 from reproduction.pages import TEMPLATES
-from reproduction.paper.section import Section, Table, paragraph
+from reproduction.paper.section import Claim, Section, Table, paragraph
 from reproduction.paper.setting import Setting
 from tools.reports import render
 
@@ -35,14 +37,20 @@ class Report:
         The parts that were run.
     command : str
         What makes the same report.
-    minutes : float
-        The time that it took, with what was there already.
     """
 
     setting: Setting
     sections: Sequence[Section]
     command: str
-    minutes: float
+
+    @property
+    def claims(self) -> list[tuple[str, list[Claim]]]:
+        """The claims of all sections by method, in the order in which methods are first named."""
+        found: dict[str, list[Claim]] = {}
+        for section in self.sections:
+            for claim in section.claims:
+                found.setdefault(claim.method, []).append(claim)
+        return list(found.items())
 
     @property
     def title(self) -> str:
@@ -72,17 +80,30 @@ def write_report(report: Report, out: Path) -> None:
             pictures[figure.name] = base64.b64encode(image).decode()
         for table in section.tables:
             (out / "tables" / f"{table.name}.csv").write_text(_csv(table))
-    preface = paragraph(
-        "preface",
-        sizes=report.setting.sizes,
-        command=report.command,
-        version=__version__,
-        minutes=report.minutes,
-        cores=os.cpu_count(),
-    )
+    minutes = report.setting.minutes()
+    prefaces = [
+        paragraph("claims", methods=report.claims),
+        paragraph(
+            "preface",
+            sizes=report.setting.sizes,
+            command=report.command,
+            version=__version__,
+            date=datetime.now(UTC).date().isoformat(),
+            commit=_commit(),
+            minutes=sum(minutes.values()),
+            jobs=report.setting.n_jobs,
+            cores=os.cpu_count(),
+        ),
+    ]
+    times = sorted(minutes.items(), key=lambda each: -each[1])
     for ending in ("html", "md"):
         page = render(
-            TEMPLATES / f"paper.{ending}", report=report, preface=preface, pictures=pictures
+            TEMPLATES / f"paper.{ending}",
+            report=report,
+            prefaces=prefaces,
+            claims=_claims(report),
+            times=(["stage", "minutes"], [[stage, f"{spent:.1f}"] for stage, spent in times]),
+            pictures=pictures,
         )
         (out / f"report.{ending}").write_text(page)
     (out / "results.json").write_text(json.dumps(_plain(report), indent=1))
@@ -96,7 +117,8 @@ def _plain(report: Report) -> dict[str, Any]:
         "family": s.family,
         "scale": s.scale,
         "seed": s.seed,
-        "minutes": round(report.minutes, 1),
+        "minutes": {stage: round(spent, 1) for stage, spent in s.minutes().items()},
+        "claims": [asdict(claim) for _, each in report.claims for claim in each],
         "cores": os.cpu_count(),
         "versions": {
             "l2t": __version__,
@@ -116,6 +138,27 @@ def _plain(report: Report) -> dict[str, Any]:
             for section in report.sections
         ],
     }
+
+
+def _claims(report: Report) -> tuple[list[str], list[list[str]]]:
+    """Return a table of the claims: one row each, one column per method."""
+    found: dict[str, dict[str, str]] = {}
+    for method, claims in report.claims:
+        for each in claims:
+            cells = found.setdefault(each.text, {})
+            cells[method] = f"{'yes' if each.holds else 'no'}: {each.figures}"
+    methods = [method for method, _ in report.claims]
+    rows = [[text, *(cells.get(each, "") for each in methods)] for text, cells in found.items()]
+    return ["the paper's claim", *methods], rows
+
+
+def _commit() -> str:
+    """Return the commit of the clone that this runs in; "unknown" outside of one."""
+    asked = ["git", "-C", str(TEMPLATES), "rev-parse", "--short", "HEAD"]
+    try:
+        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
 
 
 def _csv(table: Table) -> str:

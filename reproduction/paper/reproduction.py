@@ -55,14 +55,13 @@ def write_paper(
         f"{setting.family}, scale {scale}: all parts together take about "
         f"{max(estimated_minutes(setting), 1):.0f} minutes, less what is done already."
     )
-    start = time.perf_counter()
     study, sections = Study(setting), []
     for at, name in enumerate(names, start=1):
         console.print(f"{at}/{len(names)} {name}")
         sections.append(PARTS[name](study))
     some = "" if tuple(names) == tuple(PARTS) else f' PARTS="{" ".join(names)}"'
     command = f"make reproduce WHAT=paper{some} SCALE={scale} JOBS={setting.n_jobs}"
-    write_report(Report(setting, sections, command, (time.perf_counter() - start) / 60), out)
+    write_report(Report(setting, sections, command), out)
     print(f"Report: {out / 'report.html'}")
 
 

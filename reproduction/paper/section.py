@@ -10,15 +10,17 @@ import numpy as np
 
 from l2t.typing import Array
 from reproduction.pages import TEMPLATES
-from reproduction.paper.measuring import Measured
+from reproduction.paper.measuring import Measured, p_values
 from tools.reports import render_block
 
 __all__ = [
+    "Claim",
     "Figure",
     "Section",
     "Table",
     "label_columns",
     "mean",
+    "p_of_means",
     "paragraph",
     "ratio_table",
     "standard_error",
@@ -72,6 +74,16 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """A claim of the paper, whether it holds with a method here, and the figures that say so."""
+
+    text: str
+    method: str
+    holds: bool
+    figures: str
+
+
+@dataclass(frozen=True)
 class Section:
     """One part of the report."""
 
@@ -80,6 +92,7 @@ class Section:
     tables: Sequence[Table] = ()
     figures: Sequence[Figure] = ()
     notes: Mapping[str, Any] = field(default_factory=dict)
+    claims: Sequence[Claim] = ()
 
     @property
     def anchor(self) -> str:
@@ -103,6 +116,12 @@ def standard_error(ratios: Array) -> Array:
     if known.min() < 2:
         return np.zeros(ratios.shape[1])
     return np.asarray(np.nanstd(ratios, axis=0, ddof=1) / np.sqrt(known))
+
+
+def p_of_means(ours: Array, theirs: Array) -> float:
+    """Return the paired t-test of two methods' ratios (pairs, counts), averaged over label counts."""
+    averages = (np.nanmean(ratios, axis=1)[:, None] for ratios in (ours, theirs))
+    return float(p_values(*averages)[0])
 
 
 def label_columns(found: Measured) -> tuple[str, ...]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from l2t.algorithms import PAPER
-from l2t.domains import KnownClasses
+from l2t.domains import Domain, KnownClasses
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore, collect, open_store
 from reproduction.families import Pairs, draw_pairs
@@ -38,9 +42,16 @@ class Scale:
 
 SCALES = {
     "smoke": Scale(6, 2, 6, 2, 2),
-    "quick": Scale(200, 60, 100, 50, 60),
+    "small": Scale(40, 10, 24, 24, 10),
+    "quick": Scale(200, 60, 100, 30, 60),
     "paper": Scale(1000, 500, 500, 50, 200),
 }
+#: Where the times of the stages are kept, in the work directory.
+TIMES = "minutes.jsonl"
+#: Labels per class: with three classes, the label counts of the paper.
+SHOTS = (1, 5, 10, 15, 20, 25, 30, 35, 40)
+#: Experiences with more labels per class do not shape the function (`max_labels` of `learn`).
+MOST_SHOTS = 10
 
 
 @dataclass(frozen=True)
@@ -50,7 +61,7 @@ class Setting:
     Attributes
     ----------
     family : str
-        "photo-sketch", "digits", or "own" for source.npz and target.npz of the user.
+        One of `FAMILIES`.
     data : path or None
         The directory with the data sets.
     scale : str
@@ -63,6 +74,8 @@ class Setting:
         The seed of all pairs.
     progress : bool
         Whether progress bars are shown.
+    n_classes, max_per_class : int
+        Classes of each domain, and rows of each class at most.
     """
 
     family: str
@@ -73,6 +86,8 @@ class Setting:
     cluster: Any = None
     seed: int = 0
     progress: bool = True
+    n_classes: int = 3
+    max_per_class: int = 80
 
     @classmethod
     def of(cls, data: Path | None, scale: str, work: Path, **options: Any) -> Setting:
@@ -97,6 +112,50 @@ class Setting:
         """How many pairs."""
         return SCALES[self.scale]
 
+    @property
+    def label_counts(self) -> tuple[int, ...]:
+        """How many target rows are labelled."""
+        return tuple(self.n_classes * shots for shots in SHOTS)
+
+    @property
+    def max_labels(self) -> int:
+        """Experiences with more labels do not shape a function."""
+        return self.n_classes * MOST_SHOTS
+
+    def elsewhere(self, family: str, scale: str, n_classes: int, max_per_class: int) -> Setting:
+        """Return the same with another family and number of classes, kept in a folder of its own."""
+        work = self.work / f"{family}-{n_classes}-{scale}"
+        return replace(
+            self,
+            family=family,
+            scale=scale,
+            work=work,
+            n_classes=n_classes,
+            max_per_class=max_per_class,
+        )
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Keep how long a stage takes, with what earlier runs spent on it."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            row = {"stage": stage, "seconds": time.perf_counter() - start, "jobs": self.n_jobs}
+            self.work.mkdir(parents=True, exist_ok=True)
+            with (self.work / TIMES).open("a") as file:
+                file.write(json.dumps(row) + "\n")
+
+    def minutes(self) -> dict[str, float]:
+        """Return the minutes of processes that each stage took, in all runs so far."""
+        found: dict[str, float] = {}
+        path = self.work / TIMES
+        for line in path.read_text().splitlines() if path.exists() else ():
+            row = json.loads(line)
+            spent = row["seconds"] / 60 * max(1, row["jobs"])
+            found[row["stage"]] = found.get(row["stage"], 0.0) + spent
+        return found
+
     def pairs(
         self,
         part: str,
@@ -106,25 +165,37 @@ class Setting:
     ) -> Pairs:
         """Return the pairs of a part ("train", "validation" or "test"); see `draw_pairs`."""
         wanted = getattr(self.sizes, part) if n_pairs is None else n_pairs
-        return draw_pairs(self.family, part, wanted, self.data, self.seed, disjoint=disjoint)
+        return draw_pairs(
+            self.family,
+            part,
+            wanted,
+            self.data,
+            self.seed,
+            disjoint=disjoint,
+            n_classes=self.n_classes,
+            max_per_class=self.max_per_class,
+        )
 
     def collected(self, n_pairs: int | None = None, *, disjoint: bool = True) -> ExperienceStore:
         """Return a store with all eight algorithms on training pairs; what it has is not done again."""
         name = self.family + ("" if disjoint else "-any-class")
         self.work.mkdir(parents=True, exist_ok=True)
         store = open_store(self.work / f"{name}.db")
-        collect(
-            self.pairs("train", n_pairs, disjoint=disjoint),
-            store,
-            algorithms=PAPER,
-            n_jobs=self.n_jobs,
-            cluster=self.cluster,
-            progress=self.progress,
-        )
+        with self.timed("experiences: the eight on training pairs"):
+            collect(
+                self.pairs("train", n_pairs, disjoint=disjoint),
+                store,
+                algorithms=PAPER,
+                label_counts=self.label_counts,
+                n_jobs=self.n_jobs,
+                cluster=self.cluster,
+                progress=self.progress,
+            )
         return store
 
     def past(self, n_pairs: int | None = None) -> KnownClasses | None:
         """Return the classes of the targets of training pairs, where testing pairs have other classes."""
         if self.family == "digits":
             return None  # its ten classes, and so its rows, are in every part
-        return KnownClasses(pair.target for pair in self.pairs("train", n_pairs))
+        known = KnownClasses(pair.target for pair in self.pairs("train", n_pairs))
+        return KnownClasses([Domain(known.X, known.codes, name="past")])  # each row once

@@ -23,7 +23,7 @@ from reproduction.paper.measuring import Measured, measure
 from reproduction.paper.methods import L2T, Base, Exhaustive, Method, PaperMethod
 from reproduction.paper.setting import Setting
 
-__all__ = ["ALGORITHMS", "SETTINGS", "Study"]
+__all__ = ["ALGORITHMS", "SETTINGS", "THE_PAPERS", "WITH_PAST", "Study"]
 
 #: The base algorithms in the paper's order.
 ALGORITHMS = ("tca", "itl", "cmf", "lsdt", "gfk", "stl", "dip", "sie")
@@ -42,6 +42,8 @@ SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
 NEIGHBORS = (5, 10, 20, 40)
 #: What the plan of the paper's method is chosen from.
 PLANS = (Plan(n_iter=3), Plan(), Plan(n_components=40, n_iter=3), Plan("sphere"))
+#: The names of the paper's own method, and of L2T with the classes of the training pairs' targets.
+THE_PAPERS, WITH_PAST = "the paper's method", "L2T with past targets"
 #: With a smoke's few pairs there is little to choose from.
 SMOKE_OPTIONS: dict[str, Any] = {"gamma": 1e-3, "huber": 0.05, "n_starts": 2}
 
@@ -53,10 +55,12 @@ class Study:
     ----------
     setting : Setting
         The data, the scale and where things are kept.
+    tuned : bool, default=True
+        Whether base algorithms and the plan are chosen on validation pairs, or as they ship.
     """
 
-    def __init__(self, setting: Setting) -> None:
-        self.setting = setting
+    def __init__(self, setting: Setting, *, tuned: bool = True) -> None:
+        self.setting, self._tuned = setting, tuned and setting.scale != "smoke"
 
     @property
     def smoke(self) -> bool:
@@ -76,9 +80,10 @@ class Study:
     @cached_property
     def function(self) -> ReflectionFunction:
         """The function learned from all training experiences."""
-        neighbors: Sequence[int] = NEIGHBORS[:1] if self.smoke else NEIGHBORS
+        neighbors: Sequence[int] = NEIGHBORS if self._tuned else NEIGHBORS[:1]
+        store = self.store
         return self.kept(
-            "learned", lambda: self.learn(self._done(), n_neighbors=neighbors, store=self.store)
+            "learned", lambda: self.learn(self._done(), n_neighbors=neighbors, store=store)
         )
 
     @cached_property
@@ -101,8 +106,8 @@ class Study:
     @cached_property
     def plan(self) -> Plan:
         """How the paper's method searches W: the best plan on the validation pairs."""
-        if self.smoke:
-            return PLANS[0]
+        if not self._tuned:
+            return Plan()
         methods = {str(i): PaperMethod(self.function, plan) for i, plan in enumerate(PLANS)}
         found = measure(methods, self.setting.pairs("validation"), self.setting, "choosing a plan")
         return PLANS[int(np.argmax([np.nanmean(np.log(found[name])) for name in methods]))]
@@ -110,23 +115,30 @@ class Study:
     @cached_property
     def bases(self) -> dict[str, dict[int, dict[str, Any]]]:
         """The parameters of each base algorithm at each label count, best on the validation pairs."""
-        wanted = {
-            name: several[:1] if self.smoke else several for name, several in SETTINGS.items()
-        }
+        if not self._tuned:
+            return {name: {count: {} for count in self.setting.label_counts} for name in ALGORITHMS}
         methods = {
             f"{name} {i}": Base(name, params)
-            for name, several in wanted.items()
+            for name, several in SETTINGS.items()
             for i, params in enumerate(several)
         }
         found = measure(methods, self.setting.pairs("validation"), self.setting, "tuning bases")
         chosen: dict[str, dict[int, dict[str, Any]]] = {}
-        for name, several in wanted.items():
+        for name, several in SETTINGS.items():
             means = [np.nanmean(np.log(found[f"{name} {i}"]), axis=0) for i in range(len(several))]
             best = np.argmax(means, axis=0)
             chosen[name] = {
                 count: several[i] for count, i in zip(found.label_counts, best, strict=True)
             }
         return chosen
+
+    @cached_property
+    def ours(self) -> dict[str, Method]:
+        """The paper's own method and L2T as it ships, by the names that tables show."""
+        found: dict[str, Method] = {THE_PAPERS: PaperMethod(self.function, self.plan), "L2T": L2T()}
+        if self.past is not None:
+            found[WITH_PAST] = L2T(self.past)
+        return found
 
     @cached_property
     def tested(self) -> Measured:
@@ -139,10 +151,7 @@ class Study:
         methods["exhaustive"] = Exhaustive(
             tuple(Base(name, by_count[min(by_count)]) for name, by_count in self.bases.items())
         )
-        methods["L2T"] = L2T()
-        if self.past is not None:
-            methods["L2T with the past"] = L2T(self.past)
-        methods["L2T, the paper's method"] = PaperMethod(self.function, self.plan)
+        methods |= self.ours
         found = measure(methods, self.setting.pairs("test"), self.setting, "testing")
         rows = dict(found.rows)
         for name, by_count in self.bases.items():
@@ -160,13 +169,14 @@ class Study:
         return replace(found, rows=rows)
 
     def varied(self, methods: Mapping[str, Method], title: str) -> Measured:
-        """Measure methods on the first testing pairs, those on which functions are varied."""
+        """Measure methods, and ours, on the first testing pairs: those on which something is varied."""
         pairs = self.setting.pairs("test", self.setting.sizes.varied)
-        return measure(methods, pairs, self.setting, title)
+        return measure({**methods, **self.ours}, pairs, self.setting, title)
 
     def learn(self, experiences: Iterable[Experience], **options: Any) -> ReflectionFunction:
         """Learn a function."""
-        return learn(experiences, **(SMOKE_OPTIONS if self.smoke else {}), **options)
+        given = {"max_labels": self.setting.max_labels} | (SMOKE_OPTIONS if self.smoke else {})
+        return learn(experiences, **given | options)
 
     def variant(
         self,
@@ -197,6 +207,21 @@ class Study:
         )
 
     @cached_property
+    def permuted(self) -> ReflectionFunction:
+        """A function learned from the ratios of other runs: there is nothing to learn."""
+
+        def shuffled() -> Iterable[Experience]:
+            runs = [run for pair in self.runs for run in pair.values()]
+            order = np.random.default_rng(self.setting.seed).permutation(len(runs))
+            for run, other in zip(runs, order, strict=True):
+                ratios = {each.n_labels: each.improvement_ratio for each in runs[other]}
+                for each in run:
+                    if each.n_labels in ratios:
+                        yield replace(each, improvement_ratio=ratios[each.n_labels])
+
+        return self.variant("permuted", shuffled)
+
+    @cached_property
     def equal_beta(self) -> ReflectionFunction:
         """A function whose kernels all weigh the same; what is left to learn is linear."""
         rows, levels = [], []
@@ -224,7 +249,8 @@ class Study:
         path = self.setting.work / "functions" / f"{name}.json"
         if path.exists():
             return load_reflection(path)
-        function = make()
+        with self.setting.timed("reflection functions: learning"):
+            function = make()
         path.parent.mkdir(parents=True, exist_ok=True)
         function.save(path)
         return function

@@ -7,7 +7,6 @@ import numpy as np
 from l2t.inference import infer
 from l2t.plots import plot_transfer
 from reproduction.paper.drawing import bars, curves
-from reproduction.paper.parts import OURS
 from reproduction.paper.section import (
     Figure,
     Section,
@@ -65,8 +64,8 @@ def _corrected(study: Study) -> tuple[Table, Figure]:
     found = study.tested
     factors = study.function.label_curve.factor(np.array(found.label_counts, dtype=float))
     series, rows = {}, []
-    for name in (*ALGORITHMS, *OURS):
-        shown = name if name in OURS else name.upper()
+    for name in (*ALGORITHMS, *study.ours):
+        shown = name if name in study.ours else name.upper()
         ratios = mean(found[name])
         series[shown] = (ratios * factors, standard_error(found[name]))
         rows.append((shown, *ratios.tolist(), *(ratios * factors).tolist()))

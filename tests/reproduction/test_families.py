@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 
 from l2t import Domain, DomainPair, PairSampler
 from l2t.exceptions import InvalidInputError
-from reproduction import families
 from reproduction.families import FAMILIES, PARTS, Pairs, draw_pairs, split_classes
 
 pytestmark = pytest.mark.slow
@@ -28,10 +26,8 @@ def names(domain):
 
 @pytest.fixture(scope="module")
 def drawn(data_directory):
-    """Four photo-sketch pairs of each part; each file is read once."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(families, "read_domain", cache(families.read_domain))
-        return {part: draw_pairs("photo-sketch", part, 4, data_directory) for part in PARTS}
+    """Four photo-sketch pairs of each part."""
+    return {part: draw_pairs("photo-sketch", part, 4, data_directory) for part in PARTS}
 
 
 def test_parts_of_photo_sketch_share_no_class(drawn):

@@ -172,13 +172,13 @@ def infer(
             say("fitting")
             factors, failed = fit_candidates(algorithms, task, classes, random_state)
         say("choosing")
-        found = _choose(
+        found = choose(
             target, factors, failed, rehearsal, classes, forecast, n_components, n_labels, n_classes
         )
         return replace(found, reason=found.reason + who, feature_names=target.feature_names)
 
 
-def _choose(
+def choose(
     target: Domain,
     factors: dict[str, AnyArray],
     failed: dict[str, str],
