@@ -31,10 +31,10 @@ FLAGS = (
 
 
 @contextmanager
-def serve_dashboard(url: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def serve_dashboard(url: str, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Serve the dashboard of a store; give the process and the address, and see that it ends well."""
     command = [sys.executable, "-m", "l2t", "dashboard", "--store", url, "--port", "0", "--no-open"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None  # it is a pipe
         line = process.stderr.readline()
         found = re.search(r"http://\S+/", line)

@@ -28,7 +28,8 @@ def test_what_is_wrong_is_one_sentence(store_path, tmp_path):
         store = ("--store", str(store_path))
         for arguments, expected in (
             ((*store, "--port", port), f"port {port} of 127.0.0.1 is in use by another program"),
-            ((*store, "--host", "0.0.0.0"), "needs a token"),
+            ((*store, "--host", "0.0.0.0", "--token", "short"), "at least 16 characters, got 5"),
+            ((*store, "--root-path", "l2t"), "such as /l2t, without a slash at its end, got 'l2t'"),
             (("--store", str(tmp_path / "none.db")), "there is no store"),
         ):
             said = sentence(*arguments)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from l2t.exceptions import InvalidInputError
@@ -16,7 +18,9 @@ TOKEN = "correct-horse-battery"
 def test_a_host_that_is_not_ours_is_refused(client, host):
     answer = client.get("/api/totals", headers={"host": host})
     assert answer.status_code == 421
-    assert "Host header" in answer.json()["error"]
+    assert "does not name this server" in answer.json()["error"]
+    forwarded = {"x-forwarded-host": f"localhost, {host}"}
+    assert client.get("/api/totals", headers=forwarded).status_code == 421
     assert client.get("/", headers={"host": host}).status_code == 421
 
 
@@ -25,11 +29,16 @@ def test_names_of_this_machine_are_ours(client, host):
     assert client.get("/api/totals", headers={"host": host}).status_code == 200
 
 
-def test_another_host_needs_a_token():
-    with pytest.raises(InvalidInputError, match=r"host '0\.0\.0\.0' can be reached .* --token \S+"):
-        Settings(host="0.0.0.0")
+def test_where_others_can_reach_it_there_is_a_token():
+    for settings in ({"host": "0.0.0.0"}, {"host": "10.0.0.1"}, {"hosts": ("team.example",)}):
+        assert len(Settings(**settings).token) >= 24
+        assert Settings(**settings).token != Settings(**settings).token
+    assert Settings().token is None
     with pytest.raises(InvalidInputError, match="at least 16 characters, got 5"):
         Settings(host="0.0.0.0", token="short")
+    for path in ("l2t", "/l2t/", "/", "//evil.example", "/a b"):
+        with pytest.raises(InvalidInputError, match="root_path must be a path such as /l2t"):
+            Settings(root_path=path)
     assert not Settings(host="0.0.0.0", token=TOKEN).is_local
     for host in ("127.0.0.1", "127.8.8.8", "::1", "localhost"):
         assert Settings(host=host).is_local
@@ -57,6 +66,24 @@ def test_a_token_opens_everything_and_nothing_is_open_without(visiting, store):
         for flag in ("HttpOnly", "SameSite=strict"):
             assert flag in entered.headers["set-cookie"]
         assert client.get("/api/totals").status_code == 200, "the cookie is known now"
+
+
+def test_under_a_path_and_with_tls_the_cookie_is_secure_and_links_keep_the_path(visiting, store):
+    with visiting(store, token=TOKEN, root_path="/l2t", hosts=("team.example",)) as client:
+        for path in ("https://team.example/", "https://team.example/l2t/"):
+            entered = client.get(path, params={"token": TOKEN}, follow_redirects=False)
+            assert entered.headers["location"] == "/l2t/"
+            for flag in ("Secure", "Path=/l2t/"):
+                assert flag in entered.headers["set-cookie"]
+        client.headers["authorization"] = f"Bearer {TOKEN}"
+        for path in ("/experiences", "/l2t/experiences", "/nothing"):
+            links = re.findall(r'(?:href|src)="(/[^"]*)', client.get(path).text)
+            assert links
+            assert all(link.startswith("/l2t/") for link in links)
+        for path in ("/static/base.js", "/l2t/static/base.js", "/api/totals", "/l2t/api/totals"):
+            assert client.get(path).status_code == 200, path
+        assert client.get("/l2t", follow_redirects=False).headers["location"].endswith("/l2t/")
+        assert client.get("/l2t/api/nothing").json() == {"error": "there is no such page"}
 
 
 def test_a_token_never_leads_to_another_server(visiting, store):

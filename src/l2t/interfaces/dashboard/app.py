@@ -91,4 +91,4 @@ def _address(settings: Settings, port: int) -> str:
     host = socket.gethostname() if settings.host in ("0.0.0.0", "::") else settings.host
     host = f"[{host}]" if ":" in host else host
     token = "" if settings.token is None else f"?token={settings.token}"
-    return f"http://{host}:{port}/{token}"
+    return f"http://{host}:{port}{settings.root_path}/{token}"

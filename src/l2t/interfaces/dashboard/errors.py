@@ -37,20 +37,23 @@ class Refused(L2TError):
         self.status = status
 
 
-def render(template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """Return a page."""
+def render(template: str, status: int = 200, *, root: str, **values: Any) -> HTMLResponse:
+    """Return a page, with links to "/..." put under the path that a proxy serves the dashboard under."""
     page = _TEMPLATES.get_template(template).render(version=__version__, status=status, **values)
-    return HTMLResponse(page, status)
+    return HTMLResponse(
+        page.replace('="/', f'="{root}/'), status
+    )  # values have their quotes escaped
 
 
 def refusal(scope: Scope, status: int, sentence: str) -> Response:
     """Return an error as JSON or as a page."""
     sentence = " ".join(sentence.split())
-    if scope["path"].startswith(("/api/", "/static/")):
+    root = scope.get("app_root_path", scope.get("root_path", ""))
+    if scope["path"].removeprefix(root).startswith(("/api/", "/static/")):
         headers = {"www-authenticate": "Bearer"} if status == 401 else None
         return JSONResponse({"error": sentence}, status, headers)
     title = HTTPStatus(status).phrase
-    return render("error.html", status, title=title, sentence=sentence)
+    return render("error.html", status, root=root, title=title, sentence=sentence)
 
 
 def add_handlers(app: FastAPI) -> None:

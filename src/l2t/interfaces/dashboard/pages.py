@@ -53,4 +53,5 @@ def experience(here: Here, key: Annotated[str, Path(pattern="^[0-9a-f]{64}$")]) 
 def _page(here: Context, name: str, **values: Any) -> HTMLResponse:
     store = Address.of(here.store.url).shown.rsplit("/", 1)[-1] or here.store.url
     values = {"page": name, "section": name, "store": store} | values
-    return render(f"{name}.html", read_only=here.settings.read_only, **values)
+    values |= {"read_only": here.settings.read_only, "root": here.settings.root_path}
+    return render(f"{name}.html", **values)

@@ -1,6 +1,6 @@
 """Checks of a request before any route is reached.
 
-- The Host header must name this server, which stops DNS rebinding.
+- The Host header, and a proxy's X-Forwarded-Host, must name this server, which stops DNS rebinding.
 - A token, where there is one, is needed: once as ``?token=``, which leaves a cookie, or in a header.
 - Requests that change something must come from a page of this server, or from no page at all.
 - A read-only server accepts nothing but reading requests.
@@ -47,7 +47,7 @@ class Guard:
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
         self._settings = settings
-        names = {settings.host, *_LOCAL}
+        names = {settings.host, *settings.hosts, *_LOCAL}
         if not settings.is_local:
             names |= {socket.gethostname(), socket.getfqdn()}
         self._names = {name.lower() for name in names}
@@ -58,25 +58,33 @@ class Guard:
             await self._app(scope, receive, send)
             return
 
+        root, path = self._settings.root_path, scope["path"]
+        if f"{path}/".startswith(f"{root}/"):  # or else the proxy has cut it off
+            path = path.removeprefix(root)
+        scope.update(path=root + path, root_path=root)
+
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update(_HEADERS)
-                if not scope["path"].startswith("/static/"):
+                if not path.startswith("/static/"):
                     headers["cache-control"] = "no-store"
             await send(message)
 
-        await (self._refused(Request(scope)) or self._app)(scope, receive, guarded)
+        await (self._refused(Request(scope), path) or self._app)(scope, receive, guarded)
 
-    def _refused(self, request: Request) -> Response | None:
-        scope, host = request.scope, request.headers.get("host", "")
-        if not self._is_ours(host):
-            reason = f"the Host header {host!r:.80} does not name this server"
-            return refusal(scope, 421, f"{reason}; open it at the address that it printed")
+    def _refused(self, request: Request, path: str) -> Response | None:
+        scope, forwarded = request.scope, request.headers.get("x-forwarded-host")
+        hosts = [request.headers.get("host", ""), *(forwarded.split(",") if forwarded else ())]
+        for host in hosts:
+            if not self._is_ours(host.strip()):
+                reason = f"the host {host!r:.80} does not name this server"
+                how = "open it at the address that it printed, or start it with --allow-host"
+                return refusal(scope, 421, f"{reason}; {how}")
         if self._settings.token is not None:
             query = dict(request.query_params)
             if self._is_token(query.pop("token", "")):
-                return self._welcome(scope, query)
+                return self._welcome(scope, path, query)
             kind, _, bearer = request.headers.get("authorization", "").partition(" ")
             given = bearer if kind.lower() == "bearer" else request.cookies.get(COOKIE, "")
             if not self._is_token(given.strip()):
@@ -85,7 +93,7 @@ class Guard:
             if self._settings.read_only:
                 reason = "this dashboard is read-only; start it without --read-only to compute"
                 return refusal(scope, 403, reason)
-            if not _same_site(request, host):
+            if not _same_site(request, hosts):
                 return refusal(scope, 403, "requests from pages of other sites are refused")
         return None
 
@@ -104,19 +112,27 @@ class Guard:
         token = self._settings.token or ""
         return hmac.compare_digest(given.encode("utf-8", "replace"), token.encode())
 
-    def _welcome(self, scope: Scope, query: dict[str, str]) -> Response:
+    def _welcome(self, scope: Scope, path: str, query: dict[str, str]) -> Response:
         """Set the token as a cookie, and redirect to the same page without it in the address."""
-        if scope["path"].startswith("/api/"):
+        if path.startswith("/api/"):
             return refusal(scope, 400, "give the token to /api/ as Authorization: Bearer TOKEN")
-        path = "/" + scope["path"].lstrip("/\\")  # never another server
+        root = self._settings.root_path
+        path = f"{root}/" + path.lstrip("/\\")  # never another server
         answer = RedirectResponse(f"{path}?{urlencode(query)}" if query else path, 303)
-        answer.set_cookie(COOKIE, self._settings.token or "", httponly=True, samesite="strict")
+        answer.set_cookie(
+            COOKIE,
+            self._settings.token or "",
+            path=f"{root}/",
+            secure=scope["scheme"] == "https",
+            httponly=True,
+            samesite="strict",
+        )
         return answer
 
 
-def _same_site(request: Request, host: str) -> bool:
+def _same_site(request: Request, hosts: list[str]) -> bool:
     site = request.headers.get("sec-fetch-site")
     if site is not None:
         return site in ("same-origin", "none")
     origin = request.headers.get("origin")
-    return origin is None or origin.partition("://")[2] == host
+    return origin is None or origin.partition("://")[2] in hosts

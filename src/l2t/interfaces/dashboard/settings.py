@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,28 +35,33 @@ class Settings:
 
     host: str = "127.0.0.1"
     port: int = 8765  # 0 for any that is free
-    token: str | None = None  # needed for every host that is not this machine's own
+    token: str | None = None  # made up where other machines can reach it
+    hosts: tuple[
+        str, ...
+    ] = ()  # other names that it is reached by, such as that of a reverse proxy
+    root_path: str = ""  # the path that a reverse proxy serves it under, such as /l2t
     read_only: bool = False  # whether everything that computes or takes files is refused
     max_upload: int = 64 * 2**20  # bytes of a file
     reflections: tuple[Path, ...] = ()  # files of functions to show beside those that ship
     limits: Limits = Limits()
 
     def __post_init__(self) -> None:
-        if self.token is None and not self.is_local:
-            raise InvalidInputError(
-                f"host {self.host!r} can be reached from other machines and needs a token that visitors "
-                f"must know, such as --token {secrets.token_urlsafe(18)}"
-            )
+        if self.token is None and (self.hosts or not self.is_local):
+            object.__setattr__(self, "token", secrets.token_urlsafe(18))
         if self.token is not None and len(self.token) < LEAST_TOKEN:
             raise InvalidInputError(
                 f"token must have at least {LEAST_TOKEN} characters, got {len(self.token)}"
+            )
+        if not re.fullmatch(r"(/[\w.~-]+)*", self.root_path, re.ASCII):
+            raise InvalidInputError(
+                f"root_path must be a path such as /l2t, without a slash at its end, got {self.root_path!r}"
             )
         if self.max_upload < 1:
             raise InvalidInputError(f"max_upload must be at least 1 byte, got {self.max_upload}")
 
     @property
     def is_local(self) -> bool:
-        """Whether only this machine can reach it."""
+        """Whether it listens on this machine alone."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:

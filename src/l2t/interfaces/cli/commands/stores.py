@@ -26,12 +26,16 @@ Order = Literal["created_at", "algorithm", "duration", "improvement_ratio", "n_l
 def dashboard(
     url: options.Store = "experiences.db",
     host: Annotated[
-        str, typer.Option(help="Where to listen; another than this machine needs a token.")
+        str, typer.Option(help="Where to listen; another than this machine makes a token.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any that is free.")] = 8765,
     token: Annotated[
         str | None, typer.Option(envvar="L2T_DASHBOARD_TOKEN", help="What visitors must know.")
     ] = None,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="A name of a proxy before it; may be given again.")
+    ] = None,
+    root_path: Annotated[str, typer.Option(help="The path that a proxy serves it under.")] = "",
     read_only: Annotated[bool, flag("Only look: no uploads, no computing.", "--read-only")] = False,
     reflection: Annotated[
         list[Path] | None, file("A function to show; may be given again.")
@@ -56,6 +60,8 @@ def dashboard(
         host=host,
         port=port,
         token=token,
+        hosts=tuple(allow_host or ()),
+        root_path=root_path,
         read_only=read_only,
         max_upload=max_upload * 2**20,
         reflections=tuple(reflection or ()),

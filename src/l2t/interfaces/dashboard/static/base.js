@@ -1,9 +1,13 @@
 // What all pages share: fetching, elements, numbers, tables.
 
+// The path that a proxy serves the dashboard under, put before the paths of pages and routes.
+const ROOT = new URL("..", import.meta.url).pathname.slice(0, -1);
+export const rooted = (path) => (path.startsWith("/") ? ROOT + path : path);
+
 export async function api(path, options = {}) {
   let answer;
   try {
-    answer = await fetch(path, options);
+    answer = await fetch(rooted(path), options);
   } catch {
     throw new Error("the server does not answer; is it still running?");
   }
@@ -31,7 +35,8 @@ export function el(name, given = {}, ...children) {
   for (const [key, value] of Object.entries(given)) {
     if (typeof value === "function") made.addEventListener(key, value);
     else if (value === true) made.setAttribute(key, "");
-    else if (value !== false && value !== null && value !== undefined) made.setAttribute(key, value);
+    else if (value !== false && value !== null && value !== undefined)
+      made.setAttribute(key, key === "href" ? rooted(value) : value);
   }
   made.append(...children.flat().filter((child) => child !== null && child !== undefined));
   return made;

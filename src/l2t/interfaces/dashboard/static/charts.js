@@ -1,6 +1,6 @@
 // Charts as SVG: lines with bands and error bars, scatters, bars, parts of a whole.
 
-import { fixed } from "./base.js";
+import { fixed, rooted } from "./base.js";
 import { color, svg, text } from "./figure.js";
 import { clip, extent, frame, linear, shown, ticks } from "./scales.js";
 
@@ -140,7 +140,7 @@ export function scatter({ groups, xTitle, yTitle, height = 340 }, width) {
         "fill-opacity": 0.65,
         "data-tip": p.tip,
       });
-      made.append(p.href ? svg("a", { href: p.href, tabindex: -1 }, dot) : dot);
+      made.append(p.href ? svg("a", { href: rooted(p.href), tabindex: -1 }, dot) : dot);
     }
   }
   return made;
