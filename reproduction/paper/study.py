@@ -16,7 +16,7 @@ from scipy.optimize import nnls
 
 from l2t.domains import KnownClasses
 from l2t.experiences import Experience, ExperienceStore
-from l2t.reflection import ReflectionFunction, learn, load_reflection, restated
+from l2t.reflection import ReflectionFunction, learn, load_reflection, recompute_statistics
 from l2t.reflection.plan import Plan
 from l2t.statistics import KernelBank
 from reproduction.paper.measuring import Measured, measure
@@ -90,7 +90,7 @@ class Study:
     def experiences(self) -> list[Experience]:
         """The training experiences, with the statistics of the neighbours that were chosen."""
         r = self.function.n_neighbors
-        return list(restated(self._done(), self.store, n_neighbors=r))
+        return list(recompute_statistics(self._done(), self.store, n_neighbors=r))
 
     @cached_property
     def runs(self) -> list[dict[str, list[Experience]]]:
@@ -203,7 +203,8 @@ class Study:
         if bank.first >= mine.first and bank.last <= mine.last:
             return self.variant(name, kernels=bank)
         return self.variant(
-            name, lambda: restated(self._done(), self.store, kernels=bank, n_neighbors=r)
+            name,
+            lambda: recompute_statistics(self._done(), self.store, kernels=bank, n_neighbors=r),
         )
 
     @cached_property

@@ -15,7 +15,7 @@ from l2t import (
     normalize,
     open_store,
 )
-from l2t.agent import refining
+from l2t.agent import knowledge
 from l2t.domains import digits, mnist
 from l2t.reflection import ReflectionFunction
 from l2t.reflection.forecast import room_of
@@ -58,7 +58,7 @@ def quick(monkeypatch):
         settings = {"gamma": 1e-3, "huber": 0.1, "n_starts": 1, "n_folds": 2}
         return learn(experiences, **options | settings)
 
-    monkeypatch.setattr(refining, "learn", quickly)
+    monkeypatch.setattr(knowledge, "learn", quickly)
 
 
 @pytest.fixture(scope="session")

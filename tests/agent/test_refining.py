@@ -10,7 +10,7 @@ import pytest
 from msgspec import structs
 
 from l2t import Agent, open_store
-from l2t.agent.refining import prediction_error
+from l2t.agent.knowledge import prediction_error
 from l2t.exceptions import InvalidInputError, StoreCorruptError
 from l2t.reflection.files import from_json
 from l2t.reflection.forecast import Forecast

@@ -56,7 +56,7 @@ def test_what_is_typed_wins_and_nothing_is_replaced(l2t):
 @pytest.mark.slow
 def test_learning_is_repeated_from_its_file(l2t):
     assert l2t(*COLLECT, *SOME, "--pairs", "6").code == 0
-    told = l2t("learn", "--neighbors", "5", "--split", "class", "-o", "mine.json")
+    told = l2t("learn", "--neighbors", "5", "-o", "mine.json")
     assert told.code == 0, told.err
     assert "l2t learn --config mine.toml" in told.err
     assert tomllib.loads(Path("mine.toml").read_text())["neighbors"] == [5]

@@ -12,7 +12,7 @@ import l2t
 from l2t import KernelBank, PairSampler
 from l2t.domains.embedded import digits
 from l2t.exceptions import InvalidInputError, L2TWarning
-from l2t.reflection import learn, learning, lesson, restated
+from l2t.reflection import learn, learning, lesson, recompute_statistics
 from l2t.reflection.calibration import LabelCurve
 from l2t.reflection.files import to_json
 from l2t.reflection.forecast import Forecast
@@ -238,11 +238,6 @@ def refused(sentence, *args, **options):
             "components must be some of mmd, variance, discriminant, got ('mmd', 'mean')",
         ),
         ({"components": ()}, "components must be some of mmd, variance, discriminant, got ()"),
-        ({"split": "row"}, "split must be one of pair, class, got 'row'"),
-        (
-            {"split": "class"},
-            "split='class' needs the store of the experiences: learn(..., store=store)",
-        ),
         (
             {"n_neighbors": (3, 5)},
             "n_neighbors=3 needs the store of the experiences, which have 5: learn(..., store=store)",
@@ -346,7 +341,7 @@ def test_neighbours_are_chosen_with_the_store(store, quick):
 
 def test_statistics_are_recomputed(store):
     old = list(store.experiences())
-    new = list(restated(old, store, n_neighbors=3))
+    new = list(recompute_statistics(old, store, n_neighbors=3))
     for before, after in zip(old, new, strict=True):
         assert (after.run_key, after.n_labels) == (before.run_key, before.n_labels)
         assert after.statistics.n_neighbors == 3
@@ -355,31 +350,9 @@ def test_statistics_are_recomputed(store):
         run = store.run(after.run_key)
         expected = l2t.pair_statistics(run.pair, run.W, n_neighbors=3, random_state=0)
         np.testing.assert_array_equal(after.statistics.tau, expected.tau)
-    same = list(restated(old, store, n_neighbors=5))
+    same = list(recompute_statistics(old, store, n_neighbors=5))
     assert all(a is b for a, b in zip(same, old, strict=True)), "nothing else was wanted"
-    wide = next(restated(old, store, kernels=KernelBank(0, 9, 1)))
+    wide = next(recompute_statistics(old, store, kernels=KernelBank(0, 9, 1)))
     assert wide.statistics.kernels == KernelBank(0, 9, 1)
     bare = replace(old[0], statistics=None)
-    assert next(restated([bare], store, n_neighbors=3)) is bare
-
-
-def test_no_class_on_both_sides_with_the_store(store, quick, monkeypatch):
-    seen = []
-    kept = learning._held_out
-    monkeypatch.setattr(
-        learning,
-        "_held_out",
-        lambda sample, splits, grid: seen.append((sample, splits)) or kept(sample, splits, grid),
-    )
-    function = learn(store.experiences(), split="class", store=store, n_folds=3, **quick)
-    ((sample, splits),) = seen
-    assert len(splits) == 3
-    classes = [set(store.run(key).pair.target.classes) for key in sample.table.keys]
-    for learned, held in splits:
-        first, second = (
-            set().union(*(classes[i] for i in np.flatnonzero(mask))) for mask in (learned, held)
-        )
-        assert first
-        assert second
-        assert not first & second
-    assert function.calibration is not None
+    assert next(recompute_statistics([bare], store, n_neighbors=3)) is bare

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 
-from l2t.exceptions import InvalidInputError
-from l2t.reflection.lesson import class_splits, held_out, pair_splits
+from l2t.reflection.lesson import held_out, pair_splits
 
 
 def test_a_quarter_of_the_targets_is_held_out():
@@ -46,30 +43,3 @@ def test_splits_follow_the_seed():
     first, again, other = (pair_splits(pair, 5, np.random.default_rng(s)) for s in (0, 0, 1))
     assert all(np.array_equal(a[1], b[1]) for a, b in zip(first, again, strict=True))
     assert not all(np.array_equal(a[1], b[1]) for a, b in zip(first, other, strict=True))
-
-
-def test_no_class_on_both_sides(rng):
-    classes = [frozenset(map(str, rng.permutation(10)[:3])) for _ in range(60)]
-    pair = np.repeat(np.arange(60), 2)
-    splits = class_splits(pair, classes, 5, rng)
-    assert len(splits) == 5
-    for learned, held in splits:
-        on_one = set().union(*(classes[i] for i in pair[learned]))
-        on_other = set().union(*(classes[i] for i in pair[held]))
-        assert on_one
-        assert on_other
-        assert not on_one & on_other
-        assert len(set(pair[learned])) >= 2
-        assert (~(learned | held)).any(), "pairs with classes of both halves are left out"
-
-
-@pytest.mark.parametrize("n_pairs", [1, 2, 8])
-def test_what_cannot_be_divided_is_refused(rng, n_pairs):
-    """A class that all pairs share is on both sides of every split."""
-    classes = [frozenset({"shared", f"own {i}"}) for i in range(n_pairs)]
-    sentence = (
-        f"split='class' needs pairs whose target classes can be divided, got {n_pairs} pairs over "
-        f"{n_pairs + 1} classes that cannot; use split='pair'"
-    )
-    with pytest.raises(InvalidInputError, match=f"^{re.escape(sentence)}$"):
-        class_splits(np.arange(n_pairs), classes, 5, rng)

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from l2t.agent.adopting import Adopted, adopt
-from l2t.agent.knowledge import Knowledge
-from l2t.agent.refining import refine
+from l2t.agent.knowledge import Knowledge, refine
 from l2t.agent.suggestion import (
     Suggestion,
     dense_factor,

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from l2t import algorithms
 from l2t._version import __version__
-from l2t.domains import Domain, DomainPair
+from l2t.domains import DomainPair
 from l2t.domains.domain import feature_rows
 from l2t.experiences import ExperienceStore, Run, Score, SuggestionRecord, improvement_ratio
 from l2t.inference import Candidate, Inference, infer
@@ -115,7 +115,7 @@ def unscored_run(
 ) -> Run:
     """Return the run of a W without accuracies; `start` is when it began."""
     duration = time.perf_counter() - start
-    some = DomainPair(_sample(pair.source, random_state), _sample(pair.target, random_state))
+    some = (side.sample(MAX_ROWS, random_state) for side in (pair.source, pair.target))
     return Run(
         pair=pair,
         algorithm=algorithm,
@@ -124,7 +124,7 @@ def unscored_run(
         protocol={},
         status="done",
         W=W,
-        statistics=pair_statistics(some, W, random_state=random_state),
+        statistics=pair_statistics(DomainPair(*some), W, random_state=random_state),
         duration=duration,
         version=__version__,
         host=socket.gethostname(),
@@ -174,10 +174,3 @@ def keep_suggestion(
         record = replace(record, id=secrets.token_hex(5))
         if store.add_suggestion(record, run):  # else another suggestion has this id
             return record
-
-
-def _sample(domain: Domain, random_state: int) -> Domain:
-    if len(domain) <= MAX_ROWS:
-        return domain
-    rows = np.random.default_rng(random_state).permutation(len(domain))[:MAX_ROWS]
-    return domain.take(np.sort(rows))

@@ -21,14 +21,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from l2t.algorithms.base import LatentFactors, SoftAlgorithm, parameter
+from l2t.algorithms.base import LatentFactors, SoftAlgorithm
 from l2t.algorithms.identity import DENSE_FEATURES
-from l2t.algorithms.spectrum import some_rows, spectrum_factor
+from l2t.algorithms.spectrum import MAX_ROWS, spectrum_factor
 from l2t.domains import DomainPair, KnownClasses
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import principal_axes
 from l2t.typing import AnyArray, Array
-from l2t.validation import real_number
 
 #: T of known classes in use: both candidates need it.
 _cores: WeakKeyDictionary[KnownClasses, tuple[Array, float]] = WeakKeyDictionary()
@@ -70,23 +69,18 @@ class ClassesSpectrum(Classes):
 
     Parameters
     ----------
-    random_state : int or None
+    random_state : int or None, default=0
         The seed of the rows that represent a target of more than 1,000.
     known : KnownClasses, optional
         As for `Classes`.
-    power : float
-        As for `Spectrum`.
     """
 
     name: ClassVar[str] = "classes+spectrum"
 
-    power: float = parameter(1.0, real_number, least=0)
-
     def _fit(self, pair: DomainPair) -> LatentFactors:
         T = self._geometry(pair)
-        rows = some_rows(pair.target.X, self.random_state)
-        W = T @ spectrum_factor(rows @ T, self.power)
-        return self._pack(pair, W)
+        rows = pair.target.sample(MAX_ROWS, self.random_state).X
+        return self._pack(pair, T @ spectrum_factor(rows @ T))
 
 
 def class_geometry(known: KnownClasses, X: AnyArray) -> Array:

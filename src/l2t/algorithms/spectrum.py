@@ -3,7 +3,7 @@
 With weights ``K_jj' = exp(-4 ||x_j - x_j'||² / eta)`` of target rows, eta their mean squared distance, H = K
 on mutual r-neighbours, and the Laplacian scatters S_L of H and S_N of K - H, normalised to trace 1,
 
-``S_N v = lambda (S_L + ridge lambda_max(S_L) I) v``,  ``W = [lambda_1^(power/2) v_1, ...]``.
+``S_N v = lambda (S_L + ridge lambda_max(S_L) I) v``,  ``W = [sqrt(lambda_1) v_1, ...]``.
 
 Directions are scaled and not cut: a projection throws away what 1-NN could use once there are more labels.
 The metrics for r = 5, 10 and 15 are added, which is to put their W side by side.
@@ -17,13 +17,12 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import eigh
 
-from l2t.algorithms.base import LatentFactors, SoftAlgorithm, parameter
+from l2t.algorithms.base import LatentFactors, SoftAlgorithm
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import mean_squared_distance, mutual_neighbors, principal_axes, squared_distances
 from l2t.numerics.eigen import rounding
 from l2t.typing import AnyArray, Array, Mask
-from l2t.validation import real_number
 
 # Flat around these values on training pairs of photo-sketch, digits and office-caltech (docs/adr/0008).
 BANDWIDTH = 0.25
@@ -42,30 +41,17 @@ class Spectrum(SoftAlgorithm):
 
     Parameters
     ----------
-    random_state : int or None
+    random_state : int or None, default=0
         The seed of the rows that represent a target of more than 1,000.
-    power : float
-        Of the eigenvalues that scale the directions, at least 0.
     """
 
     name: ClassVar[str] = "spectrum"
 
-    power: float = parameter(1.0, real_number, least=0)
-
     def _fit(self, pair: DomainPair) -> LatentFactors:
-        rows = some_rows(pair.target.X, self.random_state)
-        return self._pack(pair, spectrum_factor(rows, self.power))
+        return self._pack(pair, spectrum_factor(pair.target.sample(MAX_ROWS, self.random_state).X))
 
 
-def some_rows(X: AnyArray, random_state: int | None) -> AnyArray:
-    """Return X, or 1,000 random rows of it."""
-    if len(X) <= MAX_ROWS:
-        return X
-    chosen = np.random.default_rng(random_state).permutation(len(X))[:MAX_ROWS]
-    return np.asarray(X[np.sort(chosen)])
-
-
-def spectrum_factor(X: AnyArray, power: float = 1.0) -> Array:
+def spectrum_factor(X: AnyArray) -> Array:
     """Return W (m x u) of target rows X."""
     centred = X - X.mean(axis=0, dtype=np.float64)
     axes = principal_axes(centred, MAX_AXES)
@@ -75,7 +61,7 @@ def spectrum_factor(X: AnyArray, power: float = 1.0) -> Array:
         D = squared_distances(Z)
         K = np.exp(D * (-1.0 / (BANDWIDTH * eta)))
         np.fill_diagonal(K, 0.0)
-        found = (_directions(Z, K, mutual_neighbors(D, r), power) for r in NEIGHBORS)
+        found = (_directions(Z, K, mutual_neighbors(D, r)) for r in NEIGHBORS)
         columns = [each for each in found if each is not None]
         if columns:
             return np.asarray(axes @ np.hstack(columns))
@@ -85,7 +71,7 @@ def spectrum_factor(X: AnyArray, power: float = 1.0) -> Array:
     )
 
 
-def _directions(Z: Array, K: Array, near: Mask, power: float) -> Array | None:
+def _directions(Z: Array, K: Array, near: Mask) -> Array | None:
     """Return the scaled directions for one graph; None where one of the scatters is zero."""
     H = np.where(near, K, 0.0)
     within, between = _scatter(Z, H), _scatter(Z, K - H)
@@ -99,7 +85,7 @@ def _directions(Z: Array, K: Array, near: Mask, power: float) -> Array | None:
     within[np.diag_indices(p)] += RIDGE * largest
     values, vectors = eigh(between, within, subset_by_index=(max(0, p - DIRECTIONS), p - 1))
     shares = np.maximum(values, 0.0) / values[-1]
-    return np.asarray(vectors * shares ** (0.5 * power))
+    return np.asarray(vectors * np.sqrt(shares))
 
 
 def _scatter(Z: Array, C: Array) -> Array:

@@ -168,6 +168,13 @@ class Domain:
         taken: Any = {role: None if each is None else each[at] for role, each in columns.items()}
         return replace(self, **taken, name=self.name if name is None else name)
 
+    def sample(self, n_rows: int, random_state: int | None = 0) -> Domain:
+        """Return at most so many random rows, in their order; the domain itself where it has no more."""
+        if len(self) <= n_rows:
+            return self
+        rows = np.random.default_rng(random_state).permutation(len(self))[:n_rows]
+        return self.take(np.sort(rows))
+
 
 def _features(X: Any) -> npt.NDArray[Any]:
     """Return X as a read-only, finite, floating 2-D array that nobody else can write to."""

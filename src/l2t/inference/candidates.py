@@ -42,7 +42,7 @@ def fit_candidates(
     Algorithms that use the known classes are given them; others see at most 300 rows of the source, as in
     rehearsal.
     """
-    small = DomainPair(_some(pair, random_state), pair.target)
+    small = DomainPair(pair.source.sample(MAX_SOURCE_ROWS, random_state), pair.target)
     found: dict[str, AnyArray] = {}
     failed: dict[str, str] = {}
     for name, algorithm in algorithms.items():
@@ -78,11 +78,3 @@ def _unused(name: str, taken: Mapping[str, Any]) -> str:
     """Return the name, with a number where another candidate has it already."""
     numbered = (f"{name} {number}" for number in range(2, len(taken) + 2))
     return next(each for each in (name, *numbered) if each not in taken)
-
-
-def _some(pair: DomainPair, random_state: int) -> Any:
-    source = pair.source
-    if len(source) <= MAX_SOURCE_ROWS:
-        return source
-    rows = np.random.default_rng(random_state).permutation(len(source))[:MAX_SOURCE_ROWS]
-    return source.take(np.sort(rows))

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy.stats import spearmanr
@@ -25,13 +25,13 @@ from l2t.experiences import Experience, ExperienceStore
 from l2t.reflection.calibration import fit_label_curve
 from l2t.reflection.forecast import Forecast
 from l2t.reflection.function import LEAST, ReflectionFunction, count_of
-from l2t.reflection.lesson import Lesson, Split, class_splits, pair_splits
+from l2t.reflection.lesson import Lesson, Split, pair_splits
 from l2t.reflection.loss import COMPONENTS, Settings, Solution, starts
 from l2t.reflection.reliability import Kind
-from l2t.reflection.table import QMode, Table, restated
+from l2t.reflection.table import QMode, Table, recompute_statistics
 from l2t.statistics import KernelBank
 from l2t.typing import Array
-from l2t.validation import one_of, whole_number
+from l2t.validation import whole_number
 
 LEAST_EXPERIENCES = 20
 #: Starts agree whose losses differ from the best by less than this share of it.
@@ -49,7 +49,6 @@ def learn(
     huber: float | Sequence[float] = (0.05, 0.2),
     label_curve: bool = True,
     max_labels: int | None = 30,
-    split: Literal["pair", "class"] = "pair",
     n_folds: int = 5,
     n_starts: int = 8,
     store: ExperienceStore | None = None,
@@ -77,9 +76,6 @@ def learn(
     max_labels : int or None
         Experiences with more labels calibrate the function but do not shape it: there all ratios are
         near 1, and what is left is mostly noise. None for no limit.
-    split : {"pair", "class"}
-        What may not stand on both sides of a split: a pair, or also any class of a target (read from
-        `store`; pairs with classes of both sides are left out of that split).
     n_folds, n_starts : int
         Splits for choosing and calibrating, and starts of the search.
     store : ExperienceStore, optional
@@ -94,7 +90,6 @@ def learn(
         search stopped. Its forecast is the one that ships, refined by the experiences.
     """
     grid = _grid(gamma, huber, components)
-    one_of("split", split, ("pair", "class"))
     whole_number("n_folds", n_folds, least=2)
     whole_number("n_starts", n_starts, least=1)
     count_of(max_labels, "max_labels")
@@ -102,7 +97,9 @@ def learn(
     choices: list[dict[str, Any]] = []
     given = [each for each in experiences if each.status == "done"]
     for r in _neighbors(n_neighbors):
-        table = Table(restated(given, store, n_neighbors=r), kernels=kernels, q_mode=q_mode)
+        table = Table(
+            recompute_statistics(given, store, n_neighbors=r), kernels=kernels, q_mode=q_mode
+        )
         if len(table) < LEAST_EXPERIENCES:
             raise InvalidInputError(
                 f"experiences must be at least {LEAST_EXPERIENCES} of finished runs, got {len(table)}"
@@ -110,7 +107,8 @@ def learn(
         curve = fit_label_curve(table.run, table.n_labels, table.ratio)
         lesson = Lesson.of(table, curve if label_curve else replace(curve, c=0.0), max_labels)
         sample = lesson.sample(random_state)
-        splits = _splits(sample.table, split, n_folds, store, random_state)
+        rng = np.random.default_rng(random_state)
+        splits = pair_splits(sample.table.pair, n_folds, rng)
         for settings, held_out in _held_out(sample, splits, grid):
             trial = _Trial(lesson, sample, settings, held_out)
             choices.append(trial.summary())
@@ -210,21 +208,6 @@ def _neighbors(n_neighbors: int | Sequence[int] | None) -> Sequence[int | None]:
     if not several:
         raise InvalidInputError("n_neighbors must be one or more whole numbers, got none")
     return several
-
-
-def _splits(
-    table: Table, split: str, n_folds: int, store: ExperienceStore | None, random_state: int
-) -> list[Split]:
-    rng = np.random.default_rng(random_state)
-    if split == "pair":
-        return pair_splits(table.pair, n_folds, rng)
-    if store is None:
-        raise InvalidInputError(
-            "split='class' needs the store of the experiences: learn(..., store=store)"
-        )
-    _, firsts = np.unique(table.pair, return_index=True)
-    classes = [store.run(table.keys[i]).pair.target.classes for i in firsts]
-    return class_splits(table.pair, [frozenset(map(str, c)) for c in classes], n_folds, rng)
 
 
 def _held_out(

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from l2t.exceptions import InvalidInputError
 from l2t.reflection.calibration import LabelCurve
 from l2t.reflection.loss import Problem, Settings, Units
 from l2t.reflection.table import Table
@@ -82,29 +80,3 @@ def pair_splits(pair: Indices, n_folds: int, rng: np.random.Generator) -> list[S
         return []
     fold = (rng.permutation(n_pairs) % n_folds)[pair]
     return [(fold != k, fold == k) for k in range(n_folds)]
-
-
-def class_splits(
-    pair: Indices,
-    classes: Sequence[frozenset[str]],
-    n_folds: int,
-    rng: np.random.Generator,
-) -> list[Split]:
-    """Return splits in which no target class is on both sides; `classes` has those of each pair.
-
-    Classes are halved at random; pairs with classes of both halves are left out.
-    """
-    names = sorted(set().union(*classes))
-    found: list[Split] = []
-    for _ in range(50 * n_folds):
-        half = {names[i] for i in rng.permutation(len(names))[: len(names) // 2]}
-        learned = np.array([each <= half for each in classes])
-        held = np.array([not each & half for each in classes])
-        if learned.sum() >= 2 and held.any():
-            found.append((learned[pair], held[pair]))
-        if len(found) == n_folds:
-            return found
-    raise InvalidInputError(
-        f"split='class' needs pairs whose target classes can be divided, got {len(classes)} pairs over "
-        f"{len(names)} classes that cannot; use split='pair'"
-    )

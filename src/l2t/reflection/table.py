@@ -116,7 +116,7 @@ def _accepted(
     return statistics
 
 
-def restated(
+def recompute_statistics(
     experiences: Iterable[Experience],
     store: ExperienceStore | None,
     *,

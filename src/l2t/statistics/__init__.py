@@ -1,7 +1,7 @@
 """Pair statistics: what the reflection function sees of a pair and a W."""
 
 from l2t.statistics.bank import KernelBank
-from l2t.statistics.neighbourhood import mutual_share
+from l2t.statistics.discriminability import mutual_share
 from l2t.statistics.pair_statistics import PairStatistics, pair_statistics
 
 __all__ = ["KernelBank", "PairStatistics", "mutual_share", "pair_statistics"]

@@ -1,4 +1,6 @@
-"""tau: how well a W separates distant target rows from near ones, without labels.
+"""Neighbourhoods of the target, without labels: tau under a W, and the share that is mutual.
+
+tau says how well a W separates distant target rows from near ones:
 
 ``tau_k(W) = Σ_{jj'} (K - H)_jj' ||(x_j - x_j') W||² / Σ_{jj'} H_jj' ||(x_j - x_j') W||²``
 
@@ -8,6 +10,11 @@ that are mutually among their r nearest (errata E11, E28 to E30). The weights do
 
 Narrow kernels underflow: the exponent of a block's nearest pair is factored out of its two sums, and
 blocks are added by their logarithms.
+
+``share = mean over r of #{(i, j): each among the other's r nearest} / (n r)``,  r = 5 and 10.
+
+A share above that of other tasks in the same features means tight groups that need not be the classes (in
+photo-style, rows of the same texture): methods that rely on the neighbours of a target then fail.
 """
 
 from __future__ import annotations
@@ -17,12 +24,16 @@ import numpy as np
 from l2t.numerics import mutual_neighbors, squared_distances
 from l2t.numerics.kernels import upper_blocks
 from l2t.statistics.bank import KernelBank
-from l2t.typing import Array
+from l2t.typing import AnyArray, Array
 
 #: Where all mutual neighbours coincide, or all pairs are neighbours, the ratio ends here.
 BOUND = 1e12
 #: A squared distance below this share of the squared norms is rounding: the rows coincide.
 ROUNDING = 1e-14
+#: Neighbours of the share that is mutual.
+NEIGHBORS = (5, 10)
+#: Samples that a share of fewer rows than there are is averaged over.
+N_SAMPLES = 3
 
 
 def discriminability(
@@ -54,3 +65,32 @@ def discriminability(
     with np.errstate(invalid="ignore"):
         ratio = np.where(np.isneginf(log_sums[1]), -bound, log_sums[1] - log_sums[0])
     return np.asarray(np.exp(np.clip(ratio, -bound, bound)))
+
+
+def mutual_share(X: AnyArray, n_rows: int | None = None, *, random_state: int = 0) -> float:
+    """Return the share of nearest neighbours of the rows of X that are mutual.
+
+    With `n_rows`, the mean share in samples of so many random rows, which can be compared between data of
+    different sizes. In two distant groups of three rows all neighbours within a group are mutual:
+
+    >>> groups = np.repeat([[0.0], [100.0]], 3, axis=0) + [[0], [1], [2]] * 2
+    >>> mutual_share(groups)
+    1.0
+    """
+    rng = np.random.default_rng(random_state)
+    samples = [np.arange(len(X))]
+    if n_rows is not None and n_rows < len(X):
+        samples = [rng.permutation(len(X))[:n_rows] for _ in range(N_SAMPLES)]
+    centred = X - X.mean(axis=0, dtype=np.float64)
+    return float(np.mean([_share(centred[rows]) for rows in samples]))
+
+
+def _share(X: AnyArray) -> float:
+    if len(X) < 3:  # every row is the neighbour of every other
+        return 0.0
+    D = squared_distances(X)
+    shares = []
+    for r in NEIGHBORS:
+        r = min(r, max(1, (len(D) - 1) // 2))
+        shares.append(mutual_neighbors(D, r).sum() / (len(D) * r))
+    return float(np.mean(shares))

@@ -6,7 +6,7 @@ import re
 import shlex
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -81,10 +81,6 @@ def learn(
     max_labels: Annotated[
         int, number("Experiences with more labels only calibrate intervals.")
     ] = 30,
-    split: Annotated[
-        Literal["pair", "class"],
-        typer.Option(help="What held-out experiences may not share with the others."),
-    ] = "pair",
     force: options.Force = False,
     seed: options.Seed = 0,
     config: options.Config = None,
@@ -107,7 +103,6 @@ def learn(
             store=opened,
             n_neighbors=neighbors or None,
             max_labels=max_labels,
-            split=split,
             random_state=seed,
         )
     function.save(output)

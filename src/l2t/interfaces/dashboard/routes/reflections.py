@@ -17,7 +17,7 @@ from l2t.interfaces.dashboard.jobs import Job
 from l2t.interfaces.dashboard.models import JobOut
 from l2t.interfaces.dashboard.pictures import numbers
 from l2t.interfaces.dashboard.routes.transfers import job_out
-from l2t.reflection import ReflectionFunction, assess, load_reflection, restated
+from l2t.reflection import ReflectionFunction, assess, load_reflection, recompute_statistics
 from l2t.reflection.lesson import SHARE, held_out
 
 __all__ = ["router"]
@@ -152,4 +152,6 @@ def _readable(
     if ready:
         return ready
     some = set(list(dict.fromkeys(each.run_key for _, each in done))[:_MOST_RESTATED])
-    return restated((each for _, each in done if each.run_key in some), store, n_neighbors=r)
+    return recompute_statistics(
+        (each for _, each in done if each.run_key in some), store, n_neighbors=r
+    )
