@@ -134,7 +134,6 @@ def test_targets_without_a_spectrum(name, n_parts):
 def test_some_neighbourhoods_may_be_all_there_is(rng):
     """Seven rows: the r nearest of six others end at three, however large r is."""
     rows = rng.normal(size=(7, 3))
-    pair = DomainPair(Domain(rng.normal(size=(8, 3))), Domain(rows))
     first, second, third = np.hsplit(spectrum_factor(rows), len(NEIGHBORS))
     np.testing.assert_array_equal(first, second)
     np.testing.assert_array_equal(second, third)

@@ -74,6 +74,22 @@ class _Task:
     random_state: int
     protocol: _Protocol
 
+    def missing_in(self, store: ExperienceStore, retry_failed: bool) -> _Task:
+        """Return the task without the runs that the store has; failed ones are deleted to be done again."""
+        work = (self.random_state, self.protocol.as_json())
+        keys = {run_key(self.pair, a.name, _params(a), *work): a for a in self.algorithms}
+        if retry_failed and store.count(key=list(keys), status="failed"):
+            store.delete(key=list(keys), status="failed")
+        there = store.keys(keys)
+        return replace(self, algorithms=tuple(keys[key] for key in keys if key not in there))
+
+    def accuracies(self, Z: AnyArray, label_counts: tuple[int, ...]) -> Accuracies:
+        """Return the accuracies of a representation of the target's rows."""
+        target, protocol = self.pair.target, self.protocol
+        how: Any = {"n_draws": protocol.n_draws, "classifier": protocol.classifier}
+        how |= {"groups": target.group_codes, "random_state": self.random_state}
+        return evaluate(Z, target.codes, label_counts=label_counts, **how)
+
 
 def collect(
     pairs: Sequence[DomainPair] | Iterable[DomainPair],
@@ -120,9 +136,8 @@ def collect(
     progress : bool
         Whether to show a progress bar on standard error.
     """
-    chosen = make_all(
-        "algorithms", algorithms, n_components=n_components, random_state=random_state
-    )
+    settings = {"n_components": n_components, "random_state": random_state}
+    chosen = make_all("algorithms", algorithms, **settings)
     if not chosen:
         raise InvalidInputError("algorithms must be one or more, got none")
     bank = KernelBank() if kernels is None else kernels
@@ -142,8 +157,7 @@ def collect(
         def tasks() -> Iterator[_Task]:
             for index, pair in enumerate(pairs):
                 wanted = _one_of(chosen, index, random_state) if one_per_pair else chosen
-                task = _Task(pair, wanted, random_state, protocol)
-                task = _missing(store, task, retry_failed=retry_failed)
+                task = _Task(pair, wanted, random_state, protocol).missing_in(store, retry_failed)
                 for _ in range(len(wanted) - len(task.algorithms)):
                     counts["already_there"] += 1
                     advance("already there")
@@ -181,16 +195,6 @@ def _one_of(chosen: tuple[Algorithm, ...], index: int, random_state: int) -> tup
     return (chosen[int(rng.integers(len(chosen)))],)
 
 
-def _missing(store: ExperienceStore, task: _Task, *, retry_failed: bool) -> _Task:
-    """Return the task without the runs that the store has; failed ones are deleted to be done again."""
-    work = (task.random_state, task.protocol.as_json())
-    keys = {run_key(task.pair, each.name, _params(each), *work): each for each in task.algorithms}
-    if retry_failed and store.count(key=list(keys), status="failed"):
-        store.delete(key=list(keys), status="failed")
-    there = store.keys(keys)
-    return replace(task, algorithms=tuple(keys[key] for key in keys if key not in there))
-
-
 def _params(algorithm: Algorithm) -> Mapping[str, Any]:
     """Return the parameters of an algorithm; one of a plug-in may have none."""
     return dict(getattr(algorithm, "params", {}))
@@ -210,22 +214,9 @@ def _perform(task: _Task) -> tuple[Packed, list[str]]:
 def _before(task: _Task) -> Accuracies | Exception:
     """Return the accuracies without transfer, or why there are none."""
     try:
-        return _accuracies(task, task.pair.target.X, task.protocol.label_counts)
+        return task.accuracies(task.pair.target.X, task.protocol.label_counts)
     except (L2TError, *TRANSIENT) as error:
         return error
-
-
-def _accuracies(task: _Task, Z: AnyArray, label_counts: tuple[int, ...]) -> Accuracies:
-    """Return the accuracies of a representation of the target's rows."""
-    return evaluate(
-        Z,
-        task.pair.target.codes,
-        label_counts=label_counts,
-        n_draws=task.protocol.n_draws,
-        classifier=task.protocol.classifier,
-        groups=task.pair.target.group_codes,
-        random_state=task.random_state,
-    )
 
 
 def _run(task: _Task, algorithm: Algorithm, before: Accuracies | Exception) -> Run:
@@ -271,7 +262,7 @@ def _measured(task: _Task, algorithm: Algorithm, before: Accuracies) -> dict[str
         n_neighbors=task.protocol.n_neighbors,
         random_state=task.random_state,
     )
-    after = _accuracies(task, task.pair.target.X @ W, before.label_counts)
+    after = task.accuracies(task.pair.target.X @ W, before.label_counts)
     columns = [each for of in (before, after) for each in (of.mean, of.standard_error)]
     ratio = improvement_ratio(before.mean, after.mean, before.n_test)
     rows = np.column_stack([*columns, ratio]).tolist()

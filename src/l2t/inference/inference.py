@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -152,30 +152,35 @@ def infer(
             classes = classes.merge(known.without(target))
         if store is not None:
             classes = classes.merge(KnownClasses.of(store, target.n_features).without(target))
-        rehearsal = NONE
-        failed: dict[str, str] = {}
-        if isinstance(candidates, Mapping):
-            plain = registry.make("identity").fit(task).W
-            factors = {"identity": plain} | given_factors(candidates, target.n_features)
-        else:
-            algorithms = candidate_algorithms(candidates, random_state)
-            say("rehearsing")
-            rehearsal = rehearse(
-                classes,
-                {name: each for name, each in algorithms.items() if name != "identity"},
-                n_classes=n_classes,
-                rows_per_class=max(len(target) // n_classes, 1),
-                n_plays=n_rehearsals,
-                random_state=random_state,
-                store=store,
-            )
-            say("fitting")
-            factors, failed = fit_candidates(algorithms, task, classes, random_state)
+        settings: Any = {"n_classes": n_classes, "n_plays": n_rehearsals, "store": store}
+        settings |= {"random_state": random_state}
+        factors, failed, rehearsal = _fitted(task, candidates, classes, say, **settings)
         say("choosing")
         found = choose(
             target, factors, failed, rehearsal, classes, forecast, n_components, n_labels, n_classes
         )
         return replace(found, reason=found.reason + who, feature_names=target.feature_names)
+
+
+def _fitted(
+    pair: DomainPair,
+    candidates: Wanted | None,
+    known: KnownClasses,
+    say: Callable[[str], None],
+    random_state: int,
+    **settings: Any,
+) -> tuple[dict[str, AnyArray], dict[str, str], Rehearsal]:
+    """Return the W's of candidates by name, why others have none, and what was rehearsed."""
+    if isinstance(candidates, Mapping):
+        plain = registry.make("identity").fit(pair).W
+        return {"identity": plain} | given_factors(candidates, pair.n_features), {}, NONE
+    algorithms = candidate_algorithms(candidates, random_state)
+    tried = {name: each for name, each in algorithms.items() if name != "identity"}
+    rows = max(len(pair.target) // settings["n_classes"], 1)
+    say("rehearsing")
+    rehearsal = rehearse(known, tried, rows_per_class=rows, random_state=random_state, **settings)
+    say("fitting")
+    return *fit_candidates(algorithms, pair, known, random_state), rehearsal
 
 
 def choose(
