@@ -180,12 +180,16 @@ def test_what_is_told_during_a_refinement_is_used_by_the_next(
 
 
 def test_what_goes_wrong_in_the_background_is_reported(store, default, unlabelled, monkeypatch):
+    observed = threading.Event()
+
     def broken(*_, **__):
+        observed.wait(60)
         raise StoreCorruptError("no power")
 
     monkeypatch.setattr("l2t.agent.agent.refine", broken)
     agent = Agent(store, reflection=default, refine_every=1, background=True)
     agent.observe(unlabelled[0], np.eye(64, 3), 0.5, 0.5, 3)
+    observed.set()
     with pytest.raises(StoreCorruptError, match="no power"):
         agent.wait()
     agent.close()
