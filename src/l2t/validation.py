@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from numbers import Integral, Real
 from pathlib import Path
@@ -38,23 +38,9 @@ def real_number(
     least: float | None = None,
     above: float | None = None,
     most: float | None = None,
-    otherwise: str = "",
 ) -> float:
-    """Return a finite number within its bounds as a float.
+    """Return a finite number of at least `least`, above `above` and at most `most` as a float.
 
-    Parameters
-    ----------
-    name : str
-        The parameter.
-    value : object
-        What was given for it.
-    least, above, most : float, optional
-        It must be at least, above and at most these.
-    otherwise : str, default ""
-        What else the parameter may be, for the message; the caller checks it before.
-
-    Examples
-    --------
     >>> real_number("variance", 0.5, above=0, most=1)
     0.5
     """
@@ -67,7 +53,7 @@ def real_number(
         or (most is not None and number > most)
     ):
         rule = _bounds(least, above, most)
-        raise InvalidInputError(f"{name} must be {rule}{otherwise}, got {value!r:.80}")
+        raise InvalidInputError(f"{name} must be {rule}, got {value!r:.80}")
     return number
 
 
@@ -102,6 +88,17 @@ def instance_of(name: str, value: Any, kind: type[T]) -> T:
             f"{name} must be {article} {kind.__name__}, got {type(value).__name__}"
         )
     return value
+
+
+def some_of(names: Iterable[Any], most: int) -> str:
+    """Return the first of some names with commas between them, and how many more there are.
+
+    >>> some_of("abcd", 2)
+    'a, b and 2 more'
+    """
+    texts = [str(name) for name in names]
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return ", ".join(texts[:most]) + more
 
 
 def free_memory() -> float:

@@ -10,7 +10,7 @@ from l2t.domains.domain import Domain
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import JointSpan
 from l2t.typing import Mask
-from l2t.validation import instance_of
+from l2t.validation import instance_of, some_of
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,7 @@ class DomainPair:
         words = ""
         for mine, others, name in ((ours, theirs, "source"), (theirs, ours, "target")):
             only = [repr(each) for each in mine if others and each not in others]
-            more = f" and {len(only) - 3} more" if len(only) > 3 else ""
-            words += f"; only the {name} has {', '.join(only[:3])}{more}" if only else ""
+            words += f"; only the {name} has {some_of(only, 3)}" if only else ""
         return words
 
     def __repr__(self) -> str:

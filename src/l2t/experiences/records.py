@@ -16,21 +16,10 @@ Use = Literal["learning", "judging"]
 class FunctionVersion:
     """A version of the agent's function.
 
-    Attributes
-    ----------
-    number, parent : int, int or None
-        Its number from 1, and that of the version it was made from.
-    origin : {"given", "learned", "refined", "rolled back"}
-        What the agent began with; learned from its runs; the function in use with a refined forecast; or an
-        earlier version, used again.
-    n_runs, n_judged : int
-        The runs that it has learned from, and the held-out runs that it was judged on.
-    error, incumbent_error : float or None
-        The mean error of log ratios predicted there, and that of the version in use until then.
-    took_over : bool
-        Whether it was better, and is in use from then on.
-    content, created_at : str, datetime
-        The function as JSON, and when it was made (UTC).
+    It was given at the beginning, learned from runs, has a refined forecast, or is an earlier version that is
+    used again (`origin`); `parent` is the version that it was made from. On `n_judged` held-out runs it had
+    the mean error `error` in log ratios, and the version in use until then `incumbent_error`; it is in use
+    from then on if it `took_over`. `content` is the function as JSON.
     """
 
     number: int

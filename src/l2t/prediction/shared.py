@@ -15,6 +15,7 @@ from l2t.prediction.classifiers import Head
 from l2t.prediction.model import Features, Model
 from l2t.prediction.report import PLAIN, Report, ReportRow
 from l2t.typing import AnyArray, Array
+from l2t.validation import some_of
 
 __all__ = ["shared_model", "shared_report"]
 
@@ -68,16 +69,12 @@ def _classes(both: Sequence[Any], source_only: Sequence[Any], target_only: Seque
     """Say which classes are shared."""
     if not (both or target_only):
         assumed = "the target is assumed to have the classes of the source"
-        return f"No target row is labelled: {assumed} ({_some(source_only)})."
+        return f"No target row is labelled: {assumed} ({some_of(source_only, NAMED)})."
     if not (source_only or target_only):
         return "Source and target have the same classes: the source's labels count as well."
-    sentence = f"Source and target share the classes {_some(both)}"
+    sentence = f"Source and target share the classes {some_of(both, NAMED)}"
     if source_only:
-        sentence += f"; no labelled target row is of {_some(source_only)}"
-    return sentence + (f"; no source row is of {_some(target_only)}." if target_only else ".")
-
-
-def _some(names: Sequence[Any]) -> str:
-    """Return names with commas between them, the first ones of many."""
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(map(str, names[:NAMED])) + more
+        sentence += f"; no labelled target row is of {some_of(source_only, NAMED)}"
+    return sentence + (
+        f"; no source row is of {some_of(target_only, NAMED)}." if target_only else "."
+    )

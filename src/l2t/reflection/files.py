@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 from msgspec import Meta, Struct
 
-from l2t.domains.files._disk import reading, replacing, writing
+from l2t.domains.files._disk import reading
 from l2t.exceptions import FileFormatError, InvalidInputError, L2TError, L2TWarning
 from l2t.reflection.forecast import Forecast, Signs
 from l2t.reflection.function import ReflectionFunction
@@ -65,15 +65,6 @@ class _File(Struct, forbid_unknown_fields=True):
 
 class _Header(Struct):
     schema: Count
-
-
-def save_reflection(function: ReflectionFunction, path: str | os.PathLike[str]) -> Path:
-    """Write a function as JSON; the file is replaced atomically."""
-    where = Path(path)
-    text = to_json(function, indent=1)
-    with writing(where), replacing(where) as file:
-        file.write(text.encode())
-    return where
 
 
 def to_json(function: ReflectionFunction, *, indent: int | None = None) -> str:

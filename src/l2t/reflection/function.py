@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
+from l2t.domains.files._disk import replacing, writing
 from l2t.exceptions import InvalidInputError
 from l2t.reflection.calibration import LabelCurve
 from l2t.reflection.forecast import Forecast
@@ -192,9 +193,12 @@ class ReflectionFunction:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the function as a small JSON file, atomically; see `load_reflection`."""
-        from l2t.reflection.files import save_reflection
+        from l2t.reflection.files import to_json
 
-        return save_reflection(self, path)
+        text = to_json(self, indent=1)
+        with writing(where := Path(path)), replacing(where) as file:
+            file.write(text.encode())
+        return where
 
     def _check(self, statistics: PairStatistics) -> None:
         instance_of("statistics", statistics, PairStatistics)
