@@ -48,7 +48,6 @@ def test_real_numbers_of_any_type_become_floats():
         ({"most": 2}, 3, "a number of at most 2"),
         ({"least": 0, "most": 1}, 1.5, "a number from 0 to 1"),
         ({"above": 0, "most": 1}, np.inf, "a number above 0 and at most 1"),
-        ({"least": 0, "otherwise": " or 'all'"}, "some", "a number of at least 0 or 'all'"),
     ],
 )
 def test_bounds_are_named(rules, value, rule):
