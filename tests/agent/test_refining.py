@@ -133,7 +133,7 @@ def test_going_back(agent, store, unlabelled, tell):
     tell(agent, unlabelled[:30], USE)
     refined = agent.refine()
     assert refined.number == 2
-    again = agent.go_back(1)
+    again = agent.roll_back(1)
     assert (again.number, again.parent, again.origin, again.took_over) == (
         3,
         1,
@@ -145,7 +145,7 @@ def test_going_back(agent, store, unlabelled, tell):
     assert again.content == agent.versions()[0].content
     assert store.unused_runs(100) == [], "what was learned since is not new again"
     with pytest.raises(InvalidInputError, match="version must be one of 1 to 3, got 9"):
-        agent.go_back(9)
+        agent.roll_back(9)
 
 
 @pytest.mark.slow

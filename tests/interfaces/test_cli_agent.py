@@ -121,7 +121,7 @@ def test_open_suggestions_are_listed(files, tmp_path):
 def test_versions_are_listed_and_gone_back_to(files, tmp_path):
     store, file = tmp_path / "experiences.db", tmp_path / "f.json"
     run("ask", files / "source.csv", files / "target.csv", "--store", store, "--explore", 0.5)
-    run("versions", "--store", store, "--go-back", 1, "--save", file)
+    run("versions", "--store", store, "--roll-back", 1, "--save", file)
     rows = list(csv.DictReader(io.StringIO(run("versions", "--store", store, "--format", "csv"))))
     assert [(row["version"], row["origin"], row["in_use"]) for row in rows] == [
         ("1", "given", "False"),

@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -24,6 +23,7 @@ from l2t.algorithms import Algorithm, Diagnostics, LatentFactors
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import fingerprint
+from l2t.typing import AnyArray
 
 
 def adopt(given: Any, name: str | None = None, *, random_state: int = 0) -> Algorithm:
@@ -56,7 +56,7 @@ def adopt(given: Any, name: str | None = None, *, random_state: int = 0) -> Algo
     if isinstance(given, str):
         return algorithms.make(given, random_state=random_state)
     if isinstance(given, LatentFactors):
-        return _Given(name or given.algorithm, np.array(given.W))
+        return Adopted(name or given.algorithm, np.array(given.W))
     if hasattr(given, "transform"):
         details = {"transformer": " ".join(repr(given).split())}
         return Adopted(name or type(given).__name__, partial(_transformed, given), details)
@@ -73,45 +73,32 @@ def adopt(given: Any, name: str | None = None, *, random_state: int = 0) -> Algo
             "algorithm must be a name, an algorithm, a finite matrix W or something with transform, "
             f"got {given!r:.80}"
         )
-    return _Given(name or "given", W)
-
-
-@dataclass(frozen=True, eq=False)
-class _Given:
-    """A W from elsewhere."""
-
-    name: str
-    W: npt.NDArray[Any]
-    details: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def params(self) -> dict[str, Any]:
-        return {"W": fingerprint(self.W), **self.details}
-
-    def fit(self, pair: DomainPair) -> LatentFactors:
-        """Return W, if it is for the features of the pair."""
-        if len(self.W) != pair.n_features:
-            raise InvalidInputError(
-                f"W must have one row per feature ({pair.n_features}), got shape {self.W.shape}"
-            )
-        return LatentFactors(self.W, "linear", self.name, Diagnostics((), 0, "given"))
+    return Adopted(name or "given", W)
 
 
 @dataclass(frozen=True, eq=False)
 class Adopted:
-    """A function from a pair to target rows, as the linear map of these rows that is closest to it."""
+    """A W from elsewhere, or a function from a pair to target rows as the linear map closest to it."""
 
     name: str
-    rows: Callable[[DomainPair], Any]
+    given: AnyArray | Callable[[DomainPair], Any]
     details: Mapping[str, Any] = field(default_factory=dict)
 
-    def on(self, pair: DomainPair) -> Algorithm:
-        """Return the W that it gives for a pair, which distinguishes it from others of its name."""
-        return _Given(self.name, self.fit(pair).W, self.details)
+    @property
+    def params(self) -> dict[str, Any]:
+        """What distinguishes it from others of its name: W, where it is known."""
+        W = {} if callable(self.given) else {"W": fingerprint(self.given)}
+        return {**W, **self.details}
 
     def fit(self, pair: DomainPair) -> LatentFactors:
-        """Transform the target's rows, and find W."""
-        Zt, n_rows = np.asarray(self.rows(pair), dtype=np.float64), len(pair.target)
+        """Return W, or transform the target's rows and find it."""
+        if not callable(self.given):
+            if len(self.given) != pair.n_features:
+                raise InvalidInputError(
+                    f"W must have one row per feature ({pair.n_features}), got shape {self.given.shape}"
+                )
+            return LatentFactors(self.given, "linear", self.name, Diagnostics((), 0, "given"))
+        Zt, n_rows = np.asarray(self.given(pair), dtype=np.float64), len(pair.target)
         if Zt.ndim != 2 or len(Zt) != n_rows or not Zt.size or not np.isfinite(Zt).all():
             raise InvalidInputError(
                 f"{self.name} must give a finite row for each of {n_rows} target rows, "

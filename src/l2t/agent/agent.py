@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ class Agent:
         The first version of the reflection function: a function, the name of one that ships with the package,
         or a file; None to learn the first one from the store. Not used where the store has versions already.
     refine_every : int, default=20
-        The reflection function is learned anew after so many new runs.
+        The number of new runs after which the reflection function is learned anew.
     explore : float, default=0.0
         The probability with which `ask` returns a random other candidate or base algorithm instead of the
         best candidate.
@@ -236,8 +237,8 @@ class Agent:
         """
         instance_of("pair", pair, DomainPair)
         used = adopt(algorithm, name, random_state=self.random_state)
-        if isinstance(used, Adopted):
-            used = used.on(pair)
+        if isinstance(used, Adopted) and callable(used.given):
+            used = replace(used, given=used.fit(pair).W)
         if (accuracy_before is None) != (accuracy_after is None):
             raise InvalidInputError(
                 "accuracy_before and accuracy_after must be given both or neither, "
@@ -296,9 +297,9 @@ class Agent:
         self._knowledge.function()
         return self.store.functions()
 
-    def go_back(self, version: int) -> FunctionVersion:
+    def roll_back(self, version: int) -> FunctionVersion:
         """Put an earlier version into use again, until one that is learned later predicts better."""
-        return self._knowledge.go_back(version)
+        return self._knowledge.roll_back(version)
 
     def wait(self) -> None:
         """Wait for background refining; an error in it is raised here, or at the next report."""

@@ -70,7 +70,7 @@ class Knowledge:
         }
         return KnownClasses(self._targets.values())
 
-    def go_back(self, version: int) -> FunctionVersion:
+    def roll_back(self, version: int) -> FunctionVersion:
         """Put an earlier version into use again, as the newest one."""
         self.function()
         while True:

@@ -96,11 +96,9 @@ def _factory(name: str) -> Callable[..., Algorithm]:
 
 
 def _chain(steps: list[str], **params: Any) -> Chain:
-    strange = [each for each in params if not any(_takes(_factory(step), each) for step in steps)]
-    if strange:
-        raise InvalidInputError(
-            f"no algorithm of the chain {' > '.join(steps)} takes {', '.join(strange)}"
-        )
+    for name in params:
+        if not any(_takes(_factory(step), name) for step in steps):
+            raise InvalidInputError(f"no algorithm of the chain {' > '.join(steps)} takes {name}")
     return Chain(tuple(_make_with(step, params) for step in steps))
 
 
@@ -122,13 +120,12 @@ def make_all(
         wanted = [name for name in names() if name not in SHARED]
     if isinstance(wanted, str | Algorithm) or not isinstance(wanted, Iterable):
         wanted = [wanted]
-    chosen = list(wanted)
-    for each in chosen:
-        if not isinstance(each, str | Algorithm):
-            raise InvalidInputError(
-                f"{parameter} must be names or algorithms, got {type(each).__name__}"
-            )
-    return tuple(_make_with(each, given) if isinstance(each, str) else each for each in chosen)
+    made = [_make_with(each, given) if isinstance(each, str) else each for each in wanted]
+    for each in made:
+        if not isinstance(each, Algorithm):
+            kind = type(each).__name__
+            raise InvalidInputError(f"{parameter} must be names or algorithms, got {kind}")
+    return tuple(made)
 
 
 def _make_with(name: str, params: dict[str, Any]) -> Algorithm:

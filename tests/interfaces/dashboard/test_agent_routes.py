@@ -188,7 +188,7 @@ def test_a_damaged_version_leaves_the_others(visiting, tmp_path, store, done_key
     with l2t.open_store(tmp_path / "a.db") as damaged:
         agent = l2t.Agent(damaged)
         agent.ask(store.run(done_key).pair, 15)
-        agent.go_back(1)
+        agent.roll_back(1)
         engine = create_engine(f"sqlite:///{tmp_path / 'a.db'}")
         with engine.begin() as connection:
             connection.execute(text("UPDATE l2t_functions SET content = '{' WHERE number = 1"))

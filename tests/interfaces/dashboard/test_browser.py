@@ -171,8 +171,8 @@ def test_upload_watch_download(page, address, files):
     assert page.locator("#ranked tbody tr").count() == 2
 
 
-def test_ask_tell_and_go_back(page, own_store, own_address, files):
-    l2t.Agent(own_store).go_back(1)
+def test_ask_tell_and_roll_back(page, own_store, own_address, files):
+    l2t.Agent(own_store).roll_back(1)
     page.goto(f"{own_address}transfer")
     page.get_by_text("None is open.").wait_for()
     page.get_by_label("or upload").nth(0).set_input_files(files / "source.csv")

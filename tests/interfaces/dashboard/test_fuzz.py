@@ -42,7 +42,7 @@ def asked_key(own_store, done_key) -> str:
     """A suggestion that waits, of an agent whose function has two versions."""
     agent = l2t.Agent(own_store)
     asked = agent.ask(own_store.run(done_key).pair, 15)
-    agent.go_back(1)
+    agent.roll_back(1)
     return asked.id
 
 

@@ -90,7 +90,7 @@ def _expected_ratio(predicted: float, interval: tuple[float, float] | None) -> s
 
 
 def candidate_rows(found: Inference) -> list[dict[str, Any]]:
-    """Return one row per candidate: rehearsed, predicted, and what the labelled rows say."""
+    """Return one row per candidate: rehearsed and predicted ratio, and the evidence of labelled rows."""
     rows = [
         {
             "candidate": f"{each.name} (chosen)" if each.chosen else each.name,
@@ -108,7 +108,7 @@ def candidate_rows(found: Inference) -> list[dict[str, Any]]:
 
 
 def explained(found: Inference) -> Iterator[str]:
-    """Yield lines that say what spoke for and against each candidate, and which was chosen."""
+    """Yield lines with the evidence for and against each candidate, and the choice."""
     labels = f"with {found.n_labels} labelled rows of {found.n_classes} classes"
     yield f"choice: {found.choice} ({found.verdict})"
     yield f"expected: {_expected_ratio(found.predicted, found.interval)}, {labels}"
@@ -131,7 +131,7 @@ def _rehearsed(candidate: Candidate, found: Inference) -> str:
         return "none"
     words = f"{candidate.rehearsed:.3f} times the accuracy, in {found.rehearsal.n_plays} rehearsals"
     if found.rehearsal.skill < LEAST_SKILL:
-        words += "; it does not count, as the features do not tell the known classes apart"
+        words += "; not used, as the features do not separate the known classes"
     return words
 
 

@@ -16,7 +16,7 @@ from l2t.interfaces.cli.commands.options import argument, file, named, number
 from l2t.interfaces.cli.output import Format, picked, say, show_record, show_rows
 
 
-@app.command(short_help="What to transfer, from an agent that learns from the outcomes.")
+@app.command(short_help="Ask the agent what to transfer; it learns from outcomes.")
 @options.reads_files()
 def ask(
     source: options.Source,
@@ -29,7 +29,7 @@ def ask(
     classes: options.Classes = None,
     normalize: options.Normalize = "auto",
     explore: Annotated[
-        float, typer.Option(min=0, max=1, help="The probability of trying another candidate.")
+        float, typer.Option(min=0, max=1, help="Probability of trying another candidate.")
     ] = 0.0,
     force: options.Force = False,
     seed: options.Seed = 0,
@@ -38,9 +38,9 @@ def ask(
 ) -> None:
     """Ask the agent what to transfer from a source file to a target file.
 
-    Works as `l2t transfer`, and keeps the suggestion in the store under an id. Measure the accuracy without
-    and with it on the same test rows, and report them: `l2t tell ID --before 0.61 --after 0.68`. The agent
-    learns from these outcomes, and from the labels of earlier targets in its store.
+    Works as `l2t transfer`, and stores the suggestion under an id. Measure the accuracy without and with it
+    on the same test rows, and report both: `l2t tell ID --before 0.61 --after 0.68`. The agent learns from
+    these outcomes, and from the labels of earlier targets in its store.
     """
     from l2t.interfaces.cli import results
     from l2t.interfaces.cli.reading import check_outputs, read_pair, say_prepared, shown_url
@@ -70,13 +70,13 @@ def ask(
 
 @app.command(short_help="Report the outcome of a suggestion to the agent.")
 def tell(
-    id: Annotated[str, argument("ID", "The suggestion's id, or its beginning.")],
+    id: Annotated[str, argument("ID", "Id of the suggestion, or its beginning.")],
     before: Annotated[float, typer.Option(help="Accuracy without the transfer, 0 to 1.")],
     after: Annotated[float, typer.Option(help="Accuracy on the same rows with it, 0 to 1.")],
     url: options.Store = "experiences.db",
-    labels: Annotated[int | None, number("Labels you had, if other than 'ask' assumed.")] = None,
+    labels: Annotated[int | None, number("Number of labelled rows, if not that of 'ask'.")] = None,
     correct: Annotated[
-        bool, typer.Option("--correct", help="Replace another outcome reported before.")
+        bool, typer.Option("--correct", help="Replace an outcome that was reported before.")
     ] = False,
     format: options.As = Format.table,
 ) -> None:
@@ -96,7 +96,7 @@ def tell(
     show_record(record, format)
 
 
-@app.command(short_help="The suggestions whose outcome is open.")
+@app.command(short_help="List the suggestions without a reported outcome.")
 def suggestions(
     url: options.Store = "experiences.db",
     delete: Annotated[str | None, named("Delete this suggestion first.", metavar="ID")] = None,
@@ -111,22 +111,22 @@ def suggestions(
     show_rows(rows, format)
 
 
-@app.command(short_help="The versions of the agent's reflection function.")
+@app.command(short_help="List the versions of the agent's reflection function.")
 def versions(
     url: options.Store = "experiences.db",
-    go_back: Annotated[int | None, number("Put this version into use again.")] = None,
+    roll_back: Annotated[int | None, number("Use this version again.")] = None,
     save: Annotated[Path | None, file("Write the version in use to this JSON file.")] = None,
     force: options.Force = False,
     format: options.As = Format.table,
 ) -> None:
-    """List every version of the agent's reflection function, and which took over from which."""
+    """List all versions of the agent's reflection function, with the errors by which they replaced others."""
     from l2t.interfaces.cli.reading import check_outputs
 
     check_outputs((save, "function"), store=url, force=force)
     with l2t.open_store(url, create=False) as store:
         agent = l2t.Agent(store, reflection=None)
-        if go_back is not None:
-            agent.go_back(go_back)
+        if roll_back is not None:
+            agent.roll_back(roll_back)
         in_use, function = agent.version, agent.reflection
         columns = "parent origin runs judged_on error error_of_incumbent took_over created"
         rows = [

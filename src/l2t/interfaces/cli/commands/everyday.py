@@ -15,19 +15,18 @@ from l2t.interfaces.cli.commands.options import argument, file, number
 from l2t.interfaces.cli.output import Format, say, show_record, show_rows
 
 NO_LABELS = (
-    "has no labels, so L2T can neither rehearse on its classes nor see which features tell classes "
-    "apart: the source adds nothing. Name the column of its labels with --label, or a store of labelled "
-    "targets with --store"
+    "has no labels, so L2T can neither rehearse on its classes nor see which features separate classes: "
+    "the source adds nothing. Name its label column with --label, or a store of labelled targets with --store"
 )
 
 
-@app.command(short_help="The whole story on handwritten digits, in about a minute.")
+@app.command(short_help="Run the whole method on handwritten digits, in about a minute.")
 def demo(
-    pairs: Annotated[int, number("How many new pairs to test on.", least=2)] = 8,
+    pairs: Annotated[int, number("Number of new pairs to test on.", least=2)] = 8,
     seed: options.Seed = 0,
     jobs: options.Jobs = 2,
     plot: options.Plot = None,
-    report: Annotated[Path, file("The page with pictures to write.")] = Path("demo.html"),
+    report: Annotated[Path, file("Page with pictures to write.")] = Path("demo.html"),
     force: options.Force = False,
     format: options.As = Format.table,
     quiet: options.Quiet = False,
@@ -37,7 +36,7 @@ def demo(
     The source of a new pair has seven digits of the UCI set, the target the three other digits of MNIST, or
     the other way round (both ship with the installation). The table shows the improvement ratio of the eight
     base algorithms, of the paper's method and of L2T: 1-NN accuracy with the transfer over 1-NN accuracy
-    without, for 3 to 120 labelled target rows. A page with pictures is written beside.
+    without, for 3 to 120 labelled target rows. A page with pictures is written, too.
     """
     from l2t.interfaces.cli.demo import run_demo
     from l2t.interfaces.cli.reading import check_outputs
@@ -46,7 +45,7 @@ def demo(
     run_demo(pairs, seed, jobs, plot, report, format, quiet=quiet)
 
 
-@app.command(short_help="What to transfer from one file to another, and whether to.")
+@app.command(short_help="Find what to transfer from one file to another, and whether to.")
 @options.reads_files()
 def transfer(
     context: typer.Context,
@@ -61,7 +60,7 @@ def transfer(
     store: options.KnownStore = None,
     method: options.How = "l2t",
     reflection: options.Reflection = None,
-    components: Annotated[int | None, number("Columns of the output, at most.")] = None,
+    components: Annotated[int | None, number("Maximum number of output columns.")] = None,
     normalize: options.Normalize = "auto",
     source_output: Annotated[Path | None, file("Write the transformed source.")] = None,
     w_output: Annotated[Path | None, file("Write the matrix of the transfer (.npy).")] = None,
@@ -71,7 +70,7 @@ def transfer(
     format: options.As = Format.table,
     quiet: options.Quiet = False,
 ) -> None:
-    """Find what to transfer from a source to a target, say whether to, and write the transformed target.
+    """Find what to transfer from a source to a target, and whether to, and write the transformed target.
 
     Both files have the same features, one row per line, and usually different classes; both may have a
     column of labels. csv, xlsx, parquet, npz, mat and svmlight files are read. Nothing has to be trained
@@ -79,9 +78,9 @@ def transfer(
 
       l2t transfer photos.csv sketches.csv --label species -o sketches_z.csv
 
-    An empty label cell in the target means that the label is not known; the labels that are there are
-    weighed as evidence. Where every row of the target has a label, they are only used to measure the
-    improvement (with --labels N), unless --labeled names the column that says which of them you have.
+    An empty label cell in the target means that the label is not known; known labels are weighed as
+    evidence. Where every row of the target has a label, labels are used to measure the improvement alone
+    (with --labels N), unless --labeled names the column that marks those that you have.
     """
     from l2t.interfaces.cli import results
     from l2t.interfaces.cli.reading import check_outputs, known_classes, read_pair, say_prepared
@@ -119,7 +118,7 @@ def transfer(
     _write_others(pair, found, w_output, plot, quiet)
 
 
-@app.command(short_help="Which of several sources to take for a target.")
+@app.command(short_help="Rank several sources for a target.")
 @options.reads_files()
 def rank(
     context: typer.Context,
@@ -136,10 +135,11 @@ def rank(
     format: options.As = Format.table,
     quiet: options.Quiet = False,
 ) -> None:
-    """Rank sources by what each should add for a target, before anything is trained.
+    """Rank sources by what each is expected to add for a target, before anything is trained.
 
-    The target comes first, then the sources. A source that adds 1.05 should multiply the accuracy by 1.05,
-    compared with the best transfer that needs no source. 'predicted' is the accuracy ratio over no transfer.
+    The target comes first, then the sources. A source that adds 1.05 is expected to multiply the accuracy by
+    1.05, compared with the best transfer that needs no source. 'predicted' is the accuracy relative to no
+    transfer.
     """
     from l2t.interfaces.cli.reading import free_path, known_classes, read_files, say_prepared
     from l2t.reflection.calibration import finite_interval

@@ -21,38 +21,38 @@ from l2t.interfaces.cli.settings import write_settings
 _FUNCTION = Path("reflection.json")
 
 
-@app.command(short_help="Run algorithms on pairs from two files, and keep every experience.")
+@app.command(short_help="Run algorithms on pairs from two files, and store every experience.")
 @options.reads_files("labeled")
 def collect(
     context: typer.Context,
     source: Annotated[Path, argument("SOURCE", "File of the source domain, with labels.")],
     target: Annotated[Path, argument("TARGET", "File of the target domain, with labels.")],
     store: options.Store = "experiences.db",
-    pairs: Annotated[int, number("How many pairs to draw.")] = 100,
+    pairs: Annotated[int, number("Number of pairs to draw.")] = 100,
     classes: Annotated[int, number("Classes of each domain in a pair.", least=2)] = 3,
-    per_class: Annotated[int, number("Rows per class, at most.")] = 80,
+    per_class: Annotated[int, number("Maximum number of rows per class.")] = 80,
     *,
     reading: options.Reading,
     normalize: options.Normalize = "rows",
-    algorithms: Annotated[str, named("Names with commas between them.", metavar="NAMES")] = "all",
+    algorithms: Annotated[str, named("Comma-separated names.", metavar="NAMES")] = "all",
     one_per_pair: Annotated[bool, flag("One random algorithm per pair.", "--one-per-pair")] = False,
-    components: Annotated[int, number("Components of each W.")] = 20,
+    components: Annotated[int, number("Number of components.")] = 20,
     jobs: options.Jobs = 1,
     cluster: Annotated[
         str | None, named("A Dask scheduler, such as tcp://host:8786.", metavar="ADDRESS")
     ] = None,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Do runs again that failed before.")
+        bool, typer.Option("--retry-failed", help="Repeat runs that failed before.")
     ] = False,
     seed: options.Seed = 0,
     config: options.Config = None,
     format: options.As = Format.table,
     quiet: options.Quiet = False,
 ) -> None:
-    """Draw pairs from two labelled domains, run algorithms on them, and keep every experience.
+    """Draw pairs from two labelled domains, run algorithms on them, and store every experience.
 
-    Stopped at any moment, the same command resumes where it was: nothing is done twice. The settings of the
-    run are written beside the store (experiences.db: experiences.toml), and --config repeats it.
+    Interrupted at any moment, the same command resumes where it stopped: nothing is done twice. The settings
+    of the run are written beside the store (experiences.db: experiences.toml); --config repeats it.
     """
     first, second = _labelled([source, target], reading, normalize, quiet)
     try:
@@ -73,13 +73,15 @@ def collect(
 def learn(
     context: typer.Context,
     store: options.Store = "experiences.db",
-    output: Annotated[Path, file("The function to write.", "--output", "-o")] = _FUNCTION,
+    output: Annotated[Path, file("Write the function.", "--output", "-o")] = _FUNCTION,
     neighbors: Annotated[
         list[int] | None,
-        number("Neighbours of the discriminant criterion; given again, the best is taken."),
+        number(
+            "Neighbours of the discriminant criterion; repeat it to choose the best of several."
+        ),
     ] = None,
     max_labels: Annotated[
-        int, number("Experiences with more labels only calibrate intervals.")
+        int, number("Experiences with more labels calibrate intervals alone.")
     ] = 30,
     force: options.Force = False,
     seed: options.Seed = 0,
@@ -90,7 +92,7 @@ def learn(
     """Learn a reflection function from the experiences of a store.
 
     Its settings are chosen on held-out experiences, and its intervals calibrated on them. The settings of the
-    run are written beside the function (reflection.json: reflection.toml), and --config repeats it.
+    run are written beside the function (reflection.json: reflection.toml); --config repeats it.
     """
     from l2t.interfaces.cli.reading import check_outputs, shown_url
     from l2t.interfaces.cli.results import function_summary
@@ -119,7 +121,7 @@ def _labelled(
 
     tables = read_files(files, reading, quiet)
     for path in (table.path for table in tables if table.domain.y is None):
-        raise InvalidInputError(f"{path}: has no labels; say --label with the name of their column")
+        raise InvalidInputError(f"{path}: has no labels; name their column with --label")
     found = l2t.prepare(tables[0].domain, tables[-1].domain, how)
     say_prepared(found, how, quiet)
     return [l2t.normalize(table.domain, found.how) for table in tables]

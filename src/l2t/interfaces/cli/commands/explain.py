@@ -14,13 +14,11 @@ from l2t.interfaces.cli.commands.options import argument
 from l2t.interfaces.cli.output import Format, harmless, say, show_record, show_rows
 
 
-@app.command(short_help="Why: what spoke for and against each candidate.")
+@app.command(short_help="Explain a choice: the evidence for and against each candidate.")
 @options.reads_files()
 def explain(
     context: typer.Context,
-    pair: Annotated[
-        list[Path] | None, argument("SOURCE TARGET", "Two files, for a pair; or none.")
-    ] = None,
+    pair: Annotated[list[Path] | None, argument("SOURCE TARGET", "Two files, or none.")] = None,
     *,
     reading: options.Reading,
     labels: options.Labels = None,
@@ -36,10 +34,10 @@ def explain(
     format: options.As = Format.table,
     quiet: options.Quiet = False,
 ) -> None:
-    """Explain the choice for two files: rehearsals, labelled rows and expectation of each candidate.
+    """Explain the choice for two files: rehearsal, labelled rows and expected accuracy of each candidate.
 
     With --method paper the prediction of the paper's reflection function is split into its terms and
-    kernels, --plot draws them, and --store names the nearest experiences of a store. Without files, tell what
+    kernels, --plot draws them, and --store lists the nearest experiences of a store. Without files, show what
     the reflection function has learned.
     """
     from l2t.interfaces.cli.reading import check_outputs, known_classes, read_pair, say_prepared
@@ -75,7 +73,7 @@ def explain(
 
 
 def _show_candidates(found: l2t.Inference, format: Format) -> None:
-    """Print what spoke for and against each candidate."""
+    """Print the evidence for and against each candidate."""
     from l2t.interfaces.cli.results import explained
 
     if format is Format.table:

@@ -34,92 +34,96 @@ def argument(metavar: str, help: str) -> Any:
 
 file = functools.partial(named, metavar="FILE")
 flag = functools.partial(named, metavar=None)
-Source = Annotated[Path, argument("SOURCE", "File of the larger domain to learn from.")]
-Target = Annotated[Path, argument("TARGET", "File of the domain with few labels or none.")]
+Source = Annotated[Path, argument("SOURCE", "File of the source domain.")]
+Target = Annotated[Path, argument("TARGET", "File of the target domain, with few labels or none.")]
 Output = Annotated[Path | None, file("Write the transformed target.", "--output", "-o")]
 StoreUrl = Annotated[str, argument("STORE", "A .db file, or postgresql://user@host/database.")]
 Store = Annotated[str, named("The store: a .db file or a URL.", "--store", metavar="STORE")]
 KnownStore = Annotated[
     str | None,
-    named("Also learn from this store's labelled targets of the same features.", metavar="STORE"),
+    named(
+        "Also use the labelled targets of this store that have the same features.", metavar="STORE"
+    ),
 ]
-Labels = Annotated[int | None, number("How many labelled target rows to predict for.")]
+Labels = Annotated[int | None, number("Number of labelled target rows to predict for.")]
 Classes = Annotated[
-    int | None, number("Classes of the target; without it those of labelled rows, or 3.", least=2)
+    int | None,
+    number("Number of target classes; by default those of its labelled rows, or 3.", least=2),
 ]
 Candidates = Annotated[
     str | None,
     named(
-        "What to choose from beside 'identity' (not to transfer), with commas between them: "
-        "spectrum, classes, classes+spectrum (without it these three), or base algorithms such as gfk.",
+        "Comma-separated candidates to choose from beside 'identity' (no transfer): spectrum, classes, "
+        "classes+spectrum (the default), or base algorithms such as gfk.",
         metavar="NAMES",
     ),
 ]
 Normalize = Annotated[
     Literal["auto", "none", "rows", "centred", "zscore"],
     typer.Option(
-        help="First do nothing, divide rows by their norm, subtract the mean before that, or give columns "
-        "unit variance; auto: what does best on the labelled rows of the source."
+        help="Scale the features first: rows by their norm, centred rows by their norm, or columns to unit "
+        "variance; auto: what does best on the labelled rows of the source."
     ),
 ]
 How = Annotated[
     Literal["l2t", "paper"],
     typer.Option(
-        help="l2t rehearses candidates on known classes and takes the best; paper searches with the "
+        help="l2t rehearses candidates on known classes and chooses the best; paper searches with the "
         "paper's reflection function."
     ),
 ]
 Reflection = Annotated[
-    str | None, file("What 'l2t learn' wrote; without it, or with 'default', what ships with L2T.")
+    str | None, file("Function that 'l2t learn' wrote; by default the one that ships with L2T.")
 ]
 Plot = Annotated[Path | None, file("Draw a picture (.png, .svg or .pdf).")]
-Seed = Annotated[int, number("The seed of everything random.", least=0)]
-Jobs = Annotated[int, number("Processes on this machine; -1 for one per core.", least=None)]
-As = Annotated[Format, typer.Option("--format", help="How results are printed.")]
-Quiet = Annotated[bool, flag("Print results and errors alone.", "--quiet", "-q")]
-Force = Annotated[bool, flag("Replace output files that exist already.", "--force")]
+Seed = Annotated[int, number("Random seed.", least=0)]
+Jobs = Annotated[int, number("Number of processes; -1 for one per core.", least=None)]
+As = Annotated[Format, typer.Option("--format", help="Output format.")]
+Quiet = Annotated[bool, flag("Print only results and errors.", "--quiet", "-q")]
+Force = Annotated[bool, flag("Replace existing output files.", "--force")]
 Config = Annotated[
     Path | None,
     typer.Option(
         callback=read_settings,
         is_eager=True,
         metavar="FILE",
-        help="Take settings from this TOML file, such as the one that an earlier run wrote; keys are "
-        "the names of arguments and options, and what is typed wins.",
+        help="Read settings from this TOML file, such as the one that an earlier run wrote; keys are "
+        "names of arguments and options, and the command line takes precedence.",
     ),
 ]
 
 #: Options of `reads_files`; text or none, where `_KINDS` has no other type.
 _READING = {
     "label": named(
-        "The column of labels (csv, xlsx, parquet) or the array (npz, mat), in both files. Without it "
-        "'label' or 'y', where there is one."
+        "Column (csv, xlsx, parquet) or array (npz, mat) of labels; by default 'label' or 'y'."
     ),
     "labeled": named(
-        "A column of 0 and 1 in the target that says which labels you really have. Without it the rows "
-        "whose label cell is not empty, where some are."
+        "Column of 0 and 1 in the target that marks the labels that you have; by default those that are "
+        "not empty, where some are."
     ),
-    "id": named("A column that identifies rows."),
+    "id": named("Column that identifies rows."),
     "ignore": named(
-        "Columns that are no features, with commas between them; passed through to the output.",
+        "Comma-separated columns that are no features; they are copied to the output.",
         metavar="NAMES",
     ),
     "keep": named(
-        "Columns that are features although they look otherwise.", "--feature", metavar="NAMES"
+        "Columns that are features although they look like ids or labels.",
+        "--feature",
+        metavar="NAMES",
     ),
     "missing": named(
-        "Cells that are missing, beside empty ones, NA, N/A, null, NaN, None and ?.",
+        "Comma-separated texts of missing cells, beside '', NA, N/A, null, NaN, None and ?.",
         metavar="TEXTS",
     ),
     "impute": typer.Option(
         help="Fill missing numbers with the mean or median of the column, or drop their rows."
     ),
-    "decimal": named("The decimal mark of csv files.", metavar="MARK"),
-    "thousands": named("The separator of thousands in csv files.", metavar="MARK"),
-    "encoding": named("The encoding of csv files, such as cp1252; without it UTF-8 or UTF-16."),
+    "decimal": named("Decimal mark of csv files.", metavar="MARK"),
+    "thousands": named("Thousands separator of csv files.", metavar="MARK"),
+    "encoding": named("Encoding of csv files, such as cp1252; by default UTF-8 or UTF-16."),
     "zero_based": typer.Option(
         "--zero-based/--one-based",
-        help="Whether svmlight files count features from 0 or 1; without it 0 where one does.",
+        help="Whether svmlight files count features from 0 or 1; by default 0 if the index 0 occurs.",
     ),
 }
 #: Options that can be given again, or take several names with commas between them.
@@ -201,7 +205,7 @@ def typed_options(context: typer.Context, command: str) -> list[str]:
 
 
 def check_method(method: str, **options: Any) -> None:
-    """Refuse options of the other method."""
+    """Reject options of the other method."""
     for name, value in options.items():
         if method == "paper" and value is not None:
             raise typer.BadParameter(f"--{name} is an option of --method l2t")

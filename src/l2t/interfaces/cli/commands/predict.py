@@ -22,29 +22,27 @@ if TYPE_CHECKING:
 ANSWERS = ("predicted", "probability", "given")
 
 
-@app.command(short_help="The class of every row of a file, and how often that should be right.")
+@app.command(short_help="Predict the class of every row of a file, with the accuracy to expect.")
 @options.reads_files()
 def predict(
-    files: Annotated[
-        list[Path], argument("SOURCE... TARGET", "Files to learn from, and the target last.")
-    ],
+    files: Annotated[list[Path], argument("SOURCE... TARGET", "Source files, then the target.")],
     output: Annotated[
         Path | None, file("Write predictions (csv, parquet).", "--output", "-o")
     ] = None,
-    save: Annotated[Path | None, file("Write the model, for 'l2t apply' to further rows.")] = None,
+    save: Annotated[Path | None, file("Write the model, for 'l2t apply'.")] = None,
     *,
     reading: options.Reading,
-    suggest: Annotated[int, number("Say which N rows to label next.", least=0)] = 0,
+    suggest: Annotated[int, number("Suggest N rows to label next.", least=0)] = 0,
     train_on: Annotated[
         Literal["auto", "target", "source", "both"],
-        typer.Option(help="Whose labelled rows to train on; auto: all that have the classes."),
+        typer.Option(help="Labelled rows to train on; auto: all whose classes the target has."),
     ] = "auto",
     shared: Annotated[
         bool | None,
         typer.Option(
             "--shared/--no-shared",
-            help="Whether equal labels of sources and target mean equal classes. Without it they do, and a "
-            "target without labels has the classes of the sources.",
+            help="Whether equal labels of sources and target mean equal classes. By default they do, and "
+            "a target without labels has the classes of the sources.",
         ),
     ] = None,
     store: options.KnownStore = None,
@@ -56,10 +54,10 @@ def predict(
     """Predict the class of every row of a target that has labels for a few of its rows, or for none.
 
     The output has your own rows and columns in their order, and three more: 'predicted', 'probability', and
-    'given', which says whether the row had a label. Sources have the same features, and other classes or the
-    same ones, as the labels say; there may be several, or none. A target without labels is assumed to have
-    the classes of the sources. A table says what to expect of plain classifiers and of L2T; up to four that
-    should be best are averaged, plain ones among them.
+    'given' (whether the row had a label). Sources, of which there may be several or none, have the same
+    features, and other classes or the same ones. A target without labels is assumed to have the classes of
+    the sources. A table shows the accuracy to expect of plain classifiers and of L2T; the predictions are an
+    average of up to four that should be best, plain ones among them.
 
       l2t predict photos.csv sketches.csv --label species -o predictions.csv --save model.l2t
 
@@ -87,22 +85,22 @@ def predict(
         say(f"model written to {save}; for further rows: {shlex.join(command)}", quiet)
 
 
-@app.command(short_help="The class of further rows, by a model that 'l2t predict' saved.")
+@app.command(short_help="Predict further rows with a model that 'l2t predict' saved.")
 @options.reads_files("label", "labeled", "id", "ignore", "keep")
 def apply(
-    model: Annotated[Path, argument("MODEL", "What 'predict --save' wrote.")],
-    rows: Annotated[Path, argument("FILE", "File with the model's features.")],
-    output: Annotated[Path, file("The predictions (csv, parquet).", "--output", "-o")],
+    model: Annotated[Path, argument("MODEL", "Model that 'l2t predict --save' wrote.")],
+    rows: Annotated[Path, argument("FILE", "File with the features of the model.")],
+    output: Annotated[Path, file("Write predictions (csv, parquet).", "--output", "-o")],
     *,
     reading: options.Reading,
     force: options.Force = False,
     format: options.As = Format.table,
     quiet: options.Quiet = False,
 ) -> None:
-    """Predict the class of every row of a file by a model that was saved.
+    """Predict the class of every row of a file with a saved model.
 
-    The features are found by their names, in any order. The output has your own rows and columns, 'predicted'
-    and 'probability'.
+    Features are matched by name, in any order. The output has your own rows and columns, 'predicted' and
+    'probability'.
     """
     from l2t.interfaces.cli.reading import check_outputs, read_features
 

@@ -15,14 +15,14 @@ from l2t.interfaces.cli.commands.options import argument, file, flag, named, num
 from l2t.interfaces.cli.output import Format, picked, say, show_record, show_rows, show_sentence
 
 _NEEDED = ("fastapi", "starlette", "uvicorn", "jinja2")
-store = typer.Typer(help="Look after an experience store.", no_args_is_help=True)
+store = typer.Typer(help="Manage an experience store.", no_args_is_help=True)
 app.add_typer(store, name="store")
 
-Status = Annotated[Literal["done", "failed"] | None, typer.Option(help="Only runs that ended so.")]
+Status = Annotated[Literal["done", "failed"] | None, typer.Option(help="Only runs of this status.")]
 Order = Literal["created_at", "algorithm", "duration", "improvement_ratio", "n_labels"]
 
 
-@app.command(short_help="A local web page on a store.")
+@app.command(short_help="Serve a local web page on a store.")
 def dashboard(
     url: options.Store = "experiences.db",
     host: Annotated[
@@ -76,8 +76,8 @@ def store_ls(
     domain: Annotated[str | None, named("Only with this source or target.")] = None,
     labels: Annotated[int | None, number("Only at this number of labels.", least=None)] = None,
     status: Status = None,
-    limit: Annotated[int, number("How many.")] = 20,
-    order: Annotated[Order, typer.Option(help="The newest or the largest first.")] = "created_at",
+    limit: Annotated[int, number("Maximum number of rows.")] = 20,
+    order: Annotated[Order, typer.Option(help="Sort by this, in falling order.")] = "created_at",
     format: options.As = Format.table,
 ) -> None:
     """List experiences, the newest or the largest first."""
@@ -98,7 +98,7 @@ def store_ls(
 @store.command("show", short_help="One run in full.")
 def store_show(
     url: options.StoreUrl,
-    key: Annotated[str, argument("RUN", "The beginning of its key, as 'store ls' shows it.")],
+    key: Annotated[str, argument("RUN", "Beginning of its key, as shown by 'store ls'.")],
     format: options.As = Format.table,
 ) -> None:
     """Show one run in full, with its accuracies at every number of labels."""
@@ -118,7 +118,7 @@ def store_show(
 def store_rm(
     url: options.StoreUrl,
     keys: Annotated[
-        list[str] | None, argument("RUN", "The beginnings of their keys, as 'store ls' shows.")
+        list[str] | None, argument("RUN", "Beginnings of their keys, as shown by 'store ls'.")
     ] = None,
     status: Status = None,
     format: options.As = Format.table,
@@ -144,9 +144,9 @@ def store_check(url: options.StoreUrl, format: options.As = Format.table) -> Non
         raise typer.Exit(1)
 
 
-@store.command("upgrade", short_help="Bring an older store to the form of this version.")
+@store.command("upgrade", short_help="Migrate a store of an older version.")
 def store_upgrade(url: options.StoreUrl, format: options.As = Format.table) -> None:
-    """Bring a store that an older version made to the form of this one."""
+    """Migrate a store that an older version of l2t created."""
     from l2t.experiences import upgrade_store
 
     upgrade_store(url)
@@ -156,11 +156,11 @@ def store_upgrade(url: options.StoreUrl, format: options.As = Format.table) -> N
 
 @store.command("merge", short_help="Copy other stores into one.")
 def store_merge(
-    url: Annotated[str, argument("TARGET", "A file or a URL; made where there is none.")],
+    url: Annotated[str, argument("TARGET", "File or URL; created if it does not exist.")],
     sources: Annotated[list[str], argument("SOURCE", "Stores to copy.")],
     format: options.As = Format.table,
 ) -> None:
-    """Copy what other stores have into a store, without duplicates; exit code 1 if some is damaged."""
+    """Copy other stores into a store, without duplicates; exit code 1 if a part of them is damaged."""
     runs = suggestions = 0
     damaged: list[str] = []
     with l2t.open_store(url) as opened:

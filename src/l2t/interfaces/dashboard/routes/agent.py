@@ -45,7 +45,7 @@ def versions(here: Here) -> list[dict[str, Any]]:
 @router.post("/versions/{number}/use", status_code=201)
 def use(here: Here, number: Annotated[int, PathParameter(ge=1, le=10**9)]) -> dict[str, Any]:
     """Use a version again; it becomes the newest one."""
-    again = here.agent.go_back(number)
+    again = here.agent.roll_back(number)
     return versions(here)[again.number - 1]
 
 
