@@ -148,7 +148,7 @@ CONFUSED = {
     "ranking nothing that is there": ("rank target.csv absent.csv --label digit", "absent.csv"),
     "collecting without labels": (
         "collect source.csv unlabelled.csv --label digit",
-        "unlabelled.csv: has no labels; say --label with the name of their column",
+        "unlabelled.csv: has no labels; name their column with --label",
     ),
     "collecting from too few classes": (
         "collect source.csv source.csv --label digit",

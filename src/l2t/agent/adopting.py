@@ -1,4 +1,4 @@
-"""A W, a transformer or a function as an algorithm among others.
+"""Use a W, a transformer or a function from elsewhere as an algorithm.
 
 A transformer is fitted and maps the target's rows to Zt; its W is the linear map closest to that,
 ``W = pinv(Xt) Zt`` with both centred, as for the base algorithms that embed the target (docs/errata.md,

@@ -35,9 +35,9 @@ PRACTICE_COUNTS = (3, 15, 30, 60, 120)
 class Agent:
     """L2T that learns from the outcomes of its suggestions.
 
-    The agent lives in its store, and all who open the same store share one agent. The classes of labelled
-    past targets are known when it is asked again (`KnownClasses`), and its reflection function is learned
-    anew from the outcomes.
+    The agent keeps everything in its store: all who open the same store share one agent. The classes of
+    labelled past targets are known when it is asked again (`KnownClasses`), and its reflection function is
+    learned anew from the outcomes.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ from l2t.reflection.learning import LEAST_EXPERIENCES
 from l2t.reflection.lesson import held_out
 from l2t.statistics import KernelBank
 
-#: The classes of so many past targets are known, the newest ones: rehearsal takes longer with more rows.
+#: Maximum number of past targets whose classes are known, the newest ones.
 MAX_TARGETS = 200
 #: The newest held-out runs that are validated on, and the least number of them.
 WINDOW = 60
@@ -62,7 +62,7 @@ class Knowledge:
         return self._function
 
     def classes(self, n_features: int) -> KnownClasses:
-        """Return the classes of the newest labelled targets with so many features."""
+        """Return the classes of the newest labelled targets with this number of features."""
         runs = list(self._store.target_runs(n_features=n_features).items())[-MAX_TARGETS:]
         self._targets = {
             target: self._targets[target] if target in self._targets else self._store.target(key)

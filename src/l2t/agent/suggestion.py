@@ -25,7 +25,7 @@ from l2t.statistics import pair_statistics
 from l2t.typing import AnyArray
 from l2t.validation import real_number, whole_number
 
-#: The statistics of larger domains are those of so many random rows: their cost grows with the square.
+#: Maximum number of rows per domain that statistics are computed from: their cost is quadratic.
 MAX_ROWS = 1000
 
 

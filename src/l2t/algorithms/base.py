@@ -214,7 +214,7 @@ class _Checked(ABC):
 
 @dataclass(frozen=True)
 class SoftAlgorithm(_Checked):
-    """An algorithm whose W keeps the scales of its directions instead of cutting after so many."""
+    """An algorithm whose W keeps all directions with their scales, without a number of components."""
 
     random_state: int | None = parameter(0, _seed_or_none)
 

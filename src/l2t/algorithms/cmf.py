@@ -46,7 +46,7 @@ class CMF(BaseAlgorithm):
     n_neighbors : int
         Neighbours in the graphs.
     max_iter, tol : int, float
-        Stop after so many rounds of updates, or when one gains less than `tol` of the objective.
+        Maximum number of updates; it stops earlier when one gains less than `tol` of the objective.
 
     Notes
     -----
@@ -142,7 +142,7 @@ def _non_negative_svd(X: Array, u: int) -> tuple[Array, Array]:
     """Return positive starts U (m x u), V (n x u) from the leading singular vectors (NNDSVD).
 
     Of each singular pair the stronger of its positive and its negative side is taken, zeros are
-    filled with the mean, and columns of V get a squared norm of 2 (1 a domain).
+    filled with the mean, and columns of V get a squared norm of 2 (1 per domain).
     """
     n, m = X.shape
     k = min(u, n, m)

@@ -9,7 +9,7 @@ target's Pt. With ``Ps'Pt = U cos(theta) V'``, ``A = Ps U``, ``B = Pt V - A cos(
 ``sinc = sin(2 theta)/(2 theta)``.
 
 ``theta = atan2(sin, cos)`` keeps small angles; no complement of Ps and no generalised SVD is needed.
-``W W' = G`` by a 2 x 2 Cholesky factor an angle, so W has up to 2d columns.
+``W W' = G`` by a 2 x 2 Cholesky factor per angle, so W has up to 2d columns.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ Gradient of such an information: ``a_ij = (log p_i(c_j) - log pbar(c_j)) / N``,
 ``Gamma = P * (Σ_j P_ij a_ij - a_ij)``, ``2 Lap(Gamma) L``. The constraint is the sphere of radius sqrt(u).
 
 The temperature of the choice is part of the scale of L. The data are multiplied by one number so
-that at the PCA start with ``tr(L'L) = u`` the mean squared distance is 2u: unit variance a component.
+that at the PCA start with ``tr(L'L) = u`` the mean squared distance is 2u: unit variance per component.
 """
 
 from __future__ import annotations

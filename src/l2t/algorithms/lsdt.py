@@ -5,7 +5,7 @@
 Rows are instances: X = [Xs; Xt] (n x q), Z (nt x n) the sparse codes by which target rows are rebuilt
 from all *other* rows, P (q x u) the subspace in which that is judged. Alternating:
 
-* Z-step: a lasso a target row over the dictionary X P, all rows at once (`sparse_codes`), warm-started;
+* Z-step: one lasso per target row over the dictionary X P, all rows at once (`sparse_codes`), warm-started;
 * P-step: the u leading eigenvectors of ``tau X'X - R'R``, ``R = Xt - Z X``.
 
 The kernel form is the same problem on kernel principal coordinates: X holds the rows of ``U sqrt(Lambda)``

@@ -1,4 +1,4 @@
-"""Algorithms by name: the eight of the paper, L2T's own, four for shared classes, and plug-ins.
+"""Algorithms by name: the eight of the paper, L2T's own, three for shared classes, and plug-ins.
 
 A package adds its own through the entry point group ``l2t.algorithms``::
 

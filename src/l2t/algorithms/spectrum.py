@@ -31,7 +31,7 @@ DIRECTIONS = 40
 NEIGHBORS = (5, 10, 15)
 #: Principal axes of the target that are looked at.
 MAX_AXES = 256
-#: Larger targets are represented by so many random rows.
+#: Maximum number of target rows, drawn at random.
 MAX_ROWS = 1000
 
 

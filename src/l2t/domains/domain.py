@@ -169,7 +169,7 @@ class Domain:
         return replace(self, **taken, name=self.name if name is None else name)
 
     def sample(self, n_rows: int, random_state: int | None = 0) -> Domain:
-        """Return at most so many random rows, in their order; the domain itself where it has no more."""
+        """Return at most `n_rows` random rows, in their order; the domain itself where it has no more."""
         if len(self) <= n_rows:
             return self
         rows = np.random.default_rng(random_state).permutation(len(self))[:n_rows]

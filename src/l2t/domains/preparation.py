@@ -27,7 +27,7 @@ PREPARATIONS = {
 }
 #: How they are tried on the source: labels per class, draws, and classes and rows at most.
 SHOTS, N_DRAWS, MAX_CLASSES, MAX_ROWS = 5, 20, 10, 1000
-#: Columns are uneven where the largest standard deviation is so many times the median.
+#: Columns are uneven where the largest standard deviation exceeds this many times the median.
 UNEVEN = 10.0
 
 

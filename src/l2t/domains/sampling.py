@@ -107,7 +107,7 @@ class PairSampler(PairSequence):
 def some_rows(
     rng: np.random.Generator, domain: Domain, names: Sequence[Any], most: int | None
 ) -> Domain:
-    """Return at most so many random rows of each named class, in their original order."""
+    """Return at most `most` random rows of each named class, in their original order."""
     members = (np.flatnonzero(domain.codes == domain.classes.index(name)) for name in names)
     rows = np.sort(np.concatenate([rng.permutation(each)[:most] for each in members]))
     return domain.take(rows, name=f"{domain.name}[{', '.join(map(str, names))}]")

@@ -16,7 +16,7 @@ from l2t.typing import AnyArray
 
 #: Those that compete by default.
 DEFAULT_CANDIDATES = ("identity", "spectrum", "classes", "classes+spectrum")
-#: Base algorithms see so many random rows of a larger source.
+#: Maximum number of source rows for base algorithms, drawn at random.
 MAX_SOURCE_ROWS = 300
 
 Wanted = Sequence[str | Algorithm] | Mapping[str, Any]

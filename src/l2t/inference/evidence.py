@@ -23,7 +23,7 @@ from l2t.numerics.graphs import TIE
 from l2t.reflection.forecast import Expectation, Forecast
 from l2t.typing import AnyArray, Array
 
-#: Of more labelled rows so many random ones are used: distances grow with their square.
+#: Maximum number of labelled rows, drawn at random: distances grow with their square.
 MAX_ROWS = 500
 
 

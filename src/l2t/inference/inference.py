@@ -33,7 +33,7 @@ from l2t.validation import whole_number
 Method = Literal["l2t", "paper"]
 #: Where 1-NN tells known classes apart no better than this, a rehearsal means nothing.
 LEAST_SKILL = 0.1
-#: A share of neighbours is taken among at most so many target rows.
+#: Maximum number of target rows for the share of mutual neighbours.
 MAX_SHARE_ROWS = 240
 #: What is assumed where neither labelled rows nor the caller say.
 N_CLASSES = 3
@@ -276,7 +276,7 @@ def signs_of(
 
 
 def _compressed(W: AnyArray, n_components: int) -> AnyArray:
-    """Return W with at most so many columns, its largest singular directions."""
+    """Return W with at most `n_components` columns, its largest singular directions."""
     if W.shape[1] <= n_components:
         return W
     U, s, _ = np.linalg.svd(W, full_matrices=False)

@@ -12,7 +12,7 @@ __all__ = ["labels_needed", "suggest_rows"]
 
 #: Accuracies that a sentence is about: the first that is not reached yet.
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
-#: Rows are suggested from so many times as many that are least certain.
+#: Rows are suggested from this many times as many of the least certain ones.
 CANDIDATES = 3
 
 

@@ -150,7 +150,7 @@ def _stacked(trials: list[Scores]) -> Scores:
 
 
 def _labelled(codes: Codes, n_labels: int, rng: np.random.Generator) -> Split:
-    """Draw so many labelled rows of each class, at most half of it; the others are tested."""
+    """Draw n_labels rows of each class, at most half of it; the others are tested."""
     members = [rng.permutation(np.flatnonzero(codes == code)) for code in range(codes.max() + 1)]
     at = np.concatenate([each[: min(n_labels, max(len(each) // 2, 1))] for each in members])
     return at, np.setdiff1d(np.arange(len(codes)), at)

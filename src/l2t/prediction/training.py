@@ -30,7 +30,7 @@ Mask = npt.NDArray[np.bool_]
 #: A target label that means "not labelled" in arrays, beside NaN and None; and those that are texts.
 UNLABELED = -1
 UNLABELED_TEXTS = frozenset(("", "-1", "?", "NA", "N/A", "NaN", "nan", "null", "None"))
-#: Columns are divided by their standard deviation where the largest is so many times the middle one.
+#: Columns are divided by their standard deviation where the largest exceeds this many times the median.
 UNEVEN = 30.0
 
 

@@ -49,7 +49,7 @@ class Assessment:
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """How good a function is that has learned from so many experiences, on pairs held out."""
+    """The quality of a function on held-out pairs, by the number of experiences it was learned from."""
 
     n_experiences: int
     n_pairs: int

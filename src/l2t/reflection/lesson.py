@@ -15,9 +15,9 @@ from l2t.typing import Array, Indices, Mask
 #: Which runs to learn from, and which to predict.
 Split = tuple[Mask, Mask]
 
-#: One target domain in so many is held out.
+#: One of this many target domains is held out.
 SHARE = 4
-#: Settings are chosen, and starts compared, on about so many runs at most.
+#: Settings are chosen, and starts compared, on about this many runs at most.
 SAMPLE = 2000
 
 

@@ -1,8 +1,8 @@
-"""How far forecasts can be relied on: intervals that hold on new kinds of data, and what is unfamiliar.
+"""Calibration of forecasts: intervals that hold on new kinds of data, and which pairs are unfamiliar.
 
-Forecasts for kinds of data that were left out of learning were off by so many of their standard deviations.
-An interval is conformal: it reaches as far as the share `level` of these errors, with room for the new pair
-itself, and as far as the kind of data needs that was foreseen worst.
+The errors of forecasts for kinds of data that were left out of learning are measured in their standard
+deviations. An interval is conformal: it covers the share `level` of these errors, corrected for the new pair
+itself, on the kind of data that was predicted worst.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LEVELS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.96, 0.97, 0.98, 0.
 class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How far forecasts for one kind of data were off."""
 
-    #: How many pairs were foreseen.
+    #: Number of pairs that were predicted.
     n_pairs: int
     #: Quantiles, at `LEVELS`, of the error in standard deviations.
     errors: tuple[float, ...]

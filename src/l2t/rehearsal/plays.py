@@ -15,7 +15,7 @@ import numpy as np
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.typing import AnyArray
 
-#: Base algorithms see so many rows of the playing source.
+#: Maximum number of rows of the playing source for base algorithms.
 MAX_SOURCE_ROWS = 300
 #: Classes with fewer rows than this play the target only where there are no others.
 LEAST_ROWS = 12
@@ -30,7 +30,7 @@ class Play:
     #: At most 300 rows of them, and the rows that play the target, with their labels.
     pair: DomainPair
     #: Rows of as many classes as the real target has, or of all that are known: those that play the target,
-    #: and others where too few classes are known for so many to play it (n, m).
+    #: and others where too few classes are known to play it (n, m).
     like_target: AnyArray
 
 

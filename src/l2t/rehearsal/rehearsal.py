@@ -32,7 +32,7 @@ from l2t.typing import AnyArray, Array
 SHOTS = (1, 2, 5, 15, 40)
 N_PLAYS = 8
 N_DRAWS = 6
-#: A playing target has so many rows per class: the count nearest to that of the real one.
+#: Numbers of rows per class of a playing target; the one nearest to the real target is used.
 ROWS_PER_CLASS = (15, 20, 40, 80)
 #: How many candidates' rehearsals are kept in the process.
 KEPT = 256
@@ -55,7 +55,7 @@ class Rehearsal:
         How mutual the neighbourhoods of known rows are (`mutual_share`), in the mean: among as many classes
         as the real target has, or all that are known.
     n_rows : int
-        Among so many rows of the real target its share is comparable: there are then as many rows per class.
+        The number of rows of the real target among which its share is comparable: as many per class.
     after : mapping of str to array of shape (plays, shots)
         The accuracies with the W of each candidate.
     failed : mapping of str to str

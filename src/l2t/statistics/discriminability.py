@@ -70,7 +70,7 @@ def discriminability(
 def mutual_share(X: AnyArray, n_rows: int | None = None, *, random_state: int = 0) -> float:
     """Return the share of nearest neighbours of the rows of X that are mutual.
 
-    With `n_rows`, the mean share in samples of so many random rows, which can be compared between data of
+    With `n_rows`, the mean share in random samples of that size, which can be compared between data of
     different sizes. In two distant groups of three rows all neighbours within a group are mutual:
 
     >>> groups = np.repeat([[0.0], [100.0]], 3, axis=0) + [[0], [1], [2]] * 2

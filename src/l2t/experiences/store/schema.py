@@ -139,5 +139,5 @@ def microseconds(time: datetime, parameter: str) -> int:
 
 
 def moment(time: int) -> datetime:
-    """Return the time of so many microseconds since 1970 (UTC)."""
+    """Return the time from microseconds since 1970 (UTC)."""
     return _EPOCH + timedelta(microseconds=time)

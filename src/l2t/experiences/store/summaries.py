@@ -121,7 +121,7 @@ class Summaries:
         return None
 
     def some_runs(self, limit: int) -> list[str]:
-        """Return the keys of so many finished runs: the smallest hashes are a random sample."""
+        """Return the keys of at most `limit` finished runs: the smallest hashes are a random sample."""
         query = select(runs.c.key).where(runs.c.status == "done").order_by(runs.c.key).limit(limit)
         return [key for (key,) in self._rows(query)]
 

@@ -20,7 +20,7 @@ from l2t.typing import AnyArray, Array
 
 #: So many random rows of each domain are fitted to; all others are predicted.
 MAX_ROWS = 1200
-#: Algorithms work in so many principal coordinates of both domains.
+#: Maximum number of principal coordinates of both domains that algorithms work in.
 MAX_DIMENSIONS = 512
 #: With fewer columns the length of a row is much of what is known, and rows keep it.
 FEW_COLUMNS = 10

@@ -118,7 +118,7 @@ def say_prepared(found: Preparation, how: str, quiet: bool) -> None:
 
 
 def known_classes(url: str | None, n_features: int, quiet: bool) -> KnownClasses | None:
-    """Return the classes of a store's labelled targets with so many features."""
+    """Return the classes of a store's labelled targets with this number of features."""
     if url is None:
         return None
     with open_store(url, create=False) as store:
