@@ -7,9 +7,8 @@ import pytest
 
 from l2t import Domain, DomainPair, normalize
 from l2t.algorithms import GFK, JDA, SubspaceAlignment
-from l2t.algorithms.jda import unit_rows
 from l2t.inference.shared import infer_shared
-from l2t.numerics import squared_distances
+from l2t.numerics import squared_distances, unit_rows
 from reproduction import chains, shared
 from reproduction.office_caltech import load_office_caltech
 from reproduction.shared_tasks import BENCHMARKS, DEVELOPMENT, SharedTask, SourceGroup, shared_tasks

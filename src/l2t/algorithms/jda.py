@@ -20,19 +20,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import eigh, svd
 from sklearn.linear_model import Ridge
 
 from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors, parameter
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
-from l2t.numerics import jointly_centred, mean_gap_weights, squared_distances
+from l2t.numerics import jointly_centred, mean_gap_weights, squared_distances, unit_rows
 from l2t.numerics.eigen import rounding
-from l2t.typing import Array
+from l2t.typing import Array, Indices
 from l2t.validation import real_number, whole_number
-
-Codes = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -71,7 +68,7 @@ class JDA(BaseAlgorithm):
         u = self._clip(len(problem.axes))
         # Weights of the gaps, G with M = G G' up to its norm: of the domains, then of the classes as well.
         domains = gaps = mean_gap_weights(ns, len(X) - ns)[:, None] * np.sqrt(codes.max() + 1)
-        predicted: Codes | None = None
+        predicted: Indices | None = None
         n_iter, reason = 0, "max_iter"
         while n_iter < self.max_iter and reason == "max_iter":
             Q, objective = problem.solve(gaps, u)
@@ -108,7 +105,9 @@ class _Problem:
         return Q, float(np.sum(1.0 / np.maximum(values, 1e-300)))
 
 
-def class_gap_weights(ns: int, n: int, labeled: Codes, codes: Codes, predicted: Codes) -> Array:
+def class_gap_weights(
+    ns: int, n: int, labeled: Indices, codes: Indices, predicted: Indices
+) -> Array:
     """Return weights E (n x C): ``E'X`` are the gaps between the means of each class in both domains.
 
     The first ns of n rows are the source's, of which those `labeled` have the classes `codes`; a class of
@@ -123,7 +122,7 @@ def class_gap_weights(ns: int, n: int, labeled: Codes, codes: Codes, predicted: 
     return E
 
 
-def conditional_share(Zs: Array, codes: Codes, Zt: Array, predicted: Codes) -> float:
+def conditional_share(Zs: Array, codes: Indices, Zt: Array, predicted: Indices) -> float:
     """Return the share mu of the difference within classes in all difference between two domains.
 
     ``mu = d_c / (d_c + d_0)``, with the proxy A-distance ``2 (1 - 2 error)`` of a ridge classifier of the
@@ -144,9 +143,3 @@ def _proxy_distance(A: Array, B: Array) -> float:
     scores = ridge.fit(X, mean_gap_weights(len(A), len(B))).predict(X)
     errors = (np.mean(scores[: len(A)] <= 0) + np.mean(scores[len(A) :] > 0)) / 2
     return float(max(2.0 * (1.0 - 2.0 * errors), 0.0))
-
-
-def unit_rows(Z: Array) -> Array:
-    """Return rows divided by their length; a zero row stays zero."""
-    lengths = np.linalg.norm(Z, axis=1, keepdims=True)
-    return np.asarray(Z / np.where(lengths > 0, lengths, 1.0))

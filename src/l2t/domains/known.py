@@ -20,10 +20,8 @@ from l2t.domains.domain import Domain
 from l2t.domains.matching import same_classes, same_rows
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import fingerprint, principal_axes
-from l2t.typing import AnyArray, Array
+from l2t.typing import AnyArray, Array, Indices
 from l2t.validation import instance_of
-
-Codes = npt.NDArray[np.intp]
 
 #: Coordinates that scatter and rehearsal are computed in; more change no result (docs/adr/0014).
 MAX_DIMENSIONS = 256
@@ -87,7 +85,7 @@ class KnownClasses:
     def _build(self, origins: list[_Origin]) -> KnownClasses:
         """Take the labelled rows of some origins, class after class."""
         X: list[AnyArray] = [np.empty((0, origins[0].X.shape[1] if origins else 0), np.float32)]
-        codes: list[Codes] = [np.empty(0, dtype=np.intp)]
+        codes: list[Indices] = [np.empty(0, dtype=np.intp)]
         weights: list[float] = []
         for parts in same_classes([(each.X, each.codes) for each in origins]):
             weight = max(origins[each.domain].weight * each.share for each in parts)
@@ -203,7 +201,7 @@ class _Origin:
     """The rows of a domain; those with a negative code are not labelled, or were removed."""
 
     X: AnyArray
-    codes: Codes
+    codes: Indices
     weight: float
     prepared: AnyArray | None
 

@@ -20,10 +20,8 @@ from sklearn.base import clone
 
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import squared_distances
-from l2t.typing import Array
+from l2t.typing import Array, Indices
 from l2t.validation import whole_number
-
-Codes = npt.NDArray[np.intp]
 
 #: The label counts of the paper.
 LABEL_COUNTS = (3, 15, 30, 45, 60, 75, 90, 105, 120)
@@ -149,14 +147,14 @@ def evaluate(
 
 
 def labeled_draws(
-    codes: Codes, count: int, n_draws: int = 10, random_state: int = 0
-) -> list[Codes]:
+    codes: Indices, count: int, n_draws: int = 10, random_state: int = 0
+) -> list[Indices]:
     """Return the rows that are labelled in each draw of `evaluate`, where every row has a class."""
     seeds = (np.random.SeedSequence(random_state, spawn_key=(count, i)) for i in range(n_draws))
     return [_stratified(np.random.default_rng(seed), codes, count) for seed in seeds]
 
 
-def rows_to_test(n: int, labeled: Codes, groups: npt.NDArray[Any] | None = None) -> Codes:
+def rows_to_test(n: int, labeled: Indices, groups: npt.NDArray[Any] | None = None) -> Indices:
     """Return which of n rows a draw of `evaluate` tests: those in no group with a labelled one.
 
     >>> rows_to_test(5, np.array([0]), np.array([7, 7, 8, 8, 9])).tolist()
@@ -169,25 +167,25 @@ def rows_to_test(n: int, labeled: Codes, groups: npt.NDArray[Any] | None = None)
     return np.flatnonzero(tested)
 
 
-def nearest_accuracy(D: Array, codes: Codes, chosen: Codes, test: Codes) -> float:
+def nearest_accuracy(D: Array, codes: Indices, chosen: Indices, test: Indices) -> float:
     """Return the accuracy of 1-NN from labelled to test rows, by the distances between all rows."""
     nearest = D[np.ix_(test, chosen)].argmin(axis=1)
     return float(np.mean(codes[chosen][nearest] == codes[test]))
 
 
-def _scoring(Z: Array, codes: Codes, classifier: Any) -> Callable[[Codes, Codes], float]:
+def _scoring(Z: Array, codes: Indices, classifier: Any) -> Callable[[Indices, Indices], float]:
     """Return the function (labelled rows, test rows) -> score; distances for 1-NN are computed once."""
     if classifier is None:
         return partial(nearest_accuracy, squared_distances(Z), codes)
 
-    def score(chosen: Codes, test: Codes) -> float:
+    def score(chosen: Indices, test: Indices) -> float:
         fitted = clone(classifier).fit(Z[chosen], codes[chosen])
         return float(fitted.score(Z[test], codes[test]))
 
     return score
 
 
-def _stratified(rng: np.random.Generator, codes: Codes, count: int) -> Codes:
+def _stratified(rng: np.random.Generator, codes: Indices, count: int) -> Indices:
     """Draw `count` rows, one class after the other in random order."""
     order = rng.permutation(len(codes))
     shuffled = codes[order]

@@ -22,6 +22,7 @@ from l2t.numerics.kernels import (
     mean_squared_distance,
     rbf_kernel,
     squared_distances,
+    unit_rows,
 )
 from l2t.numerics.span import JointSpan, jointly_centred
 from l2t.numerics.sparse_coding import SparseCodes, lasso_objective, sparse_codes
@@ -32,4 +33,4 @@ __all__ += ["cosine_graph", "few_threads", "fingerprint", "gradient_error", "joi
 __all__ += ["laplacian_product", "lasso_objective", "leading_eigenpairs", "leading_eigenpairs_of"]
 __all__ += ["mean_gap_weights", "mean_squared_distance", "minimize_on_manifold"]
 __all__ += ["mutual_neighbors", "principal_axes", "rbf_kernel", "sparse_codes"]
-__all__ += ["squared_distances", "two_components"]
+__all__ += ["squared_distances", "two_components", "unit_rows"]

@@ -94,3 +94,9 @@ def laplacian_product(C: Array, X: Array, Z: Array) -> Array:
     weighted = C.sum(axis=1)[:, None] * Z
     weighted -= C @ Z
     return np.asarray(2.0 * (X.T @ weighted))
+
+
+def unit_rows(Z: Array) -> Array:
+    """Return rows divided by their Euclidean norm; a zero row stays zero."""
+    lengths = np.linalg.norm(Z, axis=1, keepdims=True)
+    return np.asarray(Z / np.where(lengths > 0, lengths, 1.0))

@@ -13,11 +13,11 @@ from scipy import sparse
 from scipy.optimize import brentq
 from scipy.special import log_softmax, logsumexp, softmax
 
-from l2t.algorithms.jda import unit_rows
 from l2t.domains.domain import columns_in_order, feature_rows
 from l2t.domains.files._disk import reading, replacing, writing
 from l2t.domains.labels import decode_labels, encode_labels
 from l2t.exceptions import InvalidInputError
+from l2t.numerics import unit_rows
 from l2t.prediction.classifiers import Head
 from l2t.typing import AnyArray, Array
 

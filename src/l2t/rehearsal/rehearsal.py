@@ -21,7 +21,7 @@ from l2t.algorithms import Algorithm
 from l2t.algorithms.base import fit_quietly
 from l2t.domains import KnownClasses
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning, StoreError
-from l2t.experiences import evaluate
+from l2t.experiences import evaluate, improvement_ratio
 from l2t.experiences.evaluation import MIN_TEST_ROWS
 from l2t.experiences.store import ExperienceStore
 from l2t.rehearsal.plays import Play, draw_plays, playing_classes
@@ -90,8 +90,7 @@ class Rehearsal:
 
         Label counts between those rehearsed are interpolated on a log scale.
         """
-        floor = 0.5 / self.n_rows
-        ratios = np.log(np.maximum(self.after[name], floor) / np.maximum(self.before, floor))
+        ratios = np.log(improvement_ratio(self.before, self.after[name], self.n_rows))
         at = self._at(ratios, shots)
         error = np.std(at, ddof=1) / np.sqrt(len(at)) if len(at) > 1 else np.inf
         return float(np.mean(at)), float(error)

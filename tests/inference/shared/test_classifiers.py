@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from l2t.algorithms.jda import class_gap_weights, conditional_share, unit_rows
+from l2t.algorithms.jda import class_gap_weights, conditional_share
 from l2t.inference.shared.classifiers import CLASSIFIERS, ManifoldClassifier, make_classifier
-from l2t.numerics import cosine_graph, mean_gap_weights
+from l2t.numerics import cosine_graph, mean_gap_weights, unit_rows
 
 
 @pytest.fixture

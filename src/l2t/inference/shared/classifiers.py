@@ -25,9 +25,9 @@ from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
-from l2t.algorithms.jda import Codes, class_gap_weights, conditional_share
+from l2t.algorithms.jda import class_gap_weights, conditional_share
 from l2t.numerics import cosine_graph, mean_gap_weights, rbf_kernel, squared_distances
-from l2t.typing import AnyArray, Array
+from l2t.typing import AnyArray, Array, Indices
 from l2t.validation import one_of
 
 CLASSIFIERS = ("1-nn", "logistic", "manifold")
@@ -57,7 +57,7 @@ class PlainClassifier:
         if self._weighted:
             self._model = LogisticRegression(C=C, max_iter=300)
 
-    def fit(self, Z: Array, codes: Codes, source: AnyArray, weights: Array) -> Self:
+    def fit(self, Z: Array, codes: Indices, source: AnyArray, weights: Array) -> Self:
         """Fit to rows of both domains, source rows first; codes are -1 for unlabelled rows."""
         rows = codes >= 0
         self._n_classes = int(codes.max()) + 1
@@ -77,7 +77,7 @@ class PlainClassifier:
 class ManifoldClassifier:
     """Structural risk, discrepancy of the domains and smoothness on the graph of all rows."""
 
-    def fit(self, Z: Array, codes: Codes, source: AnyArray, weights: Array) -> Self:
+    def fit(self, Z: Array, codes: Indices, source: AnyArray, weights: Array) -> Self:
         """Fit to rows of both domains, source rows first; codes are -1 for unlabelled rows."""
         n, ns, n_classes = len(Z), int(source.sum()), int(codes.max()) + 1
         K = rbf_kernel(Z, BANDWIDTH)
@@ -120,5 +120,5 @@ class ManifoldClassifier:
 CrossDomainClassifier = PlainClassifier | ManifoldClassifier
 
 
-def _known(codes: Codes, predicted: Codes) -> Codes:
+def _known(codes: Indices, predicted: Indices) -> Indices:
     return np.where(codes >= 0, codes, predicted)

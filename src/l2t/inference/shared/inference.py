@@ -28,7 +28,6 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from l2t.algorithms.jda import unit_rows
 from l2t.domains import Domain
 from l2t.domains.domain import feature_rows
 from l2t.exceptions import InvalidInputError
@@ -36,6 +35,7 @@ from l2t.experiences.evaluation import expected_accuracy
 from l2t.inference.result import Candidate, Candidates, Inference
 from l2t.inference.shared.task import FEW_COLUMNS, Combination, Task, shared_classes
 from l2t.inference.shared.ways import Decision, Linear, Way, decide, teach
+from l2t.numerics import unit_rows
 from l2t.typing import AnyArray, Array
 
 #: "means" is identity with each domain centred by its own mean, as all but "identity" are.

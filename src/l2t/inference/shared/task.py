@@ -11,12 +11,11 @@ import numpy as np
 
 from l2t import algorithms as registry
 from l2t.algorithms.base import fit_quietly
-from l2t.algorithms.jda import Codes, unit_rows
 from l2t.domains import Domain, DomainPair
 from l2t.exceptions import L2TError
 from l2t.inference.shared.classifiers import make_classifier
-from l2t.numerics import principal_axes, squared_distances
-from l2t.typing import AnyArray, Array
+from l2t.numerics import principal_axes, squared_distances, unit_rows
+from l2t.typing import AnyArray, Array, Indices
 
 #: So many random rows of each domain are fitted to; all others are predicted.
 MAX_ROWS = 1200
@@ -66,7 +65,7 @@ class Combination:
     weight: float = 0.0
 
     @property
-    def predicted(self) -> Codes:
+    def predicted(self) -> Indices:
         """The predicted classes of the target rows."""
         return np.asarray(self.probabilities.argmax(axis=1))
 
@@ -75,16 +74,16 @@ class Combination:
 class Task:
     """Some rows of all domains, sources first, and the number of the domain of each (`origin`).
 
-    Codes are positions in `classes`, and -1 for unlabelled rows. Every W is fitted to the random rows that
+    Indices are positions in `classes`, and -1 for unlabelled rows. Every W is fitted to the random rows that
     are `drawn`; the others are labelled target rows, for training alone. `target_rows` are the target's rows
     in the order they have here, and `weights` says how much rows of each source count.
     """
 
     X: AnyArray
-    codes: Codes
-    origin: Codes
+    codes: Indices
+    origin: Indices
     drawn: AnyArray
-    target_rows: Codes
+    target_rows: Indices
     classes: tuple[Any, ...]
     weights: Array
     random_state: int
@@ -240,7 +239,7 @@ class Task:
         return Combination(name, kind, smooth, found, self, space)
 
     def predict(
-        self, kind: str, space: Space, target: Codes | None = None, *, source: bool = True
+        self, kind: str, space: Space, target: Indices | None = None, *, source: bool = True
     ) -> Array:
         """Return probabilities for the target rows, trained on the source, on target codes, or on both."""
         codes = np.where(self.source & source, self.codes, -1)
@@ -280,7 +279,7 @@ def weights_sentence(sources: Sequence[Domain], weights: Sequence[float]) -> str
     return f"weights of the sources: {', '.join(parts)}"
 
 
-def smoothness(neighbors: AnyArray, predicted: Codes) -> float:
+def smoothness(neighbors: AnyArray, predicted: Indices) -> float:
     """Return the share of neighbours with the same predicted class, corrected for chance."""
     if not neighbors.size:
         return 0.0

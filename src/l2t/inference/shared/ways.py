@@ -20,10 +20,9 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
-from l2t.algorithms.jda import Codes
 from l2t.inference.shared.classifiers import C
 from l2t.inference.shared.task import Combination, Task
-from l2t.typing import Array
+from l2t.typing import Array, Indices
 
 Way = Literal["source", "both", "target"]
 FOLDS = 3
@@ -45,7 +44,7 @@ class Decision(NamedTuple):
 
     way: Way
     share: float
-    predicted: Codes
+    predicted: Indices
     accuracies: dict[str, float]
 
 
@@ -71,7 +70,7 @@ def decide(task: Task, members: Sequence[Combination], *, source_alone: bool = F
     if source_alone or not rows.size:
         return Decision("source", 1.0, found["source"].argmax(axis=1), accuracies)
 
-    def trained(codes: Codes) -> Array:
+    def trained(codes: Indices) -> Array:
         alone = task.predict("logistic", task.plain, codes, source=False)
         return np.stack([vote(members, codes), _sharp(alone)])
 
@@ -100,11 +99,11 @@ def decide(task: Task, members: Sequence[Combination], *, source_alone: bool = F
     return Decision("both" if share else "target", share, predicted, accuracies)
 
 
-def _accuracy(P: Array, truth: Codes) -> float:
+def _accuracy(P: Array, truth: Indices) -> float:
     return float(np.mean(P.argmax(axis=1) == truth))
 
 
-def vote(members: Sequence[Combination], target: Codes | None = None) -> Array:
+def vote(members: Sequence[Combination], target: Indices | None = None) -> Array:
     """Return the members' probabilities, weighted; the first ones are trained on target labels as well."""
     total = np.zeros(members[0].probabilities.shape)
     for each in members if target is None else members[:VOTERS]:

@@ -12,9 +12,9 @@ from l2t.domains import Domain, DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.prediction.training import UNLABELED, as_domain, is_mark
 from l2t.prediction.training import known_labels as labels_there
+from l2t.typing import AnyArray, Mask
 
-Mask = npt.NDArray[np.bool_]
-Stacked = tuple[npt.NDArray[Any], npt.NDArray[Any] | None, npt.NDArray[np.int64]]
+Stacked = tuple[AnyArray, AnyArray | None, npt.NDArray[np.int64]]
 
 
 def stack_domains(source: Any, target: Any) -> Stacked:
@@ -62,7 +62,7 @@ def _labels(domain: Domain, known: Mask) -> list[Any]:
     return [label if there else None for label, there in zip(domain.y.tolist(), known, strict=True)]
 
 
-def _column(values: list[Any], ns: int) -> npt.NDArray[Any] | None:
+def _column(values: list[Any], ns: int) -> AnyArray | None:
     """Return labels as an array that can hold them and mark those that are None."""
     kinds = {type(value) for value in values if value is not None}
     if not kinds:
@@ -109,7 +109,7 @@ def is_source(sample_domain: Any) -> Mask:
     return np.asarray(marks > 0)
 
 
-def known_labels(y: npt.NDArray[Any], sample_domain: Any) -> Mask:
+def known_labels(y: AnyArray, sample_domain: Any) -> Mask:
     """Tell which rows are labelled; -1 means that one is not in target rows alone."""
     known = labels_there(y, marked=False)
     if sample_domain is not None:
