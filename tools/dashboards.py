@@ -31,9 +31,10 @@ FLAGS = (
 
 
 @contextmanager
-def serve_dashboard(url: str, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Serve the dashboard of a store; give the process and the address, and see that it ends well."""
-    command = [sys.executable, "-m", "l2t", "dashboard", "--store", url, "--port", "0", "--no-open"]
+def serve_dashboard(url: str | None, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Serve the dashboard of a store or of none; give its process and address, and see that it ends well."""
+    command = [sys.executable, "-m", "l2t", "dashboard", "--port", "0", "--no-open"]
+    command += [] if url is None else ["--store", url]
     with subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None  # it is a pipe
         line = process.stderr.readline()

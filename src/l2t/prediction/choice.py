@@ -138,7 +138,7 @@ class Situation:
 
     def outlook(self, combination: Combination, rule: Rule) -> ReportRow:
         """Return what to expect of a combination: its gain over what to expect of the default."""
-        gain, level = self.gain(combination, rule), None
+        gain, level, deviation = self.gain(combination, rule), None, SPREAD
         if self.rehearsed is not None and self.rehearsal_counts:  # the skill of its classes
             base = self.rehearsed.of(*self.default).mean()
             skill = (base - 1 / self.rehearsed.n_classes) / (1 - 1 / self.rehearsed.n_classes)
@@ -148,9 +148,13 @@ class Situation:
             accuracy = expected_accuracy(accuracy, self.measured.n_rows)
             if level is None or abs(level - accuracy) > 2.0 * np.hypot(SPREAD, error):
                 level = accuracy  # the rehearsal is of something else
-            level = np.average([level, accuracy], weights=[SPREAD**-2, error**-2])
+                deviation = error
+            else:
+                level = np.average([level, accuracy], weights=[SPREAD**-2, error**-2])
+                deviation = float((SPREAD**-2 + error**-2) ** -0.5)
         expected = None if level is None else float(np.clip(level + gain, 0.0, MOST))
-        return ReportRow(*combination, gain, expected, *self._measured(combination))
+        row = ReportRow(*combination, gain, expected, *self._measured(combination))
+        return row.with_interval(deviation)
 
     def _measured(self, combination: Combination) -> tuple[float | None, float | None]:
         """Return the accuracy on the labelled rows, and its standard error."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import html
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -25,9 +24,11 @@ from l2t.prediction.choice import Situation, choose
 from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, DEFAULT, Task, fit_head
 from l2t.prediction.labelling import labels_needed, suggest_rows
 from l2t.prediction.model import EstimatorHead, Features, Model, Part
+from l2t.prediction.page import fragment, page
 from l2t.prediction.report import PLAIN, Report, ReportRow
 from l2t.prediction.scoring import Scores, folds, rehearse_combinations, score
 from l2t.prediction.shared import shared_model, shared_report
+from l2t.prediction.summary import summarize
 from l2t.prediction.training import (
     Training,
     TrainOn,
@@ -68,6 +69,8 @@ class Prediction:
         the best of those that are averaged.
     report, model, inference : Report, Model, Inference
         What to expect, and why; what classifies further rows; and what was transferred.
+    target : Domain
+        The target as it was given.
     labels_needed : str or None
         About how many labels more would bring the next round accuracy.
     frame : DataFrame or None
@@ -85,7 +88,7 @@ class Prediction:
     model: Model
     labels_needed: str | None
     inference: Inference
-    _rows: Array = field(repr=False)
+    target: Domain = field(repr=False)
     frame: Any = None
 
     def __repr__(self) -> str:
@@ -95,14 +98,23 @@ class Prediction:
     def suggest(self, n: int) -> npt.NDArray[np.intp]:
         """Return the places of n rows to label next: typical ones of those that are least certain."""
         whole_number("n", n, least=1)
-        return suggest_rows(self._rows, self.probabilities, self.given, n)
+        rows = self.model.parts[0][0](self.target.X)
+        return suggest_rows(rows, self.probabilities, self.given, n)
+
+    def summary(self) -> dict[str, Any]:
+        """Return what a page shows of it, as plain numbers and text; see `l2t.prediction.summary`."""
+        return summarize(self)
+
+    def to_html(self) -> str:
+        """Return one page that needs no other file: what to expect, the target before and after, and why."""
+        return page(self.summary())
 
     def plot(self) -> Any:
         """Return a figure of the accuracies to expect; see `Report.plot`."""
         return self.report.plot()
 
     def _repr_html_(self) -> str:
-        return f"<p>{html.escape(repr(self))}</p>" + self.report._repr_html_()
+        return fragment(self.summary())
 
 
 def predict(
@@ -230,12 +242,12 @@ class _Work:
         averaged, outlooks, rehearsed, sentences = self._choose(found, classifier, balanced)
         used = averaged[0]
         say("predicting")
-        model, rows, P = self._train(averaged, classifier)
+        model, P = self._train(averaged, classifier)
         needed = self._labels_needed(used, rehearsed)
         answers = np.asarray(model.classes_[P.argmax(axis=1)]), P.max(axis=1), P
         choice = "identity" if used.features == PLAIN else used.features
         report = self._report(averaged, outlooks, [*sentences, *filter(None, [needed])])
-        about: Any = model.classes_, choice, used.classifier, report, model, needed, found, rows
+        about: Any = model.classes_, choice, used.classifier, report, model, needed, found, self.raw
         return Prediction(*answers, self.raw.labeled_rows(default=False), *about)
 
     def predict_shared(self, train_on: TrainOn, say: Callable[[str], None]) -> Prediction:
@@ -251,9 +263,9 @@ class _Work:
         report.sentences.extend([SCALED] if self.columns is not None else [])
         whole = as_inference(found, self.target, found.n_labelled, len(labels))
         classifier = "logistic" if found.trained_on == "target" else "vote"
-        P, rows = model.predict_proba(self.raw), model.parts[0][0](self.raw.X)
+        P = model.predict_proba(self.raw)
         answers = np.asarray(labels[P.argmax(axis=1)]), P.max(axis=1), P
-        about: Any = labels, found.choice, classifier, report, model, None, whole, rows
+        about: Any = labels, found.choice, classifier, report, model, None, whole, self.raw
         return Prediction(*answers, self.raw.labeled_rows(default=False), *about)
 
     def _choose(
@@ -329,8 +341,8 @@ class _Work:
         splits = folds(codes, groups)
         return score(self.X[rows], self.factors, codes, splits, names) if splits else None
 
-    def _train(self, averaged: list[ReportRow], classifier: Any) -> tuple[Model, Array, Array]:
-        """Return the calibrated model, the target's rows as its first part sees them, and probabilities."""
+    def _train(self, averaged: list[ReportRow], classifier: Any) -> tuple[Model, Array]:
+        """Return the calibrated model, and the probabilities of the target's rows."""
         training, n, X = self.training, self.training.n_target, self.raw.X
         parts = [self._part(each, classifier) for each in averaged]
         usual = ", ".join(each.name for each in averaged), X.mean(axis=0), np.median(X, axis=0)
@@ -338,7 +350,7 @@ class _Work:
         free, scores = np.flatnonzero(training.codes[:n] < 0)[:5000], model.decision_function(X)
         if averaged[0].expected is not None and len(free):
             model = model.calibrated(scores[free], averaged[0].expected)
-        return model, parts[0][0](X), softmax(scores / model.temperature, axis=1)
+        return model, softmax(scores / model.temperature, axis=1)
 
     def _part(self, used: ReportRow, classifier: Any) -> Part:
         """Return features and a trained classifier."""

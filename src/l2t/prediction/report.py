@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from l2t.display import bar_figure, html_table
@@ -12,10 +12,12 @@ if TYPE_CHECKING:
 
 __all__ = ["PLAIN", "Report", "ReportRow"]
 
+#: So many standard deviations around the mean hold 90 % of a normal distribution.
+NORMAL_90 = 1.645
 #: The features as they are.
 PLAIN = "plain"
 COLUMNS: tuple[str, ...] = ("name", "features", "classifier", "trained_on", "measured", "error")
-COLUMNS += ("expected", "used", "reason")
+COLUMNS += ("expected", "low", "high", "used", "reason")
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,8 @@ class ReportRow:
         Whether the predictions are made this way, and why.
     trained_on : {"target", "source", "both"}
         Whose labelled rows the classifier is trained on.
+    low, high : float or None
+        The 90 % interval of what to expect.
     """
 
     features: str
@@ -45,12 +49,28 @@ class ReportRow:
     used: bool = False
     reason: str = ""
     trained_on: str = "target"
+    low: float | None = None
+    high: float | None = None
 
     @property
     def name(self) -> str:
         """What a person calls it."""
         name = self.classifier + ("" if self.features == PLAIN else f" on {self.features}")
         return name + ("" if self.trained_on == "target" else f", trained on {self.trained_on}")
+
+    def with_interval(self, deviation: float | None) -> ReportRow:
+        """Return the row with an interval of this standard deviation around what is expected."""
+        if self.expected is None or deviation is None:
+            return self
+        reach = NORMAL_90 * deviation
+        return replace(
+            self, low=max(self.expected - reach, 0.0), high=min(self.expected + reach, 1.0)
+        )
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether nothing is transferred: plain features, and a classifier that does not vote."""
+        return self.features == PLAIN and self.classifier != "vote"
 
 
 @dataclass(frozen=True)
@@ -71,6 +91,34 @@ class Report:
     def __repr__(self) -> str:
         return "\n".join(self.sentences)
 
+    @property
+    def headline(self) -> str:
+        """What was found and what to expect, in one sentence."""
+        used = next((row for row in self.rows if row.used), None)
+        if used is None or used.expected is None:
+            return "Every row has a predicted class; how often that is right could not be measured."
+        plain = [row for row in self.rows if row.is_baseline and not row.used and row.expected]
+        best = max(plain, key=lambda row: row.expected or 0.0, default=None)
+        range_ = (
+            ""
+            if used.low is None
+            else f" (90 % interval {_share(used.low)} to {_share(used.high)} %)"
+        )
+        if used.is_baseline or best is None or best.expected is None:
+            why = "" if best is None else "; a transfer should not help here"
+            return (
+                f"About {_share(used.expected)} % of the predictions should be right{range_}{why}."
+            )
+        if used.expected <= best.expected:
+            return (
+                f"About {_share(used.expected)} % of the predictions should be right{range_}, "
+                f"as many as without transfer ({_share(best.expected)} %)."
+            )
+        return (
+            f"Using the source should raise accuracy from {_share(best.expected)} % "
+            f"to {_share(used.expected)} %{range_}."
+        )
+
     def records(self) -> list[dict[str, Any]]:
         """Return one plain record per row."""
         return [{name: getattr(row, name) for name in COLUMNS} for row in self.rows]
@@ -85,10 +133,13 @@ class Report:
         return html_table(self.records(), *self.sentences)
 
     def plot(self) -> Any:
-        """Return a `matplotlib.figure.Figure` of the accuracies to expect, and of those measured."""
+        """Return a `matplotlib.figure.Figure` of the accuracies to expect."""
         bars = []
         for row in self.rows:
-            m, e = row.measured, row.error or 0.0
-            ends = None if m is None else (m - e, m + e)
+            ends = None if row.low is None or row.high is None else (row.low, row.high)
             bars.append((row.name, row.expected or 0.0, row.used, ends))
-        return bar_figure(bars, "accuracy (bars: expected; lines: measured)", (0.0, 1.0))
+        return bar_figure(bars, "expected accuracy, with 90 % intervals", (0.0, 1.0))
+
+
+def _share(accuracy: float | None) -> str:
+    return f"{100 * (accuracy or 0.0):.0f}"

@@ -55,7 +55,8 @@ def shared_report(found: SharedInference, sources: Sequence[Domain]) -> Report:
             features = first if voted and first != "identity" else PLAIN
             why, on = reason if used else "", way.removeprefix("plain ")
             values = (0.0, accuracy, accuracy, error, used, why, on)
-            rows.append(ReportRow(features, "vote" if voted else "logistic", *values))
+            row = ReportRow(features, "vote" if voted else "logistic", *values)
+            rows.append(row.with_interval(error))
     expected = "There are too few labelled rows to measure the accuracy on them."
     if found.expected is not None:
         expected = f"About {100 * found.expected:.0f} % of the predictions should be right."

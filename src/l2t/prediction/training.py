@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from l2t.domains import Domain, KnownClasses
+from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.domains.domain import is_missing
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore, open_store
@@ -20,6 +20,7 @@ __all__ = [
     "Training",
     "as_domain",
     "column_scales",
+    "describe_task",
     "known_classes",
     "training_rows",
 ]
@@ -27,6 +28,8 @@ __all__ = [
 TrainOn = Literal["auto", "target", "source", "both"]
 Mask = npt.NDArray[np.bool_]
 
+#: Classes that a sentence names, at most.
+NAMED = 8
 #: A target label that means "not labelled" in arrays, beside NaN and None; and those that are texts.
 UNLABELED = -1
 UNLABELED_TEXTS = frozenset(("", "-1", "?", "NA", "N/A", "NaN", "nan", "null", "None"))
@@ -166,3 +169,48 @@ def column_scales(X: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
     if len(some) < 2 or some.max() <= UNEVEN * np.median(some):
         return None
     return np.where(spread > 0, spread, 1.0)
+
+
+def describe_task(sources: list[Domain], target: Domain) -> dict[str, Any]:
+    """Say what `predict` would be asked, before it is: sentences for people, and warnings.
+
+    Raises
+    ------
+    InvalidInputError
+        The rows cannot teach the target's classes, or the features differ.
+    """
+    for each in sources:
+        DomainPair(each, target)  # refuses other features
+    training = training_rows(sources, target)
+    codes, names = training.codes[: training.n_target], list(map(str, training.classes))
+    counts = np.bincount(codes[codes >= 0], minlength=len(names))
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    sentences = [
+        f"Classes: {', '.join(names[:NAMED])}{more}. "
+        f"{int(counts.sum())} of {len(target)} rows have a label.",
+        f"Features: {target.n_features} columns that all files have.",
+        f"Scaling: {_scaling(training.X)}.",
+    ]
+    if training.shared:
+        sentences.append("Source: its labels are used as well, as it has classes of the target.")
+    elif sources:
+        sentences.append(
+            "Source: it has other classes; ways to tell them apart are rehearsed on it."
+        )
+    single = [name for name, count in zip(names, counts, strict=True) if count == 1]
+    warnings = []
+    if single and not training.shared:
+        warnings.append(f"Only one row is labelled as {', '.join(single[:NAMED])}.")
+    if not sources:
+        warnings.append("There is no source: nothing can be rehearsed or transferred.")
+    return {"sentences": sentences, "warnings": warnings}
+
+
+def _scaling(X: npt.NDArray[Any]) -> str:
+    """Say whether columns are scaled, and why."""
+    spread = X.std(axis=0, dtype=np.float64)
+    times = spread.max() / (np.median(spread[spread > 0]) if spread.any() else 1.0)
+    largest = f"the largest standard deviation of a column is {times:.3g} times the median"
+    if column_scales(X) is None:
+        return f"none, because {largest}"
+    return f"columns are divided by their standard deviation, because {largest}"

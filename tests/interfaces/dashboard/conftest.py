@@ -97,6 +97,23 @@ def files(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def messy(tmp_path_factory) -> Path:
+    """A source and a target with ids, text, gaps, semicolons and decimal commas; 12 labels are known."""
+    folder = tmp_path_factory.mktemp("messy")
+    for seed, name, rows in ((1, "source", 90), (2, "target", 75)):
+        domain = make_domain(seed, name, rows=rows)
+        lines = [";".join(["id", "site", *(f"x{i}" for i in range(8)), "species"])]
+        for i, (row, label) in enumerate(zip(domain.X, domain.y, strict=True)):
+            cells = [f"{value:.4f}".replace(".", ",") for value in row]
+            if i % 10 == 3:
+                cells[i % 8] = "" if i % 20 == 3 else "unknown"
+            known = name == "source" or i < 12
+            lines.append(";".join([f"A{i:03d}", "north", *cells, label if known else ""]))
+        (folder / f"{name}.csv").write_text("\n".join(lines) + "\n")
+    return folder
+
+
 @pytest.fixture(scope="module")
 def own_store(store, tmp_path_factory) -> Iterator[ExperienceStore]:
     """A copy of the store that a test may write to."""
@@ -123,3 +140,10 @@ def own_address(own_store) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def address(server) -> str:
     return server[1]
+
+
+@pytest.fixture(scope="session")
+def bare_address() -> Iterator[str]:
+    """The address of a dashboard without a store."""
+    with serve_dashboard(None) as (_, address):
+        yield address

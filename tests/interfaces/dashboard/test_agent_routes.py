@@ -36,7 +36,7 @@ def tell(client, id, before, after, **more):
 
 
 @pytest.mark.slow
-def test_asking_is_a_transfer_that_stays(visitor, own_store):
+def test_a_suggestion_stays_in_the_store(visitor, own_store):
     ids = {each["name"]: each["id"] for each in visitor.get("/api/domains").json()}
     wanted = {"source": ids["photos[0]"], "target": ids["sketches[10]"], "n_labels": 15}
     answer = visitor.post("/api/suggestions", json=wanted)
@@ -50,8 +50,6 @@ def test_asking_is_a_transfer_that_stays(visitor, own_store):
     assert (suggestion.predicted, suggestion.verdict) == (found["predicted"], found["verdict"])
     assert suggestion.choice == found["choice"]
     assert suggestion.version == found["version"] == 1
-    np.testing.assert_array_equal(suggestion.W.shape, found["W_shape"])
-    assert job["files"] == ["W.npy", "result.json", "target_z.csv", "target_z.npz"]
     stages = [each["name"] for each in job["events"]]
     assert stages == ["known", "rehearsing", "fitting", "choosing"]
 

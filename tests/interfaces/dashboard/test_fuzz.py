@@ -51,12 +51,12 @@ def fuzzed(visiting, own_store, asked_key):
     # No job may start: what is under test are the routes, not thousands of processes.
     with visiting(own_store, limits=Limits(jobs=1), max_upload=2**16) as client:
         assert client.app.state.context.jobs._slots.acquire(blocking=False)
-        client.app.state.context.jobs.run = lambda *_: {
-            "n_rows": 1,
-            "n_features": 1,
-            "n_classes": 0,
-            "n_labelled": None,
-        }
+        preview = {"n_rows": 1, "n_features": 1, "columns": [{"name": "a"}], "decimal": "."}
+        preview |= {"missing": [], "classes": []}
+        example = {"files": [{"name": "a.csv", "preview": preview}] * 2}
+        client.app.state.context.jobs.run = lambda kind, _: (
+            example if kind == "example" else preview
+        )
         yield client
         client.app.state.context.jobs._slots.release()
 

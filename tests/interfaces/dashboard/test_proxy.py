@@ -124,8 +124,8 @@ def test_only_named_hosts_are_forwarded(folder, proxied, proves):
             assert answer.status_code == status, host
         ours = {"host": "team.example:8443", "origin": "https://team.example:8443"}
         other = ours | {"origin": "https://evil.example"}
-        assert client.post("api/transfers", json={}, headers=ours).status_code == 422
-        assert client.post("api/transfers", json={}, headers=other).status_code == 403
+        assert client.post("api/predictions", json={}, headers=ours).status_code == 422
+        assert client.post("api/predictions", json={}, headers=other).status_code == 403
     proves("Behind nginx with TLS, under a path, a host that was not named is refused", 3, "hosts")
 
 
@@ -140,7 +140,7 @@ def test_a_proxy_that_cuts_the_path_off_and_names_itself(folder, proxied):
         assert client.get("static/base.js").status_code == 200
         assert client.get("api/totals", headers={"host": "evil.example"}).status_code == 421
         ours = {"origin": f"https://localhost:{port}"}
-        assert client.post("api/transfers", json={}, headers=ours).status_code == 422
+        assert client.post("api/predictions", json={}, headers=ours).status_code == 422
 
 
 def test_in_a_browser_every_request_stays_under_the_path(proxied):

@@ -15,7 +15,15 @@ import l2t
 from l2t.experiences import CollectionProgress
 from l2t.reflection.files import shipped
 
-PAGES = ("/", "/experiences", "/experiences/compare", "/reflection", "/transfer", "/collections")
+PAGES = (
+    "/",
+    "/sources",
+    "/experiences",
+    "/experiences/compare",
+    "/learned",
+    "/collections",
+    "/agent",
+)
 
 
 def get(client, path, **query):

@@ -105,7 +105,7 @@ def test_a_token_never_leads_to_another_server(visiting, store):
 )
 def test_pages_of_other_sites_cannot_change_anything(client, headers):
     for path in (
-        "/api/transfers",
+        "/api/predictions",
         "/api/rankings",
         "/api/uploads?name=a.csv",
         "/api/learning-curves",
@@ -117,14 +117,14 @@ def test_pages_of_other_sites_cannot_change_anything(client, headers):
 
 def test_our_own_pages_can(client):
     for headers in ({"sec-fetch-site": "same-origin"}, {"origin": "http://127.0.0.1:8765"}, {}):
-        assert client.post("/api/transfers", json={}, headers=headers).status_code == 422
+        assert client.post("/api/predictions", json={}, headers=headers).status_code == 422
 
 
 def test_read_only_refuses_all_that_computes(visiting, store):
     with visiting(store, read_only=True) as client:
         for method, path in (
             ("POST", "/api/uploads?name=a.csv"),
-            ("POST", "/api/transfers"),
+            ("POST", "/api/predictions"),
             ("POST", "/api/rankings"),
             ("POST", "/api/learning-curves"),
             ("POST", "/api/suggestions"),
@@ -139,7 +139,7 @@ def test_read_only_refuses_all_that_computes(visiting, store):
         for path in ("totals", "versions", "suggestions"):
             assert client.get(f"/api/{path}").status_code == 200
         assert store.functions() == [], "looking at the agent does not begin one"
-        page = client.get("/transfer").text
+        page = client.get("/").text
         assert "<form" not in page
         assert "--read-only" in page
 

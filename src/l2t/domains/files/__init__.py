@@ -16,11 +16,13 @@ from l2t.domains.files._columns import Names
 from l2t.domains.files._disk import as_path, check_replaceable, replacing, writing
 from l2t.domains.files._formats import format_to_write
 from l2t.domains.files._writing import WRITTEN, write
+from l2t.domains.files.preview import ColumnPreview, Preview, preview_file
 from l2t.domains.files.table import Table, open_tables
 from l2t.exceptions import L2TWarning
 from l2t.validation import instance_of
 
-__all__ = ["Table", "check_writable", "read_domain", "read_domains", "read_tables", "write_domain"]
+__all__ = ["ColumnPreview", "Preview", "Table", "check_writable", "preview_file", "read_domain"]
+__all__ += ["read_domains", "read_tables", "write_domain"]
 
 
 def read_domain(
@@ -137,10 +139,18 @@ def read_domains(paths: Sequence[str | os.PathLike[str]], **options: Any) -> lis
 
 
 def read_tables(
-    paths: Sequence[str | os.PathLike[str]], *, zero_based: bool | None = None, **options: Any
+    paths: Sequence[str | os.PathLike[str]],
+    *,
+    zero_based: bool | None = None,
+    each: Sequence[dict[str, Any]] | None = None,
+    **options: Any,
 ) -> list[Table]:
-    """Read files as `read_domains` does, with all columns of the user, and notes in the place of warnings."""
-    return open_tables([as_path(path) for path in paths], Names(**options), zero_based=zero_based)
+    """Read files as `read_domains` does, with all columns of the user, and notes in the place of warnings.
+
+    `each` has options that are those of one file alone, such as the names of its columns.
+    """
+    names = Names(**options) if each is None else [Names(**options, **own) for own in each]
+    return open_tables([as_path(path) for path in paths], names, zero_based=zero_based)
 
 
 def _domains(tables: Iterable[Table]) -> list[Domain]:

@@ -23,8 +23,9 @@ ID_NAME = re.compile(r"(?i:(?:.*[ _.-])?(?:id|uuid)|index)|.*[a-z](?:ID|Id)")
 PADDED = re.compile("0[0-9]+")
 _COMMA = re.compile(r"[-+0-9.,]*[0-9],[0-9][-+0-9.,]*")
 _MANY = 10  # rows that no feature counts by chance
-_GUARDED = {"labeled": "labeled", "groups": "groups"}
-_GUARDED |= dict.fromkeys(("label", "labels", "class", "target", "y"), "label")
+#: Names of columns that hold labels, in lower case.
+LABEL_NAMES = ("label", "labels", "class", "target", "y")
+_GUARDED = {"labeled": "labeled", "groups": "groups"} | dict.fromkeys(LABEL_NAMES, "label")
 _PLACES = 3  # columns of which an error names the line, counted from the beginning of the file
 
 
@@ -129,8 +130,7 @@ class Sheet:
     @cached_property
     def cells(self) -> dict[str, Cells]:
         """The cells of every column that may be a feature."""
-        if self.frame.empty:
-            raise FileFormatError("has a header but no rows")
+        self.refuse_empty()
         features = self.columns.features
         return {name: Cells.of(self.frame[name], self.names) for name in features}
 
@@ -151,6 +151,11 @@ class Sheet:
                     f"{option('keep', name, flag='feature')} if it is a feature, or {option('ignore', name)}"
                 )
         return found
+
+    def refuse_empty(self) -> None:
+        """Reject a table without rows."""
+        if self.frame.empty:
+            raise FileFormatError("has a header but no rows")
 
     def refuse_text(self) -> None:
         """Reject a column of text where the column of labels is not known."""

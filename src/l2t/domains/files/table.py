@@ -26,7 +26,8 @@ from l2t.typing import AnyArray
 from l2t.validation import one_of
 
 _Parts = dict[str, Any]
-_READERS: dict[str, Callable[[Path, Names], Sheet | _Parts]] = {
+#: What opens a file of each format.
+READERS: dict[str, Callable[[Path, Names], Sheet | _Parts]] = {
     "npz": _arrays.read_npz,
     "csv": _tables.read_csv,
     "xlsx": _tables.read_xlsx,
@@ -113,29 +114,36 @@ class Table:
 
 def open_tables(
     paths: Sequence[Path],
-    names: Names,
+    names: Names | Sequence[Names],
     *,
     zero_based: bool | None = None,
     format: str | None = None,
     name: str | None = None,
 ) -> list[Table]:
-    """Read files of the same features; columns are matched by name, in the order of the last file."""
+    """Read files of the same features; columns are matched by name, in the order of the last file.
+
+    The names are those of all files, so that the label may be absent from some, or those of each.
+    """
     formats = []
-    for path in paths:
+    owns = [names] * len(paths) if isinstance(names, Names) else list(names)
+    for path, own in zip(paths, owns, strict=True):
         with reading(path):
             formats.append(format_to_read(path) if format is None else format)
         one_of("format", formats[-1], FORMATS)
-        names.check_for(formats[-1])
+        own.check_for(formats[-1])
     sparse = [path for path, each in zip(paths, formats, strict=True) if each == "svmlight"]
     rows = dict(zip(sparse, _arrays.read_svmlight(sparse, zero_based), strict=True))
     files: list[tuple[Path, Sheet | _Parts]] = []
     for i, (path, each) in enumerate(zip(paths, formats, strict=True)):
-        mask = names.labeled if i == len(paths) - 1 else None
-        own = replace(names, optional=len(paths) > 1, labeled=mask)
+        if isinstance(names, Names):
+            mask = names.labeled if i == len(paths) - 1 else None
+            owns[i] = replace(names, optional=len(paths) > 1, labeled=mask)
         with reading(path):
-            files.append((path, rows[path] if each == "svmlight" else _READERS[each](path, own)))
+            files.append((path, rows[path] if each == "svmlight" else READERS[each](path, owns[i])))
     sheets = [(path, each) for path, each in files if isinstance(each, Sheet)]
-    _check_names(sheets, names, alone=len(sheets) == len(files))
+    for some in [sheets] if isinstance(names, Names) else [[each] for each in sheets]:
+        own = names if isinstance(names, Names) else some[0][1].names
+        _check_names(some, own, alone=len(sheets) == len(files))
     matched = len(sheets) == len(files) and all(sheet.header for _, sheet in sheets)
     labelled = ("y" in each for _, each in files if not isinstance(each, Sheet))
     if not any(labelled) and all(sheet.columns.label is None for _, sheet in sheets):
@@ -143,11 +151,11 @@ def open_tables(
             with reading(path):
                 sheet.refuse_text()
     features = iter(_feature_columns(sheets, matched=matched))
-    tables = []
+    tables: list[Table] = []
     for path, opened in files:
         with reading(path):
             columns = next(features) if isinstance(opened, Sheet) else []
-            tables.append(_table(path, opened, columns, names, name))
+            tables.append(_table(path, opened, columns, owns[len(tables)], name))
     return tables
 
 

@@ -40,7 +40,7 @@ def create_app(store: ExperienceStore, settings: Settings | None = None) -> Fast
     app = FastAPI(
         title="L2T dashboard",
         version=__version__,
-        description="What an experience store holds, and what to transfer between two domains.",
+        description="Predict the classes of a table, and see what an experience store holds.",
         docs_url=None,  # its page would need scripts from elsewhere
         redoc_url=None,
         openapi_url="/api/openapi.json",
@@ -55,9 +55,9 @@ def create_app(store: ExperienceStore, settings: Settings | None = None) -> Fast
     return app
 
 
-def serve(url: str, settings: Settings, *, open_browser: bool = False) -> None:
-    """Serve the dashboard of an existing store until interrupted, and print its address."""
-    with open_store(url, create=False) as store:
+def serve(url: str | None, settings: Settings, *, open_browser: bool = False) -> None:
+    """Serve the dashboard of an existing store, or of none, until interrupted; print its address."""
+    with open_store(url or "memory://", create=url is None) as store:
         app = create_app(store, settings)
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", server_header=False))
         try:

@@ -9,9 +9,11 @@ from pydantic import BaseModel, Field
 from l2t.domains import Domain
 from l2t.interfaces.dashboard.jobs import State
 
-__all__ = ["AskIn", "DomainOut", "ErrorOut", "JobOut", "OutcomeIn", "RankingIn", "TransferIn"]
+__all__ = ["AskIn", "DomainOut", "ErrorOut", "FileIn", "JobOut", "OutcomeIn", "PredictionIn"]
+__all__ += ["RankingIn"]
 
-DomainId = Annotated[str, Field(description="upload:ID or store:FINGERPRINT", max_length=100)]
+DomainId = Annotated[str, Field(description="store:FINGERPRINT", max_length=100)]
+Column = Annotated[str, Field(max_length=1000)]
 Labels = Annotated[int, Field(ge=1, le=100_000)]
 
 
@@ -24,7 +26,7 @@ class ErrorOut(BaseModel):
 class DomainOut(BaseModel):
     """A domain that can be chosen."""
 
-    id: str = Field(description="The id for /api/transfers and /api/rankings.")
+    id: str = Field(description="The id for predictions, suggestions and rankings.")
     name: str
     n_rows: int
     n_features: int
@@ -63,22 +65,30 @@ class OutcomeIn(BaseModel):
     )
 
 
-class _WorkIn(_TargetIn):
-    n_components: Annotated[int, Field(ge=1, le=10_000)] | None = Field(
-        None, description="Most columns of the transformed target."
-    )
-
-
-class TransferIn(_WorkIn):
-    """A pair to transfer between."""
-
-    source: DomainId
-
-
-class RankingIn(_WorkIn):
+class RankingIn(_TargetIn):
     """Sources to rank for a target."""
 
     sources: list[str] = Field(min_length=1, max_length=12)
+
+
+class FileIn(BaseModel):
+    """An uploaded file with the roles of its columns, the others being features; or a domain of the store."""
+
+    id: str = Field(description="upload:ID or store:FINGERPRINT", max_length=100)
+    label: Column | None = Field(None, description="The column of labels.")
+    labeled: Column | None = Field(None, description="The column that marks labelled rows.")
+    ids: list[Column] = Field([], description="Columns that identify rows.")
+    ignore: list[Column] = Field([], description="Columns that are not used.")
+
+
+class PredictionIn(BaseModel):
+    """A target to classify, with the help of sources."""
+
+    target: FileIn
+    sources: list[FileIn] = Field([], max_length=12)
+    impute: Literal["median", "mean", "drop"] | None = Field(
+        None, description="What becomes of missing cells; without it they are an error."
+    )
 
 
 class JobOut(BaseModel):

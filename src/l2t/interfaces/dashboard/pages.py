@@ -31,11 +31,18 @@ def api(here: Here, request: Request) -> HTMLResponse:
 
 @router.get("/")
 @router.get("/{name}")
-def page(here: Here, name: str = "overview") -> HTMLResponse:
+def page(here: Here, name: str = "new") -> HTMLResponse:
     """Show the page of that name."""
-    if name not in ("overview", "experiences", "reflection", "transfer", "collections"):
+    if name not in ("new", "sources", "experiences", "learned", "collections", "agent"):
         raise HTTPException(404)
     return _page(here, name, max_upload=here.settings.max_upload)
+
+
+@router.get("/predictions/{id}")
+def prediction(here: Here, id: Annotated[str, Path(pattern="^[0-9a-f]{32}$")]) -> HTMLResponse:
+    """Show a prediction: its stages, and then what was found."""
+    here.jobs.get(id)
+    return _page(here, "prediction", section="new", key=id)
 
 
 @router.get("/experiences/compare")
@@ -51,7 +58,7 @@ def experience(here: Here, key: Annotated[str, Path(pattern="^[0-9a-f]{64}$")]) 
 
 
 def _page(here: Context, name: str, **values: Any) -> HTMLResponse:
-    store = Address.of(here.store.url).shown.rsplit("/", 1)[-1] or here.store.url
+    store = Address.of(here.store.url).shown.rsplit("/", 1)[-1] or "no store"
     values = {"page": name, "section": name, "store": store} | values
     values |= {"read_only": here.settings.read_only, "root": here.settings.root_path}
     return render(f"{name}.html", **values)

@@ -1,47 +1,65 @@
-"""Reading an upload; apart from other work, so that few modules are imported while people wait."""
+"""A first look at uploads; apart from other work, so that few modules are imported while people wait."""
 
 from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from l2t.domains import read_domain, write_domain
+from l2t.domains.files import preview_file
 from l2t.domains.files._disk import reading
 from l2t.domains.files._formats import unpacked
 from l2t.exceptions import FileFormatError, InvalidInputError
 
-__all__ = ["read_upload"]
+__all__ = ["read_upload", "write_example"]
 
+_EXAMPLE = ("digits 0 to 4.csv", "digits 5 to 9.csv"), ("01234", "56789")
 _OTHER_COLUMNS = 8  # labels, mask, groups and row numbers are no features
 _BYTES = 8  # per number
 _CHARACTERS = 32  # per number as text, with what is around it
 
 
 def read_upload(request: dict[str, Any], report: Callable[..., None]) -> dict[str, Any]:
-    """Read an uploaded file, check its size, and write it as npz for later jobs."""
-    path, limits = Path(request["path"]), request["limits"]
-    name = request["options"]["name"]
+    """Check the size of an uploaded file, and look at it."""
+    path, limits, name = Path(request["path"]), request["limits"], request["name"]
     try:
         with reading(path):
-            _check_size(path, request["options"]["format"], limits)
-        domain = read_domain(path, **request["options"])
+            _check_size(path, request["format"], limits)
+        found = preview_file(path, label=request["label"], format=request["format"])
     except FileFormatError as error:
         raise InvalidInputError(str(error).replace(str(path), name)) from None
-    rows, features = domain.X.shape
+    rows, features = found.n_rows, found.n_features
     if rows > limits["rows"] or features > limits["features"] or rows * features > limits["values"]:
         raise InvalidInputError(
             f"{name} has {rows} rows and {features} features; a domain may have "
             f"{limits['rows']} rows, {limits['features']} features and {limits['values']} values at most"
         )
-    write_domain(domain, request["to"], format="npz")
-    return {
-        "n_rows": rows,
-        "n_features": features,
-        "n_classes": len(domain.classes),
-        "n_labelled": None if domain.labeled is None else int(domain.labeled.sum()),
-    }
+    return asdict(found)
+
+
+def write_example(request: dict[str, Any], report: Callable[..., None]) -> dict[str, Any]:
+    """Write two files of handwritten digits, 0 to 4 and 5 to 9, the second with two labels per class."""
+    import numpy as np
+
+    from l2t.domains import digits
+    from l2t.domains.sampling import some_rows
+
+    rng, files = np.random.default_rng(3), []
+    for path, name, classes in zip(request["paths"], *_EXAMPLE, strict=True):
+        domain = some_rows(rng, digits(), list(classes), 80)
+        rows = rng.permutation(len(domain))
+        codes, labels = domain.codes[rows], [str(domain.classes[c]) for c in domain.codes[rows]]
+        if name == _EXAMPLE[0][1]:
+            few = {int(i) for c in range(5) for i in np.flatnonzero(codes == c)[:2]}
+            labels = [label if i in few else "" for i, label in enumerate(labels)]
+        lines = [["scan", *(f"pixel{i // 8}{i % 8}" for i in range(64)), "digit"]]
+        for i, (row, label) in enumerate(zip(domain.X[rows].tolist(), labels, strict=True)):
+            lines.append([f"{name[0]}{i:04d}", *(f"{value:g}" for value in row), label])
+        Path(path).write_text("\n".join(map(",".join, lines)) + "\n")
+        files.append({"name": name, "preview": asdict(preview_file(path, label="digit"))})
+    return {"files": files}
 
 
 def _check_size(path: Path, format: str, limits: dict[str, int]) -> None:

@@ -1,4 +1,4 @@
-"""Uploaded domains: received in chunks, read in a worker process, kept for a while."""
+"""Uploaded files: received in chunks, looked at in a worker process, kept for a while."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
@@ -22,67 +23,73 @@ FORMATS = {".csv": "csv", ".tsv": "csv", ".xlsx": "xlsx", ".npz": "npz", ".parqu
 
 @dataclass(frozen=True)
 class Upload:
-    """An uploaded domain; `n_labelled` rows are marked as labelled, None where none is marked."""
+    """An uploaded file; `preview` is that of `l2t.domains.files.preview_file`."""
 
     id: str
     name: str
-    n_rows: int
-    n_features: int
-    n_classes: int
-    n_labelled: int | None
+    preview: dict[str, Any]
 
 
 class Uploads:
-    """The uploaded domains of a dashboard; a file's own name never becomes a path."""
+    """The uploaded files of a dashboard; a file's own name never becomes a path but by its ending."""
 
     def __init__(self, folder: Path, jobs: Jobs, settings: Settings) -> None:
         self._folder, self._jobs, self._settings = folder, jobs, settings
-        self._uploads: OrderedDict[str, Upload] = OrderedDict()
+        self._uploads: OrderedDict[str, tuple[Upload, Path]] = OrderedDict()
         self._lock = threading.Lock()
 
-    async def take(
-        self, chunks: AsyncIterator[bytes], file_name: str, label: str | None, labeled: str | None
-    ) -> Upload:
-        """Receive a file, and read it."""
+    async def take(self, chunks: AsyncIterator[bytes], file_name: str, label: str | None) -> Upload:
+        """Receive a file, and look at it."""
         name = _plain(file_name)
-        format = FORMATS.get(Path(name).suffix.lower())
-        if format is None:
+        ending = Path(name).suffix.lower()
+        if ending not in FORMATS:
             endings = ", ".join(FORMATS)
-            raise Refused(415, f"a domain is uploaded as {endings}, got a file called {name!r}")
-        id = secrets.token_hex(16)
-        raw, ready = self._folder / f"{id}.raw", self._path(id)
-        title = Path(name).stem or "upload"
-        options = {"label": label or None, "labeled": labeled or None, "name": title}
-        request = {"path": str(raw), "to": str(ready), "options": options | {"format": format}}
-        request["limits"] = asdict(self._settings.limits)
+            raise Refused(415, f"a file must be one of {endings}, got a file called {name!r}")
+        path = self._folder / f"{secrets.token_hex(16)}{ending}"
+        request: dict[str, Any] = {
+            "path": str(path),
+            "name": name,
+            "format": FORMATS[ending],
+            "label": label,
+        }
+        request |= {"limits": asdict(self._settings.limits)}
         try:
-            await self._write(chunks, raw)
+            await self._write(chunks, path)
             found = await run_in_threadpool(self._jobs.run, "read", lambda folder: request)
         except BaseException:
-            ready.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
             raise
-        finally:
-            raw.unlink(missing_ok=True)
-        return self._keep(Upload(id, title, **found))
+        return self._keep(path, Upload(path.stem, name, found))
+
+    def take_example(self) -> list[Upload]:
+        """Write the files of the example, a source and a target, and look at them."""
+        paths = [self._folder / f"{secrets.token_hex(16)}.csv" for _ in range(2)]
+        request = {"paths": [str(path) for path in paths]}
+        found = self._jobs.run("example", lambda folder: request)["files"]
+        return [
+            self._keep(path, Upload(path.stem, **each))
+            for path, each in zip(paths, found, strict=True)
+        ]
 
     def all(self) -> list[Upload]:
         """Return the uploads, the newest first."""
         with self._lock:
-            return list(self._uploads.values())[::-1]
+            return [upload for upload, _ in self._uploads.values()][::-1]
 
     def get(self, id: str) -> tuple[Upload, Path]:
-        """Return an upload, and the npz that holds it."""
-        upload = self._uploads.get(id)
-        if upload is None:
+        """Return an upload, and its file."""
+        with self._lock:
+            found = self._uploads.get(id)
+        if found is None:
             raise Refused(404, f"there is no upload {id!r:.40}; uploads are kept for a while only")
-        return upload, self._path(id)
+        return found
 
     def remove(self, id: str) -> None:
         """Delete an upload."""
-        self.get(id)
+        _, path = self.get(id)
         with self._lock:
             self._uploads.pop(id, None)
-        self._path(id).unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
 
     async def _write(self, chunks: AsyncIterator[bytes], path: Path) -> None:
         """Write a body to a file; one that is too large is refused before it has arrived."""
@@ -97,16 +104,13 @@ class Uploads:
         if not size:
             raise Refused(400, "the upload is empty; send the file itself as the body")
 
-    def _keep(self, upload: Upload) -> Upload:
+    def _keep(self, path: Path, upload: Upload) -> Upload:
         with self._lock:
-            self._uploads[upload.id] = upload
+            self._uploads[upload.id] = upload, path
             while len(self._uploads) > self._settings.limits.uploads:
-                oldest, _ = self._uploads.popitem(last=False)
-                self._path(oldest).unlink(missing_ok=True)
+                _, (_, oldest) = self._uploads.popitem(last=False)
+                oldest.unlink(missing_ok=True)
         return upload
-
-    def _path(self, id: str) -> Path:
-        return self._folder / f"{id}.npz"
 
 
 def _plain(name: str) -> str:

@@ -2,48 +2,38 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from l2t.agent import Agent
 from l2t.agent.knowledge import MAX_TARGETS
-from l2t.domains import Domain, DomainPair, KnownClasses, normalize, read_domain, write_domain
+from l2t.domains import Domain, DomainPair, KnownClasses, normalize, read_domain
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import open_store
-from l2t.inference import Inference, infer, rank_sources
-from l2t.interfaces.dashboard.pictures import numbers, picture
+from l2t.inference import Inference, rank_sources
+from l2t.interfaces.dashboard.pictures import numbers
 from l2t.reflection import assess, learning_curve
 from l2t.reflection.calibration import finite_interval
 from l2t.reflection.lesson import held_out
 
-__all__ = ["ask", "curve", "rank", "transfer"]
+__all__ = ["ask", "curve", "rank"]
 
 Report = Callable[..., None]
 _OUT = Path("out")
 _MAX_RUNS = 2000  # of a store, for a learning curve
 
 
-def transfer(request: dict[str, Any], report: Report) -> dict[str, Any]:
-    """Infer what to transfer for a pair, report each stage, and write the results to files."""
-    pair, known = _pair(request), _known_classes(request)
-    found = infer(pair, known=known, callback=_stages(report), shared=False, **request["options"])
-    return _finished(pair, found)
-
-
 def ask(request: dict[str, Any], report: Report) -> dict[str, Any]:
-    """Do the same by the agent of a store, which keeps its suggestion until the outcome is reported."""
-    pair = _pair(request)
+    """Ask the agent of a store, which keeps its suggestion until the outcome is reported."""
+    pair = DomainPair(_domain(request, "source"), _domain(request, "target"))
     with open_store(request["store"], create=False) as store:
         suggestion = Agent(store).ask(pair, callback=_stages(report), **request["options"])
     assert suggestion.inference is not None  # it is new, and not read from the store
     kept = {"suggestion": suggestion.id, "version": suggestion.version}
-    return _finished(pair, suggestion.inference) | kept
+    return _summary(suggestion.inference) | kept
 
 
 def _stages(report: Report) -> Callable[[str], None]:
@@ -83,10 +73,6 @@ def curve(request: dict[str, Any], report: Report) -> dict[str, Any]:
     return {"points": listed, "held_out_pairs": assessed.n_pairs, "runs": len(keys)}
 
 
-def _pair(request: dict[str, Any]) -> DomainPair:
-    return DomainPair(_domain(request, "source"), _domain(request, "target"))
-
-
 def _known_classes(request: dict[str, Any]) -> KnownClasses | None:
     """Return the classes of the newest labelled targets in the store, scaled as the pair is.
 
@@ -102,26 +88,6 @@ def _known_classes(request: dict[str, Any]) -> KnownClasses | None:
     alone = ((each, KnownClasses([each])) for each in past)
     apart = (each for each, known in alone if len(known.without(target)) == len(known))
     return KnownClasses(normalize(each, request["normalize"]) for each in apart)
-
-
-def _finished(pair: DomainPair, found: Inference) -> dict[str, Any]:
-    """Write the results, and return them with a picture."""
-    transferred = found.verdict == "transfer"
-    moved = pair.target.with_features(found.transform(pair.target))
-    write_domain(moved, _OUT / "target_z.csv")
-    write_domain(moved, _OUT / "target_z.npz")
-    if transferred:
-        np.save(_OUT / "W.npy", found.W, allow_pickle=False)
-    result = _summary(found) | {
-        "source": pair.source.name,
-        "target": pair.target.name,
-        "n_labels": found.n_labels,
-        "n_classes": found.n_classes,
-        "candidates": [numbers(each) for each in found.candidates.records()],
-        "W_shape": found.W.shape,
-    }
-    (_OUT / "result.json").write_text(json.dumps(result, indent=1) + "\n")
-    return result | {"picture": picture(pair, found.W if transferred else None)}
 
 
 def _summary(found: Inference) -> dict[str, Any]:

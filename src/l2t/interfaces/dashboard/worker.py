@@ -1,4 +1,4 @@
-"""A worker process: it reads an upload, transfers, asks the agent, ranks sources or measures a curve.
+"""A worker process: it looks at an upload, predicts, asks the agent, ranks sources or measures a curve.
 
 It takes one request from standard input and writes events to standard output, a line of JSON each. numpy is
 imported after the limit on memory is set.
@@ -19,8 +19,9 @@ from l2t.exceptions import L2TError
 __all__ = ["main"]
 
 #: The module of each kind of work, and its function.
-_WORK = {kind: ("work", kind) for kind in ("transfer", "ask", "rank", "curve")}
-_WORK["read"] = ("reading", "read_upload")
+_WORK = {kind: ("work", kind) for kind in ("ask", "rank", "curve")}
+_WORK |= {kind: ("predicting", kind) for kind in ("check", "predict")}
+_WORK |= {"read": ("reading", "read_upload"), "example": ("reading", "write_example")}
 
 
 def main() -> None:

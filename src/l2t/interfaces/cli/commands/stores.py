@@ -22,9 +22,14 @@ Status = Annotated[Literal["done", "failed"] | None, typer.Option(help="Only run
 Order = Literal["created_at", "algorithm", "duration", "improvement_ratio", "n_labels"]
 
 
-@app.command(short_help="Serve a local web page on a store.")
+@app.command(short_help="Serve a local web page: predict, and look into a store.")
 def dashboard(
-    url: options.Store = "experiences.db",
+    url: Annotated[
+        str | None,
+        named(
+            "A .db file or a URL; without it experiences.db, or none.", "--store", metavar="STORE"
+        ),
+    ] = None,
     host: Annotated[
         str, typer.Option(help="Where to listen; another than this machine makes a token.")
     ] = "127.0.0.1",
@@ -45,7 +50,7 @@ def dashboard(
         bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
     ] = True,
 ) -> None:
-    """Serve a web page on a store: see what was learned, try a transfer in the browser.
+    """Serve a web page: predict the classes of a file in the browser, and see what a store has learned.
 
     It listens on this machine alone unless --host says otherwise, and ends with Ctrl-C.
     """
@@ -66,6 +71,8 @@ def dashboard(
         max_upload=max_upload * 2**20,
         reflections=tuple(reflection or ()),
     )
+    if url is None and Path("experiences.db").is_file():
+        url = "experiences.db"
     serve(url, settings, open_browser=open_browser)
 
 

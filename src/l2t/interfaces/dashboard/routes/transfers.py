@@ -1,4 +1,4 @@
-"""Uploads, and jobs that transfer or rank sources, with their downloads."""
+"""Uploads, and jobs that predict or rank sources, with their downloads."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from l2t.interfaces.dashboard.models import (
     AskIn,
     DomainOut,
     ErrorOut,
+    FileIn,
     JobOut,
+    PredictionIn,
     RankingIn,
-    TransferIn,
 )
 from l2t.interfaces.dashboard.uploads import Upload as UploadOut
 
@@ -30,7 +31,7 @@ __all__ = ["TOO_MANY", "job_out", "router", "start_job"]
 TOO_MANY: dict[int | str, Any] = {
     429: {"model": ErrorOut, "description": "Too many jobs are running."}
 }
-router = APIRouter(tags=["try a transfer"], responses=TOO_MANY)
+router = APIRouter(tags=["predictions"], responses=TOO_MANY)
 
 Id = Annotated[str, PathParameter(pattern="^[0-9a-f]{32}$")]
 _MAX_EVENTS = 200  # per response
@@ -49,7 +50,7 @@ def domains(here: Here) -> list[DomainOut]:
 
 @router.get("/uploads")
 def uploads(here: Here) -> list[UploadOut]:
-    """Return the uploaded domains, the newest first."""
+    """Return the uploaded files, the newest first."""
     return [_upload(each) for each in here.uploads.all()]
 
 
@@ -73,28 +74,42 @@ async def upload(
     here: Here,
     request: Request,
     name: Annotated[str, Query(max_length=300, description="The file's name, for its ending.")],
-    label: Annotated[str | None, Query(max_length=200, description="The label column.")] = None,
-    labeled: Annotated[
-        str | None, Query(max_length=200, description="The column that marks labelled rows.")
+    label: Annotated[
+        str | None, Query(max_length=200, description="The label column, where the file has it.")
     ] = None,
 ) -> UploadOut:
-    """Upload a csv, npz, xlsx or parquet file, sent as the body."""
+    """Upload a csv, npz, xlsx or parquet file, sent as the body, and look at it.
+
+    `preview` has its columns with the role of each as it seems to be.
+    """
     size, limit = request.headers.get("content-length", "0"), here.settings.max_upload
     if size.isdigit() and int(size) > limit:
         raise Refused(413, f"an upload may have at most {limit} bytes, got {size[:20]}")
-    return _upload(await here.uploads.take(request.stream(), name, label, labeled))
+    return _upload(await here.uploads.take(request.stream(), name, label))
 
 
 @router.delete("/uploads/{id}", status_code=204)
 def remove_upload(here: Here, id: Id) -> None:
-    """Delete an uploaded domain."""
+    """Delete an uploaded file."""
     here.uploads.remove(id)
 
 
-@router.post("/transfers", status_code=202)
-def transfer(here: Here, wanted: TransferIn) -> JobOut:
-    """Start a job that infers what to transfer; its events are the stages."""
-    return start_job(here, "transfer", wanted, {"source": wanted.source})
+@router.post("/examples", status_code=201)
+def example(here: Here) -> list[UploadOut]:
+    """Make the files of an example: a source, and a target with a few labels."""
+    return [_upload(each) for each in here.uploads.take_example()]
+
+
+@router.post("/checks")
+def check(here: Here, wanted: PredictionIn) -> dict[str, Any]:
+    """Return what a prediction would do: `sentences`, `warnings`, and `notes` on files."""
+    return here.jobs.run("check", lambda folder: _prediction(here, wanted, folder))
+
+
+@router.post("/predictions", status_code=202)
+def predict(here: Here, wanted: PredictionIn) -> JobOut:
+    """Start a job that predicts the class of every row of the target; its events are the stages."""
+    return job_out(here.jobs.start("predict", lambda folder: _prediction(here, wanted, folder)))
 
 
 @router.post("/rankings", status_code=202)
@@ -158,7 +173,7 @@ def _upload(each: UploadOut) -> UploadOut:
 
 
 def start_job(
-    here: Context, kind: str, wanted: TransferIn | RankingIn | AskIn, sources: dict[str, str]
+    here: Context, kind: str, wanted: RankingIn | AskIn, sources: dict[str, str]
 ) -> JobOut:
     """Start a job on a target and sources, which are copied into its folder under these names."""
     store = (
@@ -170,7 +185,7 @@ def start_job(
         return {
             "names": {n: _copy_domain(here, id, folder / f"{n}.npz") for n, id in files.items()},
             "normalize": wanted.normalize,
-            "options": wanted.model_dump(include={"n_labels", "n_classes", "n_components"}),
+            "options": wanted.model_dump(include={"n_labels", "n_classes"}),
             "store": store,
             "n_sources": len(sources),
         }
@@ -178,15 +193,45 @@ def start_job(
     return job_out(here.jobs.start(kind, prepare))
 
 
+def _prediction(here: Context, wanted: PredictionIn, folder: Path) -> dict[str, Any]:
+    """Copy the files into the folder of a job, and return its request; the target is last."""
+    files = []
+    for number, each in enumerate((*wanted.sources, wanted.target)):
+        kind, _, id = each.id.partition(":")
+        if kind == "upload":
+            upload, stored = here.uploads.get(id)
+            path, name = folder / f"{number}{stored.suffix}", upload.name
+            shutil.copyfile(stored, path)
+            reading = _reading(upload, each)
+        else:
+            path, reading = folder / f"{number}.npz", {}
+            name = _copy_domain(here, each.id, path)
+        files.append({"path": str(path), "name": name, "reading": reading})
+    return {"files": files, "impute": wanted.impute}
+
+
+def _reading(upload: UploadOut, wanted: FileIn) -> dict[str, Any]:
+    """Return how to read a file: its columns by their roles, features being those that have no other."""
+    names = [column["name"] for column in upload.preview["columns"]]
+    if not names:
+        return {}
+    others = {wanted.label, wanted.labeled, *wanted.ids, *wanted.ignore}
+    return {
+        "label": wanted.label,
+        "labeled": wanted.labeled,
+        "id": wanted.ids,
+        "ignore": wanted.ignore,
+        "features": [name for name in names if name not in others],
+        "decimal": upload.preview["decimal"],
+        "missing": upload.preview["missing"],
+    }
+
+
 def _copy_domain(here: Context, id: str, path: Path) -> str:
-    """Write a domain to a file, and return its name."""
+    """Write a domain of the store to a file, and return its name."""
     kind, _, rest = id.partition(":")
-    if kind == "upload":
-        upload, stored = here.uploads.get(rest)
-        shutil.copyfile(stored, path)
-        return upload.name
     if kind != "store":
-        raise Refused(422, f"a domain must be upload:ID or store:FINGERPRINT, got {id!r:.80}")
+        raise Refused(422, f"a domain must be store:FINGERPRINT, got {id!r:.80}")
     found = here.store.summaries.run_of_domain(rest.replace("\0", ""))
     if found is None:
         raise Refused(404, f"the store has no domain {rest!r:.80}")

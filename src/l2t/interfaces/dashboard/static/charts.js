@@ -244,3 +244,45 @@ export function shares(rows, width) {
   });
   return made;
 }
+
+// rows: [{name, value, low?, high?, strong?, tip}]: a bar for each share, with its interval.
+export function intervals(rows, width) {
+  const left = Math.min(230, width * 0.42),
+    line = 26,
+    made = frame(width, rows.length * line + 24);
+  const x = linear(0, 1, left, width - 46);
+  for (const at of [0, 0.25, 0.5, 0.75, 1]) {
+    made.append(svg("line", { class: "axis", x1: x(at), x2: x(at), y1: 0, y2: rows.length * line + 4 }));
+    made.append(text(x(at), rows.length * line + 19, `${100 * at} %`, { "text-anchor": "middle" }));
+  }
+  rows.forEach((row, i) => {
+    const y = i * line + 4,
+      group = svg("g", { "data-tip": row.tip });
+    group.append(
+      text(left - 8, y + 14, clip(row.name, Math.floor(left / 6.2)), {
+        "text-anchor": "end",
+        class: "strong",
+        "font-weight": row.strong ? 700 : null,
+      }),
+    );
+    if (row.value === null) group.append(text(left + 6, y + 14, "not known"));
+    else {
+      const ink = row.strong ? "var(--accent)" : "var(--mark)";
+      group.append(svg("rect", { x: left, y: y + 1, width: x(row.value) - left, height: 17, rx: 3, fill: ink }));
+      if (Number.isFinite(row.low ?? NaN))
+        group.append(
+          svg("path", {
+            d: `M${x(row.low)} ${y + 9.5}H${x(row.high)}M${x(row.low)} ${y + 5}v9M${x(row.high)} ${y + 5}v9`,
+            stroke: "var(--ink)",
+            "stroke-width": 1.4,
+            fill: "none",
+          }),
+        );
+      group.append(
+        text(Math.max(x(row.value), x(row.high ?? 0)) + 6, y + 14, `${Math.round(100 * row.value)} %`, { class: "strong" }),
+      );
+    }
+    made.append(group);
+  });
+  return made;
+}

@@ -39,7 +39,6 @@ fill(byId("facts"), async () => {
         ` ${plural(domain.n_rows, "row")}, ${plural(domain.n_features, "feature")}`,
       ),
     );
-  const pair = `source=${encodeURIComponent(run.source.id)}&target=${encodeURIComponent(run.target.id)}`;
   rest(run);
   return el(
     "div",
@@ -61,7 +60,6 @@ fill(byId("facts"), async () => {
               )
             : "–",
         ],
-        ["this pair", el("a", { href: `/transfer?${pair}` }, "try a transfer")],
       ]),
     ),
     card(

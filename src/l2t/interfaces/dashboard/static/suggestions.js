@@ -1,7 +1,8 @@
 // Suggestions of the agent whose outcome is open, each with a form to report it.
 
 import { api, badge, byId, el, fixed, main, moment, plural, post, sentence, table } from "./base.js";
-import { interval } from "./outcome.js";
+
+const interval = (low, high) => (high ? `${fixed(low)} – ${fixed(high)}` : "unknown");
 
 const place = byId("suggestions");
 const readOnly = main.dataset.readOnly === "true";
@@ -24,12 +25,12 @@ export async function suggestions({ fresh = null, words = "" } = {}) {
     label: "Open suggestions",
     empty: readOnly
       ? "None is open."
-      : "None is open. Tick “keep this as a suggestion of the agent” above to begin one.",
+      : "None is open. Ask the agent above, or by l2t ask.",
   });
   const at = told.items.findIndex((each) => each.id === fresh);
   if (at >= 0) made.querySelectorAll("tbody tr")[at].classList.add("chosen");
   place.replaceChildren(
-    el("h2", {}, "Open suggestions of the agent"),
+    el("h2", {}, "Open suggestions"),
     el(
       "p",
       { class: "quiet" },
@@ -113,4 +114,3 @@ function outcome(suggestion, say) {
   return form;
 }
 
-if (place) suggestions();

@@ -8,8 +8,8 @@ const ORIGINS = {
   refined: "its forecast refined by few runs",
 };
 
-// changed(name) is called with the name of the function that was taken into use; show(name) to see one above.
-export async function versions(show, changed, words = null) {
+// changed(version, words) is called when a version was taken into use again.
+export async function versions(changed, words = null) {
   const all = await api("/api/versions");
   const readOnly = main.dataset.readOnly === "true";
   const status = el("p", { role: "status" }, words ?? "");
@@ -51,18 +51,7 @@ export async function versions(show, changed, words = null) {
           title: "version",
           number: true,
           value: (v) =>
-            el(
-              "a",
-              {
-                href: `?${new URLSearchParams({ name: v.name })}`,
-                title: "Show it above",
-                click: (event) => {
-                  event.preventDefault();
-                  show(v.name);
-                },
-              },
-              String(v.number),
-            ),
+            el("a", { href: `/learned?${new URLSearchParams({ name: v.name })}` }, String(v.number)),
         },
         { title: "from", number: true, value: (v) => (v.parent === null ? "–" : String(v.parent)) },
         { title: "origin", value: (v) => ORIGINS[v.origin] ?? `version ${v.parent}, used again` },
@@ -82,7 +71,7 @@ export async function versions(show, changed, words = null) {
       [...all].reverse(),
       {
         label: "Versions of the agent",
-        empty: "No agent has worked on this store yet; keep a suggestion on “Try a transfer”, or use l2t ask.",
+        empty: "No agent has worked on this store yet; ask it above, or by l2t ask.",
       },
     ),
   ];

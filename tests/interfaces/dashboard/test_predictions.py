@@ -1,4 +1,4 @@
-"""A transfer from upload to download, and what must not work."""
+"""A prediction from upload to download, and what must not work."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ import pandas as pd
 import pytest
 
 import l2t
-from l2t.domains import KnownClasses
 from l2t.interfaces.dashboard.jobs import Jobs
 from l2t.interfaces.dashboard.settings import Limits
 
@@ -40,116 +39,108 @@ def finished(client, answer):
     return client.get(f"/api/jobs/{answer.json()['id']}").json()
 
 
-def test_from_upload_to_download(client, store, files):
-    source = upload(client, files / "source.csv")
-    target = upload(client, files / "few.csv")
-    assert (source["n_rows"], source["n_features"], source["n_classes"]) == (90, 8, 3)
-    assert (target["n_rows"], target["n_labelled"]) == (75, 10)
+MESSY = {"label": "species", "ids": ["id"], "ignore": ["site"]}
+
+
+def test_from_upload_to_download(client, messy):
+    target = upload(client, messy / "target.csv")
+    assert target["name"] == "target.csv"
+    roles = {each["name"]: each["role"] for each in target["preview"]["columns"]}
+    assert {name: role for name, role in roles.items() if role != "feature"} == {
+        "id": "id",
+        "site": "ignore",
+        "species": "label",
+    }
+    assert target["preview"]["decimal"] == ","
+    assert target["preview"]["missing"] == ["unknown"]
+    source = upload(client, messy / "source.csv", label="species")
     assert {each["id"] for each in client.get("/api/uploads").json()} >= {
         source["id"],
         target["id"],
     }
-    wanted = {"source": source["id"], "target": target["id"]}
-    job = finished(client, client.post("/api/transfers", json=wanted | {"n_components": 4}))
+    wanted = {"target": {"id": target["id"]} | MESSY, "sources": [{"id": source["id"]} | MESSY]}
+    refusal = client.post("/api/checks", json=wanted)
+    assert refusal.status_code == 400
+    assert "missing cell" in refusal.json()["error"]
+    wanted["impute"] = "median"
+    told = client.post("/api/checks", json=wanted).json()
+    assert "12 of 75 rows have a label" in told["sentences"][0]
+    assert any("8 columns" in each for each in told["sentences"])
+    assert any(each.startswith("target.csv: missing cells filled") for each in told["notes"])
+
+    job = finished(client, client.post("/api/predictions", json=wanted))
     assert job["state"] == "done", job["error"]
-    stages = [each["name"] for each in job["events"]]
-    assert stages == ["known", "rehearsing", "fitting", "choosing"]
-
-    pair = l2t.DomainPair(
-        l2t.normalize(l2t.read_domain(files / "source.csv")),
-        l2t.normalize(l2t.read_domain(files / "few.csv")),
-    )
-    known = KnownClasses(l2t.normalize(each) for each in store.targets(n_features=8))
-    expected = l2t.infer(pair, n_components=4, known=known)
+    assert list(dict.fromkeys(each["name"] for each in job["events"])) == [
+        "reading",
+        "rehearsing",
+        "choosing",
+        "predicting",
+    ]
+    reading = {"label": "species", "id": ["id"], "ignore": ["site"], "missing": ["unknown"]}
+    paths = [messy / "source.csv", messy / "target.csv"]
+    tables = l2t.domains.read_tables(paths, impute="median", decimal=",", **reading)
+    expected = l2t.predict([tables[0].domain], tables[1].labelled)
     found = job["result"]
-    assert (found["choice"], found["verdict"]) == (expected.choice, expected.verdict)
-    assert found["predicted"] == pytest.approx(expected.predicted, rel=1e-4)
-    assert found["interval"] == pytest.approx(expected.interval, rel=1e-4)
-    assert found["reason"] == expected.reason
-    assert "12 known classes" in found["reason"], "those of the source and of three targets"
-    assert (found["n_labels"], found["n_classes"]) == (10, 3)
-    table = pd.DataFrame(found["candidates"]).set_index("candidate")
-    pd.testing.assert_frame_equal(
-        table, expected.candidates.to_frame(), rtol=1e-4, check_dtype=False
-    )
-    assert expected.verdict == "transfer"
-    assert len(found["picture"]["target"]["codes"]) == 75
-    assert len(found["picture"]["after"]["target"]) == 75
+    assert found["headline"] == expected.report.headline
+    assert found["report"] == expected.summary()["report"]
+    assert (found["target"], found["sources"]) == ("target.csv", ["source.csv"])
+    assert found["uncertain"][0]["id"].startswith("A")
 
-    assert job["files"] == ["W.npy", "result.json", "target_z.csv", "target_z.npz"]
-    W = np.load(io.BytesIO(client.get(f"/api/jobs/{job['id']}/files/W.npy").content))
-    np.testing.assert_allclose(np.abs(W), np.abs(expected.W), atol=1e-4)
-    text = client.get(f"/api/jobs/{job['id']}/files/target_z.csv").text
-    assert len(text.splitlines()) == 76
-    for name in ("../reflection.json", "..%2freflection.json", "source.npz", "nothing"):
-        assert client.get(f"/api/jobs/{job['id']}/files/{name}").status_code == 404
+    assert job["files"] == ["W.npy", "model.l2t", "predictions.csv", "report.html"]
+    files = f"/api/jobs/{job['id']}/files"
+    frame = pd.read_csv(io.StringIO(client.get(f"{files}/predictions.csv").text))
+    assert list(frame["id"][:2]) == ["A000", "A001"]
+    assert list(frame["predicted"]) == list(expected.labels)
+    assert frame["given"].sum() == 12
+    page = client.get(f"{files}/report.html").text
+    assert expected.report.headline in page
+    assert "http" not in page.replace("http-equiv", ""), "it needs nothing from elsewhere"
+    for name in ("../request.json", "..%2f0.csv", "0.csv", "nothing"):
+        assert client.get(f"{files}/{name}").status_code == 404
     later = client.get(f"/api/jobs/{job['id']}", params={"after": job["next"]}).json()
     assert later["events"] == []
+    assert client.get(f"/predictions/{job['id']}").status_code == 200
+    assert client.get(f"/predictions/{'0' * 32}").status_code == 404
     assert client.delete(f"/api/uploads/{source['id'][7:]}").status_code == 204
-    assert client.post("/api/transfers", json=wanted).status_code == 404
+    assert client.post("/api/predictions", json=wanted).status_code == 404
 
 
-def test_domains_of_the_store_and_every_format(client, files):
+def test_without_a_store_the_example_can_be_predicted(visiting):
+    with l2t.open_store("memory://") as nothing, visiting(nothing) as client:
+        answer = client.post("/api/examples")
+        assert answer.status_code == 201, answer.text
+        source, target = answer.json()
+        roles = {"label": "digit", "ids": ["scan"]}
+        wanted = {"target": {"id": target["id"]} | roles, "sources": [{"id": source["id"]} | roles]}
+        told = client.post("/api/checks", json=wanted).json()
+        assert told["warnings"] == []
+        assert "10 of 400 rows have a label" in told["sentences"][0]
+        job = finished(client, client.post("/api/predictions", json=wanted))
+        assert job["state"] == "done", job["error"]
+        for page in ("/", "/sources", "/experiences", "/learned", "/collections", "/agent"):
+            assert client.get(page).status_code == 200
+
+
+def test_a_source_of_the_store_and_arrays(client, files):
     ids = {each["name"]: each["id"] for each in client.get("/api/domains").json()}
-    assert set(ids) == {f"{kind}[{n}]" for kind, n in _names()} | {"bare"}
-    sources = [ids["photos[0]"], upload(client, files / "target.npz")["id"]]
-    sources += [upload(client, files / "target.parquet")["id"]]
-    wanted = {"target": ids["sketches[10]"], "sources": sources, "n_labels": 15}
+    target = upload(client, files / "few.csv")["id"]
+    for source in (ids["photos[0]"], upload(client, files / "target.npz")["id"]):
+        wanted = {"target": {"id": target, "label": "label"}, "sources": [{"id": source}]}
+        told = client.post("/api/checks", json=wanted)
+        assert told.status_code == 200, told.text
+    shared = [each for each in told.json()["sentences"] if each.startswith("Source:")]
+    assert shared == ["Source: its labels are used as well, as it has classes of the target."]
+
+
+def test_domains_of_the_store_are_ranked(client):
+    ids = {each["name"]: each["id"] for each in client.get("/api/domains").json()}
+    wanted = {"target": ids["sketches[10]"], "n_labels": 15}
+    wanted["sources"] = [ids["photos[0]"], ids["bare"]]
     job = finished(client, client.post("/api/rankings", json=wanted))
     assert job["state"] == "done", job["error"]
     adds = [each["adds"] for each in job["result"]["ranking"]]
     assert adds == sorted(adds, reverse=True)
-    assert len(adds) == len(job["events"]) == 3
-    same = [each["predicted"] for each in job["events"][1:]]
-    assert same[0] == pytest.approx(same[1], rel=1e-5), "npz and parquet hold the same"
     assert {each["verdict"] for each in job["events"]} <= {"transfer", "no-transfer"}
-
-
-def _names():
-    return [("photos", n) for n in range(3)] + [("sketches", n) for n in range(10, 13)]
-
-
-def test_a_ranking_says_which_source_does_not_fit(client, files, tmp_path):
-    other = l2t.write_domain(l2t.Domain(np.eye(9)), tmp_path / "other.csv")
-    sources = [upload(client, path)["id"] for path in (other, files / "source.csv")]
-    wanted = {"target": upload(client, files / "few.csv")["id"], "sources": sources}
-    job = finished(client, client.post("/api/rankings", json=wanted))
-    assert job["state"] == "done", job["error"]
-    first, last = job["result"]["ranking"]
-    assert (first["source"], last["source"], last["adds"]) == ("source", "other", None)
-    assert "must have the same features, got 9 and 8 columns" in last["reason"]
-
-
-def test_where_it_is_better_not_to_transfer_the_target_stays(client, tmp_path):
-    """No source label is known, and two rows of a target have no neighbourhoods."""
-    X = np.random.default_rng(0).normal(size=(2, 3))
-    ids = [
-        upload(client, l2t.write_domain(l2t.Domain(rows), tmp_path / f"{name}.npz"))["id"]
-        for name, rows in (("source", X + 1), ("target", X))
-    ]
-    wanted = {"source": ids[0], "target": ids[1], "normalize": "none"}
-    job = finished(client, client.post("/api/transfers", json=wanted))
-    assert job["state"] == "done", job["error"]
-    found = job["result"]
-    assert (found["choice"], found["verdict"]) == ("identity", "no-transfer")
-    assert (found["predicted"], found["picture"]["after"]) == (1.0, None)
-    reasons = {each["candidate"]: each["reason"] for each in found["candidates"]}
-    assert "needs a source with labels" in reasons["classes"]
-    assert job["files"] == ["result.json", "target_z.csv", "target_z.npz"]
-    moved = client.get(f"/api/jobs/{job['id']}/files/target_z.npz").content
-    np.testing.assert_array_equal(np.load(io.BytesIO(moved))["X"], X)
-
-
-@pytest.mark.parametrize("scaling", ["rows", "zscore", "none"])
-def test_no_label_of_the_target_is_used_that_only_the_store_knows(client, store, tmp_path, scaling):
-    """Some rows of a labelled target in the store, and their multiples, teach nothing about it."""
-    past = next(iter(store.targets()))
-    ids = {each["name"]: each["id"] for each in client.get("/api/domains").json()}
-    part = l2t.write_domain(l2t.Domain(3 * past.X[:40]), tmp_path / "part.npz")
-    wanted = {"source": ids["bare"], "target": upload(client, part)["id"], "normalize": scaling}
-    job = finished(client, client.post("/api/transfers", json=wanted))
-    assert job["state"] == "done", job["error"]
-    assert "6 known classes" in job["result"]["reason"], "of the two other targets"
 
 
 def test_a_learning_curve_leaves_a_function(visiting, store):
@@ -167,17 +158,20 @@ def test_a_learning_curve_leaves_a_function(visiting, store):
         assert not told["perhaps_seen"]
 
 
-def test_what_cannot_be_paired_is_told(client, files, tmp_path):
-    other = l2t.write_domain(l2t.Domain(np.eye(9)), tmp_path / "other.csv")
-    wanted = {
-        "source": upload(client, other)["id"],
-        "target": upload(client, files / "few.csv")["id"],
-    }
-    job = finished(client, client.post("/api/transfers", json=wanted))
-    assert job["state"] == "failed"
-    assert "must have the same features, got 9 and 8 columns" in job["error"]
+def test_what_cannot_be_predicted_is_told(client, files, tmp_path):
+    (tmp_path / "other.csv").write_text("z0,label\n1,a\n2,b\n")
+    other = {"id": upload(client, tmp_path / "other.csv")["id"], "label": "label"}
+    target = {"id": upload(client, files / "few.csv")["id"], "label": "label"}
+    wanted = {"target": target, "sources": [other]}
+    for path in ("checks", "predictions"):
+        answer = client.post(f"/api/{path}", json=wanted)
+        error = answer.json().get("error") or finished(client, answer)["error"]
+        assert "other.csv: must have a column of numbers that all files have" in error
+    bare = {"id": target["id"], "ignore": ["label"]}
+    answer = client.post("/api/checks", json={"target": bare})
+    assert "needs labelled target rows" in answer.json()["error"]
     for id in ("upload:" + "0" * 32, "store:" + "0" * 64, "store:\0", "/etc/passwd", "file:a"):
-        answer = client.post("/api/transfers", json=wanted | {"source": id})
+        answer = client.post("/api/predictions", json={"target": {"id": id}})
         assert answer.status_code in (404, 422), answer.text
         assert answer.json()["error"]
 
@@ -190,8 +184,9 @@ def refused(client, name, body, status=400, **query):
     assert answer.status_code == status, answer.text
     said = answer.json()["error"]
     assert "\n" not in said
-    context = client.app.state.context
-    assert not list(context.uploads._folder.glob("*.raw")), "nothing half-read stays"
+    kept = {path.stem for path in client.app.state.context.uploads._folder.iterdir()}
+    listed = {each["id"].removeprefix("upload:") for each in client.get("/api/uploads").json()}
+    assert kept == listed, "nothing half-read stays"
     assert client.get("/api/totals").status_code == 200, "the server lives"
     return said
 
@@ -250,8 +245,9 @@ def test_a_bomb_in_every_format(visiting, store, tmp_path):
 def test_a_workbook(client, tmp_path):
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": [0.5, 0.25], "label": ["u", "v"]})
     frame.to_excel(tmp_path / "a.xlsx", index=False)
-    told = upload(client, tmp_path / "a.xlsx")
-    assert (told["n_rows"], told["n_features"], told["n_classes"]) == (2, 2, 2)
+    told = upload(client, tmp_path / "a.xlsx")["preview"]
+    assert (told["n_rows"], told["n_features"]) == (2, 2)
+    assert [each["role"] for each in told["columns"]] == ["feature", "feature", "label"]
 
 
 def test_a_csv_of_millions_of_columns(client):
@@ -275,30 +271,27 @@ def test_a_path_in_the_file_name_is_only_a_name(client, name):
     assert "\\" not in told
     assert len(told) <= 80
     folder = client.app.state.context.uploads._folder
-    assert {path.suffix for path in folder.iterdir()} == {".npz"}
+    assert {path.suffix for path in folder.iterdir()} <= {".csv", ".npz", ".xlsx"}
 
 
 @pytest.mark.parametrize("name", ["evil.pkl", "evil", ".csv", "evil.npz.exe", "evil.mat"])
 def test_formats_that_are_not_taken(client, name):
-    assert "uploaded as .csv, .tsv, .xlsx, .npz, .parquet" in refused(client, name, b"x", 415)
+    assert "one of .csv, .tsv, .xlsx, .npz, .parquet" in refused(client, name, b"x", 415)
 
 
 @pytest.mark.parametrize(
     ("name", "body"),
     [
         ("empty.csv", b""),
-        ("words.csv", b"a,b\nc,d\n"),
         ("zip.csv", b"PK\x03\x04 and so on"),
         ("text.npz", b"hello"),
         ("text.parquet", b"PAR1hello"),
-        ("nan.csv", b"a\nnan\n1\n"),
         ("binary.csv", bytes(range(256))),
     ],
 )
 def test_damaged_files(client, name, body):
     said = refused(client, name, body)
     assert "/tmp" not in said
-    assert ".raw" not in said
 
 
 def test_a_body_that_is_too_large(visiting, store):

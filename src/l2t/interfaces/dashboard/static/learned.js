@@ -17,7 +17,6 @@ import { INKS, assessed } from "./assessment.js";
 import { bars, lines } from "./charts.js";
 import { figure, legend } from "./figure.js";
 import { follow } from "./follow.js";
-import { versions } from "./versions.js";
 
 const LEARNED_HERE = "this store";
 const form = byId("choose");
@@ -219,24 +218,8 @@ async function measure() {
   }
 }
 
-function agent(words = null) {
-  const see = (name) => {
-    form.name.value = name;
-    show();
-    byId("choose").scrollIntoView();
-  };
-  const changed = async (again, said) => {
-    await list();
-    form.name.value = again.name;
-    show();
-    await agent(said);
-  };
-  return fill(byId("versions"), () => versions(see, changed, words));
-}
-
 form.addEventListener("change", show);
 invite();
-agent();
 try {
   await list();
   show();

@@ -1,0 +1,81 @@
+"""The work of the first page: what a prediction would do, and the prediction itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from l2t.domains import Table, read_tables
+from l2t.exceptions import InvalidInputError, L2TError
+from l2t.prediction import predict as l2t_predict
+from l2t.prediction.training import describe_task
+
+__all__ = ["check", "predict"]
+
+Report = Callable[..., None]
+#: The stages that people see, by those of `l2t.predict`.
+_STAGES = {"choosing": "choosing", "comparing classifiers": "choosing", "predicting": "predicting"}
+_STAGES["comparing ways to train on the source"] = "choosing"
+_ANSWERS = ("predicted", "probability", "given")
+_OUT = Path("out")
+
+
+def check(request: dict[str, Any], report: Report) -> dict[str, Any]:
+    """Read all files, and say what a prediction would do with them."""
+    *sources, target = _tables(request)
+    found = describe_task([each.domain for each in sources], target.labelled)
+    return found | {"notes": _notes(request, [*sources, target])}
+
+
+def predict(request: dict[str, Any], report: Report) -> dict[str, Any]:
+    """Predict the class of every row, report each stage, and write the results to files."""
+    report("stage", name="reading")
+    *sources, target = _tables(request)
+    target.check_free(_ANSWERS)
+    report("stage", name="rehearsing")
+
+    def follow(stage: str) -> None:
+        if stage in _STAGES:
+            report("stage", name=_STAGES[stage])
+
+    found = l2t_predict([each.domain for each in sources], target.labelled, callback=follow)
+    answers = (found.labels, found.probability, found.given)
+    target.write(_OUT / "predictions.csv", columns=dict(zip(_ANSWERS, answers, strict=True)))
+    found.model.save(_OUT / "model.l2t")
+    (_OUT / "report.html").write_text(found.to_html())
+    if found.choice != "identity":
+        np.save(_OUT / "W.npy", found.inference.W, allow_pickle=False)
+    result = found.summary()
+    ids = list(target.roles.ids)
+    for each in (*result["uncertain"], *result["suspicious"]):
+        each["id"] = ", ".join(str(target.frame[name].iloc[each["row"]]) for name in ids)
+    names = [file["name"] for file in request["files"]]
+    return result | {
+        "target": names[-1],
+        "sources": names[:-1],
+        "notes": _notes(request, [*sources, target]),
+    }
+
+
+def _tables(request: dict[str, Any]) -> list[Table]:
+    """Return the files as the user wants them read, the target last."""
+    files = request["files"]
+    each = [file["reading"] for file in files]
+    try:
+        return read_tables([file["path"] for file in files], each=each, impute=request["impute"])
+    except L2TError as error:
+        raise InvalidInputError(_named(request, str(error))) from None
+
+
+def _notes(request: dict[str, Any], tables: list[Table]) -> list[str]:
+    return [_named(request, note) for table in tables for note in table.notes]
+
+
+def _named(request: dict[str, Any], text: str) -> str:
+    """Return a sentence with the user's names of files."""
+    for file in request["files"]:
+        text = text.replace(file["path"], file["name"])
+    return text

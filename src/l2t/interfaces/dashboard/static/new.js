@@ -1,0 +1,250 @@
+// The first page: files, the roles of their columns, what will be done, and the start of a prediction.
+
+import { api, badge, byId, el, main, plural, post, rooted, sentence, table, whole } from "./base.js";
+
+const SHOWN = 4; // features that are listed before all are asked for
+const ROLES = { feature: "feature", label: "label", id: "id", ignore: "ignore", labeled: "marks labelled rows" };
+const form = byId("form");
+const files = { target: [], sources: [] };
+
+const say = (words, trouble = false) => {
+  byId("status").textContent = words;
+  byId("status").className = trouble ? "trouble" : "quiet";
+};
+const labelOf = (file) => file.columns.find((column) => column.role === "label")?.name ?? null;
+const known = (taken) => ({ ...taken, columns: taken.preview.columns.map((column) => ({ ...column })), all: false });
+
+async function take(side, list) {
+  const most = Number(main.dataset.maxUpload);
+  for (const file of list) {
+    if (file.size > most) {
+      say(`${file.name} has ${(file.size / 2 ** 20).toFixed(0)} MiB, of ${most / 2 ** 20} at most.`, true);
+      return;
+    }
+    say(`reading ${file.name} …`);
+    const label = [...files.target, ...files.sources].map(labelOf).find(Boolean);
+    const query = new URLSearchParams({ name: file.name, ...(label ? { label } : {}) });
+    try {
+      const taken = await api(`/api/uploads?${query}`, {
+        method: "POST",
+        headers: { "content-type": "application/octet-stream" },
+        body: file,
+      });
+      if (side === "target") files.target = [];
+      files[side].push(known(taken));
+      say("");
+    } catch (error) {
+      say(sentence(error), true);
+      return;
+    } finally {
+      show();
+    }
+  }
+}
+
+function remove(side, file) {
+  files[side] = files[side].filter((each) => each !== file);
+  show();
+}
+
+// One role for each column, and at most one column of labels, and one of marks.
+function choose(file, column, role) {
+  if (role === "label" || role === "labeled")
+    for (const each of file.columns) if (each.role === role) each.role = "ignore";
+  column.role = role;
+  column.reason = "your choice";
+  show();
+}
+
+function preview(side, file) {
+  const { columns } = file;
+  const features = columns.filter((column) => column.role === "feature");
+  const shown = file.all ? columns : columns.filter((c) => c.role !== "feature" || features.indexOf(c) < SHOWN);
+  const facts = columns.length
+    ? [plural(features.length, "feature")]
+    : [plural(file.preview.n_features, "feature"), plural(file.preview.classes.length, "class", "classes")];
+  const label = columns.find((column) => column.role === "label");
+  if (label) facts.push(`labels in “${label.name}”: ${plural(file.preview.n_rows - label.n_missing, "row")}`);
+  const select = (column) =>
+    el(
+      "select",
+      { "aria-label": `Role of ${column.name} in ${file.name}`, change: (event) => choose(file, column, event.target.value) },
+      Object.entries(ROLES).map(([role, words]) =>
+        el("option", { value: role, selected: role === column.role, disabled: role === "feature" && column.is_text }, words),
+      ),
+    );
+  return el(
+    "div",
+    { class: "taken" },
+    el(
+      "header",
+      {},
+      el("h3", {}, file.name),
+      el("span", { class: "quiet" }, [plural(file.preview.n_rows, "row"), ...facts].join(", ")),
+      el("button", { type: "button", class: "small", "aria-label": `Remove ${file.name}`, click: () => remove(side, file) }, "Remove"),
+    ),
+    columns.length
+      ? table(
+          [
+            { title: "column", class: "name", value: (c) => el("span", { title: c.name }, c.name) },
+            { title: "role", value: select },
+            { title: "why", value: (c) => el("span", { class: "quiet" }, c.reason) },
+            { title: "values", class: "name", value: (c) => el("span", { title: c.examples.join(", ") }, c.examples.join(", ") || "–") },
+            { title: "different", number: true, value: (c) => whole(c.n_distinct) },
+            { title: "missing", number: true, value: (c) => (c.n_missing ? whole(c.n_missing) : "–") },
+          ],
+          shown,
+          { label: `Columns of ${file.name}` },
+        )
+      : null,
+    columns.length > shown.length
+      ? el(
+          "button",
+          {
+            type: "button",
+            class: "small",
+            click: () => {
+              file.all = true;
+              show();
+            },
+          },
+          `Show all ${columns.length} columns`,
+        )
+      : null,
+  );
+}
+
+const wantedFile = (file) => {
+  const having = (role) => file.columns.filter((column) => column.role === role).map((column) => column.name);
+  return {
+    id: file.id,
+    label: having("label")[0] ?? null,
+    labeled: having("labeled")[0] ?? null,
+    ids: having("id"),
+    ignore: having("ignore"),
+  };
+};
+
+function wanted() {
+  return {
+    target: wantedFile(files.target[0]),
+    sources: files.sources.map(wantedFile),
+    impute: byId("missing").hidden ? null : form.impute.value,
+  };
+}
+
+// What is missing in features, and why a median is proposed.
+function proposeImputation() {
+  const all = [...files.target, ...files.sources].flatMap((file) => file.columns);
+  const gaps = all.filter((column) => column.role === "feature" && column.n_missing);
+  const cells = gaps.reduce((sum, column) => sum + column.n_missing, 0);
+  const texts = [...new Set([...files.target, ...files.sources].flatMap((file) => file.preview.missing))];
+  byId("missing").hidden = !cells;
+  byId("why-missing").textContent =
+    `${plural(cells, "cell")} of ${plural(gaps.length, "feature")} ${cells === 1 ? "is" : "are"} missing` +
+    (texts.length ? `, those that say ${texts.map((text) => `“${text}”`).join(", ")} among them` : "") +
+    ". The median is proposed: few odd values do not move it.";
+}
+
+let asked = 0,
+  waiting = null;
+function show() {
+  for (const side of ["target", "sources"]) {
+    byId(side).querySelector(".preview").replaceChildren(...files[side].map((file) => preview(side, file)));
+    byId(side).classList.toggle("filled", files[side].length > 0);
+  }
+  byId("plan").hidden = !files.target.length;
+  if (!files.target.length) return;
+  proposeImputation();
+  byId("go").disabled = true;
+  byId("checked").replaceChildren(el("p", { class: "quiet" }, "looking …"));
+  clearTimeout(waiting);
+  waiting = setTimeout(check, 400);
+}
+
+async function check() {
+  const mine = ++asked;
+  try {
+    const found = await post("/api/checks", wanted());
+    if (mine !== asked) return;
+    byId("checked").replaceChildren(
+      el(
+        "ul",
+        { class: "plan" },
+        ...found.sentences.map((text) => el("li", {}, text)),
+        ...found.warnings.map((text) => el("li", {}, badge("note", "bad"), ` ${text}`)),
+        ...found.notes.map((text) => el("li", { class: "quiet" }, text)),
+      ),
+    );
+    byId("go").disabled = false;
+  } catch (error) {
+    if (mine === asked) byId("checked").replaceChildren(el("p", { class: "trouble", role: "alert" }, sentence(error)));
+  }
+}
+
+async function predict(event) {
+  event.preventDefault();
+  byId("go").disabled = true;
+  try {
+    const job = await post("/api/predictions", wanted());
+    location.assign(rooted(`/predictions/${job.id}`));
+  } catch (error) {
+    say(sentence(error), true);
+    byId("go").disabled = false;
+  }
+}
+
+async function example() {
+  say("making the example …");
+  byId("example").disabled = true;
+  try {
+    const [source, target] = await post("/api/examples", {});
+    files.target = [known(target)];
+    files.sources = [known(source)];
+    say("");
+    show();
+  } catch (error) {
+    say(sentence(error), true);
+  }
+  byId("example").disabled = false;
+}
+
+async function offerStored() {
+  const stored = await api("/api/domains").catch(() => []);
+  const select = byId("stored").querySelector("select");
+  byId("stored").hidden = !stored.length;
+  select.append(...stored.map((d) => el("option", { value: d.id }, `${d.name} (${d.n_rows} × ${d.n_features})`)));
+  select.addEventListener("change", () => {
+    const found = stored.find((d) => d.id === select.value);
+    if (!found) return;
+    const seen = { n_rows: found.n_rows, n_features: found.n_features, columns: [], classes: [], missing: [] };
+    files.sources.push(known({ id: found.id, name: found.name, preview: seen }));
+    select.value = "";
+    show();
+  });
+}
+
+if (form) {
+  for (const side of ["target", "sources"]) {
+    const place = byId(side),
+      input = place.querySelector("input[type=file]");
+    input.addEventListener("change", async () => {
+      await take(side, [...input.files]);
+      input.value = "";
+    });
+    place.addEventListener("dragover", (event) => {
+      event.preventDefault();
+      place.classList.add("over");
+    });
+    place.addEventListener("dragleave", () => place.classList.remove("over"));
+    place.addEventListener("drop", (event) => {
+      event.preventDefault();
+      place.classList.remove("over");
+      take(side, [...event.dataTransfer.files].slice(0, side === "target" ? 1 : 12));
+    });
+  }
+  form.addEventListener("submit", predict);
+  form.impute.addEventListener("change", show);
+  byId("example").addEventListener("click", example);
+  offerStored();
+}

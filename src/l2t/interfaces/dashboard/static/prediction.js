@@ -1,0 +1,181 @@
+// One prediction: its stages while it runs, then what was found and what to expect.
+
+import { api, badge, byId, card, el, facts, fixed, main, percent, plural, sentence, table, whole } from "./base.js";
+import { intervals } from "./charts.js";
+import { targetMap } from "./cloud.js";
+import { figure } from "./figure.js";
+import { watch } from "./follow.js";
+
+const STAGES = ["reading", "rehearsing", "choosing", "predicting"];
+const SAID = {
+  reading: "reading the files",
+  rehearsing: "rehearsing on the known classes",
+  choosing: "choosing the best way",
+  predicting: "predicting every row",
+};
+const DOWNLOADS = {
+  "predictions.csv": ["Predictions, csv", "your rows and columns, with predicted, probability and given"],
+  "model.l2t": ["Model", "for further rows: l2t apply model.l2t NEW.csv -o predictions.csv"],
+  "report.html": ["Report, html", "this page as one file"],
+};
+const id = main.dataset.key;
+
+function showStages(now) {
+  const at = STAGES.indexOf(now);
+  byId("progress").hidden = false;
+  byId("progress").querySelector("progress").value = at + 0.5;
+  byId("progress")
+    .querySelector(".stages")
+    .replaceChildren(
+      ...STAGES.map((stage, i) =>
+        el("li", { class: i < at ? "done" : i === at ? "now" : null, "aria-current": i === at ? "step" : null }, SAID[stage]),
+      ),
+    );
+}
+
+function accuracies(found) {
+  return figure({
+    title: "Accuracy to expect",
+    draw: (width) =>
+      intervals(
+        found.report.map((row) => ({
+          name: row.name,
+          value: row.expected,
+          low: row.low,
+          high: row.high,
+          strong: row.used,
+          tip: `${row.name}\nexpected ${percent(row.expected)}${row.low === null ? "" : `, 90 % interval ${percent(row.low)} to ${percent(row.high)}`}${row.measured === null ? "" : `\ncross-validated ${percent(row.measured)} ± ${percent(row.error)}`}`,
+        })),
+        width,
+      ),
+    caption: "Lines are 90 % intervals. What is used is blue; without “on …” nothing is transferred.",
+    numbers: {
+      rows: found.report,
+      columns: [
+        { title: "way", value: (r) => (r.used ? el("b", {}, `${r.name} (used)`) : r.name) },
+        { title: "expected", number: true, value: (r) => percent(r.expected, 1) },
+        { title: "90 % interval", number: true, value: (r) => (r.low === null ? "–" : `${percent(r.low)} to ${percent(r.high)}`) },
+        { title: "cross-validated", number: true, value: (r) => (r.measured === null ? "too few labels" : `${percent(r.measured, 1)} ± ${percent(r.error, 1)}`) },
+      ],
+    },
+  });
+}
+
+// The first of several ids of a row, and its number counted from 1.
+const named = (row) => (row.id ? `${row.id} (row ${row.row + 1})` : `row ${row.row + 1}`);
+const sure = (name, share) => (name === null ? "–" : `${name}, ${percent(share)}`);
+
+function rowsCard(title, words, rows, suspicious = false) {
+  if (!rows.length) return null;
+  return card(
+    el("h2", {}, title),
+    el("p", { class: "quiet" }, words),
+    table(
+      [
+        { title: "row", value: named },
+        ...(suspicious ? [{ title: "your label", value: (r) => r.label }] : []),
+        { title: "predicted", value: (r) => sure(r.predicted, r.probability) },
+        ...(suspicious ? [] : [{ title: "or", value: (r) => sure(r.second, r.second_probability) }]),
+      ],
+      rows,
+      { label: title },
+    ),
+  );
+}
+
+const ratio = (value) => (value === null ? "–" : `× ${fixed(value, 2)}`);
+function candidates(found) {
+  return card(
+    el("h2", {}, "What was tried"),
+    el("p", {}, `${found.reason[0].toUpperCase()}${found.reason.slice(1)}.`),
+    table(
+      [
+        { title: "candidate", value: (c) => (c.candidate === "identity" ? "no transfer" : c.candidate) },
+        { title: "in rehearsal", number: true, value: (c) => ratio(c.rehearsed) },
+        { title: "expected here", number: true, value: (c) => ratio(c.predicted) },
+        { title: "90 % interval", number: true, value: (c) => (c.low === null ? "–" : `${fixed(c.low, 2)} to ${fixed(c.high, 2)}`) },
+        {
+          title: "same class nearer",
+          value: (c) => (c.labelled_rows === null ? "–" : `${percent(c.same_class_nearer)}, without it ${percent(c.same_class_nearer_without)}`),
+        },
+        { title: "", value: (c) => c.reason || (c.chosen ? badge("chosen", "good") : "") },
+      ],
+      found.candidates,
+      { label: "Candidates" },
+    ),
+    el(
+      "p",
+      { class: "quiet" },
+      "“× 1.10” is ten percent more right answers of the nearest-neighbour classifier than without a transfer. “Same class nearer” says how often one of your labelled rows is nearer to its own class than to another.",
+    ),
+  );
+}
+
+function details(found, files) {
+  const { details: told } = found;
+  return el(
+    "details",
+    { class: "card" },
+    el("summary", {}, "Details"),
+    facts([
+      ["files", [...found.sources, found.target].join(", ")],
+      ["averaged", told.model],
+      ["linear map W", told.W_shape.join(" × ")],
+      ...(files.includes("W.npy") ? [["", el("a", { href: `/api/jobs/${id}/files/W.npy`, download: "W.npy" }, "download W.npy")]] : []),
+      ["columns scaled", told.columns_scaled ? "divided by their standard deviation" : "no"],
+      ["rehearsals", told.n_plays === null ? "none" : String(told.n_plays)],
+      ["temperature of probabilities", fixed(told.temperature)],
+    ]),
+    found.notes.length ? el("ul", {}, ...found.notes.map((note) => el("li", {}, note))) : null,
+  );
+}
+
+function result(job) {
+  const found = job.result;
+  document.title = `Prediction of ${found.target} · L2T`;
+  byId("progress").hidden = true;
+  byId("name").textContent = found.target;
+  byId("headline").textContent = found.headline;
+  byId("downloads").replaceChildren(
+    ...Object.entries(DOWNLOADS).map(([name, [words, title]], i) =>
+      el("a", { class: i ? "button" : "button primary", href: `/api/jobs/${id}/files/${name}`, download: name, title }, words),
+    ),
+  );
+  byId("pictures").replaceChildren(
+    accuracies(found),
+    targetMap(found),
+  );
+  byId("rows").replaceChildren(
+    ...[
+      card(
+        el("h2", {}, "Predicted classes"),
+        table(
+          [
+            { title: "class", value: (c) => c[0] },
+            { title: "rows", number: true, value: (c) => whole(c[1]) },
+          ],
+          found.classes.map((name, i) => [name, found.counts[i]]),
+          { label: "Predicted classes" },
+        ),
+        el("p", { class: "quiet" }, `${plural(found.n_rows, "row")}, ${whole(found.n_given)} of them with a label of yours.`),
+        el("ul", { class: "plan" }, ...found.sentences.map((text) => el("li", {}, text))),
+      ),
+      rowsCard("Uncertain rows", "Labels for these would help most: label them, and predict again.", found.uncertain),
+      rowsCard("Suspicious rows", "The model, trained on your labels, predicts another class for these rows.", found.suspicious, true),
+    ].filter(Boolean),
+  );
+  byId("more").replaceChildren(candidates(found), details(found, job.files));
+}
+
+byId("cancel").addEventListener("click", () => api(`/api/jobs/${id}`, { method: "DELETE" }).catch(() => {}));
+try {
+  showStages("reading");
+  result(await watch(id, (event) => showStages(event.name)));
+} catch (error) {
+  byId("progress").hidden = true;
+  byId("headline").textContent = "No prediction was made";
+  byId("downloads").replaceChildren(
+    el("p", { class: "trouble", role: "alert" }, sentence(error)),
+    el("a", { class: "button", href: "/" }, "Try again"),
+  );
+}

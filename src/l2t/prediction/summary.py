@@ -1,0 +1,134 @@
+"""What a page shows of a prediction, as plain numbers and text: computed here, drawn elsewhere."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from l2t.numerics import two_components
+from l2t.prediction.report import PLAIN
+from l2t.typing import Array, Indices
+
+if TYPE_CHECKING:
+    from l2t.prediction.prediction import Prediction
+
+__all__ = ["summarize"]
+
+#: Rows in the map, rows that are listed, and classes that are named, at most.
+MAPPED, LISTED, CLASSES = 600, 12, 40
+#: A row is drawn at most so many median distances from the centre.
+FAR = 4.0
+
+
+def summarize(found: Prediction) -> dict[str, Any]:
+    """Return what was found in a prediction; rows are counted from 0.
+
+    `map` has up to 600 rows in a square from -1 to 1, `before` in the features as they are and `after` as the
+    classifier sees them; `given` is the class of a row with a label, else -1, and `predicted` that of each.
+    """
+    target, classes = found.target, list(map(str, found.classes))
+    codes = found.probabilities.argmax(axis=1)
+    free = int((~found.given).sum())
+    uncertain: list[int] = found.suggest(min(LISTED, free)).tolist() if free else []
+    return {
+        "target": target.name,
+        "headline": found.report.headline,
+        "sentences": list(found.report.sentences),
+        "n_rows": len(target),
+        "n_given": int(found.given.sum()),
+        "n_features": target.n_features,
+        "classes": classes[:CLASSES],
+        "counts": np.bincount(codes, minlength=len(classes))[:CLASSES].tolist(),
+        "choice": found.choice,
+        "classifier": found.classifier,
+        "report": [_finite(each) for each in found.report.records()],
+        "candidates": [_finite(each) for each in found.inference.candidates.records()],
+        "reason": found.inference.reason,
+        "map": _map(found, codes),
+        "uncertain": [_row(found, row) for row in uncertain],
+        "suspicious": [_row(found, row) for row in _suspicious(found)],
+        "details": _details(found),
+    }
+
+
+def _finite(record: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in record.items()
+    }
+
+
+def _row(found: Prediction, row: int) -> dict[str, Any]:
+    """Return a row, the two classes that are most probable, and its label where it has one."""
+    P = found.probabilities[row]
+    best = np.argsort(-P, kind="stable")[:2]
+    label = found.target.y[row] if found.given[row] and found.target.y is not None else None
+    return {
+        "row": int(row),
+        "label": None if label is None else str(label),
+        "predicted": str(found.classes[best[0]]),
+        "probability": float(P[best[0]]),
+        "second": None if len(best) < 2 else str(found.classes[best[1]]),
+        "second_probability": None if len(best) < 2 else float(P[best[1]]),
+    }
+
+
+def _suspicious(found: Prediction) -> Indices:
+    """Return rows whose label is not what the model predicts for them, the surest first."""
+    if found.target.y is None:
+        return np.empty(0, dtype=np.intp)
+    given = np.flatnonzero(found.given)
+    wrong = given[found.labels[given].astype(object) != found.target.y[given].astype(object)]
+    return np.asarray(wrong[np.argsort(-found.probability[wrong], kind="stable")][:LISTED])
+
+
+def _map(found: Prediction, codes: Indices) -> dict[str, Any]:
+    target, features = found.target, found.model.parts[0][0]
+    rng = np.random.default_rng(0)
+    given = rng.permutation(np.flatnonzero(found.given))[: MAPPED // 2]
+    others = rng.permutation(np.flatnonzero(~found.given))[: MAPPED - len(given)]
+    rows = np.sort(np.concatenate([given, others]))
+    X = np.asarray(target.X[rows], dtype=np.float64)
+    plain = X if features.columns is None else X / features.columns
+    before = _flat(plain, None)
+    labels = np.full(len(target), -1)
+    if target.y is not None:
+        place = {label: code for code, label in enumerate(found.classes.tolist())}
+        labels[found.given] = [place.get(each, -1) for each in target.y[found.given].tolist()]
+    return {
+        "rows": rows.tolist(),
+        "before": before.round(4).tolist(),
+        "after": _flat(features(X), before).round(4).tolist(),
+        "given": labels[rows].tolist(),
+        "predicted": codes[rows].tolist(),
+        "n_left_out": len(target) - len(rows),
+    }
+
+
+def _flat(X: Array, like: Array | None) -> Array:
+    """Return rows in two principal components; those that are far from all others are drawn nearer."""
+    rows = X - np.median(X, axis=0)
+    far = np.linalg.norm(rows, axis=1)
+    most = FAR * float(np.median(far))
+    rows = rows * np.minimum(1.0, most / np.maximum(far, most or 1.0))[:, None]
+    (flat,) = two_components(rows, like=like)
+    return np.asarray(flat / (float(np.abs(flat).max()) or 1.0))
+
+
+def _details(found: Prediction) -> dict[str, Any]:
+    """Return the model in its parts, and what was rehearsed."""
+    model, rehearsal = found.model, found.inference.rehearsal
+    return {
+        "model": model.name,
+        "parts": [
+            {"columns": None if W is None else W.shape[1], "plain": W is None, "unit_rows": unit}
+            for W, unit in ((features.W, features.unit) for features, _ in model.parts)
+        ],
+        "columns_scaled": model.parts[0][0].columns is not None,
+        "temperature": model.temperature,
+        "n_plays": None if rehearsal is None else rehearsal.n_plays,
+        "features": PLAIN if found.choice == "identity" else found.choice,
+        "W_shape": list(found.inference.W.shape),
+    }
