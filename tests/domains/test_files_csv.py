@@ -216,7 +216,7 @@ def test_a_mask_or_group_column_must_be_named(path: Path) -> None:
         ("x0,x3\n1,2\n3,4,5\n", "line 3 has 3 cells, where line 1 has 2$"),
         ("1,2\n3,4,5\n", "line 2 has 3 cells, where line 1 has 2$"),
         ("x0,x3\n", "has a header but no rows$"),
-        ("\n\r\n\n", "holds nothing but blank lines$"),
+        ("\n\r\n\n", "has only blank lines$"),
         ("a,b,a\n1,2,3\n", "has more than one column 'a'$"),
         ('a,b\n1,"2\n', "line 2: unexpected end of data$"),
         ("1.5 2.5\n3.5 4.5\n", "column '1.5 2.5', line 2: '3.5 4.5' is not a number"),
@@ -255,7 +255,7 @@ def test_errors_of_the_other_columns(path: Path) -> None:
         path, text, "has no column 'z'; its columns are 'x', 'kind', 'mine', 'site'$", label="z"
     )
     refused(path, text, "has no column 'z'", features=["x", "z"])
-    refused(path, text, "column 'x' cannot be a feature and another part$", label="x", **features)
+    refused(path, text, "column 'x' cannot have two roles$", label="x", **features)
     refused(path, "x,kind\n1,a\n2\n", "line 3 has 1 cells, where line 1 has 2$", label="kind")
     text = "x,kind,mine\n1,,1\n2,b,1\n"
     refused(path, text, "y must not be missing where labeled is True", label="kind", labeled="mine")

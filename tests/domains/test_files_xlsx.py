@@ -60,7 +60,7 @@ def test_errors_name_the_row_of_the_sheet(path: Path) -> None:
         with pytest.raises(FileFormatError, match=f"book.xlsx: {sentence}"):
             read_domain(save(path, **columns))
     pd.DataFrame().to_excel(path)
-    with pytest.raises(FileFormatError, match=r"book.xlsx: holds nothing on its first sheet$"):
+    with pytest.raises(FileFormatError, match=r"book.xlsx: has nothing on its first sheet$"):
         read_domain(path)
     path.write_bytes(save(path).read_bytes()[:-40])
     with pytest.raises(FileFormatError, match=r"book.xlsx: is damaged"):

@@ -97,9 +97,9 @@ def refused(path, content):
 
 def field_refused(path, content, field):
     message = refused(path, content)
-    assert message.startswith("is no reflection function: ")
+    assert message.startswith("is not a reflection function: ")
     assert field.split(".")[-1] in message
-    return message.removeprefix("is no reflection function: ")
+    return message.removeprefix("is not a reflection function: ")
 
 
 def load_edited(path):
@@ -261,7 +261,7 @@ def test_a_forecast_whose_lists_do_not_fit(valid, path):
             0.3,
             "first, last and step must give a rising range that ends at last, got -2, 2, 0.3",
         ),
-        ("kernels.last", 1e300, "kernels must be a bank of few kernels, got one without end"),
+        ("kernels.last", 1e300, "kernels must be a bank of few kernels, got an infinite one"),
         ("calibration.15.n_pairs", -1, "calibration.n_pairs must be from 0 to 2^53, got -1"),
         (
             "calibration.15.unknown",
@@ -276,7 +276,7 @@ def test_a_forecast_whose_lists_do_not_fit(valid, path):
 )
 def test_values_that_cannot_be(valid, path, field, value, sentence):
     message = refused(path, changed(valid, field, value))
-    assert message == f"is no reflection function: {sentence}"
+    assert message == f"is not a reflection function: {sentence}"
 
 
 def test_errors_that_fall(valid, path):
@@ -295,15 +295,15 @@ def test_weights_below_zero(valid, path):
     ("content", "sentence"),
     [
         (b"", "is empty"),
-        (b"hello", "is no reflection function: JSON is malformed: invalid character (byte 0)"),
-        (b"[1, 2]", "is no reflection function: Expected `object`, got `array`"),
-        (b"null", "is no reflection function: Expected `object`, got `null`"),
-        (b"{}", "is no reflection function: Object missing required field `schema`"),
-        (b"\x80\x04\x95", "is no reflection function: "),
-        (b"\xff\xfe{", "is no reflection function: "),
-        (b"[" * 1_000_000, "is no reflection function: Expected `object`, got `array`"),
-        (b'{"x":' * 1_000_000, "is no reflection function: maximum recursion depth exceeded"),
-        (b'{"schema": 1' + 5000 * b"0" + b"}", "is no reflection function: "),
+        (b"hello", "is not a reflection function: JSON is malformed: invalid character (byte 0)"),
+        (b"[1, 2]", "is not a reflection function: Expected `object`, got `array`"),
+        (b"null", "is not a reflection function: Expected `object`, got `null`"),
+        (b"{}", "is not a reflection function: Object missing required field `schema`"),
+        (b"\x80\x04\x95", "is not a reflection function: "),
+        (b"\xff\xfe{", "is not a reflection function: "),
+        (b"[" * 1_000_000, "is not a reflection function: Expected `object`, got `array`"),
+        (b'{"x":' * 1_000_000, "is not a reflection function: maximum recursion depth exceeded"),
+        (b'{"schema": 1' + 5000 * b"0" + b"}", "is not a reflection function: "),
     ],
 )
 def test_what_is_no_function_at_all(path, content, sentence):
@@ -333,7 +333,7 @@ def test_deep_training(valid, path):
 def test_cut_off_anywhere(valid, path, proves):
     text, cuts = json.dumps(valid), 60
     for at in np.linspace(1, len(text) - 1, cuts).astype(int):
-        assert refused(path, text[:at]).startswith("is no reflection function: ")
+        assert refused(path, text[:at]).startswith("is not a reflection function: ")
     proves("A reflection function that was cut off is refused", cuts, "files")
 
 
@@ -400,7 +400,7 @@ def test_whatever_is_changed_it_loads_or_says_why(valid, tmp_path, world, data):
     except FileFormatError as error:
         message = str(error)
     if function is None:
-        assert message.startswith(f"{path}: is no reflection function: ")
+        assert message.startswith(f"{path}: is not a reflection function: ")
         assert "\n" not in message
     else:
         assert_same(load_reflection(function.save(path)), function)

@@ -178,7 +178,7 @@ def test_labels_are_not_read(rng):
             r"W must be finite with one row per feature \(6\), got shape \(5, 2\)",
         ),
         (np.full((6, 2), np.nan), {}, "W must be finite"),
-        (np.zeros((6, 2)), {}, "W must not send all rows of both domains to one point"),
+        (np.zeros((6, 2)), {}, "W must not map all rows of both domains to one point"),
         (
             np.ones((6, 2)),
             {"n_neighbors": 0},

@@ -195,7 +195,7 @@ class _Checked(ABC):
         if not np.isfinite(values).all() or not values.any():
             found = "zero" if np.isfinite(values).all() else "not finite"
             raise InvalidInputError(
-                f"{self.name} found nothing to transfer: its W is {found}, as happens "
+                f"{self.name} found nothing to transfer: its result is {found}, as happens "
                 "when the rows of a domain are all the same, or of extreme scale"
             )
         return factors

@@ -120,7 +120,7 @@ def _code(atoms: Array, target: Array, alpha: float) -> tuple[Array, float]:
     needed = float(np.median(reach))
     if needed * 2.0**MAX_HALVINGS < alpha:
         raise InvalidInputError(
-            "stl needs a target that its source dictionary can see, but at least half of the target "
+            "stl needs a target that its source dictionary can represent, but at least half of the target "
             "rows are orthogonal to every atom"
         )
     halvings = max(0, int(np.ceil(np.log2(alpha / needed) + 1e-9)))

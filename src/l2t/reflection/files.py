@@ -120,7 +120,7 @@ def _decoded(text: str | bytes) -> tuple[ReflectionFunction, str]:
         function = _function(file)
         checksum = _checksum(msgspec.json.decode(text))
     except (L2TError, ValueError, ArithmeticError, RecursionError) as error:
-        raise FileFormatError(f"is no reflection function: {error}") from None
+        raise FileFormatError(f"is not a reflection function: {error}") from None
     if file.checksum is None:
         return function, "its checksum is missing"
     return function, "" if file.checksum == checksum else "its checksum does not match its content"
@@ -154,7 +154,7 @@ def _function(file: _File) -> ReflectionFunction:
         kernels = KernelBank(file.kernels.first, file.kernels.last, file.kernels.step)
         len(kernels)
     except OverflowError:
-        raise ValueError("kernels must be a bank of few kernels, got one without end") from None
+        raise ValueError("kernels must be a bank of few kernels, got an infinite one") from None
     if file.calibration is not None:
         _check_calibration(file.calibration)
     if file.forecast is not None:

@@ -121,7 +121,7 @@ def pair_statistics(
     Zs, Zt = Xs @ W, Xt @ W
     eta, eta_0 = mean_squared_distance(Zs, Zt), mean_squared_distance(Xs, Xt)
     if not eta > 0:
-        raise InvalidInputError("W must not send all rows of both domains to one point")
+        raise InvalidInputError("W must not map all rows of both domains to one point")
     paired = i, j = paired_rows(len(Zs), len(Zt), random_state)
     Q, sums = mmd_covariance(Zs[i], Zt[j], eta, bank)
     return PairStatistics(

@@ -175,8 +175,8 @@ def test_tau_at_its_bound_has_no_gradient(rng):
         (np.ones((5, 2)), r"W must be finite with one row a feature \(6\), got shape \(5, 2\)"),
         (np.ones(6), r"W must be finite with one row a feature \(6\), got shape \(6,\)"),
         (np.full((6, 2), np.nan), "W must be finite"),
-        (np.zeros((6, 2)), "W must not send all rows of both domains to one point"),
-        (np.eye(6)[:, 5:], "W must not send all rows of both domains to one point"),
+        (np.zeros((6, 2)), "W must not map all rows of both domains to one point"),
+        (np.eye(6)[:, 5:], "W must not map all rows of both domains to one point"),
     ],
 )
 def test_bad_w(rng, W, sentence):

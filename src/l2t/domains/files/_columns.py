@@ -117,7 +117,7 @@ class Columns:
         if not features:
             raise FileFormatError(f"has no feature columns; its columns are {listed(table)}")
         if both := others & {*features, *names.keep}:
-            raise FileFormatError(f"column {both.pop()!r} cannot be a feature and another part")
+            raise FileFormatError(f"column {both.pop()!r} cannot have two roles")
         ids = tuple(name for name in names.id if name in table)
         return cls(features, label, names.labeled, names.groups, ids)
 

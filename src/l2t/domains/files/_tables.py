@@ -98,7 +98,7 @@ def read_csv(path: Path, names: Names) -> Sheet:
 def _read(text: _Text, names: Names) -> Sheet:
     _, first = next(text.records(), (0, None))
     if first is None:
-        raise FileFormatError("holds nothing but blank lines")
+        raise FileFormatError("has only blank lines")
     header = header_of(first, names)
     table = header or [str(position) for position in range(len(first))]
     columns = Columns.of(table, names)
@@ -183,7 +183,7 @@ def read_xlsx(path: Path, names: Names) -> Sheet:
         )
     cells = cells.dropna(how="all").dropna(how="all", axis="columns")
     if cells.empty:
-        raise FileFormatError("holds nothing on its first sheet")
+        raise FileFormatError("has nothing on its first sheet")
     first = ["" if is_missing(cell) else str(cell) for cell in cells.iloc[0]]
     header = header_of(first, names)
     cells.columns = header or [str(position) for position in range(len(first))]

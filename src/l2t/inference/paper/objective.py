@@ -102,7 +102,7 @@ class Objective:
         Z = Y @ V
         eta = mean_squared_distance(Z[:ns], Z[ns:])
         if not eta > 0:
-            raise InvalidInputError("W must not send all rows of both domains to one point")
+            raise InvalidInputError("W must not map all rows of both domains to one point")
         value, derivative = 0.0, np.zeros_like(Z)
         if self._discrepancy is not None:
             value, derivative = self._discrepancy(Z, eta)

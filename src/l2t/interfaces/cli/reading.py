@@ -114,7 +114,7 @@ def read_pair(
 def say_prepared(found: Preparation, how: str, quiet: bool) -> None:
     """Say how data were prepared, and why, where that was proposed."""
     if how == "auto":
-        say(f"prepared: {found.reason}; --normalize {found.how} asks for the same", quiet)
+        say(f"prepared: {found.reason}; --normalize {found.how} selects the same", quiet)
 
 
 def known_classes(url: str | None, n_features: int, quiet: bool) -> KnownClasses | None:

@@ -189,4 +189,4 @@ def _write_others(
         from l2t.plots import plot_transfer
 
         plot_transfer(pair, found).savefig(plot, dpi=150)
-        say(f"drawn to {plot}", quiet)
+        say(f"picture written to {plot}", quiet)

@@ -153,7 +153,7 @@ def _collect(
     )
     quiet = not given["progress"]
     if why := "; ".join(dict.fromkeys(summary.lost)):
-        say(f"{len(summary.lost)} runs were not done, and are if you start it again: {why:.300}")
+        say(f"{len(summary.lost)} runs were not done; repeat the command to do them: {why:.300}")
     if summary.failed:
-        say(f"why runs failed: l2t store ls {known} --status failed", quiet)
+        say(f"to see why runs failed: l2t store ls {known} --status failed", quiet)
     say(f"to repeat it: l2t collect --config {settings}; next: l2t learn --store {known}", quiet)

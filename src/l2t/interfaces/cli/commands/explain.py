@@ -69,7 +69,7 @@ def explain(
     else:
         _show_candidates(found, format)
     if plot is not None:
-        say(f"drawn to {plot}", quiet)
+        say(f"picture written to {plot}", quiet)
 
 
 def _show_candidates(found: l2t.Inference, format: Format) -> None:
