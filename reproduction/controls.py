@@ -5,7 +5,6 @@ Targets have 3, 6 and 12 classes; the source has all classes that no target draw
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 from pathlib import Path
@@ -13,12 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from l2t.domains import Domain
-from l2t.experiences.executors import Executor
-from l2t.progress import progress_bar
 from l2t.rehearsal.rehearsal import SHOTS
 from reproduction.kinds import KINDS, ROWS, Draw, _source, _split, _target, read_scaled
-from reproduction.tasks import Task, _file, _measured, log_ratio
+from reproduction.tasks import Task, log_ratio, measure_tasks
 
 __all__ = ["CONTROLS", "Rule", "by_kind", "by_known_classes", "by_size", "draw_controls"]
 __all__ += ["goals", "measure_controls"]
@@ -35,10 +31,8 @@ KNOWN = (3, 6, 12, 25, 1000)
 Rule = Callable[[Task, int], str]
 
 
-def draw_controls(
-    kind: str, number: int, data: Path, *, n_targets: int = 3
-) -> list[tuple[Domain, int, dict[str, Domain]]]:
-    """Return targets, their numbers of classes, and the same sources for all, by name of `CONTROLS`."""
+def draw_controls(kind: str, number: int, data: Path, *, n_targets: int = 3) -> list[Draw]:
+    """Return targets of each size, each with every source of `CONTROLS`; the sources are the same for all."""
     made = KINDS[kind]
     source, target = read_scaled(data, made.source), read_scaled(data, made.target)
     rng = np.random.default_rng([1, sorted(KINDS).index(kind), number])
@@ -50,39 +44,15 @@ def draw_controls(
     for size in [each for each in SIZES if each <= len(theirs) for _ in range(n_targets)]:
         codes = rng.permutation(theirs)[:size]
         drawn = _target(target, codes, min(rows, 1000 // size), "true", rng)
-        found.append((drawn, size, sources))
+        found += [Draw(kind, mode, sources[mode], (drawn,), size) for mode in CONTROLS]
     return found
 
 
 def measure_controls(
-    kinds: Iterable[str],
-    n_draws: int,
-    data: Path,
-    work: Path,
-    *,
-    n_jobs: int = 1,
-    progress: bool = True,
+    kinds: Iterable[str], n_draws: int, data: Path, work: Path, **options: Any
 ) -> list[Task]:
     """Return the tasks of `n_draws` draws of each kind, nine targets each where it has enough classes."""
-    work.mkdir(parents=True, exist_ok=True)
-    wanted = [(kind, "controls", i) for i in range(n_draws) for kind in kinds]
-    missing = [(each, data, work) for each in wanted if not _file(work, *each).exists()]
-    with progress_bar(len(missing), "measuring", shown=progress) as advance:
-        for done in Executor(n_jobs).map(_measure, missing):
-            advance(done)
-    return [task for each in wanted for task in json.loads(_file(work, *each).read_text())]
-
-
-def _measure(task: tuple[tuple[str, str, int], Path, Path]) -> str:
-    (kind, mode, number), data, work = task
-    found: list[Task] = []
-    for target, size, sources in draw_controls(kind, number, data):
-        for control in CONTROLS:
-            found += _measured(Draw(kind, control, sources[control], (target,), size), target)
-    part = _file(work, kind, mode, number).with_suffix(".part")
-    part.write_text(json.dumps(found))
-    part.replace(part.with_suffix(".json"))
-    return kind
+    return measure_tasks(kinds, ("controls",), n_draws, data, work, draws=draw_controls, **options)
 
 
 def _worth(tasks: list[Task], rule: Rule) -> list[float]:

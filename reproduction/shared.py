@@ -25,7 +25,7 @@ from l2t.numerics import squared_distances
 from l2t.prediction.scoring import _labelled
 from l2t.progress import progress_bar
 from l2t.typing import AnyArray, Array
-from reproduction.controls import draw_controls
+from reproduction.controls import CONTROLS, draw_controls
 from reproduction.office_caltech import PUBLISHED
 from reproduction.pages import write_page
 from reproduction.shared_tasks import (
@@ -304,7 +304,9 @@ def _several(group: SourceGroup) -> Measured:
 
 def _other_classes(kind: str, data: Path) -> Measured:
     """Return accuracies with two sources of other classes than the target's, and with one of noise more."""
-    (target, size, sources), *_ = draw_controls(kind, 0, data, n_targets=1)[-1:]
+    drawn = draw_controls(kind, 0, data, n_targets=1)[-len(CONTROLS) :]
+    sources = {each.mode: each.source for each in drawn}
+    (target,), size = drawn[0].targets, drawn[0].n_classes
     true, codes = sources["true"], sources["true"].codes
     half = len(true.classes) // 2
     good = [true.take(codes < half), true.take(codes >= half)]

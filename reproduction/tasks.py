@@ -6,7 +6,7 @@ One JSON file per draw is kept in a working folder, so that a run that was stopp
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,8 @@ N_STATISTICS = 240
 
 #: A measured task as plain values; see `_measured`.
 Task = dict[str, Any]
+#: From a kind, the number of a draw and the folder of the data to what is measured.
+Draws = Callable[[str, int, Path], Iterable[Draw]]
 
 
 def measure_tasks(
@@ -55,15 +57,16 @@ def measure_tasks(
     data: Path,
     work: Path,
     *,
+    draws: Draws | None = None,
     n_jobs: int = 1,
     progress: bool = True,
 ) -> list[Task]:
-    """Return the tasks of `n_draws` draws of each kind and mode, three targets each."""
+    """Return the tasks of `n_draws` draws of each kind and mode; three targets each, or those of `draws`."""
     work.mkdir(parents=True, exist_ok=True)
     wanted = [(kind, mode, i) for i in range(n_draws) for kind in kinds for mode in modes]
-    missing = [(each, data, work) for each in wanted if not _file(work, *each).exists()]
-    with progress_bar(len(missing), "measuring", shown=progress) as advance:
-        for done in Executor(n_jobs).map(_measure, missing):
+    todo = [(each, draws, data, work) for each in wanted if not _file(work, *each).exists()]
+    with progress_bar(len(todo), "measuring", shown=progress) as advance:
+        for done in Executor(n_jobs).map(_measure, todo):
             advance(done)
     return [task for each in wanted for task in json.loads(_file(work, *each).read_text())]
 
@@ -72,14 +75,13 @@ def _file(work: Path, kind: str, mode: str, number: int) -> Path:
     return work / f"{kind} {mode} {number}.json".replace(" > ", "-to-").replace(" ", "-")
 
 
-def _measure(task: tuple[tuple[str, str, int], Path, Path]) -> str:
-    (kind, mode, number), data, work = task
-    drawn = draw(kind, mode, number, data)
+def _measure(task: tuple[tuple[str, str, int], Draws | None, Path, Path]) -> str:
+    (kind, mode, number), draws, data, work = task
+    found = [draw(kind, mode, number, data)] if draws is None else draws(kind, number, data)
     path = _file(work, kind, mode, number)
     part = path.with_suffix(".part")
-    part.write_text(
-        json.dumps([each for target in drawn.targets for each in _measured(drawn, target)])
-    )
+    targets = ((each, target) for each in found for target in each.targets)
+    part.write_text(json.dumps([row for pair in targets for row in _measured(*pair)]))
     part.replace(path)
     return kind
 

@@ -50,8 +50,14 @@ def controls(tmp_path_factory):
 
 
 def test_controls_have_the_same_targets(controls, tmp_path):
-    for target, size, sources in draw_controls("digits", 0, tmp_path):
-        assert (size, set(sources)) == (3, set(CONTROLS))
+    drawn = draw_controls("digits", 0, tmp_path)
+    assert len(drawn) == 3 * len(CONTROLS)
+    for at in range(0, len(drawn), len(CONTROLS)):
+        same = drawn[at : at + len(CONTROLS)]
+        (target,) = same[0].targets
+        assert all(each.targets == (target,) and each.n_classes == 3 for each in same)
+        sources = {each.mode: each.source for each in same}
+        assert set(sources) == set(CONTROLS)
         assert not set(target.classes) & set(sources["true"].classes)
         np.testing.assert_array_equal(sources["true"].X, sources["permuted"].X)
         np.testing.assert_array_equal(sources["true"].y, sources["noise"].y)
