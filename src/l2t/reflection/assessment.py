@@ -15,7 +15,7 @@ from scipy.stats import spearmanr
 
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.experiences import Experience
-from l2t.reflection.explanation import MOST_LABELS, PredictedRun
+from l2t.reflection.explanation import MOST_LABELS, PredictedRun, by_run
 from l2t.reflection.function import ReflectionFunction
 from l2t.reflection.learning import LEAST_EXPERIENCES, learn
 from l2t.reflection.lesson import held_out
@@ -60,18 +60,13 @@ class CurvePoint:
 
 def assess(function: ReflectionFunction, experiences: Iterable[Experience]) -> Assessment:
     """Compare what a function predicts with what was measured; failed experiences are ignored."""
-    found: dict[str, list[Experience]] = {}
-    for each in experiences:
-        if each.statistics is not None and each.n_labels is not None:
-            found.setdefault(each.run_key, []).append(each)
+    found = by_run(experiences)
     if not found:
         raise InvalidInputError("experiences must hold at least one finished run, got none")
     runs, terms, errors, counts = [], [], [], []
-    for rows in found.values():
-        statistics = rows[0].statistics
-        assert statistics is not None  # only those were taken
-        statistics = statistics.restrict(function.kernels)
-        terms.append(function.terms(statistics))
+    for rows in found:
+        assert rows[0].statistics is not None  # of `by_run`
+        terms.append(function.terms(rows[0].statistics.restrict(function.kernels)))
         inverse = sum(terms[-1].values())
         few = [row for row in rows if row.n_labels is not None and row.n_labels <= MOST_LABELS]
         runs.append(PredictedRun.of(few or rows, function.ratio(inverse)))
@@ -84,7 +79,7 @@ def assess(function: ReflectionFunction, experiences: Iterable[Experience]) -> A
     varies = min(np.ptp(expected), np.ptp(actual)) > 1e-12
     return Assessment(
         runs=tuple(runs),
-        n_pairs=len({(rows[0].source, rows[0].target) for rows in found.values()}),
+        n_pairs=len({(rows[0].source, rows[0].target) for rows in found}),
         rank_correlation=float(spearmanr(expected, actual).statistic) if varies else np.nan,
         rmse=float(np.sqrt(np.mean((expected - actual) ** 2))),
         terms={name: float(np.mean([each[name] for each in terms])) for name in terms[0]},

@@ -112,34 +112,34 @@ def explain(
     return Explanation(predicted, terms, by_kernel, weights, function.kernels, nearest)
 
 
+def by_run(experiences: Iterable[Experience]) -> list[list[Experience]]:
+    """Return the experiences of each finished run."""
+    runs: dict[str, list[Experience]] = {}
+    for each in experiences:
+        if each.statistics is not None and each.n_labels is not None and each.status == "done":
+            runs.setdefault(each.run_key, []).append(each)
+    return list(runs.values())
+
+
 def _nearest(
     function: ReflectionFunction,
     terms: dict[str, float],
     n_labels: int | None,
     past: Iterable[Experience],
 ) -> tuple[Neighbor, ...]:
-    runs: dict[str, list[Experience]] = {}
-    rows: list[list[float]] = []
-    for each in past:
-        if each.statistics is None or each.n_labels is None or each.status != "done":
-            continue
-        if each.n_labels == n_labels or (n_labels is None and each.n_labels <= MOST_LABELS):
-            if each.run_key not in runs:
-                found = function.terms(each.statistics)
-                rows.append([found[name] for name in _TERMS])
-            runs.setdefault(each.run_key, []).append(each)
+    def counts(n: int | None) -> bool:
+        return n == n_labels or (n_labels is None and n is not None and n <= MOST_LABELS)
+
+    runs = by_run(each for each in past if counts(each.n_labels))
+    statistics: list[Any] = [rows[0].statistics for rows in runs]
     if not runs:
         return ()
-    table = np.array(rows)
+    found = [function.terms(each) for each in statistics]
+    table = np.array([[each[name] for name in _TERMS] for each in found])
     spread = table.std(axis=0)
-    spread[spread == 0] = 1.0
-    gaps = (table - [terms[name] for name in _TERMS]) / spread
-    distances = np.sqrt((gaps**2).sum(axis=1))
-    entries = list(runs.values())
-    nearest = []
-    for i in np.argsort(distances, kind="stable")[:N_NEAREST]:
-        statistics = entries[i][0].statistics
-        assert statistics is not None  # entries have statistics
-        predicted = function.predict(statistics, n_labels)
-        nearest.append(Neighbor.of(entries[i], predicted, distance=float(distances[i])))
-    return tuple(nearest)
+    gaps = (table - [terms[name] for name in _TERMS]) / np.where(spread > 0, spread, 1.0)
+    distances = np.linalg.norm(gaps, axis=1)
+    return tuple(
+        Neighbor.of(runs[i], function.predict(statistics[i], n_labels), distance=distances[i])
+        for i in np.argsort(distances, kind="stable")[:N_NEAREST]
+    )

@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -177,26 +178,23 @@ def _grid(
     gamma: float | Sequence[float], huber: float | Sequence[float], components: Sequence[str]
 ) -> list[Settings]:
     """Return all settings, those of one Huber threshold together, strong regularisers first."""
-    several: dict[str, Array] = {}
-    for name, given in (("gamma", gamma), ("huber", huber)):
-        try:
-            values = np.atleast_1d(np.asarray(given, dtype=np.float64))
-        except (TypeError, ValueError):
-            values = np.array([np.nan])
-        if not values.size or not (np.isfinite(values).all() and (values > 0).all()):
-            raise InvalidInputError(
-                f"{name} must be one or more positive numbers, got {given!r:.80}"
-            )
-        several[name] = values
+    gammas, hubers = (_positive(*each) for each in (("gamma", gamma), ("huber", huber)))
     chosen = tuple(name for name in COMPONENTS if name in components)
     if not chosen or len(chosen) < len(set(components)):
         raise InvalidInputError(
             f"components must be some of {', '.join(COMPONENTS)}, got {components!r:.80}"
         )
-    falling = sorted(several["gamma"].tolist(), reverse=True)
-    return [
-        Settings(g, h, chosen) for h, g in itertools.product(several["huber"].tolist(), falling)
-    ]
+    falling = sorted(gammas, reverse=True)
+    return [Settings(g, h, chosen) for h, g in itertools.product(hubers, falling)]
+
+
+def _positive(name: str, given: float | Sequence[float]) -> list[float]:
+    values = np.full(1, np.nan)
+    with suppress(TypeError, ValueError):
+        values = np.atleast_1d(np.asarray(given, dtype=np.float64))
+    if not values.size or not (np.isfinite(values) & (values > 0)).all():
+        raise InvalidInputError(f"{name} must be one or more positive numbers, got {given!r:.80}")
+    return [float(value) for value in values]
 
 
 def _neighbors(n_neighbors: int | Sequence[int] | None) -> Sequence[int | None]:
