@@ -1,7 +1,7 @@
 """What a base algorithm is, and what it gives.
 
 An algorithm sees a pair of domains, never a target label, and gives *latent factors*: a matrix
-W (m x u') in the original features. How W came about is its kind:
+W (m x u') in the original features. Its kind says how W was found:
 
 * ``"linear"``: the algorithm itself looks for W;
 * ``"fitted"``: it embeds the target as Z, and ``W = pinv(Xt) Z`` (docs/errata.md, section 8);
@@ -74,7 +74,7 @@ class LatentFactors:
     W : array of shape (m, u')
         The latent factor matrix, in the original features and the data's floating type.
     kind : {"linear", "fitted", "metric"}
-        How W came about.
+        How W was found.
     algorithm : str
         The name of the algorithm.
     diagnostics : Diagnostics

@@ -39,7 +39,7 @@ from l2t.numerics import (
 from l2t.typing import Array
 from l2t.validation import one_of, real_number
 
-#: Squared distance of the mean from the origin, over the variance, that centring afterwards can bear.
+#: Above this ratio of the squared mean to the variance, centring the products loses too many digits.
 FAR_OFF = 1e3
 #: An eigenvalue below this share of the norm of the matrix has lost too many digits.
 RESOLVED = 1e-7

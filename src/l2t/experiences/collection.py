@@ -2,7 +2,7 @@
 
 The unit of work is the run (pair, algorithm, parameters, seed, protocol), identified by its content: a run
 that the store has is not repeated. A run that fails by its mathematics is stored with its reason, and never
-stops the others; one that fails for want of memory or disk, or with its worker, is not stored: it may succeed
+stops the others; one that fails for lack of memory or disk, or with its worker, is not stored: it may succeed
 next time. The runs of one pair are one task: they share its span and its accuracy without transfer.
 """
 
@@ -38,7 +38,7 @@ TRANSIENT = (MemoryError, OSError)
 class Collection:
     """The numbers of runs that a collection added, by status, and found in the store, and its duration.
 
-    `lost` has a reason for each run that was not done: want of memory or disk, or killed workers.
+    `lost` has a reason for each run that was not done: lack of memory or disk, or killed workers.
     """
 
     done: int

@@ -79,7 +79,7 @@ def mmd(
     ns, nt = len(Zs), len(Zt)
     d = (ss + more_s) / ns**2 + (tt + more_t) / nt**2
     d -= (st + ts + 2.0 * (more_st + more_ts)) / (ns * nt)
-    # Rounding may leave a hair below zero where the domains are the same.
+    # Rounding may give a value just below zero where the domains are the same.
     return np.asarray(np.maximum(d, 0.0))
 
 

@@ -1,4 +1,4 @@
-"""The files of a command as domains, and what is odd about them."""
+"""The files of a command as domains, with notes on what looks wrong."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def read_features(path: Path, model: Model, reading: dict[str, Any], quiet: bool
 def read_pair(
     source: Path, target: Path, *, reading: dict[str, Any], how: str, quiet: bool
 ) -> tuple[dict[str, Table], Preparation]:
-    """Return the source and the target as they are, and prepared; say what is odd."""
+    """Return the source and the target as they are, and prepared; note what looks wrong."""
     first, second = read_files([source, target], reading, quiet)
     label = reading["label"]
     for table in (first, second):
