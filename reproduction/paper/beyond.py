@@ -10,7 +10,7 @@ from scipy.stats import spearmanr
 from l2t.reflection import ReflectionFunction
 from reproduction.paper.drawing import ratio_curves, scatter
 from reproduction.paper.measuring import measure, p_values
-from reproduction.paper.methods import L2T, Method, PaperMethod, Source
+from reproduction.paper.methods import L2T, Method, Source
 from reproduction.paper.parts import SIGNIFICANT
 from reproduction.paper.section import (
     Claim,
@@ -110,7 +110,7 @@ def controls(study: Study) -> Section:
         if kind == THE_PAPERS:
             function = study.permuted if source == "permuted" else study.function
             place: Source = "itself" if source == "permuted" else source
-            method = PaperMethod(function, study.plan, place)
+            method = study.paper(function, place)
         methods[f"{kind}, {SOURCES[source]}"] = method
     found = study.varied(methods, "controls")
     rows, claims = [], []
@@ -160,9 +160,9 @@ def random_classes(study: Study) -> Section:
 
     function = study.kept("any-class", learned)
     any_class = s.pairs("test", s.sizes.varied, disjoint=False)
-    ours: dict[str, Method] = {THE_PAPERS: PaperMethod(function, study.plan), "L2T": L2T()}
+    ours: dict[str, Method] = {THE_PAPERS: study.paper(function), "L2T": L2T()}
     again = measure(ours, any_class, s, "classes at random")
-    few = PaperMethod(study.first_pairs(s.sizes.any_class), study.plan)
+    few = study.paper(study.first_pairs(s.sizes.any_class))
     apart = study.varied({"few": few}, "classes apart")
     columns = label_columns(apart)
     shown = (

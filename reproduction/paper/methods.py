@@ -83,12 +83,14 @@ class Trial:
         )
         return improvement_ratio(before.mean, after.mean, before.n_test)
 
-    def fitted(self, name: str, params: Mapping[str, Any]) -> tuple[AnyArray, float]:
+    def fitted(
+        self, name: str, params: Mapping[str, Any], source: Source = "itself"
+    ) -> tuple[AnyArray, float]:
         """Return an algorithm's W, and the seconds that it took."""
-        key = _digest([name, dict(params)])
+        key = _digest([name, dict(params), source])
         if key not in self._fitted:
             start = time.perf_counter()
-            W = fit_quietly(algorithms.make(name, **params), self.pair).W
+            W = fit_quietly(algorithms.make(name, **params), self.unlabelled(source)).W
             self._fitted[key] = W, time.perf_counter() - start
         return self._fitted[key]
 
@@ -181,7 +183,7 @@ class PaperMethod:
         pair, options = trial.unlabelled(self.source), {"n_components": self.plan.n_components}
         starts: Starts | None = None
         if self.starts is not None:
-            starts = {name: trial.fitted(name, options)[0] for name in self.starts}
+            starts = {name: trial.fitted(name, options, self.source)[0] for name in self.starts}
         found = infer(pair, self.reflection, method="paper", plan=self.plan, starts=starts).search
         seconds = time.perf_counter() - start
         assert found is not None  # the method is the paper's

@@ -95,7 +95,8 @@ def average(study: Study) -> Section:
         "average",
         pairs=len(found.names),
         past=study.past is not None,
-        plan=study.plan,
+        plan=study.search[0],
+        starts=study.search[1],
     )
     shown = bases | {name: name for name in ours}
     section = _ratios("average", "Average improvement ratio", text, found, shown)
@@ -206,7 +207,7 @@ def experiences(study: Study) -> Section:
     for name, members in SETS.items():
         kept = f"from-{name.replace('/', '-').lower()}"
         function = study.variant(kept, partial(one_run_per_pair, members))
-        methods[name] = PaperMethod(function, study.plan)
+        methods[name] = study.paper(function)
     found = study.varied(methods, "varying experiences")
     part = slice(0, len(found.names))
     rows: list[tuple[object, ...]] = []
@@ -247,10 +248,8 @@ def number(study: Study) -> Section:
     """Figure "number of experiences": for the paper's method, and past targets of the same pairs for L2T."""
     total = study.setting.sizes.train
     sizes = sorted({max(3, round(total * share)) for share in (0.025, 0.05, 0.1, 0.25, 1.0)})
-    methods: dict[str, Method] = {
-        f"paper {n}": PaperMethod(study.first_pairs(n), study.plan) for n in sizes
-    }
-    still = replace(study.plan, n_iter=0)
+    methods: dict[str, Method] = {f"paper {n}": study.paper(study.first_pairs(n)) for n in sizes}
+    still = replace(study.search[0], n_iter=0)
     methods["pca"] = PaperMethod(study.function, still, starts=())  # nothing learned: no step
     kinds = {"paper": THE_PAPERS}
     if study.past is not None:
@@ -297,10 +296,10 @@ def number(study: Study) -> Section:
 def components(study: Study) -> Section:
     """Figure "components": the terms of the reflection function alone, in twos, and all."""
     methods = {
-        name: PaperMethod(study.variant(f"only-{'-'.join(terms)}", components=terms), study.plan)
+        name: study.paper(study.variant(f"only-{'-'.join(terms)}", components=terms))
         for name, terms in COMPONENTS.items()
     }
-    methods["all three, equal beta"] = PaperMethod(study.equal_beta, study.plan)
+    methods["all three, equal beta"] = study.paper(study.equal_beta)
     found = study.varied(methods, "varying components")
     learned, equal = found["all three"], found["all three, equal beta"]
     p = p_of_means(learned, equal)
@@ -344,7 +343,7 @@ def kernels(study: Study) -> Section:
     for reach in RANGES:
         bank = KernelBank(-reach, reach, 0.5)
         function = study.with_bank(f"kernels-{reach}", bank)
-        methods[f"2^-{reach} ... 2^{reach} ({len(bank)})"] = PaperMethod(function, study.plan)
+        methods[f"2^-{reach} ... 2^{reach} ({len(bank)})"] = study.paper(function)
     found = study.varied(methods, "varying kernels")
     text = paragraph("kernels", pairs=len(found.names))
     section = _ratios("kernels", "Kernels", text, found, {name: name for name in found.rows})

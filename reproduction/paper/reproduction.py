@@ -12,7 +12,9 @@ from rich.console import Console
 from l2t.algorithms import PAPER
 from l2t.experiences import collect, open_store
 from reproduction.paper import beyond, parts
+from reproduction.paper.elsewhere import elsewhere
 from reproduction.paper.report import Report, write_report
+from reproduction.paper.search_study import search_study
 from reproduction.paper.section import Section
 from reproduction.paper.setting import Setting
 from reproduction.paper.study import Study
@@ -32,6 +34,8 @@ PARTS: dict[str, Callable[[Study], Section]] = {
     "prediction": beyond.prediction,
     "controls": beyond.controls,
     "random-classes": beyond.random_classes,
+    "search": search_study,
+    "elsewhere": elsewhere,
 }
 
 

@@ -1,7 +1,7 @@
 """The functions that a reproduction learns, and what it chooses on validation pairs: each once, then kept.
 
 Everything that is chosen is chosen here, on validation pairs alone: the parameters of base algorithms at each
-label count, and the plan of the paper's method; the neighbours of tau on held-out training pairs.
+label count, and the search of the paper's method; the neighbours of tau on held-out training pairs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from l2t.reflection import ReflectionFunction, learn, load_reflection, recompute
 from l2t.reflection.plan import Plan
 from l2t.statistics import KernelBank
 from reproduction.paper.measuring import Measured, measure
-from reproduction.paper.methods import L2T, Base, Exhaustive, Method, PaperMethod
+from reproduction.paper.methods import L2T, Base, Exhaustive, Method, PaperMethod, Source
 from reproduction.paper.setting import Setting
 
 __all__ = ["ALGORITHMS", "SETTINGS", "THE_PAPERS", "WITH_PAST", "Study"]
@@ -40,8 +40,15 @@ SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
     "sie": (*_SIZES, {"n_components": 20, "variance": 0.9}),
 }
 NEIGHBORS = (5, 10, 20, 40)
-#: What the plan of the paper's method is chosen from.
-PLANS = (Plan(n_iter=3), Plan(), Plan(n_components=40, n_iter=3), Plan("sphere"))
+#: What the search of the paper's method is chosen from: plans, and the base algorithms to begin at.
+SEARCHES: tuple[tuple[Plan, tuple[str, ...] | None], ...] = (
+    (Plan(), None),
+    (Plan(n_iter=3), None),
+    (Plan(n_components=40, n_iter=3), None),
+    (Plan("sphere"), None),
+    (Plan(n_iter=3), ALGORITHMS),
+    (Plan(n_components=10, n_iter=3), ALGORITHMS),
+)
 #: The names of the paper's own method, and of L2T with the classes of the training pairs' targets.
 THE_PAPERS, WITH_PAST = "the paper's method", "L2T with past targets"
 #: With a smoke's few pairs there is little to choose from.
@@ -104,13 +111,22 @@ class Study:
         return list(found.values())
 
     @cached_property
-    def plan(self) -> Plan:
-        """How the paper's method searches W: the best plan on the validation pairs."""
+    def search(self) -> tuple[Plan, tuple[str, ...] | None]:
+        """How the paper's method searches W, and where from: the best on the validation pairs."""
         if not self._tuned:
-            return Plan()
-        methods = {str(i): PaperMethod(self.function, plan) for i, plan in enumerate(PLANS)}
-        found = measure(methods, self.setting.pairs("validation"), self.setting, "choosing a plan")
-        return PLANS[int(np.argmax([np.nanmean(np.log(found[name])) for name in methods]))]
+            return Plan(), None
+        methods = {
+            str(i): PaperMethod(self.function, plan, starts=starts)
+            for i, (plan, starts) in enumerate(SEARCHES)
+        }
+        pairs = self.setting.pairs("validation")
+        found = measure(methods, pairs, self.setting, "choosing a search")
+        return SEARCHES[int(np.argmax([np.nanmean(np.log(found[name])) for name in methods]))]
+
+    def paper(self, function: ReflectionFunction, source: Source = "itself") -> PaperMethod:
+        """Return the paper's method with a function, searching as was chosen."""
+        plan, starts = self.search
+        return PaperMethod(function, plan, source, starts)
 
     @cached_property
     def bases(self) -> dict[str, dict[int, dict[str, Any]]]:
@@ -135,7 +151,7 @@ class Study:
     @cached_property
     def ours(self) -> dict[str, Method]:
         """The paper's own method and L2T as it ships, by the names that tables show."""
-        found: dict[str, Method] = {THE_PAPERS: PaperMethod(self.function, self.plan), "L2T": L2T()}
+        found: dict[str, Method] = {THE_PAPERS: self.paper(self.function), "L2T": L2T()}
         if self.past is not None:
             found[WITH_PAST] = L2T(self.past)
         return found
@@ -205,6 +221,13 @@ class Study:
         return self.variant(
             name,
             lambda: recompute_statistics(self._done(), self.store, kernels=bank, n_neighbors=r),
+        )
+
+    def with_neighbors(self, n_neighbors: int) -> ReflectionFunction:
+        """Learn with other neighbours in tau."""
+        return self.variant(
+            f"neighbors-{n_neighbors}",
+            lambda: restated(self._done(), self.store, n_neighbors=n_neighbors),
         )
 
     @cached_property
