@@ -29,7 +29,7 @@ STEPS = (0, 1, 3, 10, 30)
 #: Label counts that the tables show.
 SHOWN = (3, 15, 30, 60, 120)
 #: Training pairs on which the search practises.
-PRACTICE = 60
+PRACTICE = 40
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,8 +42,8 @@ class Scale:
 
 SCALES = {
     "smoke": Scale(6, 2, 6, 2, 2),
-    "small": Scale(30, 0, 16, 16, 0),
-    "quick": Scale(160, 40, 80, 30, 40),
+    "small": Scale(20, 0, 12, 12, 0),
+    "quick": Scale(160, 40, 80, 24, 40),
     "paper": Scale(1000, 500, 500, 50, 200),
 }
 #: Where the times of the stages are kept, in the work directory.

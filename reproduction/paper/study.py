@@ -6,7 +6,7 @@ label count, and the search of the paper's method; the neighbours of tau on held
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -68,6 +68,7 @@ class Study:
 
     def __init__(self, setting: Setting, *, tuned: bool = True) -> None:
         self.setting, self._tuned = setting, tuned and setting.scale != "smoke"
+        self._by_neighbors: dict[int, list[Experience]] = {}
 
     @property
     def smoke(self) -> bool:
@@ -86,18 +87,18 @@ class Study:
 
     @cached_property
     def function(self) -> ReflectionFunction:
-        """The function learned from all training experiences."""
-        neighbors: Sequence[int] = NEIGHBORS if self._tuned else NEIGHBORS[:1]
-        store = self.store
-        return self.kept(
-            "learned", lambda: self.learn(self._done(), n_neighbors=neighbors, store=store)
-        )
+        """The function learned from all training experiences, with the neighbours that rank runs best."""
+        several = [self.with_neighbors(r) for r in (NEIGHBORS if self._tuned else NEIGHBORS[:1])]
 
-    @cached_property
+        def score(function: ReflectionFunction) -> float:
+            return max(each["spearman"] or -1.0 for each in function.training["choices"])
+
+        return max(several, key=score)
+
+    @property
     def experiences(self) -> list[Experience]:
         """The training experiences, with the statistics of the neighbours that were chosen."""
-        r = self.function.n_neighbors
-        return list(recompute_statistics(self._done(), self.store, n_neighbors=r))
+        return self._stated(self.function.n_neighbors)
 
     @cached_property
     def runs(self) -> list[dict[str, list[Experience]]]:
@@ -201,10 +202,9 @@ class Study:
         **options: Any,
     ) -> ReflectionFunction:
         """Learn from some of the training experiences, or with other options of `learn`."""
-        return self.kept(
-            name,
-            lambda: self.learn(experiences() if experiences else self.experiences, **options),
-        )
+        path = self.setting.work / "functions" / f"{name}.json"
+        given = [] if path.exists() else list(experiences() if experiences else self.experiences)
+        return self.kept(name, lambda: self.learn(given, **options))
 
     def first_pairs(self, n_pairs: int) -> ReflectionFunction:
         """Learn from the first training pairs alone."""
@@ -225,10 +225,7 @@ class Study:
 
     def with_neighbors(self, n_neighbors: int) -> ReflectionFunction:
         """Learn with other neighbours in tau."""
-        return self.variant(
-            f"neighbors-{n_neighbors}",
-            lambda: restated(self._done(), self.store, n_neighbors=n_neighbors),
-        )
+        return self.variant(f"neighbors-{n_neighbors}", lambda: self._stated(n_neighbors))
 
     @cached_property
     def permuted(self) -> ReflectionFunction:
@@ -278,6 +275,15 @@ class Study:
         path.parent.mkdir(parents=True, exist_ok=True)
         function.save(path)
         return function
+
+    def _stated(self, n_neighbors: int) -> list[Experience]:
+        """Return the training experiences with the statistics of so many neighbours, computed once."""
+        if n_neighbors not in self._by_neighbors:
+            store = self.store
+            found = recompute_statistics(self._done(), store, n_neighbors=n_neighbors)
+            with self.setting.timed("experiences: statistics with other neighbours"):
+                self._by_neighbors[n_neighbors] = list(found)
+        return self._by_neighbors[n_neighbors]
 
     def _done(self) -> Iterable[Experience]:
         return self.store.experiences(status="done")
