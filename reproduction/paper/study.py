@@ -104,8 +104,7 @@ class Study:
     def runs(self) -> list[dict[str, list[Experience]]]:
         """The experiences of each training pair by algorithm, in the order of the pairs."""
         found: dict[tuple[str, str], dict[str, list[Experience]]] = {
-            (pair.source.fingerprint, pair.target.fingerprint): {}
-            for pair in self.setting.pairs("train")
+            pair: {} for pair in self._pairs
         }
         for each in self.experiences:
             found[each.source, each.target].setdefault(each.algorithm, []).append(each)
@@ -285,5 +284,15 @@ class Study:
                 self._by_neighbors[n_neighbors] = list(found)
         return self._by_neighbors[n_neighbors]
 
+    @cached_property
+    def _pairs(self) -> list[tuple[str, str]]:
+        """The training pairs, by the content of source and target."""
+        pairs = self.setting.pairs("train")
+        return [(pair.source.fingerprint, pair.target.fingerprint) for pair in pairs]
+
     def _done(self) -> Iterable[Experience]:
-        return self.store.experiences(status="done")
+        """Yield the experiences of the training pairs; a store may hold more."""
+        wanted = set(self._pairs)
+        for each in self.store.experiences(status="done"):
+            if (each.source, each.target) in wanted:
+                yield each
