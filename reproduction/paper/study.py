@@ -111,17 +111,26 @@ class Study:
         return list(found.values())
 
     @cached_property
+    def validated(self) -> Measured:
+        """All settings of base algorithms and all searches on the validation pairs; they share their fits."""
+        methods: dict[str, Method] = {
+            f"{name} {i}": Base(name, params)
+            for name, several in SETTINGS.items()
+            for i, params in enumerate(several)
+        }
+        for i, (plan, starts) in enumerate(SEARCHES):
+            methods[f"search {i}"] = PaperMethod(self.function, plan, starts=starts)
+        pairs = self.setting.pairs("validation")
+        return measure(methods, pairs, self.setting, "validation: base algorithms and searches")
+
+    @cached_property
     def search(self) -> tuple[Plan, tuple[str, ...] | None]:
         """How the paper's method searches W, and where from: the best on the validation pairs."""
         if not self._tuned:
             return Plan(), None
-        methods = {
-            str(i): PaperMethod(self.function, plan, starts=starts)
-            for i, (plan, starts) in enumerate(SEARCHES)
-        }
-        pairs = self.setting.pairs("validation")
-        found = measure(methods, pairs, self.setting, "choosing a search")
-        return SEARCHES[int(np.argmax([np.nanmean(np.log(found[name])) for name in methods]))]
+        found = self.validated
+        means = [np.nanmean(np.log(found[f"search {i}"])) for i in range(len(SEARCHES))]
+        return SEARCHES[int(np.argmax(means))]
 
     def paper(self, function: ReflectionFunction, source: Source = "itself") -> PaperMethod:
         """Return the paper's method with a function, searching as was chosen."""
@@ -133,12 +142,7 @@ class Study:
         """The parameters of each base algorithm at each label count, best on the validation pairs."""
         if not self._tuned:
             return {name: {count: {} for count in self.setting.label_counts} for name in ALGORITHMS}
-        methods = {
-            f"{name} {i}": Base(name, params)
-            for name, several in SETTINGS.items()
-            for i, params in enumerate(several)
-        }
-        found = measure(methods, self.setting.pairs("validation"), self.setting, "tuning bases")
+        found = self.validated
         chosen: dict[str, dict[int, dict[str, Any]]] = {}
         for name, several in SETTINGS.items():
             means = [np.nanmean(np.log(found[f"{name} {i}"]), axis=0) for i in range(len(several))]
