@@ -39,7 +39,7 @@ SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
     "dip": (*_SIZES, {"n_components": 20, "kernel": "polynomial"}),
     "sie": (*_SIZES, {"n_components": 20, "variance": 0.9}),
 }
-NEIGHBORS = (5, 10, 20, 40)
+NEIGHBORS = (5, 20)
 #: What the search of the paper's method is chosen from: plans, and the base algorithms to begin at.
 SEARCHES: tuple[tuple[Plan, tuple[str, ...] | None], ...] = (
     (Plan(), None),
