@@ -8,8 +8,6 @@ from typing import Any
 
 from l2t.exceptions import MissingExtraError
 
-__all__ = ["bar_figure", "frame_like", "html_table", "new_figure"]
-
 #: A name, a value, whether it is the chosen one, and the ends of where it may lie.
 Bar = tuple[str, float, bool, tuple[float, float] | None]
 

@@ -34,8 +34,6 @@ from l2t.prediction.report import ReportRow
 from l2t.prediction.scoring import Scores
 from l2t.typing import Array
 
-__all__ = ["MOST_SHOTS", "Rule", "Situation", "choose", "log_shots", "standard_error", "to_average"]
-
 #: Features and classifiers that trust the neighbourhoods of the target.
 TRUSTING = {"spectrum", "classes+spectrum", "label spreading", "smoothed logistic", "soft k-means"}
 TRUSTING |= set(BALANCED)

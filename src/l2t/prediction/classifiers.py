@@ -34,8 +34,6 @@ from scipy.special import softmax
 from l2t.numerics import mean_squared_distance, squared_distances
 from l2t.typing import Array
 
-__all__ = ["BALANCED", "CLASSIFIERS", "DEFAULT", "Classifier", "Head", "Task", "fit_head"]
-
 Codes = npt.NDArray[np.intp]
 
 #: Values of C that cross-validation chooses from, and the one without it.

@@ -8,8 +8,6 @@ import numpy.typing as npt
 from l2t.numerics import squared_distances
 from l2t.typing import Array
 
-__all__ = ["labels_needed", "suggest_rows"]
-
 #: Accuracies that a sentence is about: the first that is not reached yet.
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 #: Rows are suggested from this many times as many of the least certain ones.

@@ -21,8 +21,6 @@ from l2t.numerics import unit_rows
 from l2t.prediction.classifiers import Head
 from l2t.typing import AnyArray, Array
 
-__all__ = ["EstimatorHead", "Features", "Model", "load_model"]
-
 #: The version of the file's form; a reader rejects a newer one.
 SCHEMA = 1
 #: Rows that are classified at a time.

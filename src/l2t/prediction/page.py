@@ -8,8 +8,6 @@ from typing import Any
 
 from l2t._version import __version__
 
-__all__ = ["fragment", "page"]
-
 COLOURS = ["#1f6fb5", "#d9782d", "#2f9e77", "#8a5cc2", "#c9487a", "#6b7a1f", "#0f8b9c", "#8c5a3c"]
 COLOURS += ["#5b6bd6", "#767f8d"]
 _STYLE = """

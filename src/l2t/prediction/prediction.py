@@ -41,8 +41,6 @@ from l2t.reflection import ReflectionFunction
 from l2t.typing import AnyArray, Array
 from l2t.validation import one_of, seed, whole_number
 
-__all__ = ["Prediction", "predict"]
-
 #: Rows that classifiers of all rows see at most, and half as many for cross-validation.
 MAX_ROWS = 1500
 #: Multiples of the present number of labels that the curve of accuracy is rehearsed at.

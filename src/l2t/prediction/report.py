@@ -10,8 +10,6 @@ from l2t.display import bar_figure, html_table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PLAIN", "Report", "ReportRow"]
-
 #: So many standard deviations around the mean hold 90 % of a normal distribution.
 NORMAL_90 = 1.645
 #: The features as they are.

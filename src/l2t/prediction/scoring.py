@@ -21,8 +21,6 @@ from l2t.prediction.report import PLAIN
 from l2t.rehearsal.plays import Play, draw_plays, playing_classes
 from l2t.typing import AnyArray, Array
 
-__all__ = ["Scores", "folds", "rehearse_combinations", "score"]
-
 Codes = npt.NDArray[np.intp]
 Split = tuple[Codes, Codes]
 Factors = Mapping[str, AnyArray | None]

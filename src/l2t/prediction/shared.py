@@ -17,8 +17,6 @@ from l2t.prediction.report import PLAIN, Report, ReportRow
 from l2t.typing import AnyArray, Array
 from l2t.validation import some_of
 
-__all__ = ["shared_model", "shared_report"]
-
 #: Ways in which combinations vote.
 VOTED = ("source", "both")
 #: Classes that a sentence names, at most.

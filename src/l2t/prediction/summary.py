@@ -14,8 +14,6 @@ from l2t.typing import Array, Indices
 if TYPE_CHECKING:
     from l2t.prediction.prediction import Prediction
 
-__all__ = ["summarize"]
-
 #: Rows in the map, rows that are listed, and classes that are named, at most.
 MAPPED, LISTED, CLASSES = 600, 12, 40
 #: A row is drawn at most so many median distances from the centre.

@@ -14,17 +14,6 @@ from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore, open_store
 from l2t.validation import instance_of
 
-__all__ = [
-    "UNLABELED",
-    "TrainOn",
-    "Training",
-    "as_domain",
-    "column_scales",
-    "describe_task",
-    "known_classes",
-    "training_rows",
-]
-
 TrainOn = Literal["auto", "target", "source", "both"]
 Mask = npt.NDArray[np.bool_]
 

@@ -24,8 +24,6 @@ from l2t.interfaces.dashboard.routes import router
 from l2t.interfaces.dashboard.safety import Guard
 from l2t.interfaces.dashboard.settings import Settings
 
-__all__ = ["create_app", "serve"]
-
 
 def create_app(store: ExperienceStore, settings: Settings | None = None) -> FastAPI:
     """Return the dashboard of a store as an ASGI application."""

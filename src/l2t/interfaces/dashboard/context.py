@@ -22,8 +22,6 @@ from l2t.interfaces.dashboard.jobs import Jobs
 from l2t.interfaces.dashboard.settings import Settings
 from l2t.interfaces.dashboard.uploads import Uploads
 
-__all__ = ["Context", "Here", "Memo"]
-
 _LOG = logging.getLogger(__name__)
 T = TypeVar("T")
 _MOST = 256  # answers that are kept

@@ -17,8 +17,6 @@ from starlette.types import Scope
 from l2t._version import __version__
 from l2t.exceptions import L2TError, MissingExtraError, StoreError
 
-__all__ = ["Refused", "add_handlers", "refusal", "render"]
-
 _LOG = logging.getLogger(__name__)
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),

@@ -14,8 +14,6 @@ from l2t.interfaces.dashboard.errors import Refused
 from l2t.reflection import ReflectionFunction, load_reflection
 from l2t.reflection.files import from_json, shipped
 
-__all__ = ["LEARNED_HERE", "Functions", "NamedFunction", "number_in_use", "version_name"]
-
 #: The name of the function that a learning curve leaves.
 LEARNED_HERE = "this store"
 #: The name of the agent's version in use; the other versions have a number as well.

@@ -24,8 +24,6 @@ from typing import Any, Literal
 from l2t.interfaces.dashboard.errors import Refused
 from l2t.interfaces.dashboard.settings import Limits
 
-__all__ = ["Job", "Jobs", "State"]
-
 State = Literal["running", "done", "failed", "cancelled"]
 Prepare = Callable[[Path], dict[str, Any]]
 _KEPT = 20  # jobs whose results stay

@@ -9,9 +9,6 @@ from pydantic import BaseModel, Field
 from l2t.domains import Domain
 from l2t.interfaces.dashboard.jobs import State
 
-__all__ = ["AskIn", "DomainOut", "ErrorOut", "FileIn", "JobOut", "OutcomeIn", "PredictionIn"]
-__all__ += ["RankingIn"]
-
 DomainId = Annotated[str, Field(description="store:FINGERPRINT", max_length=100)]
 Column = Annotated[str, Field(max_length=1000)]
 Labels = Annotated[int, Field(ge=1, le=100_000)]

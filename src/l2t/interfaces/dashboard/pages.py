@@ -12,8 +12,6 @@ from l2t.experiences.store.address import Address
 from l2t.interfaces.dashboard.context import Context, Here
 from l2t.interfaces.dashboard.errors import render
 
-__all__ = ["router"]
-
 router = APIRouter(include_in_schema=False)
 
 

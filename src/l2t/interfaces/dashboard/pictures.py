@@ -12,8 +12,6 @@ from l2t.domains import Domain, DomainPair
 from l2t.numerics import two_components
 from l2t.typing import Array
 
-__all__ = ["numbers", "picture"]
-
 _MOST = 250  # rows of a domain that are drawn
 _FAR = 4.0  # times the median distance from the centre
 _CLASSES = 10  # with a colour of their own

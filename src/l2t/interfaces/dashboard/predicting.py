@@ -13,8 +13,6 @@ from l2t.exceptions import InvalidInputError, L2TError
 from l2t.prediction import predict as l2t_predict
 from l2t.prediction.training import describe_task
 
-__all__ = ["check", "predict"]
-
 Report = Callable[..., None]
 #: The stages that people see, by those of `l2t.predict`.
 _STAGES = {"choosing": "choosing", "comparing classifiers": "choosing", "predicting": "predicting"}

@@ -13,8 +13,6 @@ from l2t.domains.files._disk import reading
 from l2t.domains.files._formats import unpacked
 from l2t.exceptions import FileFormatError, InvalidInputError
 
-__all__ = ["read_upload", "write_example"]
-
 _EXAMPLE = ("digits 0 to 4.csv", "digits 5 to 9.csv"), ("01234", "56789")
 _OTHER_COLUMNS = 8  # labels, mask, groups and row numbers are no features
 _BYTES = 8  # per number

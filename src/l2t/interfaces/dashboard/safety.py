@@ -23,8 +23,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from l2t.interfaces.dashboard.errors import refusal
 from l2t.interfaces.dashboard.settings import Settings
 
-__all__ = ["Guard"]
-
 COOKIE = "l2t_token"
 _READING = ("GET", "HEAD", "OPTIONS")
 _LOCAL = ("127.0.0.1", "localhost", "::1")

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from l2t.exceptions import InvalidInputError
 
-__all__ = ["Limits", "Settings"]
-
 LEAST_TOKEN = 16  # characters
 
 

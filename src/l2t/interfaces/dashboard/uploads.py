@@ -16,8 +16,6 @@ from l2t.interfaces.dashboard.errors import Refused
 from l2t.interfaces.dashboard.jobs import Jobs
 from l2t.interfaces.dashboard.settings import Settings
 
-__all__ = ["FORMATS", "Upload", "Uploads"]
-
 FORMATS = {".csv": "csv", ".tsv": "csv", ".xlsx": "xlsx", ".npz": "npz", ".parquet": "parquet"}
 
 

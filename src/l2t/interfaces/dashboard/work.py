@@ -19,8 +19,6 @@ from l2t.reflection import assess, learning_curve
 from l2t.reflection.calibration import finite_interval
 from l2t.reflection.lesson import held_out
 
-__all__ = ["ask", "curve", "rank"]
-
 Report = Callable[..., None]
 _OUT = Path("out")
 _MAX_RUNS = 2000  # of a store, for a learning curve

@@ -16,8 +16,6 @@ from typing import Any
 
 from l2t.exceptions import L2TError
 
-__all__ = ["main"]
-
 #: The module of each kind of work, and its function.
 _WORK = {kind: ("work", kind) for kind in ("ask", "rank", "curve")}
 _WORK |= {kind: ("predicting", kind) for kind in ("check", "predict")}

@@ -12,8 +12,6 @@ from l2t.interfaces.dashboard.functions import number_in_use, version_name
 from l2t.interfaces.dashboard.models import AskIn, JobOut, OutcomeIn
 from l2t.interfaces.dashboard.routes.transfers import TOO_MANY, start_job
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["agent"])
 
 _VERSION = ("number", "parent", "origin", "error", "incumbent_error", "took_over", "created_at")

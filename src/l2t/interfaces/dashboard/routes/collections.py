@@ -13,8 +13,6 @@ from fastapi import APIRouter, Query
 from l2t.experiences import CollectionProgress
 from l2t.interfaces.dashboard.context import Here
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["collections"])
 
 _SILENCE = timedelta(minutes=10)  # one pair may take minutes

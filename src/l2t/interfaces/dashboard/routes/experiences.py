@@ -20,8 +20,6 @@ from l2t.interfaces.dashboard.errors import Refused
 from l2t.interfaces.dashboard.models import DomainOut
 from l2t.statistics import PairStatistics
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["experiences"])
 
 Key = Annotated[str, Path(pattern="^[0-9a-f]{64}$", description="The key of a run.")]

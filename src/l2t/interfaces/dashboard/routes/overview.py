@@ -10,8 +10,6 @@ from fastapi import APIRouter, Query
 
 from l2t.interfaces.dashboard.context import Here
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["overview"])
 
 _FRESH = 5.0  # seconds

@@ -20,8 +20,6 @@ from l2t.interfaces.dashboard.routes.transfers import job_out
 from l2t.reflection import ReflectionFunction, assess, load_reflection, recompute_statistics
 from l2t.reflection.lesson import SHARE, held_out
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["reflection functions"])
 
 Name = Annotated[str, PathParameter(max_length=200)]

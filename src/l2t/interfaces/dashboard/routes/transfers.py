@@ -26,8 +26,6 @@ from l2t.interfaces.dashboard.models import (
 )
 from l2t.interfaces.dashboard.uploads import Upload as UploadOut
 
-__all__ = ["TOO_MANY", "job_out", "router", "start_job"]
-
 TOO_MANY: dict[int | str, Any] = {
     429: {"model": ErrorOut, "description": "Too many jobs are running."}
 }
