@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from mmap import mmap
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from l2t.validation import check_memory
 
 #: The largest feature, in absolute value, must be 0 or between these.
 SMALLEST, LARGEST = 1e-50, 1e50
+#: Numbers that are checked at a time.
+BLOCK = 2**22
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -197,20 +200,30 @@ def _features(X: Any) -> npt.NDArray[Any]:
     single = array.dtype.kind == "f" and array.dtype.itemsize <= 4
     with np.errstate(over="ignore"):  # of longer floats, which are refused as infinite
         array = np.ascontiguousarray(array, dtype=np.float32 if single else np.float64)
-    # Products of products of features are needed: their size must stay within float64.
-    good = np.abs(array) <= min(LARGEST, float(np.finfo(array.dtype).max))
-    if not good.all():
-        row, column = (int(i) for i in np.argwhere(~good)[0])
-        value = array[row, column]
+    _check_sizes(array)
+    return _frozen(array, original)
+
+
+def _check_sizes(array: npt.NDArray[Any]) -> None:
+    """Reject what is not finite, too large or too small, block by block.
+
+    Products of products of features are needed: their size must stay within float64.
+    """
+    most, largest, step = min(LARGEST, float(np.finfo(array.dtype).max)), 0.0, 1 + BLOCK // array.shape[1]
+    for at in range(0, len(array), step):
+        sizes = np.abs(array[at : at + step])
+        if (highest := float(sizes.max())) <= most:  # NaN is not
+            largest = max(largest, highest)
+            continue
+        row, column = (int(i) for i in np.argwhere(~(sizes <= most))[0])
+        value, count = array[at + row, column], int((~(np.abs(array) <= most)).sum())
         rule = f"at most {LARGEST:g} in size" if np.isfinite(value) else "finite"
         raise InvalidInputError(
-            f"X must be {rule}, got {value} at row {row}, column {column} "
-            f"({int((~good).sum())} such values in all)"
+            f"X must be {rule}, got {value} at row {at + row}, column {column} ({count} such values in all)"
         )
-    if 0 < (largest := float(np.abs(array).max())) < SMALLEST:
+    if 0 < largest < SMALLEST:
         rule = f"a value of at least {SMALLEST:g} in size unless all are 0 (multiply all domains)"
         raise InvalidInputError(f"X must have {rule}, got {largest:g} as the largest")
-    return _frozen(array, original)
 
 
 def check_whole(parameter: str, values: Any) -> None:
@@ -236,11 +249,12 @@ def _frozen(array: npt.NDArray[Any], original: Any) -> npt.NDArray[Any]:
 
 
 def _immutable(array: Any) -> bool:
+    """Tell whether nobody can write to an array; a memory map that is read-only stays on the disk."""
     while isinstance(array, np.ndarray):
         if array.flags.writeable:
             return False
         array = array.base
-    return array is None
+    return array is None or isinstance(array, mmap)
 
 
 def _column(values: Any, parameter: str, n: int) -> npt.NDArray[Any]:

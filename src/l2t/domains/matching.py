@@ -22,6 +22,11 @@ from l2t.typing import AnyArray, Array, Indices
 
 #: Unit rows closer than this are the same row, up to the rounding of float32.
 SAME_ROW = 1e-5
+#: Random directions in which near rows are looked for, and how many of them are compared.
+DIRECTIONS = 4
+CANDIDATES = 4
+#: Rows that are read at a time.
+BLOCK = 50_000
 
 
 class Part(NamedTuple):
@@ -79,6 +84,16 @@ def same_rows(
 
     With one or two features, where different rows are often multiples of each other, rows must be equal.
     """
+    found = np.zeros(len(X), dtype=np.bool_)
+    for at in range(0, len(others), BLOCK):
+        rows = np.flatnonzero(~found)
+        found[rows] = _same(X[rows], others[at : at + BLOCK], prepared, others_prepared)
+    return found
+
+
+def _same(
+    X: AnyArray, others: AnyArray, prepared: AnyArray | None, others_prepared: AnyArray | None
+) -> npt.NDArray[np.bool_]:
     m = X.shape[1]
     found = _occurs(X, others, any_scale=m > 2)
     if prepared is None and others_prepared is None:
@@ -96,14 +111,33 @@ def same_rows(
 
 
 def _occurs(X: AnyArray, others: AnyArray, *, any_scale: bool) -> npt.NDArray[np.bool_]:
-    """Return which rows of X are equal to one of the others, or a positive multiple of it."""
-    ours, theirs = (_unit(each) if any_scale else each.astype(np.float64) for each in (X, others))
+    """Return which rows of X are equal to one of the others, or a positive multiple of it.
+
+    Rows that are near each other are near in a few random directions, in which a tree is fast; what is found
+    there is compared in all features.
+    """
+    ours, theirs = _plain(X, any_scale), _plain(others, any_scale)
     slack = SAME_ROW * (1.0 if any_scale else float(np.abs(ours).max(initial=0.0)) or 1.0)
-    distances, _ = cKDTree(theirs).query(ours, distance_upper_bound=slack)
-    return np.asarray(np.isfinite(distances))  # infinite where there is none so near
+    m = X.shape[1]
+    axes = np.linalg.qr(np.random.default_rng(0).normal(size=(m, min(m, DIRECTIONS))))[0]
+    bound = slack * (1.0 + 1e-6)
+    places = list(range(1, CANDIDATES + 1))
+    _, near = cKDTree(theirs @ axes).query(ours @ axes, places, distance_upper_bound=bound)
+    found = np.zeros(len(ours), dtype=np.bool_)
+    for place in near.T:
+        rows = np.flatnonzero((place < len(theirs)) & ~found)
+        found[rows] = np.linalg.norm(ours[rows] - theirs[place[rows]], axis=1) < slack
+    crowded = np.flatnonzero((near[:, -1] < len(theirs)) & ~found)
+    if len(crowded):  # more of them are near than were compared
+        distances, _ = cKDTree(theirs).query(ours[crowded], distance_upper_bound=slack)
+        found[crowded] = np.isfinite(distances)  # infinite where there is none so near
+    return found
 
 
-def _unit(X: AnyArray) -> Array:
+def _plain(X: AnyArray, any_scale: bool) -> Array:
+    """Return rows in float64, of length 1 where they may be scaled."""
     rows = X.astype(np.float64)
+    if not any_scale:
+        return rows
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.where(norms > 0, norms, 1.0))

@@ -31,12 +31,12 @@ _PLACES = 3  # columns of which an error names the line, counted from the beginn
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The cells of a column: numbers, NaN where one is missing or none, and their text if it has any."""
+    """The cells of a column, and their text if it has any."""
 
     name: str
-    numbers: AnyArray
-    missing: AnyArray
+    read: Callable[[], AnyArray]  # numbers of a typed column are not kept twice
     text: list[str]
+    blank: AnyArray | None = None
 
     @classmethod
     def of(cls, column: Any, names: Names) -> Cells:
@@ -44,17 +44,26 @@ class Cells:
         import pandas as pd
 
         if pd.api.types.is_numeric_dtype(column):
-            numbers = column.to_numpy(np.float64, na_value=np.nan, copy=True)
-            numbers[np.isin(numbers, pd.to_numeric(list(names.missing), errors="coerce"))] = np.nan
-            return cls(str(column.name), numbers, np.isnan(numbers), [])
+            return cls(str(column.name), lambda: _numbers(column, names), [])
         cells = [None if gone else cell for cell, gone in zip(column, column.isna(), strict=True)]
         text = ["" if cell is None else str(cell).strip() for cell in cells]
         missing = np.isin(np.array(text, dtype=object), list(names.missing_texts))
         plain = [_plain(cell, names) for cell in cells]
-        numbers = pd.to_numeric(pd.Series(plain, dtype=object).mask(missing), errors="coerce")
-        return cls(str(column.name), numbers.to_numpy(np.float64), missing, text)
+        found = pd.to_numeric(pd.Series(plain, dtype=object).mask(missing), errors="coerce")
+        numbers = found.to_numpy(np.float64)
+        return cls(str(column.name), lambda: numbers, text, missing)
 
-    @cached_property
+    @property
+    def numbers(self) -> AnyArray:
+        """Float64, NaN where a cell is missing or no number."""
+        return self.read()
+
+    @property
+    def missing(self) -> AnyArray:
+        """Where a cell is missing."""
+        return np.isnan(self.numbers) if self.blank is None else self.blank
+
+    @property
     def wrong(self) -> AnyArray:
         """Where a cell is neither missing nor a finite number."""
         return ~np.isfinite(self.numbers) & ~self.missing
@@ -72,36 +81,52 @@ class Cells:
     @property
     def is_text(self) -> bool:
         """Whether fewer than half of the cells that are there are numbers."""
+        if not self.text:
+            return False
         wrong, there = int(self.wrong.sum()), int((~self.missing).sum())
-        return bool(self.text) and 2 * wrong > there and not self.has_commas
+        return 2 * wrong > there and not self.has_commas
 
     def is_id(self, *, first: bool) -> bool:
         """Tell whether all values differ, and are text or whole numbers that name or count the rows."""
-        n = len(self.numbers)
-        if n < 2 or self.missing.any():
+        numbers = self.numbers
+        n = len(numbers)
+        if n < 2:
             return False
         if self.is_text:
-            return len(set(self.text)) == n
-        if self.wrong.any() or (self.numbers != np.floor(self.numbers)).any():
+            return len(set(self.text)) == n and not self.missing.any()
+        if not np.isfinite(numbers).all() or (numbers != np.floor(numbers)).any():
             return False
         if ID_NAME.fullmatch(self.name) or any(map(PADDED.fullmatch, self.text)):
-            return len(np.unique(self.numbers)) == n
-        counts = self.numbers[0] in (0, 1) and (np.diff(self.numbers) == 1).all()
+            return len(np.unique(numbers)) == n
+        counts = numbers[0] in (0, 1) and (np.diff(numbers) == 1).all()
         return bool(first and n >= _MANY and counts and not self.name[-1:].isdigit())
 
     def problem(self, *, imputed: bool, filled: bool) -> tuple[int, str] | None:
         """Return the first row that cannot be read, and what is wrong with such rows in words."""
-        bad, words = np.zeros_like(self.missing), []
-        if self.wrong.any():
-            more = int(self.wrong.sum()) - 1
-            cell = repr(self.first_wrong) if self.text else str(self.numbers[self.wrong][0])
+        if np.isfinite(numbers := self.numbers).all():
+            return None
+        missing, wrong, words = self.missing, self.wrong, []
+        bad = np.zeros_like(missing)
+        if wrong.any():
+            more = int(wrong.sum()) - 1
+            cell = repr(self.first_wrong) if self.text else str(numbers[wrong][0])
             words.append(f"{cell:.80}" + (f" and {more} more like it" if more else ""))
-            bad |= self.wrong
-        if (self.missing.all() and not filled) or (self.missing.any() and not imputed):
-            count = int(self.missing.sum())
+            bad |= wrong
+        if (missing.all() and not filled) or (missing.any() and not imputed):
+            count = int(missing.sum())
             words.append(f"{count} missing {'cell' if count == 1 else 'cells'}")
-            bad |= self.missing
+            bad |= missing
         return (int(bad.argmax()), " and ".join(words)) if words else None
+
+
+def _numbers(column: Any, names: Names) -> AnyArray:
+    """Return the numbers of a typed column; NaN where one is missing."""
+    numbers = column.to_numpy(np.float64, na_value=np.nan, copy=True)
+    if names.missing:
+        import pandas as pd
+
+        numbers[np.isin(numbers, pd.to_numeric(list(names.missing), errors="coerce"))] = np.nan
+    return np.asarray(numbers)
 
 
 def _plain(cell: Any, names: Names) -> Any:
@@ -169,8 +194,12 @@ class Sheet:
         """Return the arguments of `Domain`; NaN where a cell is to be imputed."""
         self._refuse_cells(features)
         kinds = {str(self.frame[name].dtype).lower() for name in features}
-        X = np.column_stack([self.cells[name].numbers for name in features])
-        parts = {"X": X.astype(np.float32) if kinds <= {"float16", "float32"} else X}
+        single = kinds <= {"float16", "float32"}
+        X = np.empty((len(self.frame), len(features)), np.float32 if single else np.float64)
+        for at, name in enumerate(features):
+            X[:, at] = self.cells[name].numbers
+        X.flags.writeable = False  # so that the domain needs no copy of its own
+        parts: dict[str, Any] = {"X": X}
         columns, missing = self.columns, self.names.missing_texts
         if columns.labeled is not None:
             parts["labeled"] = mask(*self._column(columns.labeled))

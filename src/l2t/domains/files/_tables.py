@@ -153,15 +153,21 @@ def read_parquet(path: Path, names: Names) -> Sheet:
     """Read a table of typed columns; a null means what an empty cell means in csv."""
     require("pyarrow", "parquet")
     import pandas as pd
-    from pyarrow.parquet import read_metadata
+    import pyarrow as pa
+    from pyarrow.parquet import read_metadata, read_table
 
     with path.open("rb") as handle:
         declared = read_metadata(handle)
         refuse_twice(declared.schema.to_arrow_schema().names)  # pandas says less
         check_memory("the table", 8 * declared.num_rows * declared.num_columns)
         handle.seek(0)
-        given: Any = {"dtype_backend": "numpy_nullable", "page_checksum_verification": True}
-        frame = pd.read_parquet(handle, engine="pyarrow", **given)
+        table = read_table(handle, page_checksum_verification=True)
+    # Floats stay those of numpy, which need no mask; memory is given back column by column.
+    whole = [f"{kind}{bits}" for kind in ("Int", "UInt") for bits in (8, 16, 32, 64)]
+    types = {pa.type_for_alias(each.lower()): pd.array([], each).dtype for each in whole}
+    types |= {pa.bool_(): pd.BooleanDtype(), pa.null(): pd.Int64Dtype()}
+    types |= dict.fromkeys((pa.string(), pa.large_string()), pd.StringDtype())
+    frame = table.to_pandas(types_mapper=types.get, split_blocks=True, self_destruct=True)
     own = set(map(str, frame.columns))
     if not isinstance(frame.index, pd.RangeIndex) or frame.index.name is not None:
         frame = frame.reset_index()
