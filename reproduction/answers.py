@@ -339,7 +339,7 @@ def _suggested(family: str, name: str, data: Path) -> dict[str, float]:
             return float(np.mean(found == codes[test]))  # noqa: B023
 
         P = softmax(trained(at).scores(Z[pool]), axis=1)
-        some = pool[suggest_rows(Z[pool], P, np.isin(pool, at), n)]
+        some = pool[suggest_rows(Z[pool].__getitem__, P, np.isin(pool, at), n)]
         free = np.setdiff1d(pool, at)
         random = [right(np.union1d(at, rng.permutation(free)[:n])) for _ in range(5)]
         table.append((right(at), float(np.mean(random)), right(np.union1d(at, some))))

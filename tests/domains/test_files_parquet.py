@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from l2t.domains import Domain, read_domain, write_domain
+from l2t.domains import Domain, read_domain, read_tables, write_domain
 from l2t.domains.files._columns import Columns, Names
 from l2t.domains.files._sheet import Sheet
 from l2t.exceptions import FileFormatError, InvalidInputError, MissingExtraError
@@ -177,3 +177,23 @@ def test_wide_tables_are_read_in_linear_time(path: Path) -> None:
         compared.clear()
         sheet.notes(names)
         assert len(compared) < 20 * width
+
+
+def test_what_is_written_has_the_types_of_the_file(path: Path, tmp_path: Path) -> None:
+    table(
+        path,
+        a=pa.array([1.0, 2.0, None], type=pa.float32()),
+        b=[1, None, 3],
+        c=["u", None, "w"],
+    )
+    read = read_tables([path], impute="mean", ignore=["b", "c"])[0]
+    read.write(tmp_path / "out.parquet", columns={"p": [0.5, 0.5, 1.0]})
+    written = parquet.read_table(tmp_path / "out.parquet")
+    assert [str(each) for each in written.schema.types] == [
+        "float",
+        "int64",
+        "large_string",
+        "double",
+    ]
+    assert written.column("a").to_pylist() == [1.0, 2.0, None]
+    assert written.column("b").to_pylist() == [1, None, 3]

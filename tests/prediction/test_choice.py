@@ -165,12 +165,12 @@ def test_suggested_rows_are_uncertain_and_differ():
     Z += 0.01 * np.random.default_rng(0).normal(size=Z.shape)
     P = np.where(np.arange(36)[:, None] < 6, [0.5, 0.5], [0.99, 0.01])
     labelled = np.arange(36) == 35
-    rows = suggest_rows(Z, P, labelled, 2)
+    rows = suggest_rows(Z.__getitem__, P, labelled, 2)
     assert sorted(np.sign(Z[rows, 0]).tolist()) == [-1, 1]
     assert max(rows) < 6
-    assert sorted(suggest_rows(Z, P, labelled, 50).tolist()) == list(range(35))
-    assert len(suggest_rows(np.zeros((10, 2)), P[:10], labelled[:10], 3)) == 3
-    assert len(suggest_rows(Z, P[:, :1], labelled, 2)) == 2
+    assert sorted(suggest_rows(Z.__getitem__, P, labelled, 50).tolist()) == list(range(35))
+    assert len(suggest_rows(np.zeros((10, 2)).__getitem__, P[:10], labelled[:10], 3)) == 3
+    assert len(suggest_rows(Z.__getitem__, P[:, :1], labelled, 2)) == 2
 
 
 @pytest.mark.parametrize(

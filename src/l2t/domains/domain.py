@@ -209,7 +209,11 @@ def _check_sizes(array: npt.NDArray[Any]) -> None:
 
     Products of products of features are needed: their size must stay within float64.
     """
-    most, largest, step = min(LARGEST, float(np.finfo(array.dtype).max)), 0.0, 1 + BLOCK // array.shape[1]
+    most, largest, step = (
+        min(LARGEST, float(np.finfo(array.dtype).max)),
+        0.0,
+        1 + BLOCK // array.shape[1],
+    )
     for at in range(0, len(array), step):
         sizes = np.abs(array[at : at + step])
         if (highest := float(sizes.max())) <= most:  # NaN is not

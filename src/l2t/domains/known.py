@@ -220,6 +220,13 @@ class _Origin:
         return replace(self, codes=codes)
 
 
+def unlabel_rows(source: Domain, target: Domain) -> Domain:
+    """Return the source, in which rows of the target do not count as labelled."""
+    origin = _Origin.of(source, 1.0)
+    left = origin.without(target)
+    return source if left is origin else replace(source, labeled=left.codes >= 0)
+
+
 def _check(origins: list[Domain], weights: list[float]) -> None:
     for domain in origins:
         instance_of("each of domains", domain, Domain)

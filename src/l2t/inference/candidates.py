@@ -16,8 +16,9 @@ from l2t.typing import AnyArray
 
 #: Those that compete by default.
 DEFAULT_CANDIDATES = ("identity", "spectrum", "classes", "classes+spectrum")
-#: Maximum number of source rows for base algorithms, drawn at random.
+#: Maximum number of random rows of the source, and of the target, for base algorithms.
 MAX_SOURCE_ROWS = 300
+MAX_TARGET_ROWS = 5000
 
 Wanted = Sequence[str | Algorithm] | Mapping[str, Any]
 
@@ -40,9 +41,10 @@ def fit_candidates(
     """Return the W's by name, and why others have none.
 
     Algorithms that use the known classes are given them; others see at most 300 rows of the source, as in
-    rehearsal.
+    rehearsal, and 5,000 of the target.
     """
-    small = DomainPair(pair.source.sample(MAX_SOURCE_ROWS, random_state), pair.target)
+    source = pair.source.sample(MAX_SOURCE_ROWS, random_state)
+    small = DomainPair(source, pair.target.sample(MAX_TARGET_ROWS, random_state))
     found: dict[str, AnyArray] = {}
     failed: dict[str, str] = {}
     for name, algorithm in algorithms.items():

@@ -8,9 +8,11 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from l2t import algorithms as registry
 from l2t.domains import Domain, DomainPair, KnownClasses
+from l2t.domains.landmarks import LANDMARKS, representative
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore
 from l2t.inference.candidates import Wanted, candidate_algorithms, fit_candidates, given_factors
@@ -56,6 +58,7 @@ def infer(
     plan: Plan | None = None,
     starts: Starts | None = None,
     shared: bool | None = None,
+    rows: npt.ArrayLike | None = None,
     random_state: int = 0,
     callback: Callable[[str], None] | None = None,
 ) -> Inference:
@@ -99,6 +102,8 @@ def infer(
         Whether equal labels mean equal classes, so that the source's labels can be trained on: then the
         choice is made by `l2t.inference.shared.infer_shared`, which is kept in `Inference.shared`. By
         default they do where labelled target rows have a class of the source.
+    rows : int array, optional
+        The target rows that candidates are fitted to; by default all, and 20,000 random ones of more.
     random_state : int, default=0
         The seed.
     callback : callable, optional
@@ -131,9 +136,11 @@ def infer(
             "shared=True needs candidates by name, and neither a reflection function, n_components, "
             f"plan, starts nor method='paper', got candidates={candidates!r} and method={method!r}"
         )
-    origins, who = _contributing(origins, target, random_state)
-    task = DomainPair(_joined(origins, target), target)
-    with few_threads((len(task.source) + len(target)) * target.n_features):
+    drawn = _landmarks(target, rows, random_state)
+    origins = [representative(each, random_state) for each in origins]
+    origins, who = _contributing(origins, drawn, random_state)
+    task = DomainPair(_joined(origins, drawn), drawn)
+    with few_threads((len(task.source) + len(drawn)) * target.n_features):
         if reflection is not None and not isinstance(reflection, ReflectionFunction):
             reflection = load_reflection(reflection)
         forecast = Forecast.default() if reflection is None else reflection.forecast
@@ -156,9 +163,8 @@ def infer(
         settings |= {"random_state": random_state}
         factors, failed, rehearsal = _fitted(task, candidates, classes, say, **settings)
         say("choosing")
-        found = choose(
-            target, factors, failed, rehearsal, classes, forecast, n_components, n_labels, n_classes
-        )
+        about = n_components, n_labels, n_classes, drawn
+        found = choose(target, factors, failed, rehearsal, classes, forecast, *about)
         return replace(found, reason=found.reason + who, feature_names=target.feature_names)
 
 
@@ -193,13 +199,14 @@ def choose(
     n_components: int | None,
     n_labels: int,
     n_classes: int,
+    drawn: Domain | None = None,
 ) -> Inference:
     """Weigh expectation and evidence of each candidate, and take the best."""
     shots = n_labels / n_classes
     usable = rehearsal.skill >= LEAST_SKILL
     labelled = np.flatnonzero(target.labeled_rows(default=False))
     rows = LabelledRows(target.X[labelled], target.codes[labelled])
-    signs = signs_of(target, known, rehearsal if usable else None, shots, n_classes)
+    signs = signs_of(drawn or target, known, rehearsal if usable else None, shots, n_classes)
     signs = replace(signs, n_test=max(len(target) - n_labels, 1))
     if rows.without is not None:
         seen = rows.without
@@ -324,6 +331,11 @@ def _domains(
         "pair must be a DomainPair, or a target Domain together with sources=[...], "
         f"got {type(pair).__name__} and sources={'None' if sources is None else 'given'}"
     )
+
+
+def _landmarks(target: Domain, rows: npt.ArrayLike | None, random_state: int) -> Domain:
+    """Return the target rows that candidates are fitted to, which no label chooses."""
+    return target.sample(LANDMARKS, random_state) if rows is None else target.take(rows)
 
 
 def _are_shared(

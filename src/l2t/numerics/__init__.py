@@ -26,10 +26,11 @@ from l2t.numerics.kernels import (
 )
 from l2t.numerics.span import JointSpan, jointly_centred
 from l2t.numerics.sparse_coding import SparseCodes, lasso_objective, sparse_codes
-from l2t.numerics.threads import few_threads
+from l2t.numerics.threads import few_threads, in_threads
 
 __all__ = ["Grassmann", "JointSpan", "Manifold", "Optimum", "SparseCodes", "Sphere"]
-__all__ += ["cosine_graph", "few_threads", "fingerprint", "gradient_error", "jointly_centred"]
+__all__ += ["cosine_graph", "few_threads", "fingerprint", "gradient_error", "in_threads"]
+__all__ += ["jointly_centred"]
 __all__ += ["laplacian_product", "lasso_objective", "leading_eigenpairs", "leading_eigenpairs_of"]
 __all__ += ["mean_gap_weights", "mean_squared_distance", "minimize_on_manifold"]
 __all__ += ["mutual_neighbors", "principal_axes", "rbf_kernel", "sparse_codes"]

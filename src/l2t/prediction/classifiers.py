@@ -81,7 +81,9 @@ class Head:
             return -np.stack(
                 [D[:, classes == code].min(axis=1) for code in range(self.shares.shape[1])], axis=1
             )
-        K = np.exp((D.min(axis=1, keepdims=True) - D) / self.bandwidth)
+        np.subtract(D.min(axis=1, keepdims=True), D, out=D)
+        D /= self.bandwidth
+        K = np.exp(D, out=D)
         return np.asarray(np.log(np.maximum(K @ self.shares, np.finfo(float).tiny)))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -15,9 +17,16 @@ CANDIDATES = 3
 
 
 def suggest_rows(
-    Z: Array, probabilities: Array, labelled: npt.NDArray[np.bool_], n: int, random_state: int = 0
+    features: Callable[[npt.NDArray[np.intp]], Array],
+    probabilities: Array,
+    labelled: npt.NDArray[np.bool_],
+    n: int,
+    random_state: int = 0,
 ) -> npt.NDArray[np.intp]:
-    """Return the rows nearest to the n centres (k-means) of the 3 n of which the model is least certain."""
+    """Return the rows nearest to the n centres (k-means) of the 3 n of which the model is least certain.
+
+    `features` returns the features of rows by their places.
+    """
     from sklearn.cluster import KMeans
 
     free = np.flatnonzero(~labelled)
@@ -25,10 +34,10 @@ def suggest_rows(
     margin = best[:, -1] - best[:, -2] if best.shape[1] > 1 else best[:, -1]
     order = free[np.argsort(margin, kind="stable")]
     some = order[: CANDIDATES * n]
-    if n >= len(some) or len(np.unique(Z[some], axis=0)) <= n:
+    if n >= len(some) or len(np.unique(Z := features(some), axis=0)) <= n:
         return order[:n]
-    groups = KMeans(n, n_init=1, random_state=random_state).fit(Z[some])
-    D = squared_distances(Z[some], groups.cluster_centers_)
+    groups = KMeans(n, n_init=1, random_state=random_state).fit(Z)
+    D = squared_distances(Z, groups.cluster_centers_)
     D[groups.labels_[:, None] != np.arange(n)] = np.inf  # the nearest of its own group
     return np.asarray(some[D.argmin(axis=0)])
 

@@ -17,7 +17,7 @@ from l2t.domains.domain import columns_in_order, feature_rows
 from l2t.domains.files._disk import reading, replacing, writing
 from l2t.domains.labels import decode_labels, encode_labels
 from l2t.exceptions import InvalidInputError
-from l2t.numerics import unit_rows
+from l2t.numerics import in_threads, unit_rows
 from l2t.prediction.classifiers import Head
 from l2t.typing import AnyArray, Array
 
@@ -128,7 +128,8 @@ class Model:
     def decision_function(self, X: Any) -> Array:
         """Return the scores of the classes, before they are calibrated; logs of the mean probabilities."""
         rows = feature_rows(columns_in_order(X, self.feature_names), self.n_features)
-        found = [self._scores(rows[at : at + BLOCK]) for at in range(0, rows.shape[0], BLOCK)]
+        starts = range(0, rows.shape[0], BLOCK)
+        found = in_threads(lambda at: self._scores(rows[at : at + BLOCK]), starts)
         return np.concatenate(found) if found else np.empty((0, len(self.classes_)))
 
     def _scores(self, rows: Any) -> Array:

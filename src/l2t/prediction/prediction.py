@@ -14,6 +14,8 @@ from scipy.special import softmax
 
 from l2t.display import frame_like
 from l2t.domains import Domain, KnownClasses
+from l2t.domains.known import unlabel_rows
+from l2t.domains.landmarks import LANDMARKS, landmark_rows, of_each_class, representative
 from l2t.experiences import ExperienceStore
 from l2t.inference import Inference, infer
 from l2t.inference.candidates import candidate_algorithms
@@ -38,11 +40,14 @@ from l2t.prediction.training import (
     training_rows,
 )
 from l2t.reflection import ReflectionFunction
-from l2t.typing import AnyArray, Array
+from l2t.typing import AnyArray, Array, Indices
 from l2t.validation import one_of, seed, whole_number
 
 #: Rows that classifiers of all rows see at most, and half as many for cross-validation.
 MAX_ROWS = 1500
+#: Labelled rows that classifiers of a graph, which grows with their square, are trained on at most.
+MOST_ROWS = 5000
+SPREADING = ("label spreading", "smoothed logistic")
 #: Multiples of the present number of labels that the curve of accuracy is rehearsed at.
 CURVE = (2, 4, 8)
 SCALED = "Columns were divided by their standard deviation: their scales differ widely."
@@ -96,8 +101,14 @@ class Prediction:
     def suggest(self, n: int) -> npt.NDArray[np.intp]:
         """Return the places of n rows to label next: typical ones of those that are least certain."""
         whole_number("n", n, least=1)
-        rows = self.model.parts[0][0](self.target.X)
-        return suggest_rows(rows, self.probabilities, self.given, n)
+        (features, _), X = self.model.parts[0], self.target.X
+        every = features(X) if len(X) <= LANDMARKS else None
+        return suggest_rows(
+            lambda rows: features(X[rows]) if every is None else every[rows],
+            self.probabilities,
+            self.given,
+            n,
+        )
 
     def summary(self) -> dict[str, Any]:
         """Return what a page shows of it, as plain numbers and text; see `l2t.prediction.summary`."""
@@ -133,7 +144,9 @@ def predict(
 
     Features of several candidates (`l2t.infer`) and several classifiers are rehearsed together on the known
     classes and cross-validated on the labelled rows; the probabilities of the up to four that should be best
-    are averaged, the plain features among them. No target label is read for the features.
+    are averaged, the plain features among them. No target label is read for the features. A target of more
+    than 20,000 rows is represented by so many random ones and the labelled ones; the model is then applied to
+    all rows in blocks, so that little memory beyond X is needed, which may be a read-only memory map.
 
     Parameters
     ----------
@@ -186,19 +199,48 @@ def predict(
     aim = as_domain(target, "target")
     given = sources if isinstance(sources, list) else [sources]
     origins = [as_domain(each, "source") for each in given]
-    training = training_rows(origins, aim, train_on, shared)
-    with few_threads(sum(len(each) for each in (aim, *origins)) * aim.n_features):
+    rows, drawn = _landmarks(aim, seed(random_state))
+    few = aim if drawn is None else aim.take(rows)
+    origins = [representative(each, random_state) for each in origins]
+    training = training_rows(origins, few, train_on, shared)
+    with few_threads(sum(len(each) for each in (few, *origins)) * aim.n_features):
         past = known_classes(known, store, aim.n_features)
-        work = _Work(origins, aim, training, past, seed(random_state))
+        if drawn is not None and not training.shared:
+            origins = [unlabel_rows(each, aim) for each in origins]
+            past = past and past.without(aim)
+        work = _Work(origins, few, training, past, random_state, drawn)
         say = callback or (lambda stage: None)
         named = not isinstance(classifier, str) or classifier != "auto"
         if training.shared and len(training.classes) > 1 and not named and reflection is None:
             found = work.predict_shared(train_on, say)
         else:
             found = work.predict(classifier, balanced, reflection, say)
+        if drawn is not None:
+            found = _applied(found, aim)
     answers = {"predicted": found.labels, "probability": found.probability, "given": found.given}
     frame = frame_like(target[0] if isinstance(target, tuple) else target, answers)
     return dataclasses.replace(found, frame=frame)
+
+
+def _landmarks(target: Domain, random_state: int) -> tuple[Indices, Indices | None]:
+    """Return the rows that represent a large target, and the places among them that candidates are fitted to.
+
+    The labelled rows are among the former. The latter are random rows, which no label chooses; None for all.
+    """
+    if len(target) <= LANDMARKS:
+        return np.arange(len(target)), None
+    drawn = landmark_rows(len(target), random_state)
+    codes = np.where(target.labeled_rows(default=False), target.codes, -1)
+    rows = np.union1d(drawn, of_each_class(codes, random_state))
+    return rows, np.searchsorted(rows, drawn)
+
+
+def _applied(found: Prediction, target: Domain) -> Prediction:
+    """Return the prediction of all rows of a target that landmarks stood for."""
+    P = found.model.predict_proba(target)
+    labels, given = np.asarray(found.classes[P.argmax(axis=1)]), target.labeled_rows(default=False)
+    parts: Any = {"labels": labels, "probability": P.max(axis=1), "probabilities": P}
+    return dataclasses.replace(found, **parts, given=given, target=target)
 
 
 class _Work:
@@ -211,8 +253,9 @@ class _Work:
         training: Training,
         known: KnownClasses | None,
         random_state: int,
+        drawn: Indices | None = None,
     ) -> None:
-        self.training, self.raw, self.seed = training, target, random_state
+        self.training, self.raw, self.seed, self.drawn = training, target, random_state, drawn
         self.columns = column_scales(training.X)
         self.target, self.sources, self.X, self.known = target, sources, training.X, known
         if self.columns is not None:
@@ -232,6 +275,7 @@ class _Work:
         training = self.training
         given: Any = {"n_classes": max(len(training.classes), 2), "random_state": self.seed}
         given |= {"sources": self.sources, "known": self.known, "callback": say, "shared": False}
+        given["rows"] = self.drawn
         found = infer(self.target, reflection, **given)
         say("comparing classifiers")
         for name, each in found.candidates.items():
@@ -358,6 +402,8 @@ class _Work:
         if isinstance(classifier, str):
             features = Features.of(self.X[:n], W, unit=CLASSIFIERS[used.classifier].unit)
             rows = np.union1d(self._some(MAX_ROWS), at)
+            if len(rows) > MOST_ROWS and used.classifier in SPREADING:
+                rows = self._some(MOST_ROWS)
             codes = training.codes[rows]
             at = np.flatnonzero(codes >= 0)
             task = Task(features(self.X[rows]), at, codes[at], len(labels))

@@ -81,8 +81,8 @@ def mutual_share(X: AnyArray, n_rows: int | None = None, *, random_state: int = 
     samples = [np.arange(len(X))]
     if n_rows is not None and n_rows < len(X):
         samples = [rng.permutation(len(X))[:n_rows] for _ in range(N_SAMPLES)]
-    centred = X - X.mean(axis=0, dtype=np.float64)
-    return float(np.mean([_share(centred[rows]) for rows in samples]))
+    mean = X.mean(axis=0, dtype=np.float64)
+    return float(np.mean([_share(X[rows] - mean) for rows in samples]))
 
 
 def _share(X: AnyArray) -> float:

@@ -75,13 +75,18 @@ class Table:
         `features` of shape (n, u) become ``x0``, ``x1``, ... in the place of those of the file; `columns` by
         name are added at the end.
         """
+        import pandas as pd
+
         target = as_path(path)
         with writing(target):
             format = format_to_write(target, TABLES)
             self.check_free(columns or ())
             frame = self.frame if features is None else self._with(features)
+            if columns:
+                added = pd.DataFrame(dict(columns), index=frame.index)
+                frame = pd.concat([frame, added], axis="columns")
             with replacing(target) as handle:
-                write_frame(frame.assign(**columns or {}), handle, format)
+                write_frame(frame, handle, format)
 
     def check_free(self, names: Iterable[str]) -> None:
         """Reject names of new columns that the file has already."""
