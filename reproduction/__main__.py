@@ -122,12 +122,9 @@ def answers(
     others: Annotated[
         int, typer.Option(min=2, help="The same of families that may not be shipped from.")
     ] = 8,
-    rule: Annotated[
-        Path | None, typer.Option(help="Where to write the rule that ships, fitted to these tasks.")
-    ] = None,
 ) -> None:
-    """Measure predictions beside plain classifiers on nine families, each left out in turn."""
-    write_answers(data, out, work, draws, others, rule)
+    """Measure predictions beside plain classifiers on nine families."""
+    write_answers(data, out, work, draws, others)
 
 
 @app.command()

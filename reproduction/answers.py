@@ -1,12 +1,7 @@
-"""Answers: accuracy of L2T's predictions beside plain classifiers, on families that were left out.
-
-The rule that chooses features and classifier is fitted without the family that it is judged on, and never to
-families that may not be shipped from.
-"""
+"""Answers: accuracy of L2T's predictions beside plain classifiers, on nine families."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -18,8 +13,8 @@ from sklearn.metrics import balanced_accuracy_score
 
 from l2t.domains import Domain
 from l2t.prediction import predict
-from l2t.prediction.choice import MOST_SHOTS, Rule, Situation, log_shots, to_average
-from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, DEFAULT, Task, fit_head
+from l2t.prediction.choice import STEADY, Situation, to_average
+from l2t.prediction.classifiers import BALANCED, DEFAULT, Task, fit_head
 from l2t.prediction.labelling import suggest_rows
 from l2t.prediction.model import Features
 from l2t.prediction.report import PLAIN
@@ -29,15 +24,10 @@ from reproduction.kinds import SHIPPABLE
 from reproduction.own_files import measure_files
 from reproduction.pages import write_page
 
-__all__ = ["averaged", "chosen", "fit_rule", "write_answers"]
+__all__ = ["averaged", "chosen", "write_answers"]
 
 
 Combination = tuple[str, str]
-#: Numbers of the rule that are not fitted, and the strength of what keeps the others small.
-ROOM = 0.05
-ROWS = 150.0
-PENALTIES = {"weights": 1e-4, "priors": 3e-3}
-FEATURES = (PLAIN, "spectrum", "classes", "classes+spectrum")
 
 
 def situation(task: dict[str, Any]) -> Situation:
@@ -57,7 +47,7 @@ def situation(task: dict[str, Any]) -> Situation:
     features = PLAIN if task["choice"] == "identity" else task["choice"]
     known = scores(task["rehearsed"]), scores(task["measured"])
     default = features, DEFAULT
-    return Situation(*known, task["corrections"], default, task["shots"], task["n_classes"])
+    return Situation(*known, task["corrections"], default, task["n_classes"])
 
 
 def combinations(task: dict[str, Any]) -> list[Combination]:
@@ -74,12 +64,12 @@ def accuracy(task: dict[str, Any], combination: Combination) -> float:
 
 
 def chosen(
-    task: dict[str, Any], rule: Rule, *, balanced: bool = False, single: bool = False
+    task: dict[str, Any], *, balanced: bool = False, single: bool = False
 ) -> list[Combination]:
     """Return the combinations that L2T averages, or the one that should be best."""
     known = situation(task)
     gains = {
-        each: known.gain(each, rule)
+        each: known.gain(each)
         for each in combinations(task)
         if known.usable(each, balanced=balanced)
     }
@@ -96,82 +86,24 @@ def averaged(task: dict[str, Any], some: list[Combination]) -> float:
     return float(np.mean(P.argmax(axis=1) == codes))
 
 
-def fit_rule(tasks: list[dict[str, Any]]) -> Rule:
-    """Fit the rule to tasks that are not adverse: ridge regression of real gains, families weigh alike."""
-    tasks = [task for task in tasks if not SETTINGS[task["setting"]].adverse]
-    counts = {family: sum(t["family"] == family for t in tasks) for family in FAMILIES}
-    lines = [*CLASSIFIERS, *FEATURES]
-    n = 4 + 2 * len(lines)
-    A, b = np.zeros((n, n)), np.zeros(n)
-    for task in tasks:
-        known, uneven = situation(task), SETTINGS[task["setting"]].uneven
-        # What assumes balanced classes is judged where they are.
-        some = [each for each in combinations(task) if not (uneven and each[1] in BALANCED)]
-        if not known.rehearsal_counts:
-            continue
-        base = accuracy(task, known.default)
-        X = np.array([_row(known, each, lines) for each in some])
-        y = np.array([accuracy(task, each) - base for each in some])
-        weight = 1.0 / len(some) / counts[task["family"]]
-        A, b = A + weight * X.T @ X, b + weight * X.T @ y
-    A[np.diag_indices(n)] += [PENALTIES["weights"]] * 4 + [PENALTIES["priors"]] * (n - 4)
-    found = np.round(np.linalg.solve(A, b), 4).tolist()
-    priors = {name: (found[4 + 2 * i], found[5 + 2 * i]) for i, name in enumerate(lines)}
-    return Rule(
-        (found[0], round(max(found[1], -found[0] / log_shots(MOST_SHOTS)), 4)),
-        max(found[2], 0.0),
-        found[3],
-        ROOM,
-        ROWS,
-        {name: priors[name] for name in CLASSIFIERS},
-        {name: priors[name] for name in FEATURES},
-    )
-
-
-def _row(known: Situation, combination: Combination, lines: list[str]) -> npt.NDArray[Any]:
-    """Return what the gain of a combination over the default is linear in."""
-    ours, theirs = (
-        np.array([name in each for name in lines], dtype=float)
-        for each in (combination, known.default)
-    )
-    differences = np.outer(ours - theirs, [1.0, log_shots(known.shots)]).ravel()
-    return np.concatenate([known.inputs(combination, ROOM, ROWS), differences])
-
-
 BASELINES = ("nearest neighbour", "nearest centroid", "logistic", "label spreading", *BALANCED)
 #: Draws that calibration is measured on, and those that suggestions are.
 CALIBRATED = ("characters", "letters", "digits", "mnist", "sounds", "activity")
 N_CALIBRATED = 2
 N_FILES = 4
-#: The draws that the number of combinations to average was chosen on.
-CHOSEN_ON = (0, 1, 2, 3)
 N_SUGGESTED = 8
 
 
-def write_answers(
-    data: Path, out: Path, work: Path, n_draws: int, n_others: int, rule: Path | None
-) -> None:
-    """Measure tasks of all families, write the page and, where it is named, the rule that ships.
+def write_answers(data: Path, out: Path, work: Path, n_draws: int, n_others: int) -> None:
+    """Measure tasks of all families, and write the page.
 
     There are `n_draws` tasks of each family that may be shipped from, and `n_others` of the others.
     """
     others = [family for family in FAMILIES if family not in SHIPPABLE]
     tasks = measure_answers(SHIPPABLE, range(n_draws), data, work)
     tasks += measure_answers(others, range(n_others), data, work)
-    ours = [task for task in tasks if task["family"] in SHIPPABLE]
-    whole = fit_rule(ours)
-    rules = {
-        family: fit_rule([task for task in ours if task["family"] != family])
-        if family in SHIPPABLE
-        else whole
-        for family in FAMILIES
-    }
-    rows = [
-        _family_row(family, name, tasks, rules[family]) for name in SETTINGS for family in FAMILIES
-    ]
+    rows = [_family_row(family, name, tasks) for name in SETTINGS for family in FAMILIES]
     rows = [row for row in rows if row["n"]]
-    if rule is not None:
-        rule.write_text(json.dumps(dataclasses.asdict(whole), indent=1) + "\n")
     write_page(
         out / "answers.md",
         n_draws=n_draws,
@@ -185,20 +117,15 @@ def write_answers(
             for name in SETTINGS
         },
         shippable=SHIPPABLE,
-        averaging=_averaging(tasks, rules),
-        later=_ahead([task for task in tasks if task["number"] not in CHOSEN_ON], rules),
-        chosen_on=CHOSEN_ON,
+        averaging=_averaging(tasks),
         file_draws=N_FILES,
         files=_files(work),
         calibration=_calibration(data, work),
         suggestions=_suggestions(data, work),
-        rule=whole,
     )
 
 
-def _family_row(
-    family: str, setting: str, tasks: list[dict[str, Any]], rule: Rule
-) -> dict[str, Any]:
+def _family_row(family: str, setting: str, tasks: list[dict[str, Any]]) -> dict[str, Any]:
     """Return mean accuracies of a family: of every baseline, and of L2T."""
     mine = [task for task in tasks if (task["family"], task["setting"]) == (family, setting)]
     if not mine:
@@ -209,7 +136,7 @@ def _family_row(
 
     plain = {name: mean(lambda task, name=name: (PLAIN, name)) for name in BASELINES}
     best = max(plain, key=lambda name: plain[name])
-    found = [averaged(task, chosen(task, rule)) for task in mine]
+    found = [averaged(task, chosen(task)) for task in mine]
     gaps = np.array(found) - [accuracy(task, (PLAIN, best)) for task in mine]
     return {
         "family": family,
@@ -222,43 +149,32 @@ def _family_row(
         "default": mean(lambda task: situation(task).default),
         "l2t": float(np.mean(found)),
         "error": float(gaps.std(ddof=1) / np.sqrt(len(gaps))) if len(gaps) > 1 else float("nan"),
-        "balanced": float(
-            np.mean([averaged(task, chosen(task, rule, balanced=True)) for task in mine])
-        ),
+        "balanced": float(np.mean([averaged(task, chosen(task, balanced=True)) for task in mine])),
     }
 
 
-def _ahead(tasks: list[dict[str, Any]], rules: dict[str, Rule]) -> dict[str, float]:
-    """Return how far L2T is ahead of the best plain classifier of each family, by setting."""
-    found = {}
+def _averaging(tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what averaging adds to the best combination alone, and to the three that are always averaged."""
+    found = []
     for name in SETTINGS:
-        rows = [_family_row(family, name, tasks, rules[family]) for family in FAMILIES]
-        if rows := [row for row in rows if row["n"]]:
-            found[name] = _means(rows)["l2t"] - _means(rows)["best_plain"]
+        some = [task for task in tasks if task["setting"] == name]
+        four = np.array([averaged(task, chosen(task)) for task in some])
+        steady = [[each for each in chosen(task) if _is_steady(task, each)] for task in some]
+        others = {
+            "one": [averaged(task, chosen(task, single=True)) for task in some],
+            "steady": [averaged(task, three) for task, three in zip(some, steady, strict=True)],
+        }
+        row: dict[str, Any] = {"setting": name, "n": len(some), "four": four.mean()}
+        for label, values in others.items():
+            gains = four - values
+            row[label] = float(np.mean(values))
+            row[f"{label}_error"] = float(gains.std(ddof=1) / np.sqrt(len(gains)))
+        found.append(row)
     return found
 
 
-def _averaging(tasks: list[dict[str, Any]], rules: dict[str, Rule]) -> dict[str, Any]:
-    """Return what averaging adds to the best combination alone, on the draws it was chosen on and others."""
-    found = {}
-    for name in SETTINGS:
-        parts = []
-        for first in (True, False):
-            some = [
-                (task, rules[task["family"]])
-                for task in tasks
-                if task["setting"] == name and (task["number"] in CHOSEN_ON) == first
-            ]
-            one = np.array([averaged(t, chosen(t, rule, single=True)) for t, rule in some])
-            gains = np.array([averaged(t, chosen(t, rule)) for t, rule in some]) - one
-            error = gains.std(ddof=1) / np.sqrt(len(gains)) if len(gains) > 1 else float("nan")
-            parts.append(
-                {"n": len(some), "single": one.mean(), "gain": gains.mean(), "error": error}
-                if some
-                else {"n": 0, "single": None, "gain": None, "error": None}
-            )
-        found[name] = parts
-    return found
+def _is_steady(task: dict[str, Any], combination: Combination) -> bool:
+    return combination[0] == situation(task).default[0] and combination[1] in STEADY
 
 
 def _files(work: Path) -> list[dict[str, Any]]:

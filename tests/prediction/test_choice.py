@@ -7,23 +7,13 @@ import dataclasses
 import numpy as np
 import pytest
 
-from l2t.prediction.choice import Rule, Situation, choose
+from l2t.prediction.choice import STEADY, Situation, choose
 from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT
 from l2t.prediction.labelling import labels_needed, suggest_rows
 from l2t.prediction.scoring import Scores, folds
 
 FEATURES = ("plain", "spectrum")
 NAMES = tuple(CLASSIFIERS)
-#: Without priors.
-RULE = Rule(
-    rehearsed=(0.8, 0.0),
-    correction=1.0,
-    measured=1.0,
-    room=0.05,
-    rows=100.0,
-    classifiers=dict.fromkeys(NAMES, (0.0, 0.0)),
-    features=dict.fromkeys(FEATURES, (0.0, 0.0)),
-)
 COMBINATIONS = [(features, name) for features in FEATURES for name in NAMES]
 
 
@@ -37,11 +27,9 @@ def scores(level=0.6, n_trials=6, size=40, noise=0.0, **better):
     return Scores(FEATURES, NAMES, values, 3, sizes)
 
 
-def chosen(
-    rehearsed=None, measured=None, corrections=None, shots=5, features="plain", rule=RULE, **options
-):
-    situation = Situation(rehearsed, measured, corrections or {}, (features, DEFAULT), shots, 3)
-    used, outlooks = choose(COMBINATIONS, situation, rule=rule, **options)
+def chosen(rehearsed=None, measured=None, corrections=None, features="plain", **options):
+    situation = Situation(rehearsed, measured, corrections or {}, (features, DEFAULT), 3)
+    used, outlooks = choose(COMBINATIONS, situation, **options)
     assert len(outlooks) == len(COMBINATIONS)
     return used[0]
 
@@ -59,26 +47,30 @@ def test_a_large_rehearsed_gain_is_followed():
     assert used.gain == pytest.approx(gain(scores(nearest_neighbour=0.2)))
 
 
-def test_up_to_four_that_should_gain_are_averaged_and_the_default():
-    situation = Situation(scores(nearest_neighbour=0.2), None, {}, ("plain", DEFAULT), 5, 3)
-    used, _ = choose(COMBINATIONS, situation, rule=RULE)
-    assert [(row.features, row.classifier) for row in used] == [
-        ("plain", "nearest neighbour"),
-        ("plain", DEFAULT),
-    ]
-    better = scores(nearest_neighbour=0.2, nearest_centroid=0.1, logistic=0.15)
+def test_three_classifiers_and_the_best_other_combination_are_averaged():
+    better = scores(nearest_neighbour=0.2, nearest_centroid=0.1)
     better.values[:, 1] += 0.05
-    used, _ = choose(COMBINATIONS, dataclasses.replace(situation, rehearsed=better), rule=RULE)
-    gains = [row.gain for row in used]
-    assert gains == sorted(gains, reverse=True)
-    assert (len(used), used[1].classifier, used[3].features) == (4, "logistic", "spectrum")
-    used, _ = choose(COMBINATIONS, situation, rule=RULE, single=True)
+    situation = Situation(better, None, {}, ("plain", DEFAULT), 3)
+    used, _ = choose(COMBINATIONS, situation)
+    assert (used[0].features, used[0].classifier) == ("plain", "nearest neighbour")
+    assert {(row.features, row.classifier) for row in used[1:]} == {("plain", n) for n in STEADY}
+    nothing = dataclasses.replace(situation, rehearsed=scores())
+    assert {row.classifier for row in choose(COMBINATIONS, nothing)[0]} == set(STEADY)
+    used, _ = choose(COMBINATIONS, situation, single=True)
     assert [row.classifier for row in used] == ["nearest neighbour"]
 
 
-def gain(rehearsed, features="plain", classifier="nearest neighbour", **options):
-    situation = Situation(rehearsed, None, {}, ("plain", DEFAULT), options.pop("shots", 5), 3)
-    return situation.gain((features, classifier), options.pop("rule", RULE))
+def test_with_few_columns_the_default_is_averaged_with_up_to_three_that_should_gain():
+    better = scores(nearest_neighbour=0.2, nearest_centroid=0.1)
+    better.values[:, 1] += 0.05
+    used, _ = choose(COMBINATIONS, Situation(better, None, {}, ("plain", "logistic"), 3))
+    gains = [row.gain for row in used]
+    assert gains == sorted(gains, reverse=True)
+    assert (len(used), used[2].features, used[3].classifier) == (4, "spectrum", "logistic")
+
+
+def gain(rehearsed, features="plain", classifier="nearest neighbour"):
+    return Situation(rehearsed, None, {}, ("plain", DEFAULT), 3).gain((features, classifier))
 
 
 def test_an_uncertain_gain_counts_less():
@@ -90,14 +82,6 @@ def test_an_uncertain_gain_counts_less():
 def test_where_everything_rehearses_near_1_gains_count_less():
     sure, unsure = (gain(scores(level, nearest_neighbour=0.02)) for level in (0.97, 0.6))
     assert 0 < sure < 0.5 * unsure
-
-
-def test_priors_decide_where_nothing_else_does():
-    rule = dataclasses.replace(RULE, features={"plain": (0.0, 0.0), "spectrum": (0.05, -0.02)})
-    assert chosen(scores(), rule=rule, shots=1).features == "spectrum"
-    assert chosen(scores(), rule=rule, shots=40).features == "plain"
-    assert chosen(rule=rule, shots=1).features == "plain"  # nothing was rehearsed
-    assert Rule.default().prior(("plain", DEFAULT), 5) == pytest.approx(0.0, abs=0.2)
 
 
 def test_without_a_rehearsal_the_labelled_rows_must_be_clear():

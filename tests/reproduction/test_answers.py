@@ -1,4 +1,4 @@
-"""Tasks of the study of predictions are measured once, and the rule is fitted to what they gained."""
+"""Tasks of the study of predictions are measured once, and what is averaged is what L2T would average."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import json
 import numpy as np
 import pytest
 
+from l2t.prediction.choice import STEADY
 from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT
-from reproduction.answers import accuracy, averaged, chosen, fit_rule, situation
+from reproduction.answers import accuracy, averaged, chosen, situation
 from reproduction.combinations import SETTINGS, Setting, draw_task, measure_answers
 
 FEATURES = ["plain", "spectrum", "classes", "classes+spectrum"]
@@ -32,7 +33,6 @@ def made(family, number, gains):
         "setting": "5",
         "choice": "identity",
         "corrections": {},
-        "shots": 5.0,
         "n_classes": 3,
         "features": FEATURES,
         "classifiers": list(CLASSIFIERS),
@@ -43,14 +43,13 @@ def made(family, number, gains):
     }
 
 
-def test_the_rule_learns_to_believe_rehearsals_that_are_true():
-    tasks = [made(family, i, {}) for i in range(6) for family in ("letters", "digits")]
-    rule = fit_rule(tasks)
-    assert 0.5 < rule.rehearsed[0] + rule.rehearsed[1] * np.log(5) < 1.3
+def test_a_combination_that_rehearses_best_is_averaged_with_the_three():
     new = made("letters", 99, {("classes", "logistic"): 0.35})
-    assert chosen(new, rule)[0] == ("classes", "logistic")
-    assert accuracy(new, chosen(new, rule)[0]) == pytest.approx(0.95)
+    assert chosen(new)[0] == ("classes", "logistic")
+    assert set(chosen(new)[1:]) == {("plain", name) for name in STEADY}
+    assert accuracy(new, chosen(new)[0]) == pytest.approx(0.95)
     assert situation(new).default == ("plain", DEFAULT)
+    assert chosen(new, single=True) == [("classes", "logistic")]
 
 
 @pytest.mark.parametrize("setting", [Setting(1), Setting(5, uneven=True), Setting(5, adverse=1.0)])

@@ -142,11 +142,12 @@ def predict(
 ) -> Prediction:
     """Predict the class of every row of a target.
 
-    Features of several candidates (`l2t.infer`) and several classifiers are rehearsed together on the known
-    classes and cross-validated on the labelled rows; the probabilities of the up to four that should be best
-    are averaged, the plain features among them. No target label is read for the features. A target of more
-    than 20,000 rows is represented by so many random ones and the labelled ones; the model is then applied to
-    all rows in blocks, so that little memory beyond X is needed, which may be a read-only memory map.
+    Logistic regression, label spreading and a mixture of both on the features that `l2t.infer` chooses are
+    averaged, and with them the one other combination of features and classifier that should gain most: all
+    are rehearsed together on the known classes and cross-validated on the labelled rows. No target label is
+    read for the features. A target of more than 20,000 rows is represented by so many random ones and the
+    labelled ones; the model is then applied to all rows in blocks, so that little memory beyond X is needed,
+    which may be a read-only memory map.
 
     Parameters
     ----------
@@ -330,7 +331,7 @@ class _Work:
             rehearsed = None  # its plays had too few rows
         measured = self._measure(names)
         known = rehearsed, measured, expected_beyond_rehearsal(found)
-        situation = Situation(*known, default, training.shots, len(training.classes))
+        situation = Situation(*known, default, len(training.classes))
         combinations = [(each, name) for each in self.factors for name in names]
         balanced = balanced or classifier in BALANCED
         single = training.shared or classifier != "auto"
