@@ -19,6 +19,8 @@ from l2t.reflection import Explanation
 if TYPE_CHECKING:
     import pandas as pd
 
+__all__ = ["plot_explanation", "plot_ratios", "plot_transfer"]
+
 PALETTE = tuple(f"C{i}" for i in range(10))
 
 
