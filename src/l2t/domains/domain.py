@@ -15,6 +15,7 @@ from scipy import sparse
 
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import fingerprint
+from l2t.typing import AnyArray, Array, Indices, Mask
 from l2t.validation import check_memory
 
 #: The largest feature, in absolute value, must be 0 or between these.
@@ -57,13 +58,13 @@ class Domain:
     ('lynx', 'tabby')
     """
 
-    X: npt.NDArray[Any]
-    y: npt.NDArray[Any] | None
-    labeled: npt.NDArray[np.bool_] | None
-    groups: npt.NDArray[Any] | None
+    X: AnyArray
+    y: AnyArray | None
+    labeled: Mask | None
+    groups: AnyArray | None
     name: str
     feature_names: tuple[str, ...] | None
-    prepared: npt.NDArray[np.float64] | None
+    prepared: Array | None
 
     def __init__(
         self,
@@ -112,7 +113,7 @@ class Domain:
         return int(self.X.shape[1])
 
     @cached_property
-    def _classes_and_codes(self) -> tuple[tuple[Any, ...], npt.NDArray[np.intp]]:
+    def _classes_and_codes(self) -> tuple[tuple[Any, ...], Indices]:
         if self.y is None:
             return (), np.full(len(self), -1, dtype=np.intp)
         return _encoded(self.y)
@@ -123,12 +124,12 @@ class Domain:
         return self._classes_and_codes[0]
 
     @property
-    def codes(self) -> npt.NDArray[np.intp]:
+    def codes(self) -> Indices:
         """The labels as positions in `classes`; -1 where a label is missing."""
         return self._classes_and_codes[1]
 
     @cached_property
-    def group_codes(self) -> npt.NDArray[np.intp] | None:
+    def group_codes(self) -> Indices | None:
         """The groups as numbers, a row without one by itself; None where there are no groups."""
         if self.groups is None:
             return None
@@ -149,7 +150,7 @@ class Domain:
             digest.update(f"|prepared:{fingerprint(self.prepared)}".encode())
         return digest.hexdigest()
 
-    def labeled_rows(self, *, default: bool) -> npt.NDArray[np.bool_]:
+    def labeled_rows(self, *, default: bool) -> Mask:
         """Return which labels are known: those marked; where none is, all (by default) or none."""
         if self.labeled is not None:
             return self.labeled
@@ -179,7 +180,7 @@ class Domain:
         return self.take(np.sort(rows))
 
 
-def _features(X: Any) -> npt.NDArray[Any]:
+def _features(X: Any) -> AnyArray:
     """Return X as a read-only, finite, floating 2-D array that nobody else can write to."""
     original = X
     check_whole("X", X)
@@ -204,7 +205,7 @@ def _features(X: Any) -> npt.NDArray[Any]:
     return _frozen(array, original)
 
 
-def _check_sizes(array: npt.NDArray[Any]) -> None:
+def _check_sizes(array: AnyArray) -> None:
     """Reject what is not finite, too large or too small, block by block.
 
     Products of products of features are needed: their size must stay within float64.
@@ -244,7 +245,7 @@ def check_whole(parameter: str, values: Any) -> None:
         raise InvalidInputError(f"{parameter} must be a sound sparse matrix, got {error}") from None
 
 
-def _frozen(array: npt.NDArray[Any], original: Any) -> npt.NDArray[Any]:
+def _frozen(array: AnyArray, original: Any) -> AnyArray:
     """Return a read-only array; a copy where the caller could still write to its memory."""
     if not _immutable(array) and np.may_share_memory(array, np.asarray(original)):
         array = array.copy()
@@ -261,7 +262,7 @@ def _immutable(array: Any) -> bool:
     return array is None or isinstance(array, mmap)
 
 
-def _column(values: Any, parameter: str, n: int) -> npt.NDArray[Any]:
+def _column(values: Any, parameter: str, n: int) -> AnyArray:
     """Return labels or groups as a read-only 1-D array of n entries."""
     array = label_array(values, parameter)
     if array.ndim == 2 and array.shape[1] == 1:
@@ -282,7 +283,7 @@ def _column(values: Any, parameter: str, n: int) -> npt.NDArray[Any]:
     return _frozen(np.ascontiguousarray(array), values)
 
 
-def _mask(values: Any, n: int) -> npt.NDArray[np.bool_]:
+def _mask(values: Any, n: int) -> Mask:
     check_whole("labeled", values)
     array = np.asarray(values)
     if array.dtype != np.bool_ or array.shape != (n,):
@@ -293,7 +294,7 @@ def _mask(values: Any, n: int) -> npt.NDArray[np.bool_]:
     return _frozen(np.ascontiguousarray(array), values)
 
 
-def _prepared(values: Any, m: int) -> npt.NDArray[np.float64]:
+def _prepared(values: Any, m: int) -> Array:
     """Return shift and scale of the columns as a read-only array."""
     array = np.asarray(values, dtype=np.float64)
     if array.shape == (2, m) and np.isfinite(array).all() and (array[1] > 0).all():
@@ -302,7 +303,7 @@ def _prepared(values: Any, m: int) -> npt.NDArray[np.float64]:
     raise InvalidInputError(f"prepared must be {rule}, got {array.tolist()!r:.80}")
 
 
-def _encoded(values: npt.NDArray[Any]) -> tuple[tuple[Any, ...], npt.NDArray[np.intp]]:
+def _encoded(values: AnyArray) -> tuple[tuple[Any, ...], Indices]:
     """Return the distinct values, sorted, and each value's position among them; -1 where it is missing."""
     known = [None if is_missing(value) else value for value in values.tolist()]
     found = {value for value in known if value is not None}
@@ -314,7 +315,7 @@ def _encoded(values: npt.NDArray[Any]) -> tuple[tuple[Any, ...], npt.NDArray[np.
     return distinct, np.array([index.get(value, -1) for value in known], dtype=np.intp)
 
 
-def label_array(values: Any, parameter: str = "y") -> npt.NDArray[Any]:
+def label_array(values: Any, parameter: str = "y") -> AnyArray:
     """Return labels as an array; NaN in a list of texts stays NaN, of which numpy makes a text."""
     check_whole(parameter, values)
     array = np.asarray(values)
@@ -356,7 +357,7 @@ def is_missing(value: Any) -> bool:
         return True
 
 
-def _known(y: npt.NDArray[Any], mask: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.bool_] | None:
+def _known(y: AnyArray, mask: Mask | None) -> Mask | None:
     """Return the mask of known labels: the one given, or that of missing labels, if there are any."""
     gone = np.array([is_missing(value) for value in y.tolist()], dtype=bool)
     if mask is None:
@@ -378,7 +379,7 @@ def _feature_names(X: Any, names: Sequence[str] | None, m: int) -> tuple[str, ..
     return given
 
 
-def _label_digest(values: npt.NDArray[Any]) -> str:
+def _label_digest(values: AnyArray) -> str:
     """Hash labels by kind and value, so that int32 and int64, or str widths, do not differ."""
     digest = hashlib.sha256()
     for value in values.tolist():

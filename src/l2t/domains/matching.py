@@ -14,11 +14,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import orth
 from scipy.spatial import cKDTree
 
-from l2t.typing import AnyArray, Array, Indices
+from l2t.typing import AnyArray, Array, Indices, Mask
 
 #: Unit rows closer than this are the same row, up to the rounding of float32.
 SAME_ROW = 1e-5
@@ -79,7 +78,7 @@ def same_rows(
     others: AnyArray,
     prepared: AnyArray | None = None,
     others_prepared: AnyArray | None = None,
-) -> npt.NDArray[np.bool_]:
+) -> Mask:
     """Return which rows of X are among the others times a positive number, as they are or as they were.
 
     With one or two features, where different rows are often multiples of each other, rows must be equal.
@@ -93,7 +92,7 @@ def same_rows(
 
 def _same(
     X: AnyArray, others: AnyArray, prepared: AnyArray | None, others_prepared: AnyArray | None
-) -> npt.NDArray[np.bool_]:
+) -> Mask:
     m = X.shape[1]
     found = _occurs(X, others, any_scale=m > 2)
     if prepared is None and others_prepared is None:
@@ -110,7 +109,7 @@ def _same(
     return found | _occurs(ours, theirs, any_scale=True)
 
 
-def _occurs(X: AnyArray, others: AnyArray, *, any_scale: bool) -> npt.NDArray[np.bool_]:
+def _occurs(X: AnyArray, others: AnyArray, *, any_scale: bool) -> Mask:
     """Return which rows of X are equal to one of the others, or a positive multiple of it.
 
     Rows that are near each other are near in a few random directions, in which a tree is fast; what is found

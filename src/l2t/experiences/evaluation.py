@@ -20,7 +20,7 @@ from sklearn.base import clone
 
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import squared_distances
-from l2t.typing import Array, Indices
+from l2t.typing import AnyArray, Array, Indices
 from l2t.validation import whole_number
 
 #: The label counts of the paper.
@@ -154,7 +154,7 @@ def labeled_draws(
     return [_stratified(np.random.default_rng(seed), codes, count) for seed in seeds]
 
 
-def rows_to_test(n: int, labeled: Indices, groups: npt.NDArray[Any] | None = None) -> Indices:
+def rows_to_test(n: int, labeled: Indices, groups: AnyArray | None = None) -> Indices:
     """Return which of n rows a draw of `evaluate` tests: those in no group with a labelled one.
 
     >>> rows_to_test(5, np.array([0]), np.array([7, 7, 8, 8, 9])).tolist()

@@ -27,14 +27,11 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import solve
 from scipy.special import softmax
 
 from l2t.numerics import mean_squared_distance, squared_distances
-from l2t.typing import Array
-
-Codes = npt.NDArray[np.intp]
+from l2t.typing import Array, Indices
 
 #: Values of C that cross-validation chooses from, and the one without it.
 GRID = (1.0, 10.0, 100.0)
@@ -91,8 +88,8 @@ class Task(NamedTuple):
     """Rows Z of a target, the places of the labelled ones, and their classes from 0 to n_classes - 1."""
 
     Z: Array
-    at: Codes
-    codes: Codes
+    at: Indices
+    codes: Indices
     n_classes: int
 
     @property

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.numerics import squared_distances
-from l2t.typing import Array
+from l2t.typing import Array, Indices, Mask
 
 #: Accuracies that a sentence is about: the first that is not reached yet.
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
@@ -17,12 +16,12 @@ CANDIDATES = 3
 
 
 def suggest_rows(
-    features: Callable[[npt.NDArray[np.intp]], Array],
+    features: Callable[[Indices], Array],
     probabilities: Array,
-    labelled: npt.NDArray[np.bool_],
+    labelled: Mask,
     n: int,
     random_state: int = 0,
-) -> npt.NDArray[np.intp]:
+) -> Indices:
     """Return the rows nearest to the n centres (k-means) of the 3 n of which the model is least certain.
 
     `features` returns the features of rows by their places.

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import softmax
 
 from l2t.display import frame_like
@@ -40,7 +39,7 @@ from l2t.prediction.training import (
     training_rows,
 )
 from l2t.reflection import ReflectionFunction
-from l2t.typing import AnyArray, Array, Indices
+from l2t.typing import AnyArray, Array, Indices, Mask
 from l2t.validation import one_of, seed, whole_number
 
 #: Rows that classifiers of all rows see at most, and half as many for cross-validation.
@@ -83,7 +82,7 @@ class Prediction:
     labels: AnyArray
     probability: Array
     probabilities: Array
-    given: npt.NDArray[np.bool_]
+    given: Mask
     classes: AnyArray
     choice: str
     classifier: str
@@ -98,7 +97,7 @@ class Prediction:
         n, k = self.probabilities.shape
         return f"Prediction({n} rows, {k} classes, {self.classifier} on {self.choice})"
 
-    def suggest(self, n: int) -> npt.NDArray[np.intp]:
+    def suggest(self, n: int) -> Indices:
         """Return the places of n rows to label next: typical ones of those that are least certain."""
         whole_number("n", n, least=1)
         (features, _), X = self.model.parts[0], self.target.X
@@ -364,7 +363,7 @@ class _Work:
             **settings,
         )
 
-    def _some(self, n_rows: int) -> npt.NDArray[np.intp]:
+    def _some(self, n_rows: int) -> Indices:
         """Return labelled rows, the target's own first, and random others of the target."""
         codes, n = self.training.codes, self.training.n_target
         rng = np.random.default_rng(self.seed)

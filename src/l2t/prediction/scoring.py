@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.algorithms import Algorithm
 from l2t.algorithms.base import fit_quietly
@@ -19,10 +18,9 @@ from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT, Head, Task, fit_hea
 from l2t.prediction.model import Features
 from l2t.prediction.report import PLAIN
 from l2t.rehearsal.plays import Play, draw_plays, playing_classes
-from l2t.typing import AnyArray, Array
+from l2t.typing import AnyArray, Array, Indices
 
-Codes = npt.NDArray[np.intp]
-Split = tuple[Codes, Codes]
+Split = tuple[Indices, Indices]
 Factors = Mapping[str, AnyArray | None]
 
 N_PLAYS = 6
@@ -45,7 +43,7 @@ class Scores:
     classifiers: tuple[str, ...]
     values: Array
     n_classes: int
-    sizes: Codes
+    sizes: Indices
 
     def of(self, features: str, classifier: str) -> Array:
         """Return the accuracies of one combination; NaN where it was not tried."""
@@ -65,7 +63,7 @@ class Scores:
 
 
 def score(
-    X: AnyArray, factors: Factors, codes: Codes, splits: Iterable[Split], names: Sequence[str]
+    X: AnyArray, factors: Factors, codes: Indices, splits: Iterable[Split], names: Sequence[str]
 ) -> Scores:
     """Score combinations on splits of rows X into labelled and tested ones; others take part unlabelled."""
     n_classes = int(codes.max()) + 1
@@ -147,14 +145,14 @@ def _stacked(trials: list[Scores]) -> Scores:
     return dataclasses.replace(trials[0], features=tuple(shared), values=values, sizes=sizes)
 
 
-def _labelled(codes: Codes, n_labels: int, rng: np.random.Generator) -> Split:
+def _labelled(codes: Indices, n_labels: int, rng: np.random.Generator) -> Split:
     """Draw n_labels rows of each class, at most half of it; the others are tested."""
     members = [rng.permutation(np.flatnonzero(codes == code)) for code in range(codes.max() + 1)]
     at = np.concatenate([each[: min(n_labels, max(len(each) // 2, 1))] for each in members])
     return at, np.setdiff1d(np.arange(len(codes)), at)
 
 
-def folds(codes: Codes, groups: Codes | None = None) -> list[Split]:
+def folds(codes: Indices, groups: Indices | None = None) -> list[Split]:
     """Return splits of the labelled rows in which every class keeps one; groups are held out together."""
     labelled = np.flatnonzero(codes >= 0)
     fold = np.full(len(codes), -1)

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.domains.domain import is_missing
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore, open_store
+from l2t.typing import AnyArray, Indices, Mask
 from l2t.validation import instance_of
 
 TrainOn = Literal["auto", "target", "source", "both"]
-Mask = npt.NDArray[np.bool_]
 
 #: Classes that a sentence names, at most.
 NAMED = 8
@@ -56,7 +55,7 @@ def known_classes(known: Any, store: Any, n_features: int) -> KnownClasses | Non
     return past if known is None else known.merge(past)
 
 
-def known_labels(y: npt.NDArray[Any], *, marked: bool) -> Mask:
+def known_labels(y: AnyArray, *, marked: bool) -> Mask:
     """Tell which labels are known; -1 means that one is not, where it is a mark."""
     gone = (is_missing(label) or (marked and is_mark(label)) for label in y.tolist())
     return ~np.fromiter(gone, dtype=bool, count=len(y))
@@ -73,11 +72,11 @@ def is_mark(label: Any) -> bool:
 class Training:
     """All `n_target` rows of the target, then the rows of sources that are trained on.
 
-    Codes are positions in `classes`, those that can be predicted; -1 for rows without a label.
+    Indices are positions in `classes`, those that can be predicted; -1 for rows without a label.
     """
 
-    X: npt.NDArray[Any]
-    codes: npt.NDArray[np.intp]
+    X: AnyArray
+    codes: Indices
     classes: tuple[Any, ...]
     n_target: int
 
@@ -92,7 +91,7 @@ class Training:
         return float((self.codes >= 0).sum() / len(self.classes))
 
     @property
-    def labels(self) -> npt.NDArray[Any]:
+    def labels(self) -> AnyArray:
         """The classes as an array: of numbers where all are numbers, of objects otherwise."""
         if any(isinstance(label, str) for label in self.classes):
             return np.array(self.classes, dtype=object)
@@ -125,7 +124,7 @@ def training_rows(
     return Training(X, encoded.codes, encoded.classes, len(target))
 
 
-def _labels(domain: Domain, *, default: bool) -> tuple[npt.NDArray[Any], Mask]:
+def _labels(domain: Domain, *, default: bool) -> tuple[AnyArray, Mask]:
     """Return the labels of a domain as objects, and which of them are known."""
     if domain.y is None:
         return np.full(len(domain), None), np.zeros(len(domain), dtype=bool)
@@ -151,7 +150,7 @@ def _check(train_on: str, given: set[Any], offered: set[Any], n_rows: int) -> No
         )
 
 
-def column_scales(X: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
+def column_scales(X: AnyArray) -> AnyArray | None:
     """Return the standard deviation of each column where they are very uneven; None where they are not."""
     spread = X.std(axis=0, dtype=np.float64)
     some = spread[spread > 0]
@@ -195,7 +194,7 @@ def describe_task(sources: list[Domain], target: Domain) -> dict[str, Any]:
     return {"sentences": sentences, "warnings": warnings}
 
 
-def _scaling(X: npt.NDArray[Any]) -> str:
+def _scaling(X: AnyArray) -> str:
     """Say whether columns are scaled, and why."""
     spread = X.std(axis=0, dtype=np.float64)
     times = spread.max() / (np.median(spread[spread > 0]) if spread.any() else 1.0)

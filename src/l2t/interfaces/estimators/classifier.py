@@ -6,7 +6,6 @@ import os
 from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import accuracy_score
 from sklearn.utils import assert_all_finite
@@ -23,6 +22,7 @@ from l2t.interfaces.estimators.transformer import FLOATS, seed_of
 from l2t.prediction import predict
 from l2t.prediction.training import TrainOn
 from l2t.reflection import ReflectionFunction
+from l2t.typing import AnyArray
 from l2t.validation import one_of
 
 
@@ -37,7 +37,7 @@ def _delegated(name: str, returned: str) -> Any:
 
     def method(
         self: L2TClassifier, X: Any, *, sample_domain: Any = None, allow_source: bool = True
-    ) -> npt.NDArray[Any]:
+    ) -> AnyArray:
         return self._ask(name, X)
 
     method.__name__, method.__doc__ = name, f"Return {returned}; see `predict`."
@@ -197,9 +197,7 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.classes_ = found.classes.astype(kept)
         return self
 
-    def predict(
-        self, X: Any, *, sample_domain: Any = None, allow_source: bool = True
-    ) -> npt.NDArray[Any]:
+    def predict(self, X: Any, *, sample_domain: Any = None, allow_source: bool = True) -> AnyArray:
         """Return the classes of rows.
 
         Parameters
@@ -259,7 +257,7 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         """The trained classifier of scikit-learn, where one was given."""
         return vars(self.model_.parts[0][1])["estimator"]
 
-    def _ask(self, method: str, X: Any) -> npt.NDArray[Any]:
+    def _ask(self, method: str, X: Any) -> AnyArray:
         check_is_fitted(self)
         check_whole("X", X)
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
@@ -276,7 +274,7 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         return tags
 
 
-def _plain(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _plain(labels: AnyArray) -> AnyArray:
     """Return labels without the `object` that held their None, where they are no texts."""
     if labels.dtype != object or any(isinstance(label, str) for label in labels):
         return labels

@@ -33,6 +33,7 @@ from l2t.inference.candidates import Wanted
 from l2t.interfaces.estimators.stacking import known_labels, split_domains
 from l2t.prediction.training import known_classes
 from l2t.reflection import ReflectionFunction
+from l2t.typing import AnyArray
 
 #: The floating types that are kept; anything else becomes the first.
 FLOATS = (np.float64, np.float32)
@@ -191,7 +192,7 @@ class L2TTransformer(
 
     def fit_transform(
         self, X: Any, y: Any = None, *, sample_domain: Any = None, allow_source: bool = True
-    ) -> npt.NDArray[Any]:
+    ) -> AnyArray:
         """Find W and transform the rows of both domains with it; see `fit` and `transform`."""
         if y is not None and sample_domain is not None and _classifier_follows(self):
             unlabelled = int((~known_labels(label_array(y), sample_domain)).sum())
@@ -205,7 +206,7 @@ class L2TTransformer(
 
     def transform(
         self, X: Any, *, sample_domain: Any = None, allow_source: bool = True
-    ) -> npt.NDArray[Any]:
+    ) -> AnyArray:
         """Return ``X W``, or X itself where it is better not to transfer, in the floating type of X.
 
         Parameters
