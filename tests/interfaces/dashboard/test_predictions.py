@@ -342,10 +342,7 @@ def test_work_ends_with_its_time(visiting, store):
 def test_work_ends_with_its_memory(visiting, store, files):
     with visiting(store, limits=Limits(memory=2**26)) as client:
         error = refused(client, "a.csv", (files / "source.csv").read_bytes())
-        assert "memory" in error
-        assert Path(error.rpartition("see ")[2]).read_text(), (
-            "a library said what it found none for"
-        )
+        assert error.startswith("it needs more memory than the 0.0625 GiB that it may use")
 
 
 @pytest.mark.usefixtures("endless_workers")
@@ -357,9 +354,8 @@ def test_a_worker_that_is_killed_says_so_and_leaves_its_log(visiting, store):
         assert job.ended.wait(300)
         told = client.get(f"/api/jobs/{begun['id']}").json()
         assert told["state"] == "failed"
-        assert told["error"].startswith(
-            "its process was killed by signal 9, often for lack of memory"
-        )
+        reason = "its process was killed by another program, or by the system for lack of memory; "
+        assert told["error"].startswith(reason)
         assert Path(told["error"].rpartition("see ")[2]) == job.log
         client.app.state.context.jobs.forget(job)
         assert job.log.is_file(), "it stays when the job is forgotten"

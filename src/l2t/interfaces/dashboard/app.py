@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import errno
 import socket
+import subprocess
 import sys
 import webbrowser
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from pathlib import Path
 
 import uvicorn
@@ -18,6 +19,7 @@ from l2t._version import __version__
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore, open_store
 from l2t.interfaces.dashboard import pages
+from l2t.interfaces.dashboard.connections import SERVER
 from l2t.interfaces.dashboard.context import Context
 from l2t.interfaces.dashboard.errors import add_handlers
 from l2t.interfaces.dashboard.routes import router
@@ -57,17 +59,34 @@ def serve(url: str | None, settings: Settings, *, open_browser: bool = False) ->
     """Serve the dashboard of an existing store, or of none, until interrupted; print its address."""
     with open_store(url or "memory://", create=url is None) as store:
         app = create_app(store, settings)
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", server_header=False))
-        try:
-            with _listening(settings) as opened, suppress(KeyboardInterrupt):  # how one ends it
-                address = _address(settings, opened.getsockname()[1])
-                # A visitor who connects before the server runs waits for it.
-                print(f"dashboard at {address} (end with Ctrl-C)", file=sys.stderr, flush=True)
-                if open_browser:
-                    webbrowser.open(address)
-                server.run(sockets=[opened])
-        finally:
-            app.state.context.close()
+        server = uvicorn.Server(uvicorn.Config(app, **SERVER))
+        context = app.state.context
+        with (
+            _removed_at_the_end(context.folder),
+            closing(context),
+            _listening(settings) as opened,
+            suppress(KeyboardInterrupt),  # how one ends it
+        ):
+            address = _address(settings, opened.getsockname()[1])
+            # A visitor who connects before the server runs waits for it.
+            print(f"dashboard at {address} (end with Ctrl-C)", file=sys.stderr, flush=True)
+            if open_browser:
+                webbrowser.open(address)
+            server.run(sockets=[opened])
+
+
+@contextmanager
+def _removed_at_the_end(folder: str) -> Iterator[None]:
+    """Have a folder removed when this process ends, by another one that lives on if this is killed."""
+    code = "import shutil, sys; sys.stdin.read(); shutil.rmtree(sys.argv[1], ignore_errors=True)"
+    with subprocess.Popen(
+        [sys.executable, "-I", "-c", code, folder],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ):
+        yield
 
 
 def _listening(settings: Settings) -> socket.socket:

@@ -71,7 +71,8 @@ class Context:
         # It writes no function of its own, and learns in a thread when an outcome is reported.
         self.agent = Agent(store, reflection=None, background=True)
         self._folder = tempfile.TemporaryDirectory(prefix="l2t-dashboard-")
-        jobs, uploads = Path(self._folder.name, "jobs"), Path(self._folder.name, "uploads")
+        self.folder = self._folder.name
+        jobs, uploads = Path(self.folder, "jobs"), Path(self.folder, "uploads")
         jobs.mkdir()
         uploads.mkdir()
         self.jobs = Jobs(jobs, settings.limits)

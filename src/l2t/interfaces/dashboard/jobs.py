@@ -6,10 +6,12 @@ can be downloaded. A worker that dies does not affect the server, and its standa
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import secrets
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -18,8 +20,11 @@ from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
+
+from starlette.concurrency import run_in_threadpool
 
 from l2t.interfaces.dashboard.errors import Refused
 from l2t.interfaces.dashboard.settings import Limits
@@ -27,7 +32,6 @@ from l2t.interfaces.dashboard.settings import Limits
 State = Literal["running", "done", "failed", "cancelled"]
 Prepare = Callable[[Path], dict[str, Any]]
 _KEPT = 20  # jobs whose results stay
-_PATIENCE = 60.0  # seconds that reading an upload waits for its turn
 _ONE_THREAD = dict.fromkeys(
     ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
 )
@@ -37,13 +41,15 @@ _ONE_THREAD = dict.fromkeys(
 class Job:
     """One piece of work: its events so far, and how it ended.
 
-    It is stopped after `limit` seconds. `on_done` is called on success, before the state changes to "done".
+    It is stopped after `limit` seconds. `on_done` is called on success, before the state changes to "done",
+    and `on_end` after any end.
     """
 
     kind: str
     folder: Path
     limit: float
     on_done: Callable[[Job], None]
+    on_end: Callable[[], object]
     id: str = field(default_factory=lambda: secrets.token_hex(16))
     started: float = field(default_factory=time.monotonic)
     took: float | None = None
@@ -86,6 +92,7 @@ class Jobs:
         self._folder = folder
         self._limits = limits
         self._slots = threading.BoundedSemaphore(limits.jobs)
+        self._turns = asyncio.Semaphore(limits.jobs)
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -96,15 +103,24 @@ class Jobs:
         if not self._slots.acquire(blocking=False):
             running = f"{self._limits.jobs} jobs are running already"
             raise Refused(429, f"{running}; try again when one has ended")
-        return self._begin(kind, prepare, self._limits.work_seconds, on_done)
+        limit = self._limits.work_seconds
+        try:
+            return self._begin(kind, prepare, limit, on_done, self._slots.release)
+        except BaseException:
+            self._slots.release()
+            raise
 
-    def run(self, kind: str, prepare: Prepare) -> dict[str, Any]:
-        """Run a short job, and return its result."""
-        if not self._slots.acquire(timeout=_PATIENCE):
-            raise Refused(429, "other jobs take too long; try again when they have ended")
-        job = self._begin(kind, prepare, self._limits.read_seconds, lambda job: None)
-        job.ended.wait()
-        self.forget(job)
+    async def run(self, kind: str, prepare: Prepare) -> dict[str, Any]:
+        """Run a short job when its turn comes, beside those that were started, and return its result."""
+        async with self._turns:
+            ended, loop = asyncio.Event(), asyncio.get_running_loop()
+            over = partial(loop.call_soon_threadsafe, ended.set)
+            limit = self._limits.read_seconds
+            job = await run_in_threadpool(self._begin, kind, prepare, limit, lambda job: None, over)
+            try:
+                await ended.wait()
+            finally:
+                self.forget(job)
         if job.result is None:
             raise Refused(400, job.error)
         return job.result
@@ -138,9 +154,14 @@ class Jobs:
             self.forget(job)
 
     def _begin(
-        self, kind: str, prepare: Prepare, limit: float, on_done: Callable[[Job], None]
+        self,
+        kind: str,
+        prepare: Prepare,
+        limit: float,
+        on_done: Callable[[Job], None],
+        on_end: Callable[[], object],
     ) -> Job:
-        job = Job(kind, self._folder / secrets.token_hex(16), limit, on_done)
+        job = Job(kind, self._folder / secrets.token_hex(16), limit, on_done, on_end)
         try:
             (job.folder / "out").mkdir(parents=True)
             request = prepare(job.folder) | {"kind": kind, "memory": self._limits.memory}
@@ -157,7 +178,6 @@ class Jobs:
                 )
         except BaseException:
             shutil.rmtree(job.folder, ignore_errors=True)
-            self._slots.release()
             raise
         with self._lock:
             self._jobs[job.id] = job
@@ -179,8 +199,8 @@ class Jobs:
         clock.start()
         try:
             with suppress(OSError):  # it has ended already, and its exit code is reported below
-                process.stdin.write(request)
-                process.stdin.close()
+                process.stdin.write(f"{request}\n")
+                process.stdin.flush()
             with process.stdout as lines:
                 for line in lines:
                     job.receive(json.loads(line))
@@ -189,20 +209,19 @@ class Jobs:
                 job.on_done(job)
                 job.state = "done"
             elif job.state == "running" and not job.error:
-                killed = f"was killed by signal {-code}"
-                how = killed if code < 0 else f"ended with exit code {code}"
-                memory = f"it may use {self._limits.memory / 2**30:.3g} GiB"
-                job.error = f"its process {how}, often for lack of memory ({memory}); see {job.log}"
+                job.error = f"its process {_how_it_ended(code, job.log)}; see {job.log}"
                 if out_of_time.is_set():
                     job.error = f"it was stopped after the {job.limit:g} seconds that it may take"
         finally:
             clock.cancel()
+            with suppress(OSError):  # what was not written yet
+                process.stdin.close()
             if job.state == "running":
                 job.error = job.error or "the job could not be followed"
                 job.state = "failed"
             job.took = time.monotonic() - job.started
-            self._slots.release()
             job.ended.set()
+            job.on_end()
 
     def _tidy(self) -> None:
         ended = [job for job in list(self._jobs.values()) if job.ended.is_set()]
@@ -211,3 +230,12 @@ class Jobs:
         logs = sorted(self._folder.glob("*.log"), key=lambda log: log.stat().st_mtime)
         for log in logs[: -2 * _KEPT]:
             log.unlink(missing_ok=True)
+
+
+def _how_it_ended(code: int, log: Path) -> str:
+    """Return the exit code or signal of a process, with the last line of its log."""
+    if -code == getattr(signal, "SIGKILL", None):  # not on Windows
+        return "was killed by another program, or by the system for lack of memory"
+    how = f"ended with exit code {code}" if code >= 0 else f"was killed by signal {-code}"
+    lines = log.read_text(errors="replace").strip().splitlines() if log.is_file() else []
+    return f"{how}: {lines[-1][:200]}" if lines else how

@@ -4,12 +4,14 @@
 - A token, where there is one, is needed: once as ``?token=``, which leaves a cookie, or in a header.
 - Requests that change something must come from a page of this server, or from no page at all.
 - A read-only server accepts nothing but reading requests.
+- A body must not be large, nor slow to arrive.
 
 Every response forbids scripts, styles and frames of other sites.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import ipaddress
 import socket
@@ -20,6 +22,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from l2t.interfaces.dashboard.connections import limited, too_large
 from l2t.interfaces.dashboard.errors import refusal
 from l2t.interfaces.dashboard.settings import Settings
 
@@ -61,15 +64,28 @@ class Guard:
             path = path.removeprefix(root)
         scope.update(path=root + path, root_path=root)
 
+        started = False
+
         async def guarded(message: Message) -> None:
+            nonlocal started
             if message["type"] == "http.response.start":
+                started = True
                 headers = MutableHeaders(scope=message)
                 headers.update(_HEADERS)
                 if not path.startswith("/static/"):
                     headers["cache-control"] = "no-store"
             await send(message)
 
-        await (self._refused(Request(scope), path) or self._app)(scope, receive, guarded)
+        answer = self._refused(Request(scope), path) or self._app
+        try:
+            await answer(scope, limited(receive, self._most(path)), guarded)
+        except asyncio.CancelledError:  # the server is being stopped
+            if not started:
+                await refusal(scope, 503, "the server was stopped")(scope, receive, guarded)
+
+    def _most(self, path: str) -> int:
+        is_upload = path.startswith("/api/uploads")
+        return self._settings.max_upload if is_upload else self._settings.limits.body
 
     def _refused(self, request: Request, path: str) -> Response | None:
         scope, forwarded = request.scope, request.headers.get("x-forwarded-host")
@@ -93,6 +109,9 @@ class Guard:
                 return refusal(scope, 403, reason)
             if not _same_site(request, hosts):
                 return refusal(scope, 403, "requests from pages of other sites are refused")
+        size, most = request.headers.get("content-length", "0"), self._most(path)
+        if size.isdigit() and int(size[:20]) > most:
+            return refusal(scope, 413, too_large(most))
         return None
 
     def _is_ours(self, host: str) -> bool:

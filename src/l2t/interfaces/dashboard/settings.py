@@ -20,8 +20,10 @@ class Limits:
     rows: int = 20_000  # of an uploaded domain, as features and values
     features: int = 20_000
     values: int = 20_000_000
+    body: int = 2**20  # bytes of a request that is no upload
     uploads: int = 50  # domains that are kept at a time
-    jobs: int = 2  # worker processes at a time
+    queue: int = 16  # uploads that arrive, wait or are read at a time
+    jobs: int = 2  # worker processes at a time, and as many more that read uploads
     read_seconds: float = 60.0  # for reading an upload
     work_seconds: float = 300.0  # for a transfer, a ranking or a learning curve
     memory: int = 4 * 2**30  # bytes of address space of a worker process

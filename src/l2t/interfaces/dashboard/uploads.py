@@ -35,6 +35,7 @@ class Uploads:
         self._folder, self._jobs, self._settings = folder, jobs, settings
         self._uploads: OrderedDict[str, tuple[Upload, Path]] = OrderedDict()
         self._lock = threading.Lock()
+        self._under_way = 0
 
     async def take(self, chunks: AsyncIterator[bytes], file_name: str, label: str | None) -> Upload:
         """Receive a file, and look at it."""
@@ -51,22 +52,27 @@ class Uploads:
             "label": label,
         }
         request |= {"limits": asdict(self._settings.limits)}
+        if self._under_way >= self._settings.limits.queue:
+            raise Refused(429, f"{self._under_way} uploads are under way; try again in a moment")
+        self._under_way += 1
         try:
             await self._write(chunks, path)
-            found = await run_in_threadpool(self._jobs.run, "read", lambda folder: request)
+            found = await self._jobs.run("read", lambda folder: request)
         except BaseException:
             path.unlink(missing_ok=True)
             raise
+        finally:
+            self._under_way -= 1
         return self._keep(path, Upload(path.stem, name, found))
 
-    def take_example(self) -> list[Upload]:
+    async def take_example(self) -> list[Upload]:
         """Write the files of the example, a source and a target, and look at them."""
         paths = [self._folder / f"{secrets.token_hex(16)}.csv" for _ in range(2)]
         request = {"paths": [str(path) for path in paths]}
-        found = self._jobs.run("example", lambda folder: request)["files"]
+        found = await self._jobs.run("example", lambda folder: request)
         return [
             self._keep(path, Upload(path.stem, **each))
-            for path, each in zip(paths, found, strict=True)
+            for path, each in zip(paths, found["files"], strict=True)
         ]
 
     def all(self) -> list[Upload]:
@@ -90,15 +96,11 @@ class Uploads:
         path.unlink(missing_ok=True)
 
     async def _write(self, chunks: AsyncIterator[bytes], path: Path) -> None:
-        """Write a body to a file; one that is too large is refused before it has arrived."""
-        size, most = 0, self._settings.max_upload
+        """Write a body to a file."""
         with path.open("xb") as handle:
             async for chunk in chunks:
-                size += len(chunk)
-                if size > most:
-                    shown = f"{most / 2**20:g} MiB" if most >= 2**20 else f"{most} bytes"
-                    raise Refused(413, f"an upload may have {shown} at most, got more")
                 await run_in_threadpool(handle.write, chunk)
+            size = handle.tell()
         if not size:
             raise Refused(400, "the upload is empty; send the file itself as the body")
 

@@ -50,9 +50,11 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command; an error is one sentence and exit code 1, and a signal stops it as Ctrl-C does."""
-    for number in {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}:
-        if signal.getsignal(number) is signal.SIG_DFL:  # not under nohup
-            signal.signal(number, signal.default_int_handler)
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+    hangup = getattr(signal, "SIGHUP", None)  # not on Windows
+    if hangup is not None and signal.getsignal(hangup) is signal.SIG_DFL:  # not under nohup
+        signal.signal(hangup, lambda *_: signal.raise_signal(signal.SIGTERM))
     try:
         app(prog_name="l2t")
     except (L2TError, OSError) as error:

@@ -80,9 +80,6 @@ async def upload(
 
     `preview` has its columns with the role of each as it seems to be.
     """
-    size, limit = request.headers.get("content-length", "0"), here.settings.max_upload
-    if size.isdigit() and int(size) > limit:
-        raise Refused(413, f"an upload may have at most {limit} bytes, got {size[:20]}")
     return _upload(await here.uploads.take(request.stream(), name, label))
 
 
@@ -93,15 +90,15 @@ def remove_upload(here: Here, id: Id) -> None:
 
 
 @router.post("/examples", status_code=201)
-def example(here: Here) -> list[UploadOut]:
+async def example(here: Here) -> list[UploadOut]:
     """Make the files of an example: a source, and a target with a few labels."""
-    return [_upload(each) for each in here.uploads.take_example()]
+    return [_upload(each) for each in await here.uploads.take_example()]
 
 
 @router.post("/checks")
-def check(here: Here, wanted: PredictionIn) -> dict[str, Any]:
+async def check(here: Here, wanted: PredictionIn) -> dict[str, Any]:
     """Return what a prediction would do: `sentences`, `warnings`, and `notes` on files."""
-    return here.jobs.run("check", lambda folder: _prediction(here, wanted, folder))
+    return await here.jobs.run("check", lambda folder: _prediction(here, wanted, folder))
 
 
 @router.post("/predictions", status_code=202)

@@ -1,0 +1,142 @@
+"""Many, slow, large and idle requests."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from starlette.exceptions import HTTPException
+
+from l2t.interfaces.dashboard import connections
+
+LIMIT = 2**20
+
+
+@pytest.mark.parametrize("path", ["predictions", "checks", "rankings", "versions/1/use"])
+def test_a_body_that_is_no_upload_is_small(client, path):
+    large = json.dumps({"source": "x" * LIMIT}).encode()
+    for body in (large, iter([large[:1000], large[1000:]])):
+        answer = client.post(f"/api/{path}", content=body)
+        if path.endswith("use") and not isinstance(body, bytes):
+            continue  # it never looks at a body
+        assert answer.status_code == 413, answer.text
+        assert "1 MiB at most" in answer.json()["error"]
+    assert client.post(f"/api/{path}", content=large[: LIMIT // 2]).status_code in (400, 404, 422)
+
+
+def test_a_body_that_stops_or_breaks_off_is_refused(monkeypatch):
+    async def never():
+        await asyncio.Event().wait()
+
+    async def left():
+        return {"type": "http.disconnect"}
+
+    monkeypatch.setattr(connections, "_PATIENCE", 0.01)
+    with pytest.raises(HTTPException, match="too slow: 0 bytes"):
+        asyncio.run(connections.limited(never, LIMIT)())
+    with pytest.raises(HTTPException, match="broke off after 0 bytes"):
+        asyncio.run(connections.limited(left, LIMIT)())
+
+
+def test_a_body_that_drips_is_refused(monkeypatch):
+    """Half of the bytes per second that are asked for, by a clock of our own."""
+    now = [0.0]
+
+    async def drip():
+        now[0] += 1.0
+        body = bytes(connections._BYTES_A_SECOND // 2)
+        return {"type": "http.request", "body": body, "more_body": True}
+
+    async def read():
+        receive = connections.limited(drip, 2**40)
+        for _ in range(1000):
+            await receive()
+
+    monkeypatch.setattr(connections.time, "monotonic", lambda: now[0])
+    with pytest.raises(HTTPException, match="too slow"):
+        asyncio.run(read())
+    assert now[0] == 2 * connections._PATIENCE
+
+
+def test_after_the_body_nothing_is_hurried(monkeypatch):
+    async def body():
+        return {"type": "http.request", "body": b"x", "more_body": False}
+
+    async def read():
+        receive = connections.limited(body, LIMIT)
+        await receive()
+        monkeypatch.setattr(connections, "_PATIENCE", -1e9)
+        return await receive()
+
+    assert asyncio.run(read())["body"] == b"x"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("first", "drops"),
+    [(b"", b""), (b"GET / HTTP/1.1\r\nHost: ", b""), (b"GET / HTTP/1.1\r\n", b"a")],
+)
+def test_a_connection_without_a_request_is_closed(server, first, drops):
+    _, address = server
+    with socket.create_connection(("127.0.0.1", int(address.rsplit(":", 1)[1][:-1]))) as visitor:
+        visitor.sendall(first)
+        visitor.settimeout(0.1 if drops else 300)
+        end = time.monotonic() + 300
+        while time.monotonic() < end:
+            try:
+                visitor.sendall(drops)
+                assert visitor.recv(1) == b""
+                break
+            except TimeoutError:
+                assert drops
+            except ConnectionError:
+                break
+        else:
+            pytest.fail("it is still open")
+
+
+@pytest.mark.slow
+def test_headers_are_limited(server):
+    _, address = server
+    with socket.create_connection(("127.0.0.1", int(address.rsplit(":", 1)[1][:-1]))) as visitor:
+        visitor.settimeout(300)
+        visitor.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 70_000)
+        assert visitor.recv(12) == b"HTTP/1.1 400"
+
+
+@pytest.mark.slow
+def test_many_uploads_do_not_keep_others_waiting(visiting, store, tmp_path, monkeypatch, proves):
+    """The workers never end, so that all uploads that are taken are under way when pages are asked for."""
+    script = tmp_path / "endless"
+    script.write_text("#!/bin/sh\nexec sleep 3600\n")
+    script.chmod(0o755)
+    with visiting(store) as client, ThreadPoolExecutor(62) as people:
+        monkeypatch.setattr(sys, "executable", str(script))
+        context = client.app.state.context
+        most = context.settings.limits.queue
+        refused = threading.Semaphore(0)
+
+        def upload(_):
+            answer = client.post("/api/uploads", params={"name": "a.csv"}, content=b"a,b\n1,2\n")
+            if answer.status_code == 429:
+                assert f"{most} uploads are under way" in answer.json()["error"]
+                refused.release()
+            return answer.status_code
+
+        answers = people.map(upload, range(62))
+        for _ in range(62 - most):
+            assert refused.acquire(timeout=300)
+        for path in ("/", "/api/totals", "/static/base.js"):
+            assert client.get(path).status_code == 200
+        assert context.uploads._under_way == most
+        assert len(context.jobs._jobs) == context.settings.limits.jobs
+        while context.uploads._under_way:
+            context.jobs.close()
+        assert sorted(answers) == [400] * most + [429] * (62 - most)
+    proves("Pages are answered while uploads wait, which are bounded", 62, "uploads")
