@@ -119,6 +119,10 @@ def search_study(study: Study) -> Section:
         default_ratio=mean(found["10 steps"])[0],
         ranks={"algorithms": np.mean(across), "steps": np.mean(along)},
         steps=STEPS,
+        by_steps=[f"{mean(found[f'{n} steps'])[0]:.3f}" for n in STEPS],
+        by_free_steps=[f"{mean(found[name])[0]:.3f}" for name in [*groups["gauge"]][:3]],
+        orthonormal=mean(found["the best of all eight by f, no step"])[0],
+        free=mean(found["free columns, the best of all eight by f, no step"])[0],
     )
     return Section("Why the paper's search is where it is", text, [_table(found, shown)])
 
