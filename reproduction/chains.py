@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from l2t.experiences import evaluate
 from l2t.inference.candidates import fit_candidates
 from l2t.progress import progress_bar
 from l2t.typing import AnyArray
+from reproduction.beyond_linear import NONLINEAR, TWICE, nonlinear_features
 from reproduction.kinds import draw
 from reproduction.pages import write_page
 
@@ -22,6 +24,8 @@ __all__ = ["write_chains"]
 KINDS = ("characters", "sounds", "sketch > sketch")
 CANDIDATES = ("spectrum", "classes", "classes+spectrum", "gfk", "lsdt", "classes > gfk",
               "classes > lsdt", "classes > gfk > spectrum")  # fmt: skip
+#: All that are linear in X.
+LINEAR = (*CANDIDATES, *TWICE)
 SHOTS = (1, 5, 15)
 N_DRAWS = 8
 #: A target has at most so many classes, and rows of each.
@@ -47,18 +51,23 @@ def write_chains(data: Path, out: Path, work: Path, n_draws: int) -> None:
                 found[kind].append(json.loads(path.read_text()))
                 advance(kind)
     means = {
-        kind: {name: _mean([each[name] for each in tasks]) for name in CANDIDATES}
+        kind: {name: _mean([each[name] for each in tasks]) for name in (*LINEAR, *NONLINEAR)}
         for kind, tasks in found.items()
     }
-    chosen = {kind: _left_out(means, kind) for kind in KINDS}
+    chosen = {kind: _left_out(means, kind, LINEAR) for kind in KINDS}
+    beyond = {kind: _left_out(means, kind, NONLINEAR) for kind in KINDS}
+    gains = [float(np.nanmean(np.log(beyond[kind][1]) - np.log(chosen[kind][1]))) for kind in KINDS]
     write_page(
         out / "chains.md",
         n_chains=sum(SEPARATOR in name for name, _ in chosen.values()),
         n_draws=n_draws,
         kinds=KINDS,
-        candidates=CANDIDATES,
+        candidates=LINEAR,
         means=means,
         chosen=chosen,
+        nonlinear=NONLINEAR,
+        beyond=beyond,
+        gains=gains,
         shots=SHOTS,
     )
 
@@ -74,6 +83,8 @@ def _measure(kind: str, number: int, data: Path) -> Measured:
     found = {
         name: np.log(_accuracies(target.X @ W, target) / before) for name, W in factors.items()
     }
+    for name, Z in nonlinear_features(target, known).items():
+        found[name] = np.log(_accuracies(Z, target) / before)
     # A candidate that cannot be fitted is not used: the features stay as they are.
     found |= {name: np.zeros(len(SHOTS)) for name in failed}
     return {name: values.tolist() for name, values in found.items()}
@@ -98,12 +109,14 @@ def _mean(logs: list[list[float]]) -> list[float]:
     return [float(np.exp(np.mean(each))) if each else float("nan") for each in columns]
 
 
-def _left_out(means: dict[str, dict[str, list[float]]], kind: str) -> tuple[str, list[float]]:
+def _left_out(
+    means: dict[str, dict[str, list[float]]], kind: str, candidates: Sequence[str]
+) -> tuple[str, list[float]]:
     """Return the candidate that is best on the other kinds, and what it is worth on this one."""
     others = [each for each in KINDS if each != kind]
 
     def elsewhere(name: str) -> float:
         return float(np.nanmean([np.log(means[other][name]) for other in others]))
 
-    best = max(CANDIDATES, key=elsewhere)
+    best = max(candidates, key=elsewhere)
     return best, means[kind][best]
