@@ -146,8 +146,20 @@ def fit_quietly(
 def parameter(default: Any, check: Callable[..., Any], *args: Any, **rule: Any) -> Any:
     """Return a hyper-parameter with its default, and how `fit` checks it.
 
-    ``lam: float = parameter(1.0, real_number, least=0)`` calls ``real_number("lam", value, least=0)`` of
-    `l2t.validation`, or any function that raises InvalidInputError for a value that breaks its rule.
+    ``lam: float = parameter(1.0, real_number, least=0)`` calls ``real_number("lam", value, least=0)``.
+
+    Parameters
+    ----------
+    default : object
+        Its default.
+    check : callable
+        A function of `l2t.validation`, or any that raises InvalidInputError for a value that breaks its rule.
+    *args, **rule
+        Further arguments of `check`, after the name and the value.
+
+    Returns
+    -------
+    dataclasses.Field
     """
     return field(
         default=default,

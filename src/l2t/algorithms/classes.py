@@ -39,7 +39,7 @@ class Classes(SoftAlgorithm):
 
     Parameters
     ----------
-    random_state : int or None
+    random_state : int or None, default=0
         Not used: T is a closed form.
     known : KnownClasses, optional
         The known classes, without rows of the target; by default those of the pair's source.

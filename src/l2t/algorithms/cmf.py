@@ -39,13 +39,13 @@ class CMF(BaseAlgorithm):
 
     Parameters
     ----------
-    n_components, random_state
+    n_components, random_state : int, default=20 and 0
         As for `BaseAlgorithm`; the seed is not used.
-    lam, gam, sig : float
+    lam, gam, sig : float, default=0.1, 1.0 and 1.0
         Weights of the feature graphs, the row graphs and the orthogonality, at least 0.
-    n_neighbors : int
+    n_neighbors : int, default=10
         Neighbours in the graphs.
-    max_iter, tol : int, float
+    max_iter, tol : int, float, default=200 and 1e-5
         Maximum number of updates; it stops earlier when one gains less than `tol` of the objective.
 
     Notes

@@ -42,13 +42,13 @@ class DIP(BaseAlgorithm):
 
     Parameters
     ----------
-    n_components, random_state
+    n_components, random_state : int, default=20 and 0
         As for `BaseAlgorithm`; the seed is not used.
-    kernel : {"rbf", "polynomial"}
+    kernel : {"rbf", "polynomial"}, default="rbf"
         The kernel of the MMD.
-    variance : float
+    variance : float, default=0.99
         Share of the variance within the domains that the searched directions hold, at most 1.
-    max_iter : int
+    max_iter : int, default=20
         Iterations of the conjugate gradient.
     """
 

@@ -34,10 +34,10 @@ class GFK(BaseAlgorithm):
 
     Parameters
     ----------
-    n_components : int
+    n_components : int, default=20
         The dimension d of both subspaces; **W has up to 2d columns**. At most the rank of either
         centred domain.
-    random_state : int or None
+    random_state : int or None, default=0
         Not used: GFK is a closed form.
 
     Notes

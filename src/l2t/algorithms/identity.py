@@ -24,7 +24,7 @@ class Identity(SoftAlgorithm):
 
     Parameters
     ----------
-    random_state : int or None
+    random_state : int or None, default=0
         Not used.
     """
 

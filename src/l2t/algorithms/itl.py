@@ -44,11 +44,11 @@ class ITL(BaseAlgorithm):
 
     Parameters
     ----------
-    n_components, random_state
+    n_components, random_state : int, default=20 and 0
         As for `BaseAlgorithm`; the seed is not used.
-    lam : float
+    lam : float, default=1.0
         Weight of the domain information, at least 0.
-    max_iter : int
+    max_iter : int, default=30
         Iterations of the conjugate gradient.
 
     Notes

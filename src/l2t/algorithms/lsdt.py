@@ -34,16 +34,16 @@ class LSDT(BaseAlgorithm):
 
     Parameters
     ----------
-    n_components, random_state
+    n_components, random_state : int, default=20 and 0
         As for `BaseAlgorithm`; the seed is not used.
-    kernel : {"rbf", "linear"}
+    kernel : {"rbf", "linear"}, default="rbf"
         With "rbf" (bandwidth: the mean squared distance of all rows) W is fitted to the embedded
         target; with "linear" W is P itself.
-    lam : float
+    lam : float, default=0.1
         Weight of the l1 norm of the codes, positive.
-    tau : float
+    tau : float, default=1.0
         Weight of the variance that P must keep, positive.
-    max_iter : int
+    max_iter : int, default=15
         Rounds of Z-step and P-step.
 
     Notes

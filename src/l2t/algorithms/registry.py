@@ -66,6 +66,10 @@ def make(name: str, **params: Any) -> Algorithm:
         Its hyper-parameters, such as `n_components` (default 20) and `random_state`. Those of a chain reach
         every algorithm in it that takes them.
 
+    Returns
+    -------
+    Algorithm
+
     Examples
     --------
     >>> make("gfk", n_components=10)

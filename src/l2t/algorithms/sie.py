@@ -47,11 +47,11 @@ class SIE(BaseAlgorithm):
 
     Parameters
     ----------
-    n_components, random_state
+    n_components, random_state : int, default=20 and 0
         As for `BaseAlgorithm`; the seed is not used.
-    variance : float
+    variance : float, default=0.99
         Share of the variance within the domains that the searched directions hold, at most 1.
-    max_iter : int
+    max_iter : int, default=20
         Iterations of the conjugate gradient.
 
     Notes

@@ -33,14 +33,14 @@ class STL(BaseAlgorithm):
 
     Parameters
     ----------
-    n_components : int
+    n_components : int, default=20
         Number of atoms u; at most the number of source rows.
-    random_state : int or None
+    random_state : int or None, default=0
         Chooses source rows as further first atoms where u exceeds the rank of the source.
-    sparsity : float
+    sparsity : float, default=0.03
         ``alpha`` as a share of the largest inner product of a source row and a first atom, where
         1 would give no code at all.
-    max_iter : int
+    max_iter : int, default=100
         Rounds of codes and atoms.
 
     Notes

@@ -51,11 +51,11 @@ class TCA(BaseAlgorithm):
 
     Parameters
     ----------
-    n_components, random_state
+    n_components, random_state : int, default=20 and 0
         As for `BaseAlgorithm`; the seed is not used.
-    mu : float
+    mu : float, default=1.0
         Weight of ``||V||²``, positive.
-    kernel : {"linear", "rbf"}
+    kernel : {"linear", "rbf"}, default="linear"
         The RBF kernel is ``exp(-D / s)`` with s the mean squared distance of all rows.
 
     Notes

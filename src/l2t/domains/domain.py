@@ -40,7 +40,7 @@ class Domain:
         of a *target* does: its y is then for evaluation alone.
     groups : array-like of shape (n,), optional
         Rows of one group belong together: `evaluate` and `collect` never label one and test another.
-    name : str
+    name : str, default="domain"
         For people; not part of the content.
     feature_names : sequence of str, optional
         Names of the columns, by default those of a DataFrame; not part of the content, but the domains

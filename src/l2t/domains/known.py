@@ -52,7 +52,7 @@ class KnownClasses:
 
     Parameters
     ----------
-    domains : iterable of Domain
+    domains : iterable of Domain, default=()
         The origins: a source, other sources, labelled past targets. All labels that a domain marks as known
         are used; all that it has where it marks none.
     weights : sequence of float, optional

@@ -48,12 +48,14 @@ class PairSampler(PairSequence):
     source, target : Domain
         Domains with labels and the same features. All rows that carry a label are drawn from, whether
         or not `labeled` marks them: pairs are made for experiments.
-    n_pairs, random_state : int
-        The length of the sequence, and its seed.
-    n_classes : int
+    n_pairs : int
+        The length of the sequence.
+    n_classes : int, default=3
         Classes k drawn from each domain, disjoint by name: "Stop_sign" and "stop signs" are one.
-    max_per_class : int or None
+    max_per_class : int or None, default=80
         Keep at most this many random rows of a class.
+    random_state : int, default=0
+        The seed.
 
     Examples
     --------

@@ -117,24 +117,31 @@ def collect(
         Pairs whose targets carry labels for scoring, such as a `PairSampler`.
     store : ExperienceStore
         Where runs are kept; what is there already is not done again.
-    algorithms : "all", or a sequence of names or algorithms
+    algorithms : "all", or a sequence of names or algorithms, default="all"
         What to run.
-    one_per_pair : bool
+    one_per_pair : bool, default=False
         Run one random algorithm per pair, as the paper does, instead of all of them.
     n_components : int, optional
         For algorithms given by name; by default what each has as its own.
-    label_counts, n_draws, classifier, kernels, n_neighbors
-        How a W is scored (`evaluate`), and the statistics that are kept with a run (`pair_statistics`).
-    n_jobs : int
+    label_counts, n_draws, classifier : sequence of int, int, classifier, default=(3, ..., 120), 10 and None
+        How a W is scored (`evaluate`).
+    kernels, n_neighbors : KernelBank, int, default=None and 5
+        The statistics that are stored with a run (`pair_statistics`).
+    n_jobs : int, default=1
         Local processes, -1 for all cores; BLAS is kept to one thread in each.
     cluster : str or dask.distributed.Client, optional
         A Dask cluster to work on instead, such as ``"tcp://scheduler:8786"``.
-    retry_failed : bool
+    retry_failed : bool, default=False
         Whether runs that the store has as failed are deleted and done again.
-    random_state : int
+    random_state : int, default=0
         The seed of algorithms, draws, pairings, and of the choice of `one_per_pair`.
-    progress : bool
+    progress : bool, default=True
         Whether to show a progress bar on standard error.
+
+    Returns
+    -------
+    Collection
+        How many runs were added, failed, or were there already.
     """
     settings = {"n_components": n_components, "random_state": random_state}
     chosen = make_all("algorithms", algorithms, **settings)

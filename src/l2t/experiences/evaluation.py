@@ -91,16 +91,21 @@ def evaluate(
         The target in some representation: X itself, or X W.
     codes : int array of shape (n,)
         Class codes (`Domain.codes`); -1 where a label is missing: such rows are left out.
-    label_counts : sequence of int
+    label_counts : sequence of int, default=(3, 15, 30, 45, 60, 75, 90, 105, 120)
         How many rows are labelled. A count that leaves fewer than 30 rows for testing is left out.
-    n_draws : int
+    n_draws : int, default=10
         Draws per count.
     classifier : scikit-learn classifier, optional
         Cloned and fitted to each draw; by default 1-NN, from distances computed once for all draws.
     groups : int array of shape (n,), optional
         Group codes (`Domain.group_codes`): a row of the same group as a labelled one is not tested.
-    random_state : int
+    random_state : int, default=0
         The seed of the draws.
+
+    Returns
+    -------
+    Accuracies
+        With the mean accuracy and its standard error for each label count.
 
     Examples
     --------

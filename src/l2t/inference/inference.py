@@ -96,7 +96,7 @@ def infer(
     method : {"l2t", "paper"}, optional
         "paper" searches W by conjugate gradient on the paper's form of f, and compares it with "identity" by
         f alone.
-    plan, starts
+    plan, starts : Plan, and names, algorithms or a mapping from names to W, optional
         For ``method="paper"``: how W is searched (`Plan`), and where from.
     shared : bool, optional
         Whether equal labels mean equal classes, so that the source's labels can be trained on: then the

@@ -179,6 +179,15 @@ class Model:
 def load_model(path: str | os.PathLike[str]) -> Model:
     """Read a model that `Model.save` wrote; nothing in the file can run code.
 
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    Model
+
     Raises
     ------
     FileFormatError

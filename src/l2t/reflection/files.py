@@ -80,7 +80,14 @@ def to_json(function: ReflectionFunction, *, indent: int | None = None) -> str:
 def load_reflection(name: str | os.PathLike[str]) -> ReflectionFunction:
     """Read a function from a file, or by the name of one that ships with the package.
 
-    A file that was edited by hand is loaded with an `L2TWarning`.
+    Parameters
+    ----------
+    name : str or path
+        The file, or "default". A file that was edited by hand is loaded with an `L2TWarning`.
+
+    Returns
+    -------
+    ReflectionFunction
 
     Raises
     ------

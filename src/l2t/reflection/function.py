@@ -39,19 +39,19 @@ class ReflectionFunction:
     ----------
     beta : array-like of shape (K,)
         Weights of the kernels, not negative.
-    lambda_, mu : float
+    lambda_, mu : float, default=0.0
         Weights of the MMD's variance and of the discriminant criterion, not negative.
-    b : float
+    b : float, default=0.0
         The bias.
-    kernels : KernelBank
+    kernels : KernelBank, default=KernelBank()
         The bank of K kernels, by default 33.
-    n_neighbors : int
+    n_neighbors : int, default=5
         The neighbours r of tau.
-    q_mode : {"full", "diag"}
+    q_mode : {"full", "diag"}, default="full"
         Whether beta'Q beta has all of Q, or its diagonal alone as the paper prints it (erratum E2).
-    c : float
+    c : float, default=0.0
         The label-count correction (`LabelCurve`), in (-fewest labels, 0]; 0 for none.
-    label_range : (int, int)
+    label_range : (int, int), default=(3, 120)
         Fewest and most labels of the experiences learned from.
     calibration : mapping of int to Kind, optional
         How far log ratios were from predictions for held-out pairs, by number of labels; 0 for all numbers
@@ -59,7 +59,7 @@ class ReflectionFunction:
     forecast : Forecast, optional
         What is expected of candidates, learned from the same experiences and from other data. Without it the
         function is the paper's form alone.
-    training : mapping
+    training : mapping, default={}
         How it was learned and on what; plain JSON values.
 
     Examples

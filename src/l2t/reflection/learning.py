@@ -66,22 +66,22 @@ def learn(
     n_neighbors : int or sequence of int, optional
         The neighbours r of tau; of several, the best on held-out pairs. Those of the experiences by
         default; others are recomputed from the domains and W in `store`.
-    components : sequence of {"mmd", "variance", "discriminant"}
+    components : sequence of str, default=("mmd", "variance", "discriminant")
         The terms of 1/f to learn; the others stay off.
-    q_mode : {"full", "diag"}
+    q_mode : {"full", "diag"}, default="full"
         All of Q, or its diagonal alone as the paper prints it.
-    gamma, huber : float or sequence of float
+    gamma, huber : float or sequence of float, default=(1e-2, 1e-3, 1e-4, 1e-5) and (0.05, 0.2)
         The weight of the regulariser and the Huber threshold; of several, the best on held-out pairs.
     label_curve : bool, default=True
         Whether ratios at different label counts are brought to one scale before learning.
-    max_labels : int or None
+    max_labels : int or None, default=30
         Experiences with more labels calibrate the function but do not shape it: there all ratios are
         near 1, and what is left is mostly noise. None for no limit.
-    n_folds, n_starts : int
+    n_folds, n_starts : int, default=5 and 8
         Splits for choosing and calibrating, and starts of the search.
     store : ExperienceStore, optional
         The store of the experiences, for what they do not carry themselves.
-    random_state : int
+    random_state : int, default=0
         The seed of starts and splits.
 
     Returns

@@ -128,11 +128,11 @@ def rehearse(
         The classes, without rows of the target.
     candidates : mapping of str to Algorithm
         What to try, by name.
-    n_classes, rows_per_class : int
+    n_classes, rows_per_class : int, default=3 and 80
         How many classes the real target has, and about how many rows of each.
-    n_plays : int
+    n_plays : int, default=8
         How many times, each with other classes.
-    random_state : int
+    random_state : int, default=0
         The seed of the plays.
     store : ExperienceStore, optional
         Where rehearsals are kept beside the process: what is there is not done again.

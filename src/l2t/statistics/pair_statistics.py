@@ -89,13 +89,17 @@ def pair_statistics(
         The latent factor matrix.
     kernels : KernelBank, optional
         The bank, by default 33 bandwidths.
-    n_neighbors : int
+    n_neighbors : int, default=5
         Neighbours r of tau; at most half of the other target rows are used.
-    random_state : int or None
+    random_state : int or None, default=0
         The seed that pairs source and target rows for Q; None pairs them in the given order.
-    q_mode : "full" or "diag"
+    q_mode : {"full", "diag"}, default="full"
         "diag" leaves the covariances out of Q, so that ``beta'Q beta`` is the sum that the paper prints
         (erratum E2).
+
+    Returns
+    -------
+    PairStatistics
 
     Examples
     --------

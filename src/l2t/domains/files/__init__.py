@@ -145,9 +145,18 @@ def read_tables(
     each: Sequence[dict[str, Any]] | None = None,
     **options: Any,
 ) -> list[Table]:
-    """Read files as `read_domains` does, with all columns of the user, and notes in the place of warnings.
+    """Read files as `read_domains` does, with all columns of the user, and notes instead of warnings.
 
-    `each` has options that are those of one file alone, such as the names of its columns.
+    Parameters
+    ----------
+    paths, zero_based, **options
+        As for `read_domains`.
+    each : sequence of dict, optional
+        Options of one file alone, such as the names of its columns, for each file.
+
+    Returns
+    -------
+    list of Table
     """
     names = Names(**options) if each is None else [Names(**options, **own) for own in each]
     return open_tables([as_path(path) for path in paths], names, zero_based=zero_based)

@@ -40,7 +40,7 @@ class Objective:
         The domains; the target needs two rows or more. No label is read.
     reflection : ReflectionFunction
         beta, lambda, mu, and how the statistics are computed. Its b is left out of J.
-    random_state : int or None
+    random_state : int or None, default=0
         The seed that pairs source and target rows for Q; None pairs them in the given order.
 
     Examples

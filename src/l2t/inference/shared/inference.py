@@ -128,7 +128,7 @@ def infer_shared(
         The target; labels that `labeled` marks are used, no others.
     sources : Domain or sequence of Domain
         Labelled sources. Of several, those are used together whose features tell their own classes.
-    candidates : sequence of str, optional
+    candidates : sequence of str, default=("identity", "means", "coral", "gfk", "jda")
         "means", or names that `l2t.algorithms.make` takes.
     classifiers : sequence of str, optional
         Some of "1-nn", "logistic" and "manifold"; by default the last two, without "manifold" where

@@ -204,8 +204,12 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         ----------
         X : array, DataFrame or sparse matrix of shape (n, m)
             Rows of the target, seen before or not.
-        sample_domain, allow_source
+        sample_domain, allow_source : default=None and True
             Not used. Scorers of skada pass them.
+
+        Returns
+        -------
+        array of shape (n,)
         """
         return self._ask("predict", X)
 
@@ -230,13 +234,17 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight : array-like of shape (n, m), (n,) and (n,)
             Rows, their labels and, optionally, their weights.
         sample_domain : array-like of shape (n,), optional
             Where it is given, the labelled target rows alone count, so that a cross-validation on rows
             of both domains measures what is wanted.
-        allow_source : bool
+        allow_source : bool, default=False
             Whether the labelled source rows count as well.
+
+        Returns
+        -------
+        float
         """
         predicted = self._ask("predict", X)
         y = column_or_1d(label_array(y))

@@ -213,8 +213,12 @@ class L2TTransformer(
         ----------
         X : array, DataFrame or sparse matrix of shape (n, m)
             Rows of either domain, seen before or not.
-        sample_domain, allow_source
+        sample_domain, allow_source : default=None and True
             Not used: both domains have one map. Pipelines of skada pass them.
+
+        Returns
+        -------
+        array of shape (n, u)
         """
         check_is_fitted(self)
         check_whole("X", X)
