@@ -199,7 +199,7 @@ def test_pairs_with_many_labels_only(world, quick):
 
 def test_one_pair_warns(world, quick):
     sentence = (
-        "all experiences are of one pair: the first gamma and huber were taken, and there is no "
+        "all experiences are of one pair: settings were not cross-validated, and there is no "
         "interval; collect from more pairs"
     )
     with pytest.warns(L2TWarning, match=f"^{re.escape(sentence)}$") as caught:

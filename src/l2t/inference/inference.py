@@ -313,7 +313,7 @@ def _paper(
         Candidate("identity", unchanged, None, 1.0, (1.0, 1.0), None, not better),
         Candidate("paper", found.W, None, predicted, interval, None, better),
     ]
-    reason = f"the reflection function predicts a ratio of {predicted:.3f} for the W that it found"
+    reason = f"the reflection function predicts a ratio of {predicted:.3f} for the transfer that it found"
     return Inference(choice, Candidates(candidates), reason, n_labels, n_classes, search=found)
 
 

@@ -263,7 +263,7 @@ def _function(
     table, calibration = lesson.table, trial.calibration()
     if calibration is None:
         warnings.warn(
-            "all experiences are of one pair: the first gamma and huber were taken, and there is no "
+            "all experiences are of one pair: settings were not cross-validated, and there is no "
             "interval; collect from more pairs",
             L2TWarning,
             stacklevel=3,
