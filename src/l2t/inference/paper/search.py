@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from l2t.domains import Domain, DomainPair
+from l2t.domains import DomainPair
 from l2t.inference.paper.objective import Objective
 from l2t.inference.paper.starts import Starts, starting_points
 from l2t.numerics import Grassmann, Manifold, Sphere, minimize_on_manifold
@@ -67,7 +67,9 @@ def search(
     The search starts from PCA, and from `starts` (as in `infer`): TCA and GFK by default. The seed is that of
     the pairing in Q, of base algorithms, and of the rows that represent domains of more than 1,000.
     """
-    part = _part(pair, random_state)
+    part, sides = pair, (pair.source, pair.target)
+    if max(map(len, sides)) > MAX_ROWS:
+        part = DomainPair(*(side.sample(MAX_ROWS, random_state) for side in sides))
     objective = Objective(part, reflection, random_state).in_span
     factors, failed = starting_points(part, plan, starts, random_state)
     values = {name: objective(V)[0] for name, V in factors.items()}
@@ -96,17 +98,3 @@ def search(
         statistics,
         reflection.explain(statistics, n_labels),
     )
-
-
-def _part(pair: DomainPair, random_state: int) -> DomainPair:
-    """Return the pair with at most 1,000 random rows per domain."""
-    if max(len(pair.source), len(pair.target)) <= MAX_ROWS:
-        return pair
-    rng = np.random.default_rng(random_state)
-
-    def some(domain: Domain) -> Domain:
-        if len(domain) <= MAX_ROWS:
-            return domain
-        return domain.take(np.sort(rng.permutation(len(domain))[:MAX_ROWS]))
-
-    return DomainPair(some(pair.source), some(pair.target))
