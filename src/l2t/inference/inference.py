@@ -154,14 +154,14 @@ def infer(
             raise InvalidInputError("reflection must hold a forecast, unless method is 'paper'")
         say = callback or (lambda stage: None)
         say("known")
+        past = None if store is None else KnownClasses.of(store, target.n_features)
         classes = KnownClasses(origins).without(target)
-        if known is not None:
-            classes = classes.merge(known.without(target))
-        if store is not None:
-            classes = classes.merge(KnownClasses.of(store, target.n_features).without(target))
+        for further in (each for each in (known, past) if each is not None):
+            classes = classes.merge(further.without(target))
         settings: Any = {"n_classes": n_classes, "n_plays": n_rehearsals, "store": store}
-        settings |= {"random_state": random_state}
-        factors, failed, rehearsal = _fitted(task, candidates, classes, say, **settings)
+        factors, failed, rehearsal = _fitted(
+            task, candidates, classes, say, random_state, **settings
+        )
         say("choosing")
         about = n_components, n_labels, n_classes, drawn
         found = choose(target, factors, failed, rehearsal, classes, forecast, *about)
