@@ -154,10 +154,7 @@ def infer(
             raise InvalidInputError("reflection must hold a forecast, unless method is 'paper'")
         say = callback or (lambda stage: None)
         say("known")
-        past = None if store is None else KnownClasses.of(store, target.n_features)
-        classes = KnownClasses(origins).without(target)
-        for further in (each for each in (known, past) if each is not None):
-            classes = classes.merge(further.without(target))
+        classes = _known_classes(target, origins, known, store)
         settings: Any = {"n_classes": n_classes, "n_plays": n_rehearsals, "store": store}
         factors, failed, rehearsal = _fitted(
             task, candidates, classes, say, random_state, **settings
@@ -166,6 +163,20 @@ def infer(
         about = n_components, n_labels, n_classes, drawn
         found = choose(target, factors, failed, rehearsal, classes, forecast, *about)
         return replace(found, reason=found.reason + who, feature_names=target.feature_names)
+
+
+def _known_classes(
+    target: Domain,
+    origins: list[Domain],
+    known: KnownClasses | None,
+    store: ExperienceStore | None,
+) -> KnownClasses:
+    """Return the classes of the sources, further ones and those of a store, without rows of the target."""
+    past = None if store is None else KnownClasses.of(store, target.n_features)
+    classes = KnownClasses(origins).without(target)
+    for further in (each for each in (known, past) if each is not None):
+        classes = classes.merge(further.without(target))
+    return classes
 
 
 def _fitted(
