@@ -123,7 +123,7 @@ def walk(browser: Browser, address: str, scheme: str, store: Path) -> None:
     page.get_by_role("link", name="Compare").click()
     take(page, f"compare-{scheme}", most=1700)
     page.goto(f"{address}reflection")
-    page.get_by_role("button", name="Measure").click()
+    page.get_by_role("button", name="Measure", exact=True).click()
     page.get_by_text(re.compile("Learned from .* held out")).wait_for(timeout=300_000)
     rival = page.get_by_role("img", name="Predicted against actual ratio: default")
     rival.wait_for(timeout=60_000)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -40,6 +41,19 @@ class Score:
     accuracy_after: float
     standard_error_after: float
     improvement_ratio: float
+
+
+def ratio_error(score: Score | Experience) -> float:
+    """Return the standard error of an improvement ratio from those of its accuracies.
+
+    Both are measured on the same draws, which makes it an upper bound in general; infinite where one of the
+    accuracies is 0.
+    """
+    before, after = score.accuracy_before, score.accuracy_after
+    if not (before > 0 and after > 0):
+        return math.inf
+    shares = score.standard_error_before / before, score.standard_error_after / after
+    return score.improvement_ratio * math.hypot(*shares)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -22,6 +22,8 @@ from l2t.reflection.lesson import held_out
 from l2t.typing import Array, Indices
 
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+#: Fewer pairs, and a smaller share of ratios inside 90 % intervals, call for a warning.
+FEW_PAIRS, POOR_COVERAGE = 20, 0.8
 #: Points of a learning curve, spaced in proportion.
 N_POINTS = 6
 
@@ -45,6 +47,21 @@ class Assessment:
     coverage: dict[int, tuple[float, int]]
     #: By level: the share of all measured ratios inside the interval of that level.
     reliability: dict[float, float]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What should make one doubt the function, one sentence each."""
+        found = []
+        covered = self.reliability.get(0.9)
+        if self.n_pairs < FEW_PAIRS:
+            found.append(f"These figures rest on {self.n_pairs} pairs only.")
+        if np.ptp([run.predicted for run in self.runs]) < 1e-3:
+            found.append("It predicts the same ratio for every run: it has learned nothing of use.")
+        if covered is not None and covered < POOR_COVERAGE:
+            found.append(f"Its 90 % intervals hold only {100 * covered:.0f} % of the ratios.")
+        if covered is None:
+            found.append("It has no intervals.")
+        return found
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,10 @@ class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         rank = level * (self.n_pairs + 1) / self.n_pairs if self.n_pairs else np.inf
         return float(np.interp(rank, LEVELS, self.errors)) if rank <= 1.0 else float("inf")
 
+    def covered(self, reach: float) -> float:
+        """Return the share of errors that an interval of this reach holds, from 0.5 on."""
+        return float(np.interp(reach, self.errors, LEVELS))
+
 
 class Reliability(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How far forecasts were off, by kind of data; each was left out of learning.

@@ -61,17 +61,43 @@ def test_distributions_are_those_of_the_ratios(store):
             assert np.abs(np.array(each["bins"]) - ratio).min() <= 0.0055 + 1e-9
 
 
-def test_gains_are_means_over_a_pair(store):
-    gains = {(each["source"], each["target"]): each for each in store.summaries.gains()}
-    assert set(gains) == {(f"source{n}", f"target{n}") for n in range(3)}
-    ratios = [
-        score.improvement_ratio
+def test_gains_are_sums_over_tasks_of_one_algorithm_and_number_of_labels(store):
+    gains = {(each["source"], each["target"]): each for each in store.summaries.gains("gfk", 15)}
+    assert set(gains) <= {(f"source{n}", f"target{n}") for n in range(3)}
+    for (source, _), each in gains.items():
+        ratios = np.array(
+            [
+                score.improvement_ratio
+                for run in RUNS
+                if (run.pair.source.name, run.algorithm) == (source, "gfk")
+                for score in run.scores
+                if score.n_labels == 15
+            ]
+        )
+        assert each["count"] == len(ratios)
+        assert each["total"] == pytest.approx(ratios.sum())
+        assert each["squares"] == pytest.approx((ratios**2).sum())
+    assert gains
+    assert store.summaries.gains("gfk", 4) == []
+
+
+def test_a_page_of_runs(store):
+    everything = {"limit": 100, "offset": 0, "order": "created_at", "descending": True}
+    keys, total = store.page_of_runs(**everything)
+    assert total == len(keys) == len(RUNS)
+    assert set(keys) == store.keys()
+    by_ratio = everything | {"order": "improvement_ratio", "status": "done"}
+    keys, total = store.page_of_runs(**by_ratio)
+    means = {
+        run.key: np.mean([score.improvement_ratio for score in run.scores])
         for run in RUNS
-        if run.pair.source.name == "source1"
-        for score in run.scores
-    ]
-    assert gains["source1", "target1"]["mean"] == pytest.approx(np.mean(ratios))
-    assert gains["source1", "target1"]["count"] == len(ratios)
+        if run.status == "done"
+    }
+    found = [means[key] for key in keys]
+    assert total == len(means)
+    assert found == sorted(found, reverse=True)
+    some, total = store.page_of_runs(**by_ratio | {"limit": 2, "offset": 1, "n_labels": 15})
+    assert (len(some), total) == (2, len(means))
 
 
 def test_what_there_is_to_filter_by(store):
@@ -128,5 +154,5 @@ def test_an_empty_store_has_empty_summaries():
     with open_store("memory://") as store:
         assert store.summaries.totals()["runs"] == 0
         assert store.summaries.totals()["first"] is None
-        for name in ("distributions", "gains", "failures", "domains"):
+        for name in ("distributions", "failures", "domains"):
             assert getattr(store.summaries, name)() == []

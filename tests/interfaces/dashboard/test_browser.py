@@ -117,10 +117,29 @@ def test_a_prediction_can_be_cancelled_and_wrong_files_give_a_sentence(
     context.close()
 
 
-def test_pictures_can_be_saved(page, address, tmp_path):
-    page.goto(f"{address}learned")
-    title = "Beta over bandwidths"
+def test_sources_and_their_ranking(page, address):
+    page.goto(f"{address}sources")
+    page.get_by_role("img", name="What each source adds").wait_for()
+    assert page.get_by_label("Labels of the target").input_value() == "15"
+    page.get_by_text("n = 9").first.wait_for()
+    page.locator("select[name=by]").select_option("name")
+    page.get_by_text("photos[2]").first.wait_for()
+    page.get_by_text("n = 1", exact=True).first.wait_for()
+    page.get_by_text("Rank sources for a target").click()
+    page.locator("select[name=target]").select_option(label="sketches[10] (60 × 8)")
+    for box in page.locator("#offered input").all()[1:3]:
+        box.check()
+    page.get_by_role("button", name="Rank", exact=True).click()
+    page.get_by_text("The best first").wait_for()
+    assert page.locator("#ranked tbody tr").count() == 2
+
+
+def test_pictures_can_be_saved(page, address):
+    page.goto(f"{address}experiences")
+    title = "Change of accuracy by algorithm"
     page.get_by_role("img", name=title).wait_for()
+    page.get_by_role("button", name="30", exact=True).click()
+    assert page.locator("#ratios button[aria-pressed=true]").inner_text() == "30"
     for kind, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
         with page.expect_download() as download:
             page.get_by_role("button", name=f'Save "{title}" as {kind}').click()
@@ -130,25 +149,28 @@ def test_pictures_can_be_saved(page, address, tmp_path):
         assert b"var(--" not in saved, "colours are those of the page, wherever the picture goes"
 
 
-def test_experiences_filter_sort_select_compare_and_export(page, address):
+def test_runs_filter_sort_unfold_select_compare_and_export(page, address):
     page.goto(f"{address}experiences")
-    page.get_by_text("84 experiences").wait_for()
-    page.get_by_label("Algorithm").select_option("gfk")
-    page.get_by_text("27 experiences").wait_for()
-    page.get_by_role("button", name="ratio").click()
-    page.locator("th[aria-sort=descending]", has_text="ratio").wait_for()
-    ratios = [float(text) for text in page.locator("tbody td:nth-child(9)").all_inner_texts()]
-    assert ratios == sorted(ratios, reverse=True)
+    page.get_by_text("30 runs", exact=True).wait_for()
+    page.get_by_text("84 experiences in all").wait_for()
+    page.locator("select[name=algorithm]").select_option("gfk")
+    page.get_by_text("9 runs", exact=True).wait_for()
+    page.get_by_role("button", name="change", exact=True).click()
+    page.locator("th[aria-sort=descending]", has_text="change").wait_for()
+    cells = page.locator("#table tbody td:nth-child(7)").all_inner_texts()
+    gains = [float(text.replace("−", "-").split()[0]) for text in cells]
+    assert gains == sorted(gains, reverse=True)
     page.reload()
-    page.get_by_text("27 experiences").wait_for()
-    assert page.get_by_label("Algorithm").input_value() == "gfk", "the address keeps the filters"
-    rows = page.locator("tbody tr")
-    keys = set()
-    for row in rows.all():
-        box = row.get_by_role("checkbox")
-        if box.get_attribute("data-run") not in keys and len(keys) < 2:
-            keys.add(box.get_attribute("data-run"))
-            box.check()
+    page.get_by_text("9 runs", exact=True).wait_for()
+    assert page.locator("select[name=algorithm]").input_value() == "gfk", (
+        "the address keeps the filters"
+    )
+    page.get_by_role("button", name="3 to 30").first.click()
+    assert page.locator("tr.unfolded table tbody tr").count() == 3
+    page.get_by_role("button", name="3 to 30").first.click()
+    assert page.locator("tr.unfolded").count() == 0
+    for box in page.get_by_role("checkbox").all()[:2]:
+        box.check()
     page.get_by_text("2 runs selected").wait_for()
     with page.expect_download() as download:
         page.get_by_role("link", name="Export selection as csv").click()
@@ -179,13 +201,16 @@ def test_a_failed_run_says_why(page, address, failed_key):
     page.get_by_text("there is no W, and nothing was measured").wait_for()
 
 
-def test_reflection_function_and_its_learning_curve(page, address):
+def test_what_was_learned_and_the_learning_curve(page, address):
     page.goto(f"{address}learned")
-    for name in ("Beta over bandwidths", "Predicted against actual ratio"):
+    for name in ("Right about kinds of data", "What speaks for", "Predicted against measured"):
         page.get_by_role("img", name=name).wait_for()
-    page.get_by_role("button", name="Measure").click()
+    page.get_by_text("These figures rest on 9 pairs only.").wait_for()
+    page.get_by_text("The formula").click()
+    page.get_by_role("img", name="Beta over bandwidths").wait_for()
+    page.get_by_role("button", name="Measure", exact=True).click()
     page.get_by_text(re.compile(r"Learned from .* held out")).wait_for()
-    page.get_by_role("img", name="Predicted against actual ratio: default").wait_for()
+    page.get_by_role("img", name="Predicted against measured change: default").wait_for()
     assert page.locator("select[name=name]").input_value() == "this store"
 
 

@@ -63,13 +63,45 @@ def test_distributions_cover_all_that_was_done(client, store):
 
 
 def test_gains_by_family_and_by_name(client, store):
-    families = get(client, "/api/gains")
+    families = get(client, "/api/gains", algorithm="gfk")
     assert (families["sources"], families["targets"]) == (["photos"], ["sketches"])
-    ratios = [each.improvement_ratio for each in store.experiences(status="done")]
-    assert families["mean"][0][0] == pytest.approx(np.mean(ratios))
-    names = get(client, "/api/gains", by="name")
-    assert names["sources"] == ["photos[0]", "photos[1]", "photos[2]"]
-    assert np.sum(names["count"]) == len(ratios)
+    assert (families["n_labels"], families["algorithms"]) == (15, ["gfk", "stl", "tca"])
+    some = store.experiences(status="done", algorithm="gfk", n_labels=15)
+    ratios = np.array([each.improvement_ratio for each in some])
+    (cell,) = families["cells"][0]
+    assert cell["mean"] == pytest.approx(ratios.mean())
+    assert cell["error"] == pytest.approx(ratios.std(ddof=1) / 3)
+    assert cell["count"] == len(ratios) == 9
+    assert cell["clear"] == (abs(ratios.mean() - 1) > 2 * cell["error"])
+    names = get(client, "/api/gains", by="name", n_labels=3)
+    assert len(names["sources"]) == len(names["targets"]) == 3
+    assert {each["count"] for row in names["cells"] for each in row} == {1}
+    assert not any(each["clear"] for row in names["cells"] for each in row), "one task says little"
+    assert get(client, "/api/gains", algorithm="none")["sources"] == []
+
+
+def test_runs_are_rows_with_scores_inside(client, store):
+    found = get(client, "/api/runs", order="improvement_ratio", limit=200)
+    assert found["total"] == len(found["items"]) == 30
+    done = [each for each in found["items"] if each["status"] == "done"]
+    means = [np.mean([score["improvement_ratio"] for score in each["scores"]]) for each in done]
+    assert means == sorted(means, reverse=True)
+    score = done[0]["scores"][0]
+    shares = [
+        score[f"standard_error_{side}"] / score[f"accuracy_{side}"] for side in ("before", "after")
+    ]
+    assert score["ratio_error"] == pytest.approx(score["improvement_ratio"] * np.hypot(*shares))
+    assert [each["n_labels"] for each in done[0]["scores"]] == [3, 15, 30]
+    some = get(client, "/api/runs", algorithm="gfk", n_labels=15, limit=4, offset=6)
+    assert (some["total"], len(some["items"])) == (9, 3)
+    assert {len(each["scores"]) for each in some["items"]} == {1}
+    assert get(client, "/api/runs", status="failed")["items"][0]["scores"] == []
+
+
+def test_the_forecast_was_right_about_kinds_that_it_had_not_seen(client):
+    kinds = get(client, "/api/forecast")["kinds"]
+    assert len(kinds) >= 5
+    assert all(0.9 <= each["covered"] <= 1.0 for each in kinds), "the worst decides the interval"
 
 
 def test_experiences_are_filtered_sorted_and_paged(client, store):
@@ -250,7 +282,15 @@ def test_a_store_in_postgresql(visiting, postgres, store):
         for key in sorted(store.keys()):
             other.add(store.run(key))
         with visiting(other) as client, visiting(store) as here:
-            for path in ("totals", "distributions", "gains?by=name", "facets", "domains"):
+            for path in (
+                "totals",
+                "distributions",
+                "gains?by=name",
+                "runs",
+                "forecast",
+                "facets",
+                "domains",
+            ):
                 assert get(client, f"/api/{path}") == get(here, f"/api/{path}")
             query = {"order": "improvement_ratio", "algorithm": "gfk", "n_labels": 15}
             found = [get(each, "/api/experiences", **query)["items"] for each in (client, here)]

@@ -15,8 +15,6 @@ from l2t.domains.files._formats import format_to_read
 from l2t.domains.files._sheet import LABEL_NAMES, Cells, Sheet
 from l2t.domains.files.table import READERS, open_tables
 
-__all__ = ["ColumnPreview", "Preview", "preview_file"]
-
 Role = Literal["feature", "label", "labeled", "id", "ignore"]
 _EXAMPLES = 3  # values of a column that are shown
 _WORDS = 5  # different texts of a column of numbers that can mean a missing cell, at most

@@ -121,6 +121,24 @@ class RunReader:
         """Return how many experiences there are; see `Filters`."""
         return int(self._database.rows(matching(conditions(filters), func.count()))[0][0])
 
+    def page_of_runs(
+        self, *, limit: int, offset: int, order: str, descending: bool, **filters: Unpack[Filters]
+    ) -> tuple[list[str], int]:
+        """Return the keys of some runs with matching experiences, and how many runs there are.
+
+        They are sorted as `experiences` are, and by the mean of their ratios for "improvement_ratio".
+        """
+        where, place = conditions(filters), ORDERS[one_of("order", order, ORDERS)]
+        scored = order in ("improvement_ratio", "n_labels") or filters.get("n_labels") is not None
+        source = runs.outerjoin(scores) if scored else runs
+        place = func.avg(place) if order == "improvement_ratio" else func.min(place)
+        ends = (each.desc() if descending else each.asc() for each in (place, runs.c.key))
+        query = select(runs.c.key).select_from(source).where(_ALL_TIMES, *where)
+        page = query.group_by(runs.c.key).order_by(*ends).offset(offset).limit(limit)
+        total = select(func.count(runs.c.key.distinct())).select_from(source).where(*where)
+        keys = [key for (key,) in self._database.rows(page)]
+        return keys, int(self._database.rows(total)[0][0])
+
     def experiences(
         self,
         *,

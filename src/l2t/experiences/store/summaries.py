@@ -65,14 +65,16 @@ class Summaries:
             for (algorithm, count), bins in sorted(found.items())
         ]
 
-    def gains(self) -> list[Row]:
-        """Return the `mean` ratio and the `count` of experiences for each `source` and `target`, by name."""
-        source, target = runs.c.source_name, runs.c.target_name
-        mean, count = (
-            func.avg(scores.c.improvement_ratio).label("mean"),
-            func.count().label("count"),
-        )
-        query = select(source.label("source"), target.label("target"), mean, count)
+    def gains(self, algorithm: str, n_labels: int) -> list[Row]:
+        """Return the ratios of one algorithm at one number of labels, for each `source` and `target` by name.
+
+        Each has their `count`, and the sums of them (`total`) and of their `squares`.
+        """
+        source, target, ratio = runs.c.source_name, runs.c.target_name, scores.c.improvement_ratio
+        names = source.label("source"), target.label("target")
+        sums = func.sum(ratio).label("total"), func.sum(ratio * ratio).label("squares")
+        query = select(*names, func.count().label("count"), *sums)
+        query = query.where(runs.c.algorithm == algorithm, scores.c.n_labels == n_labels)
         rows = self._rows(query.select_from(_SCORED).group_by(source, target))
         return [dict(row._mapping) for row in rows]
 

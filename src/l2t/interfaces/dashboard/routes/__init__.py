@@ -9,14 +9,14 @@ from l2t.interfaces.dashboard.routes import (
     agent,
     collections,
     experiences,
-    overview,
+    predictions,
     reflections,
-    transfers,
+    sources,
 )
 
 __all__ = ["router"]
 
 _ERROR = {"model": ErrorOut, "description": "One sentence."}
 router = APIRouter(prefix="/api", responses=dict.fromkeys((400, 404, 422, 503), _ERROR))
-for each in (overview, experiences, reflections, agent, transfers, collections):
+for each in (predictions, sources, experiences, reflections, agent, collections):
     router.include_router(each.router)

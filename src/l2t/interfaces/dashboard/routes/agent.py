@@ -10,7 +10,7 @@ from fastapi import Path as PathParameter
 from l2t.interfaces.dashboard.context import Here
 from l2t.interfaces.dashboard.functions import number_in_use, version_name
 from l2t.interfaces.dashboard.models import AskIn, JobOut, OutcomeIn
-from l2t.interfaces.dashboard.routes.transfers import TOO_MANY, start_job
+from l2t.interfaces.dashboard.routes.predictions import TOO_MANY, start_job
 
 router = APIRouter(tags=["agent"])
 

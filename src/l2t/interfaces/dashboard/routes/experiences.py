@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Iterator
 from dataclasses import fields
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ from fastapi import APIRouter, Depends, Path, Query
 from starlette.responses import Response, StreamingResponse
 
 from l2t.experiences import Experience, Run, Score
+from l2t.experiences.experience import ratio_error
 from l2t.interfaces.dashboard import pictures
 from l2t.interfaces.dashboard.context import Here
 from l2t.interfaces.dashboard.errors import Refused
@@ -31,7 +33,8 @@ _MAX_RUNS = 200  # in one filter
 _SCORES = [each.name for each in fields(Score)]
 _COLUMNS = ["run", "created_at", "algorithm", "source", "target", *_SCORES]
 _COLUMNS += ["duration", "status", "reason"]
-_RUN = ["algorithm", "random_state", "status", "reason", "scores", "duration", "version", "host"]
+_RUN_ROW = ["run", "created_at", "algorithm", "source", "target", "duration", "status", "reason"]
+_RUN = ["algorithm", "random_state", "status", "reason", "duration", "version", "host"]
 _RUN += ["created_at"]
 
 
@@ -82,6 +85,35 @@ def experiences(
     key = ("count", *(str(value) for value in filters.values()))
     total = here.memo.get(key, lambda: here.store.count(**filters))
     return {"total": total, "offset": offset, "items": items}
+
+
+@router.get("/runs")
+def runs(
+    here: Here,
+    filters: Filtered,
+    order: OrderBy = "created_at",
+    descending: bool = True,
+    limit: Annotated[int, Query(ge=1, le=200)] = 30,
+    offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
+) -> dict[str, Any]:
+    """Return a page of runs, each with its scores by number of labels, and the number of all that match.
+
+    `ratio_error` is the standard error of an improvement ratio; None where an accuracy is 0.
+    """
+    page: Any = {"limit": limit, "offset": offset, "order": order, "descending": descending}
+    keys, total = here.store.page_of_runs(**page, **filters)
+    found: dict[str, dict[str, Any]] = {key: {} for key in keys}
+    wanted = {name: value for name, value in filters.items() if name != "key"}
+    some = here.store.experiences(key=keys, statistics=False, **wanted) if keys else iter(())
+    for each in some:
+        whole = _experience(each)
+        run = found[each.run_key] or {name: whole[name] for name in _RUN_ROW} | {"scores": []}
+        if each.n_labels is not None:
+            run["scores"].append(_score(each))
+        found[each.run_key] = run
+    for run in found.values():
+        run["scores"].sort(key=lambda score: score["n_labels"])
+    return {"total": total, "offset": offset, "items": list(found.values())}
 
 
 @router.get(
@@ -165,6 +197,7 @@ def _run(run: Run) -> dict[str, Any]:
     return {
         "run": run.key,
         **{name: getattr(run, name) for name in _RUN},
+        "scores": [_score(each) for each in run.scores],
         "params": dict(run.params),
         "protocol": dict(run.protocol),
         "source": DomainOut.of(run.pair.source),
@@ -172,6 +205,12 @@ def _run(run: Run) -> dict[str, Any]:
         "W_shape": None if run.W is None else run.W.shape,
         "statistics": None if run.statistics is None else _statistics(run.statistics),
     }
+
+
+def _score(each: Score | Experience) -> dict[str, Any]:
+    error = ratio_error(each)
+    found = {name: getattr(each, name) for name in _SCORES}
+    return found | {"ratio_error": error if math.isfinite(error) else None}
 
 
 def _statistics(statistics: PairStatistics) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
@@ -16,8 +17,10 @@ from l2t.interfaces.dashboard.functions import LEARNED_HERE, NamedFunction
 from l2t.interfaces.dashboard.jobs import Job
 from l2t.interfaces.dashboard.models import JobOut
 from l2t.interfaces.dashboard.pictures import numbers
-from l2t.interfaces.dashboard.routes.transfers import job_out
+from l2t.interfaces.dashboard.routes.predictions import job_out
+from l2t.interfaces.dashboard.routes.sources import family_of
 from l2t.reflection import ReflectionFunction, assess, load_reflection, recompute_statistics
+from l2t.reflection.forecast import Forecast
 from l2t.reflection.lesson import SHARE, held_out
 
 router = APIRouter(tags=["reflection functions"])
@@ -73,6 +76,26 @@ def assessment(
     return here.memo.get(key, lambda: _assessment(here, known, pairs), fresh_for=_FRESH)
 
 
+@router.get("/forecast")
+def forecast() -> dict[str, Any]:
+    """Return what the forecast that ships has learned of candidates, and how well it did on kinds left out.
+
+    `covered` is the share of a kind's pairs inside the 90 % interval; `prior` is the part of the possible
+    gain that a candidate uses on other data, by labels per class (`shots`).
+    """
+    known = Forecast.default()
+    reach = known.reliability.reach(0.9)
+    return {
+        "kinds": [
+            {"name": name, "n_pairs": kind.n_pairs, "covered": kind.covered(reach)}
+            for name, kind in known.reliability.kinds.items()
+        ],
+        "shots": known.shots,
+        "prior": known.prior,
+        "misled": known.harm,
+    }
+
+
 @router.post("/learning-curves", status_code=202)
 def learning_curve(here: Here) -> JobOut:
     """Start a job that learns from more and more pairs of this store, and predicts the held-out ones."""
@@ -116,7 +139,8 @@ def _assessment(here: Context, known: NamedFunction, pairs: Pairs) -> dict[str, 
     experiences = here.store.experiences(key=keys)
     if pairs == "held-out":
         experiences = (each for each in experiences if held_out(each.target))
-    found = assess(function, _readable(function, experiences, here.store))
+    readable = list(_readable(function, experiences, here.store))
+    found = assess(function, readable)
     totals = here.memo.get("totals", summaries.totals)
     learned = function.training.get("runs")
     return {
@@ -125,6 +149,8 @@ def _assessment(here: Context, known: NamedFunction, pairs: Pairs) -> dict[str, 
         "n_pairs": found.n_pairs,
         "n_runs": len(found.runs),
         "terms": found.terms,
+        "warnings": found.warnings,
+        "families": _families(function, readable),
         "points": [numbers(asdict(run)) for run in found.runs],
         "coverage": [
             {"n_labels": count, "share": share, "count": n}
@@ -138,6 +164,21 @@ def _assessment(here: Context, known: NamedFunction, pairs: Pairs) -> dict[str, 
         or (learned is not None and learned == totals["runs"] - totals["failed"]),
         **numbers({"rank_correlation": found.rank_correlation, "rmse": found.rmse}),
     }
+
+
+def _families(function: ReflectionFunction, known: list[Experience]) -> list[dict[str, Any]]:
+    """Return how good a function is for each family of targets, by what precedes a bracket in their names."""
+    groups: dict[str, list[Experience]] = {}
+    for each in known:
+        groups.setdefault(family_of(each.target_name), []).append(each)
+    rows = []
+    for name, some in sorted(groups.items()):
+        found = assess(function, some)
+        row = {"rank_correlation": found.rank_correlation, "rmse": found.rmse}
+        row["coverage"] = found.reliability.get(0.9, math.nan)
+        sizes = {"n_pairs": found.n_pairs, "n_runs": len(found.runs)}
+        rows.append({"family": name} | sizes | numbers(row))
+    return rows
 
 
 def _readable(

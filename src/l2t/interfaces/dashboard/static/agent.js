@@ -28,7 +28,11 @@ async function ask(event) {
   button.disabled = true;
   status.className = "quiet";
   try {
-    const request = { source: form.source.value, target: form.target.value, n_labels: Number(form.n_labels.value) || null };
+    const request = {
+      source: form.source.value,
+      target: form.target.value,
+      n_labels: Number(form.n_labels.value) || null,
+    };
     const job = await follow("/api/suggestions", request, (event) => {
       status.textContent = SAID[event.name] ?? "";
     });

@@ -58,8 +58,7 @@ export async function fill(place, make) {
 
 // The name of a parameter at its beginning stays as it is.
 export const sentence = (error) =>
-  error.message.replace(/^[a-z](?!\w*_)/, (first) => first.toUpperCase()) +
-  (error.message.endsWith(".") ? "" : ".");
+  error.message.replace(/^[a-z](?!\w*_)/, (first) => first.toUpperCase()) + (error.message.endsWith(".") ? "" : ".");
 
 const missing = (value) => value === null || value === undefined || Number.isNaN(value);
 export const fixed = (value, digits = 3) => (missing(value) ? "–" : value.toFixed(digits));
@@ -82,8 +81,16 @@ export function moment(text) {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
 }
 
-export const ratioClass = (ratio) =>
-  missing(ratio) ? "" : ratio > 1.0005 ? "better" : ratio < 0.9995 ? "worse" : "";
+// "+8.2 %": what a ratio of accuracies adds.
+export function gain(ratio) {
+  if (missing(ratio)) return "–";
+  const size = Math.abs(100 * (ratio - 1)).toFixed(1);
+  return `${size === "0.0" ? "" : ratio > 1 ? "+" : "−"}${size} %`;
+}
+
+// A ratio within two standard errors of 1 has no colour, nor has one whose error is not known.
+export const ratioClass = (ratio, error = null) =>
+  missing(ratio) || missing(error) || Math.abs(ratio - 1) <= 2 * error ? "" : ratio > 1 ? "better" : "worse";
 
 // columns: [{title, value(row), number?, class?}]; value gives text or an element, class is text or of a row.
 const of = (given, row) => (typeof given === "function" ? given(row) : given);
@@ -92,9 +99,7 @@ export function table(columns, rows, { empty = "nothing here", label = "" } = {}
   const head = el(
     "tr",
     {},
-    columns.map((c) =>
-      el("th", { class: c.number ? "number" : null, scope: "col", "aria-sort": c.sort }, c.title),
-    ),
+    columns.map((c) => el("th", { class: c.number ? "number" : null, scope: "col", "aria-sort": c.sort }, c.title)),
   );
   const body = rows.map((row) =>
     el(
@@ -121,11 +126,7 @@ export const tile = (value, what) =>
   el(
     "div",
     { class: "tile" },
-    el(
-      "b",
-      { class: typeof value === "string" && !/^[\d.,–% ]+$/.test(value) ? "text" : null, title: value },
-      value,
-    ),
+    el("b", { class: typeof value === "string" && !/^[\d.,–% ]+$/.test(value) ? "text" : null, title: value }, value),
     el("span", {}, what),
   );
 
@@ -134,3 +135,22 @@ export const card = (...content) => el("div", { class: "card" }, ...content);
 export const badge = (text, kind = "") => el("span", { class: `badge ${kind}` }, text);
 
 export const runLink = (key, text) => el("a", { href: `/experiences/${key}` }, text);
+
+// Buttons of which one is pressed: choices are [value, words], and pick(value) is called with another one.
+export function toggle(label, choices, chosen, pick) {
+  const buttons = choices.map(([value, words]) =>
+    el(
+      "button",
+      {
+        type: "button",
+        "aria-pressed": String(value === chosen),
+        click: (event) => {
+          for (const each of buttons) each.setAttribute("aria-pressed", String(each === event.currentTarget));
+          pick(value);
+        },
+      },
+      words,
+    ),
+  );
+  return el("div", { class: "controls", role: "group", "aria-label": label }, label.toLowerCase(), ...buttons);
+}

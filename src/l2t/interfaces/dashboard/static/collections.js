@@ -49,9 +49,7 @@ function running(each, now) {
       ` · ${rate(each.per_minute)} a minute`,
       each.seconds_left === null ? "" : ` · ${duration(each.seconds_left)} left`,
       el("span", { class: each.failed ? "failed" : "quiet" }, ` · ${whole(each.failed)} failed`),
-      each.already_there
-        ? el("span", { class: "quiet" }, ` · ${whole(each.already_there)} were there already`)
-        : "",
+      each.already_there ? el("span", { class: "quiet" }, ` · ${whole(each.already_there)} were there already`) : "",
     ),
     each.latest ? el("p", { class: "quiet" }, `last: ${each.latest}`) : null,
   );
@@ -133,11 +131,7 @@ async function show() {
         {
           title: "algorithm",
           value: (f) =>
-            el(
-              "a",
-              { href: `/experiences?status=failed&algorithm=${encodeURIComponent(f.algorithm)}` },
-              f.algorithm,
-            ),
+            el("a", { href: `/experiences?status=failed&algorithm=${encodeURIComponent(f.algorithm)}` }, f.algorithm),
         },
         { title: "reason", value: (f) => f.reason },
         { title: "runs", number: true, value: (f) => whole(f.count) },
@@ -179,8 +173,7 @@ async function show() {
               {
                 title: "took",
                 number: true,
-                value: (c) =>
-                  duration((new Date(c.ended_at ?? c.updated_at) - new Date(c.started_at)) / 1000),
+                value: (c) => duration((new Date(c.ended_at ?? c.updated_at) - new Date(c.started_at)) / 1000),
               },
             ],
             ended,

@@ -1,4 +1,4 @@
-import { api, byId, duration, el, fill, fixed, ratioClass, runLink, sentence, table } from "./base.js";
+import { api, byId, duration, el, fill, fixed, gain, plural, ratioClass, runLink, sentence, table } from "./base.js";
 import { lines } from "./charts.js";
 import { cloud } from "./cloud.js";
 import { color, figure, legend } from "./figure.js";
@@ -22,7 +22,7 @@ fill(byId("table"), async () => {
     runs.filter((run) => run.status === "done"),
     counts,
   );
-  const ratio = (run, n) => run.scores.find((s) => s.n_labels === n)?.improvement_ratio ?? null;
+  const at = (run, n) => run.scores.find((s) => s.n_labels === n);
   const dot = (i) => {
     const made = el("i", { class: "dot" });
     made.style.background = color(i);
@@ -45,9 +45,14 @@ fill(byId("table"), async () => {
       },
       { title: "W", number: true, value: (run) => (run.W_shape ? run.W_shape.join(" × ") : "failed") },
       ...counts.map((n) => ({
-        title: n === counts[0] ? `ratio at ${n}` : String(n),
+        title: n === counts[0] ? `change at ${plural(n, "label")}` : String(n),
         number: true,
-        value: (run) => el("span", { class: ratioClass(ratio(run, n)) }, fixed(ratio(run, n))),
+        value: (run) =>
+          el(
+            "span",
+            { class: ratioClass(at(run, n)?.improvement_ratio, at(run, n)?.ratio_error) },
+            gain(at(run, n)?.improvement_ratio),
+          ),
       })),
       { title: "time", number: true, value: (run) => duration(run.duration) },
     ],

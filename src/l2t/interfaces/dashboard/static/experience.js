@@ -8,6 +8,7 @@ import {
   facts,
   fill,
   fixed,
+  gain,
   main,
   moment,
   plural,
@@ -33,11 +34,7 @@ fill(byId("facts"), async () => {
         { href: `/experiences?domain=${encodeURIComponent(domain.name)}`, title: "all experiences of it" },
         domain.name,
       ),
-      el(
-        "span",
-        { class: "quiet" },
-        ` ${plural(domain.n_rows, "row")}, ${plural(domain.n_features, "feature")}`,
-      ),
+      el("span", { class: "quiet" }, ` ${plural(domain.n_rows, "row")}, ${plural(domain.n_features, "feature")}`),
     );
   rest(run);
   return el(
@@ -78,8 +75,7 @@ fill(byId("facts"), async () => {
 const settings = (given) =>
   Object.entries(given)
     .map(
-      ([name, value]) =>
-        `${name} ${typeof value === "object" ? JSON.stringify(value).replaceAll(",", ", ") : value}`,
+      ([name, value]) => `${name} ${typeof value === "object" ? JSON.stringify(value).replaceAll(",", ", ") : value}`,
     )
     .join(" · ") || "–";
 
@@ -134,8 +130,7 @@ function rest(run) {
     }),
   );
   byId("statistics").replaceChildren(...["d", "tau"].map((what) => statistics([run], what)).filter(Boolean));
-  const spread = (mean, error) =>
-    el("span", {}, fixed(mean), el("span", { class: "quiet" }, ` ± ${fixed(error)}`));
+  const spread = (mean, error) => el("span", {}, fixed(mean), el("span", { class: "quiet" }, ` ± ${fixed(error)}`));
   byId("details").replaceChildren(
     el(
       "div",
@@ -154,9 +149,9 @@ function rest(run) {
             value: (s) => spread(s.accuracy_after, s.standard_error_after),
           },
           {
-            title: "ratio",
+            title: "change",
             number: true,
-            value: (s) => el("b", { class: ratioClass(s.improvement_ratio) }, fixed(s.improvement_ratio)),
+            value: (s) => el("b", { class: ratioClass(s.improvement_ratio, s.ratio_error) }, gain(s.improvement_ratio)),
           },
         ],
         run.scores,

@@ -6,15 +6,20 @@ import {
   el,
   fill,
   fixed,
+  gain,
   moment,
+  percent,
   plural,
   ratioClass,
   runLink,
   table,
+  toggle,
   whole,
 } from "./base.js";
+import { figure } from "./figure.js";
+import { distributions } from "./ratios.js";
 
-const SIZE = 50,
+const SIZE = 30,
   MOST = 8;
 const form = byId("filters");
 const state = new URLSearchParams(location.search);
@@ -47,10 +52,10 @@ function show(page = Number(state.get("page") ?? 1)) {
   history.replaceState(null, "", `?${state}`);
   fill(byId("table"), async () => {
     const found = await api(
-      `/api/experiences?${query}&order=${order}&descending=${descending}&limit=${SIZE}&offset=${(page - 1) * SIZE}`,
+      `/api/runs?${query}&order=${order}&descending=${descending}&limit=${SIZE}&offset=${(page - 1) * SIZE}`,
     );
     pager(found, page, query);
-    const made = table(columns(), found.items, { empty: "No experience matches.", label: "Experiences" });
+    const made = table(columns(), found.items, { empty: "No run matches.", label: "Runs" });
     made.querySelectorAll("tbody tr").forEach((row, i) => mark(row, found.items[i].run));
     return made;
   });
@@ -79,6 +84,62 @@ function header(title, order) {
   );
 }
 
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+const ratios = (run) => run.scores.map((score) => score.improvement_ratio);
+
+// The mean over numbers of labels, and as error that of a single one: the same draws are behind all of them.
+function overall(run) {
+  if (run.status === "failed") return el("span", { title: run.reason }, badge("failed", "bad"));
+  const errors = run.scores.map((score) => score.ratio_error);
+  const error = errors.every((each) => each !== null) ? mean(errors) : null;
+  const value = mean(ratios(run));
+  return el("b", { class: ratioClass(value, error) }, gain(value));
+}
+
+function unfold(run, button) {
+  const row = button.closest("tr"),
+    open = button.getAttribute("aria-expanded") === "true";
+  button.setAttribute("aria-expanded", String(!open));
+  if (open) {
+    row.nextElementSibling.remove();
+    return;
+  }
+  const spread = (value, error) => `${percent(value, 1)} ± ${percent(error, 1)}`;
+  row.after(
+    el(
+      "tr",
+      { class: "unfolded" },
+      el(
+        "td",
+        { colspan: row.childElementCount },
+        table(
+          [
+            { title: "labels", number: true, value: (s) => String(s.n_labels) },
+            {
+              title: "without transfer",
+              number: true,
+              value: (s) => spread(s.accuracy_before, s.standard_error_before),
+            },
+            { title: "with it", number: true, value: (s) => spread(s.accuracy_after, s.standard_error_after) },
+            {
+              title: "change",
+              number: true,
+              value: (s) =>
+                el(
+                  "span",
+                  { class: ratioClass(s.improvement_ratio, s.ratio_error) },
+                  `${gain(s.improvement_ratio)} ± ${s.ratio_error === null ? "?" : (100 * s.ratio_error).toFixed(1)}`,
+                ),
+            },
+          ],
+          run.scores,
+          { label: `Scores of run ${run.run.slice(0, 8)}`, empty: run.reason },
+        ),
+      ),
+    ),
+  );
+}
+
 function columns() {
   const now = sorting();
   const sortable = (title, order, rest) => ({
@@ -86,11 +147,9 @@ function columns() {
     sort: now.order === order ? (now.descending === "true" ? "descending" : "ascending") : null,
     ...rest,
   });
-  const spread = (mean, error) =>
-    mean === null ? "–" : el("span", {}, fixed(mean), el("span", { class: "quiet" }, ` ± ${fixed(error)}`));
   return [
     {
-      title: "",
+      title: el("span", { class: "unseen" }, "select"),
       value: (r) =>
         el("input", {
           type: "checkbox",
@@ -101,11 +160,7 @@ function columns() {
             else chosen.delete(r.run);
             keep();
             selection();
-            for (const row of byId("table").querySelectorAll("tbody tr")) {
-              const box = row.querySelector("input");
-              box.checked = chosen.has(box.dataset.run);
-              mark(row, box.dataset.run);
-            }
+            mark(event.target.closest("tr"), r.run);
           },
           "data-run": r.run,
         }),
@@ -114,19 +169,21 @@ function columns() {
     sortable("algorithm", "algorithm", { value: (r) => r.algorithm }),
     { title: "source", class: "name", value: (r) => el("span", { title: r.source }, r.source) },
     { title: "target", class: "name", value: (r) => el("span", { title: r.target }, r.target) },
-    sortable("labels", "n_labels", {
-      number: true,
-      value: (r) => (r.n_labels === null ? "–" : String(r.n_labels)),
-    }),
-    { title: "before", number: true, value: (r) => spread(r.accuracy_before, r.standard_error_before) },
-    { title: "after", number: true, value: (r) => spread(r.accuracy_after, r.standard_error_after) },
-    sortable("ratio", "improvement_ratio", {
-      number: true,
-      value: (r) =>
-        r.status === "failed"
-          ? el("span", { title: r.reason }, badge("failed", "bad"))
-          : el("b", { class: ratioClass(r.improvement_ratio) }, fixed(r.improvement_ratio)),
-    }),
+    {
+      title: "labels",
+      value: (r) => {
+        const counts = r.scores.map((score) => score.n_labels);
+        if (!counts.length) return "–";
+        const words = counts.length > 1 ? `${counts[0]} to ${counts.at(-1)}` : String(counts[0]);
+        const button = el(
+          "button",
+          { type: "button", class: "small fold", "aria-expanded": "false", click: () => unfold(r, button) },
+          words,
+        );
+        return button;
+      },
+    },
+    sortable("change", "improvement_ratio", { number: true, value: overall }),
     sortable("time", "duration", { number: true, value: (r) => duration(r.duration) }),
     sortable("made", "created_at", { number: true, value: (r) => moment(r.created_at) }),
   ];
@@ -143,13 +200,7 @@ function pager(found, page, query) {
         click: () => show(to),
         "aria-label": `Page ${to}`,
       },
-      to === 1 && page > 2
-        ? "« first"
-        : to === pages && page < pages - 1
-          ? "last »"
-          : to < page
-            ? "‹ back"
-            : "next ›",
+      to === 1 && page > 2 ? "« first" : to === pages && page < pages - 1 ? "last »" : to < page ? "‹ back" : "next ›",
     );
   const jump = el("input", {
     type: "number",
@@ -160,11 +211,9 @@ function pager(found, page, query) {
     change: (event) => show(Math.min(pages, Math.max(1, Number(event.target.value) || 1))),
   });
   const { order, descending } = sorting();
-  const steps = [...new Set([1, page - 1, page + 1, pages])].filter(
-    (to) => to >= 1 && to <= pages && to !== page,
-  );
+  const steps = [...new Set([1, page - 1, page + 1, pages])].filter((to) => to >= 1 && to <= pages && to !== page);
   byId("pager").replaceChildren(
-    el("span", {}, plural(found.total, "experience")),
+    el("span", {}, plural(found.total, "run")),
     el(
       "a",
       {
@@ -223,3 +272,56 @@ form.addEventListener("submit", (event) => {
 });
 form.addEventListener("reset", () => setTimeout(() => show(1)));
 show();
+
+api("/api/totals")
+  .then((all) => {
+    byId("totals").textContent = all.runs
+      ? `${plural(all.runs, "run")} of ${plural(all.algorithms, "algorithm")} on ${plural(all.pairs, "pair")} of ${plural(all.domains, "data set")}${all.failed ? `, ${whole(all.failed)} of them failed` : ""}; ${plural(all.experiences, "experience")} in all, the last of ${moment(all.last)}.`
+      : "Nothing was tried in this store yet: l2t collect source.csv target.csv --store experiences.db";
+  })
+  .catch(() => {});
+
+fill(byId("ratios"), async () => {
+  const all = await api("/api/distributions");
+  if (!all.length) return null;
+  const counts = [...new Set(all.map((each) => each.n_labels))].sort((a, b) => a - b);
+  const place = el("div", {});
+  const show = (count) => {
+    const rows = all.filter((each) => each.n_labels === count).sort((a, b) => b.quantiles[2] - a.quantiles[2]);
+    place.replaceChildren(
+      figure({
+        title: "Change of accuracy by algorithm",
+        file: `ratios-at-${count}-labels`,
+        above: toggle(
+          "Labels",
+          counts.map((n) => [n, String(n)]),
+          count,
+          show,
+        ),
+        draw: (width) =>
+          distributions(
+            rows.map((r) => ({ ...r, name: r.algorithm })),
+            width,
+          ),
+        caption:
+          "Line: median. Box: the middle half. Whiskers: 5 to 95 %. Shape: histogram, from five tasks on. n: tasks.",
+        numbers: {
+          rows,
+          columns: [
+            { title: "algorithm", value: (r) => r.algorithm },
+            { title: "tasks", number: true, value: (r) => whole(r.count) },
+            ...["5 %", "25 %", "median", "75 %", "95 %"].map((title, i) => ({
+              title,
+              number: true,
+              value: (r) => fixed(r.quantiles[i]),
+            })),
+            { title: "mean", number: true, value: (r) => fixed(r.mean) },
+            { title: "above 1", number: true, value: (r) => percent(r.better) },
+          ],
+        },
+      }),
+    );
+  };
+  show(counts.includes(15) ? 15 : counts[0]);
+  return place;
+});

@@ -13,6 +13,9 @@ export function svg(name, given = {}, ...children) {
 }
 
 export const text = (x, y, content, given = {}) => svg("text", { x, y, ...given }, String(content));
+export const rect = (x, y, width, height, given = {}) =>
+  svg("rect", { x, y, width: Math.max(width, 0.8), height: Math.max(height, 0), ...given });
+export const line = (x1, y1, x2, y2, given = { class: "axis" }) => svg("line", { x1, y1, x2, y2, ...given });
 export const color = (index) => `var(--c${index % 10})`;
 
 // draw(width) gives an SVG element; numbers is {columns, rows} of `table`.
@@ -22,45 +25,18 @@ export function figure({ title, draw, caption = null, numbers = null, above = nu
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-|-$/g, "");
+  const saver = (kind, save) => {
+    const click = () => place.firstChild && save(standalone(place.firstChild), name);
+    return el("button", { type: "button", class: "save", "aria-label": `Save "${title}" as ${kind}`, click }, kind);
+  };
   const made = el(
     "figure",
     { class: "card" },
-    el(
-      "header",
-      {},
-      el("h2", {}, title),
-      el(
-        "button",
-        {
-          type: "button",
-          class: "save",
-          "aria-label": `Save "${title}" as SVG`,
-          click: () => saveSvg(place.firstChild, name),
-        },
-        "SVG",
-      ),
-      el(
-        "button",
-        {
-          type: "button",
-          class: "save",
-          "aria-label": `Save "${title}" as PNG`,
-          click: () => savePng(place.firstChild, name),
-        },
-        "PNG",
-      ),
-    ),
+    el("header", {}, el("h2", {}, title), saver("SVG", saveSvg), saver("PNG", savePng)),
     above,
     place,
     caption ? el("figcaption", {}, caption) : null,
-    numbers
-      ? el(
-          "details",
-          {},
-          el("summary", {}, "numbers"),
-          table(numbers.columns, numbers.rows, { label: `Numbers of ${title}` }),
-        )
-      : null,
+    numbers ? el("details", {}, el("summary", {}, "numbers"), numbersTable(title, numbers)) : null,
   );
   let width = 0;
   const redraw = () => {
@@ -83,14 +59,13 @@ export function figure({ title, draw, caption = null, numbers = null, above = nu
   return made;
 }
 
+const numbersTable = (title, { columns, rows }) => table(columns, rows, { label: `Numbers of ${title}` });
+
 let tip = null;
 function tips(place) {
   const show = (event) => {
     const marked = event.target.closest?.("[data-tip]");
-    if (!marked) {
-      hide();
-      return;
-    }
+    if (!marked) return hide();
     if (!tip) {
       tip = el("div", { class: "tip", role: "tooltip" });
       document.body.append(tip);
@@ -113,20 +88,10 @@ function tips(place) {
   place.addEventListener("focusout", hide);
 }
 
-const STYLES = [
-  "fill",
-  "fill-opacity",
-  "stroke",
-  "stroke-width",
-  "stroke-opacity",
-  "stroke-dasharray",
-  "opacity",
-  "font-family",
-  "font-size",
-  "font-weight",
-  "text-anchor",
-  "dominant-baseline",
-];
+const STYLES =
+  "fill fill-opacity stroke stroke-width stroke-opacity stroke-dasharray opacity font-family font-size font-weight text-anchor dominant-baseline".split(
+    " ",
+  );
 
 // The SVG with its styles inside, so that it looks the same everywhere.
 function standalone(drawn) {
@@ -143,11 +108,7 @@ function standalone(drawn) {
   copy.setAttribute("height", height);
   const ground = getComputedStyle(document.documentElement).getPropertyValue("--card").trim();
   copy.prepend(svg("rect", { width, height, fill: ground }));
-  return {
-    source: new XMLSerializer().serializeToString(copy),
-    width: Number(width),
-    height: Number(height),
-  };
+  return { source: new XMLSerializer().serializeToString(copy), width: Number(width), height: Number(height) };
 }
 
 function download(blob, name) {
@@ -158,13 +119,10 @@ function download(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-function saveSvg(drawn, name) {
-  if (drawn) download(new Blob([standalone(drawn).source], { type: "image/svg+xml" }), `${name}.svg`);
-}
+const svgBlob = (source) => new Blob([source], { type: "image/svg+xml" });
+const saveSvg = ({ source }, name) => download(svgBlob(source), `${name}.svg`);
 
-function savePng(drawn, name) {
-  if (!drawn) return;
-  const { source, width, height } = standalone(drawn);
+function savePng({ source, width, height }, name) {
   const image = new Image();
   image.onload = () => {
     const canvas = el("canvas", { width: 2 * width, height: 2 * height });
@@ -174,7 +132,7 @@ function savePng(drawn, name) {
     URL.revokeObjectURL(image.src);
     canvas.toBlob((blob) => download(blob, `${name}.png`), "image/png");
   };
-  image.src = URL.createObjectURL(new Blob([source], { type: "image/svg+xml" }));
+  image.src = URL.createObjectURL(svgBlob(source));
 }
 
 export function legend(entries) {

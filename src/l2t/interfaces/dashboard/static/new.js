@@ -68,9 +68,16 @@ function preview(side, file) {
   const select = (column) =>
     el(
       "select",
-      { "aria-label": `Role of ${column.name} in ${file.name}`, change: (event) => choose(file, column, event.target.value) },
+      {
+        "aria-label": `Role of ${column.name} in ${file.name}`,
+        change: (event) => choose(file, column, event.target.value),
+      },
       Object.entries(ROLES).map(([role, words]) =>
-        el("option", { value: role, selected: role === column.role, disabled: role === "feature" && column.is_text }, words),
+        el(
+          "option",
+          { value: role, selected: role === column.role, disabled: role === "feature" && column.is_text },
+          words,
+        ),
       ),
     );
   return el(
@@ -81,7 +88,11 @@ function preview(side, file) {
       {},
       el("h3", {}, file.name),
       el("span", { class: "quiet" }, [plural(file.preview.n_rows, "row"), ...facts].join(", ")),
-      el("button", { type: "button", class: "small", "aria-label": `Remove ${file.name}`, click: () => remove(side, file) }, "Remove"),
+      el(
+        "button",
+        { type: "button", class: "small", "aria-label": `Remove ${file.name}`, click: () => remove(side, file) },
+        "Remove",
+      ),
     ),
     columns.length
       ? table(
@@ -89,7 +100,11 @@ function preview(side, file) {
             { title: "column", class: "name", value: (c) => el("span", { title: c.name }, c.name) },
             { title: "role", value: select },
             { title: "why", value: (c) => el("span", { class: "quiet" }, c.reason) },
-            { title: "values", class: "name", value: (c) => el("span", { title: c.examples.join(", ") }, c.examples.join(", ") || "–") },
+            {
+              title: "values",
+              class: "name",
+              value: (c) => el("span", { title: c.examples.join(", ") }, c.examples.join(", ") || "–"),
+            },
             { title: "different", number: true, value: (c) => whole(c.n_distinct) },
             { title: "missing", number: true, value: (c) => (c.n_missing ? whole(c.n_missing) : "–") },
           ],
@@ -150,7 +165,9 @@ let asked = 0,
   waiting = null;
 function show() {
   for (const side of ["target", "sources"]) {
-    byId(side).querySelector(".preview").replaceChildren(...files[side].map((file) => preview(side, file)));
+    byId(side)
+      .querySelector(".preview")
+      .replaceChildren(...files[side].map((file) => preview(side, file)));
     byId(side).classList.toggle("filled", files[side].length > 0);
   }
   byId("plan").hidden = !files.target.length;

@@ -28,7 +28,11 @@ function showStages(now) {
     .querySelector(".stages")
     .replaceChildren(
       ...STAGES.map((stage, i) =>
-        el("li", { class: i < at ? "done" : i === at ? "now" : null, "aria-current": i === at ? "step" : null }, SAID[stage]),
+        el(
+          "li",
+          { class: i < at ? "done" : i === at ? "now" : null, "aria-current": i === at ? "step" : null },
+          SAID[stage],
+        ),
       ),
     );
 }
@@ -54,8 +58,16 @@ function accuracies(found) {
       columns: [
         { title: "way", value: (r) => (r.used ? el("b", {}, `${r.name} (used)`) : r.name) },
         { title: "expected", number: true, value: (r) => percent(r.expected, 1) },
-        { title: "90 % interval", number: true, value: (r) => (r.low === null ? "–" : `${percent(r.low)} to ${percent(r.high)}`) },
-        { title: "cross-validated", number: true, value: (r) => (r.measured === null ? "too few labels" : `${percent(r.measured, 1)} ± ${percent(r.error, 1)}`) },
+        {
+          title: "90 % interval",
+          number: true,
+          value: (r) => (r.low === null ? "–" : `${percent(r.low)} to ${percent(r.high)}`),
+        },
+        {
+          title: "cross-validated",
+          number: true,
+          value: (r) => (r.measured === null ? "too few labels" : `${percent(r.measured, 1)} ± ${percent(r.error, 1)}`),
+        },
       ],
     },
   });
@@ -93,10 +105,17 @@ function candidates(found) {
         { title: "candidate", value: (c) => (c.candidate === "identity" ? "no transfer" : c.candidate) },
         { title: "in rehearsal", number: true, value: (c) => ratio(c.rehearsed) },
         { title: "expected here", number: true, value: (c) => ratio(c.predicted) },
-        { title: "90 % interval", number: true, value: (c) => (c.low === null ? "–" : `${fixed(c.low, 2)} to ${fixed(c.high, 2)}`) },
+        {
+          title: "90 % interval",
+          number: true,
+          value: (c) => (c.low === null ? "–" : `${fixed(c.low, 2)} to ${fixed(c.high, 2)}`),
+        },
         {
           title: "same class nearer",
-          value: (c) => (c.labelled_rows === null ? "–" : `${percent(c.same_class_nearer)}, without it ${percent(c.same_class_nearer_without)}`),
+          value: (c) =>
+            c.labelled_rows === null
+              ? "–"
+              : `${percent(c.same_class_nearer)}, without it ${percent(c.same_class_nearer_without)}`,
         },
         { title: "", value: (c) => c.reason || (c.chosen ? badge("chosen", "good") : "") },
       ],
@@ -121,7 +140,9 @@ function details(found, files) {
       ["files", [...found.sources, found.target].join(", ")],
       ["averaged", told.model],
       ["linear map W", told.W_shape.join(" × ")],
-      ...(files.includes("W.npy") ? [["", el("a", { href: `/api/jobs/${id}/files/W.npy`, download: "W.npy" }, "download W.npy")]] : []),
+      ...(files.includes("W.npy")
+        ? [["", el("a", { href: `/api/jobs/${id}/files/W.npy`, download: "W.npy" }, "download W.npy")]]
+        : []),
       ["columns scaled", told.columns_scaled ? "divided by their standard deviation" : "no"],
       ["rehearsals", told.n_plays === null ? "none" : String(told.n_plays)],
       ["temperature of probabilities", fixed(told.temperature)],
@@ -138,13 +159,18 @@ function result(job) {
   byId("headline").textContent = found.headline;
   byId("downloads").replaceChildren(
     ...Object.entries(DOWNLOADS).map(([name, [words, title]], i) =>
-      el("a", { class: i ? "button" : "button primary", href: `/api/jobs/${id}/files/${name}`, download: name, title }, words),
+      el(
+        "a",
+        { class: i ? "button" : "button primary", href: `/api/jobs/${id}/files/${name}`, download: name, title },
+        words,
+      ),
     ),
   );
-  byId("pictures").replaceChildren(
-    accuracies(found),
-    targetMap(found),
+  const said = card(
+    el("h2", {}, "Why"),
+    el("ul", { class: "plan" }, ...found.sentences.map((text) => el("li", {}, text))),
   );
+  byId("pictures").replaceChildren(el("div", { class: "stack" }, accuracies(found), said), targetMap(found));
   byId("rows").replaceChildren(
     ...[
       card(
@@ -157,11 +183,19 @@ function result(job) {
           found.classes.map((name, i) => [name, found.counts[i]]),
           { label: "Predicted classes" },
         ),
-        el("p", { class: "quiet" }, `${plural(found.n_rows, "row")}, ${whole(found.n_given)} of them with a label of yours.`),
-        el("ul", { class: "plan" }, ...found.sentences.map((text) => el("li", {}, text))),
+        el(
+          "p",
+          { class: "quiet" },
+          `${plural(found.n_rows, "row")}, ${whole(found.n_given)} of them with a label of yours.`,
+        ),
       ),
       rowsCard("Uncertain rows", "Labels for these would help most: label them, and predict again.", found.uncertain),
-      rowsCard("Suspicious rows", "The model, trained on your labels, predicts another class for these rows.", found.suspicious, true),
+      rowsCard(
+        "Suspicious rows",
+        "The model, trained on your labels, predicts another class for these rows.",
+        found.suspicious,
+        true,
+      ),
     ].filter(Boolean),
   );
   byId("more").replaceChildren(candidates(found), details(found, job.files));

@@ -1,78 +1,55 @@
 // Improvement ratios as SVG: their distributions, and matrices of them.
 
 import { fixed, percent, plural } from "./base.js";
-import { svg, text } from "./figure.js";
+import { line, rect, svg, text } from "./figure.js";
 import { clip, extent, frame, linear, shown, ticks } from "./scales.js";
 
-// Blue above one, orange below, pale near it.
-export function ratioInk(ratio, reach = 0.3) {
-  const share = Math.round(100 * Math.min(Math.abs(ratio - 1) / reach, 1) ** 0.7);
+// Blue above one, orange below, pale near it; grey where it is not clear which.
+const REACH = 0.2;
+export function ratioInk(ratio, clear = true) {
+  if (!clear) return "var(--soft)";
+  const share = Math.round(25 + 75 * Math.min(Math.abs(ratio - 1) / REACH, 1));
   return `color-mix(in srgb, var(${ratio >= 1 ? "--good" : "--bad"}) ${share}%, var(--soft))`;
 }
-const ratioText = (ratio, reach = 0.3) => (Math.abs(ratio - 1) / reach > 0.55 ? "var(--card)" : "var(--ink)");
+const inkOn = (ratio, clear) => (clear && Math.abs(ratio - 1) / REACH > 0.35 ? "var(--card)" : "var(--ink)");
+
+const LEAST = 5; // values that a shape is drawn from
 
 // rows: [{name, quantiles: [5], mean, bins, counts, count, better}]
 export function distributions(rows, width) {
-  const left = Math.min(88, width * 0.2),
-    right = 62,
-    line = 40,
-    top = 6,
-    bottom = 34;
-  const height = top + rows.length * line + bottom;
+  const [left, right, step, top, bottom] = [Math.min(88, width * 0.2), 62, 40, 6, 34];
+  const height = top + rows.length * step + bottom,
+    end = height - bottom;
   const made = frame(width, height);
   const [low, high] = extent([...rows.flatMap((r) => [r.quantiles[0], r.quantiles[4], r.mean]), 1], 0.06);
   const x = linear(low, high, left, width - right);
   for (const at of ticks(low, high, width < 420 ? 4 : 7)) {
-    made.append(svg("line", { class: "axis", x1: x(at), x2: x(at), y1: top, y2: height - bottom + 4 }));
-    made.append(text(x(at), height - bottom + 18, shown(at), { "text-anchor": "middle" }));
+    made.append(line(x(at), top, x(at), end + 4));
+    made.append(text(x(at), end + 18, shown(at), { "text-anchor": "middle" }));
   }
-  made.append(svg("line", { class: "reference", x1: x(1), x2: x(1), y1: top, y2: height - bottom }));
-  made.append(
-    text((left + width - right) / 2, height - 2, "improvement ratio (1: no change)", {
-      "text-anchor": "middle",
-    }),
-  );
+  made.append(line(x(1), top, x(1), end, { class: "reference" }));
+  const title = "accuracy with transfer / without (1: no change)";
+  made.append(text((left + width - right) / 2, height - 2, title, { "text-anchor": "middle" }));
   rows.forEach((row, i) => {
-    const y = top + i * line + line / 2;
+    const y = top + i * step + step / 2;
     const [p5, p25, p50, p75, p95] = row.quantiles.map(x);
     const told = [
-      `${row.name}, ${plural(row.count, "experience")}`,
+      `${row.name}, ${plural(row.count, "task")}`,
       `median ${fixed(row.quantiles[2])}, mean ${fixed(row.mean)}`,
       `half of them ${fixed(row.quantiles[1])} to ${fixed(row.quantiles[3])}`,
       `90 % of them ${fixed(row.quantiles[0])} to ${fixed(row.quantiles[4])}`,
       `above 1: ${percent(row.better)}`,
     ];
     const group = svg("g", { "data-tip": told.join("\n") });
-    group.append(
-      svg("rect", {
-        x: left,
-        y: y - line / 2,
-        width: width - left - right,
-        height: line,
-        fill: "transparent",
-      }),
-    );
-    group.append(shape(row, x, y, low, high));
-    group.append(
-      svg("line", { x1: p5, x2: p95, y1: y + 8, y2: y + 8, stroke: "var(--quiet)", "stroke-width": 1.2 }),
-    );
-    group.append(
-      svg("rect", {
-        x: p25,
-        y: y + 4,
-        width: Math.max(p75 - p25, 1),
-        height: 8,
-        rx: 2,
-        fill: "var(--accent)",
-        "fill-opacity": 0.75,
-      }),
-    );
-    group.append(
-      svg("line", { x1: p50, x2: p50, y1: y + 2, y2: y + 14, stroke: "var(--ink)", "stroke-width": 2 }),
-    );
+    group.append(rect(left, y - step / 2, width - left - right, step, { fill: "transparent" }));
+    if (row.count >= LEAST) group.append(shape(row, x, y, low, high));
+    group.append(line(p5, y + 8, p95, y + 8, { stroke: "var(--quiet)", "stroke-width": 1.2 }));
+    group.append(rect(p25, y + 4, p75 - p25, 8, { rx: 2, fill: "var(--accent)", "fill-opacity": 0.75 }));
+    group.append(line(p50, y + 2, p50, y + 14, { stroke: "var(--ink)", "stroke-width": 2 }));
+    group.append(text(left - 10, y + 12, row.name, { "text-anchor": "end", class: "strong" }));
+    group.append(text(width - 4, y + 2, fixed(row.quantiles[2]), { "text-anchor": "end", class: "strong" }));
+    group.append(text(width - 4, y + 16, `n = ${row.count}`, { "text-anchor": "end" }));
     made.append(group);
-    made.append(text(left - 10, y + 12, row.name, { "text-anchor": "end", class: "strong" }));
-    made.append(text(width - 4, y + 12, fixed(row.quantiles[2]), { "text-anchor": "end", class: "strong" }));
   });
   return made;
 }
@@ -96,70 +73,38 @@ function shape(row, x, y, low, high) {
   });
 }
 
-function inside(x, y, words, ink) {
-  const made = text(x, y, words, { "text-anchor": "middle", class: "inside" });
-  made.style.fill = ink;
-  return made;
-}
-
-// values[i][j] for rows[i] and columns[j]; tip(i, j) and pick(i, j) are optional.
-export function matrix(
-  { rows, columns, values, tip = null, pick = null, reach = 0.3, xTitle = "", yTitle = "", chosen = null },
-  width,
-) {
+// cells[i][j] for rows[i] and columns[j]: {value, text, below, clear}, or null; tip(i, j) for each.
+export function matrix({ rows, columns, cells, tip, xTitle = "", yTitle = "" }, width) {
   const longest = Math.max(...rows.map((r) => r.length), 3);
-  const left = Math.min(18 + longest * 7, width * 0.36);
-  const cell = (width - left - 2) / columns.length;
+  const left = Math.min(18 + longest * 7, width * 0.36),
+    cell = Math.min((width - left - 2) / columns.length, 150);
   const slanted = columns.some((c) => c.length * 7.2 > cell - 4);
   const headed = slanted ? 18 + 4.4 * Math.min(Math.max(...columns.map((c) => c.length)), 26) : 20;
   const top = headed + (xTitle ? 17 : 0),
-    line = Math.max(20, Math.min(34, cell * 0.7));
-  const made = frame(width, top + rows.length * line + 4);
-  if (xTitle) made.append(text(left + (width - left) / 2, 12, xTitle, { "text-anchor": "middle" }));
+    step = cell > 50 ? 40 : Math.max(20, cell * 0.7);
+  const made = frame(width, top + rows.length * step + 4);
+  if (xTitle) made.append(text(left + (cell * columns.length) / 2, 12, xTitle, { "text-anchor": "middle" }));
   if (yTitle) made.append(text(0, top - 6, yTitle));
   columns.forEach((name, j) => {
-    const at = left + (j + 0.5) * cell;
-    made.append(
-      slanted
-        ? text(at, top - 6, clip(name, 26), { transform: `rotate(-40 ${at} ${top - 6})`, class: "strong" })
-        : text(at, top - 6, name, {
-            "text-anchor": "middle",
-            class: j === chosen ? "strong" : null,
-            "font-weight": j === chosen ? 700 : null,
-          }),
-    );
+    const at = left + (j + 0.5) * cell,
+      look = slanted ? { transform: `rotate(-40 ${at} ${top - 6})` } : { "text-anchor": "middle" };
+    made.append(text(at, top - 6, clip(name, 26), { ...look, class: "strong" }));
   });
   rows.forEach((name, i) => {
-    const y = top + i * line;
-    made.append(
-      text(left - 8, y + line / 2 + 4, clip(name, Math.floor((left - 8) / 6.6)), {
-        "text-anchor": "end",
-        class: "strong",
-      }),
-    );
+    const y = top + i * step;
+    const words = clip(name, Math.floor((left - 8) / 6.6));
+    made.append(text(left - 8, y + step / 2 + 4, words, { "text-anchor": "end", class: "strong" }));
     columns.forEach((_, j) => {
-      const value = values[i][j],
-        at = left + j * cell;
-      const missing = value === null || value === undefined;
-      const group = svg("g", { "data-tip": tip ? tip(i, j) : null });
-      group.append(
-        svg("rect", {
-          x: at + 1,
-          y: y + 1,
-          width: Math.max(cell - 2, 1),
-          height: line - 2,
-          rx: 3,
-          fill: missing ? "var(--soft)" : ratioInk(value, reach),
-          "fill-opacity": missing ? 0.4 : 1,
-        }),
-      );
-      if (!missing && cell > 34)
-        group.append(
-          inside(at + cell / 2, y + line / 2 + 4, fixed(value, cell > 44 ? 3 : 2), ratioText(value, reach)),
-        );
-      if (pick) {
-        group.addEventListener("click", () => pick(i, j));
-        group.style.cursor = "pointer";
+      const one = cells[i][j],
+        at = left + j * cell,
+        group = svg("g", { "data-tip": tip(i, j) });
+      const look = one ? { fill: ratioInk(one.value, one.clear) } : { fill: "var(--soft)", "fill-opacity": 0.4 };
+      group.append(rect(at + 1, y + 1, cell - 2, step - 2, { rx: 3, ...look }));
+      const parts = one && cell > 50 ? { [one.text]: -2, [one.below]: 13 } : {};
+      for (const [content, shift] of Object.entries(parts)) {
+        const said = text(at + cell / 2, y + step / 2 + shift, content, { "text-anchor": "middle", class: "inside" });
+        said.style.fill = inkOn(one.value, one.clear);
+        group.append(said);
       }
       made.append(group);
     });

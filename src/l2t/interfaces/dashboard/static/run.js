@@ -52,9 +52,7 @@ export function accuracies(
           number: true,
           value: (n) => {
             const s = each.run.scores.find((score) => score.n_labels === n);
-            return s
-              ? `${fixed(s[`accuracy_${each.side}`])} ± ${fixed(s[`standard_error_${each.side}`])}`
-              : "–";
+            return s ? `${fixed(s[`accuracy_${each.side}`])} ± ${fixed(s[`standard_error_${each.side}`])}` : "–";
           },
         })),
       ],
@@ -97,9 +95,7 @@ export function statistics(runs, what) {
               return {
                 x: p,
                 y: value,
-                ...(what === "d" && known.length === 1
-                  ? { low: Math.max(value - e, 0), high: value + e }
-                  : {}),
+                ...(what === "d" && known.length === 1 ? { low: Math.max(value - e, 0), high: value + e } : {}),
                 tip: `2^${p} η\n${y} ${value.toPrecision(4)}${what === "d" ? ` ± ${e.toPrecision(2)}` : ""}`,
               };
             }),

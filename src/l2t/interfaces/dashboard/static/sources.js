@@ -1,244 +1,134 @@
-import { api, byId, el, facts, fill, fixed, moment, percent, plural, table, tile, whole } from "./base.js";
+import { api, byId, el, fill, fixed, gain, main, plural, sentence, table } from "./base.js";
 import { figure } from "./figure.js";
-import { distributions, matrix } from "./ratios.js";
+import { follow } from "./follow.js";
+import { matrix } from "./ratios.js";
 
-fill(byId("totals"), async () => {
-  const all = await api("/api/totals");
-  return [
-    tile(whole(all.experiences), "experiences"),
-    tile(whole(all.runs), all.failed ? `runs, ${whole(all.failed)} failed` : "runs"),
-    tile(whole(all.pairs), "pairs of domains"),
-    tile(whole(all.algorithms), "algorithms"),
-    tile(whole(all.domains), "domains"),
-    tile(moment(all.last), "last addition"),
-  ];
-});
+const form = byId("choose"),
+  MOST_SOURCES = 12;
 
-fill(byId("ratios"), async () => {
-  const all = await api("/api/distributions");
-  if (!all.length)
-    return el(
-      "div",
-      { class: "card whole empty" },
-      "No experiences yet. Collect some:",
-      el("br"),
-      el("code", {}, "l2t collect source.csv target.csv --store experiences.db"),
-    );
-  const counts = [...new Set(all.map((each) => each.n_labels))].sort((a, b) => a - b);
-  const algorithms = [...new Set(all.map((each) => each.algorithm))];
-  const at = (algorithm, count) =>
-    all.find((each) => each.algorithm === algorithm && each.n_labels === count);
-  const median = (each) => each?.quantiles[2] ?? null;
-  // The best first, by the mean of their medians.
-  const level = (name) => {
-    const found = counts.map((n) => median(at(name, n))).filter((v) => v !== null);
-    return found.reduce((a, b) => a + b, 0) / found.length;
-  };
-  algorithms.sort((a, b) => level(b) - level(a));
-  let chosen = counts.includes(15) ? 15 : counts[0];
+function options(select, values, chosen) {
+  select.replaceChildren(...values.map((value) => el("option", { selected: value === chosen }, String(value))));
+  select.disabled = !values.length;
+}
 
-  const spread = el("div", {});
-  const numbers = (rows) => ({
-    rows,
-    columns: [
-      { title: "algorithm", value: (r) => r.algorithm },
-      { title: "experiences", number: true, value: (r) => whole(r.count) },
-      ...["5 %", "25 %", "median", "75 %", "95 %"].map((title, i) => ({
-        title,
-        number: true,
-        value: (r) => fixed(r.quantiles[i]),
-      })),
-      { title: "mean", number: true, value: (r) => fixed(r.mean) },
-      { title: "above 1", number: true, value: (r) => percent(r.better) },
-    ],
-  });
-  const show = (count) => {
-    chosen = count;
-    const rows = algorithms.map((name) => at(name, count)).filter(Boolean);
-    const buttons = counts.map((n) =>
-      el("button", { type: "button", "aria-pressed": String(n === count), click: () => show(n) }, String(n)),
-    );
-    spread.replaceChildren(
-      figure({
-        title: "Improvement ratio by algorithm",
-        file: `ratios-at-${count}-labels`,
-        above: el(
-          "div",
-          { class: "controls", role: "group", "aria-label": "Number of labels" },
-          "labels",
-          ...buttons,
-        ),
-        draw: (width) =>
-          distributions(
-            rows.map((r) => ({ ...r, name: r.algorithm })),
-            width,
-          ),
-        caption:
-          "Box: the middle half, line: median (also at the right), whiskers: 5 to 95 %, shape: histogram.",
-        numbers: numbers(rows),
-      }),
-    );
-    medians.redraw();
-  };
-  const medians = figure({
-    title: "Median ratio by number of labels",
-    draw: (width) =>
-      matrix(
-        {
-          rows: algorithms,
-          columns: counts.map(String),
-          xTitle: "labels",
-          chosen: counts.indexOf(chosen),
-          reach: 0.2,
-          values: algorithms.map((name) => counts.map((n) => median(at(name, n)))),
-          tip: (i, j) => {
-            const each = at(algorithms[i], counts[j]);
-            return each
-              ? `${each.algorithm}, ${plural(each.n_labels, "label")}\nmedian ${fixed(median(each))}, above 1: ${percent(each.better)}\n${plural(each.count, "experience")}`
-              : "none";
-          },
-          pick: (_, j) => show(counts[j]),
-        },
-        width,
-      ),
-    caption: "Blue helps, orange hurts. A column chooses the number of labels beside.",
-    numbers: {
-      rows: algorithms,
-      columns: [
-        { title: "algorithm", value: (name) => name },
-        ...counts.map((n) => ({
-          title: String(n),
-          number: true,
-          value: (name) => fixed(median(at(name, n))),
-        })),
-      ],
-    },
-  });
-  show(chosen);
-  return [spread, medians];
-});
+function words(cell) {
+  if (!cell) return "never tried";
+  const error = cell.error === null ? "" : ` ± ${(100 * cell.error).toFixed(1)}`;
+  return `${gain(cell.mean)}${error} in ${plural(cell.count, "task")}${cell.clear ? "" : ", not clear"}`;
+}
 
-let by = "family";
-function gains() {
+function show() {
   fill(byId("gains"), async () => {
-    const all = await api(`/api/gains?by=${by}`);
-    const switcher = el(
-      "div",
-      { class: "controls", role: "group", "aria-label": "Group domains" },
-      "by",
-      ...[
-        ["family", "data set"],
-        ["name", "domain"],
-      ].map(([key, title]) =>
-        el(
-          "button",
-          {
-            type: "button",
-            "aria-pressed": String(key === by),
-            click: () => {
-              by = key;
-              gains();
-            },
-          },
-          title,
-        ),
-      ),
-    );
+    const query = new URLSearchParams({ by: form.by.value });
+    for (const name of ["n_labels", "algorithm"]) if (form[name].value) query.set(name, form[name].value);
+    const all = await api(`/api/gains?${query}`);
+    options(form.n_labels, all.label_counts, all.n_labels);
+    options(form.algorithm, all.algorithms, all.algorithm);
     if (!all.sources.length)
-      return [el("h2", {}, "Gain from source to target"), el("p", { class: "empty" }, "No pairs yet.")];
-    const made = figure({
-      title: "Gain from source to target",
-      above: switcher,
+      return el(
+        "div",
+        { class: "card empty" },
+        "No task has been tried yet. Collect some, and open the dashboard on their store:",
+        el("br"),
+        el("code", {}, "l2t collect source.csv target.csv --store experiences.db"),
+      );
+    return figure({
+      title: "What each source adds",
       draw: (width) =>
         matrix(
           {
             rows: all.sources,
             columns: all.targets,
-            values: all.mean,
+            cells: all.cells.map((row) =>
+              row.map(
+                (cell) =>
+                  cell && { value: cell.mean, text: gain(cell.mean), below: `n = ${cell.count}`, clear: cell.clear },
+              ),
+            ),
             xTitle: "target",
             yTitle: "source",
-            reach: 0.2,
-            tip: (i, j) =>
-              all.count[i][j]
-                ? `${all.sources[i]} → ${all.targets[j]}\nmean ratio ${fixed(all.mean[i][j])} of ${plural(all.count[i][j], "experience")}`
-                : `${all.sources[i]} → ${all.targets[j]}\nnever tried`,
+            tip: (i, j) => `${all.sources[i]} → ${all.targets[j]}\n${words(all.cells[i][j])}`,
           },
           width,
         ),
-      caption: `Mean improvement ratio over all algorithms and numbers of labels.${all.left_out ? ` ${plural(all.left_out, "domain")} with the fewest experiences left out.` : ""}`,
+      caption: `Change of the accuracy of 1-NN with ${all.algorithm} and ${plural(all.n_labels, "label")}, over the same target without a source; n is the number of tasks. Uncoloured: within two standard errors of no change, or fewer than three tasks.${all.left_out ? ` ${plural(all.left_out, "data set")} with the fewest tasks left out.` : ""}`,
       numbers: {
-        rows: all.sources,
+        rows: all.sources.flatMap((source, i) =>
+          all.targets.map((target, j) => ({ source, target, cell: all.cells[i][j] })),
+        ),
         columns: [
-          { title: "source", value: (s) => s },
-          ...all.targets.map((t, j) => ({
-            title: t,
-            number: true,
-            value: (s) => fixed(all.mean[all.sources.indexOf(s)][j]),
-          })),
+          { title: "source", value: (r) => r.source },
+          { title: "target", value: (r) => r.target },
+          { title: "adds", value: (r) => words(r.cell) },
         ],
       },
     });
-    made.classList.remove("card");
-    return made;
   });
 }
-gains();
 
-fill(byId("learned"), async () => {
-  const all = await api("/api/reflections");
-  const last = all.find((each) => each.latest);
-  const path = `/api/reflections/${encodeURIComponent(last.name)}`;
-  const here = await api(`${path}/assessment`).catch(() => null);
-  const covered = here?.reliability.find((each) => each.level === 0.9)?.share;
-  return [
-    el("h2", {}, "What was learned last"),
-    facts([
-      [
-        "function",
-        el(
-          "span",
-          {},
-          el("a", { href: `/reflection?name=${encodeURIComponent(last.name)}` }, last.name),
-          ` (${last.origin})`,
-        ),
-      ],
-      ["learned", last.learned_at ? moment(last.learned_at) : "with the package"],
-      [
-        "from",
-        last.experiences
-          ? `${plural(last.experiences, "experience")} of ${plural(last.pairs, "pair")}`
-          : "written by hand",
-      ],
-      [
-        "held-out pairs in learning",
-        `rank correlation ${fixed(last.held_out_rank_correlation, 2)}, error ${fixed(last.held_out_rmse)}`,
-      ],
-      ...(here
-        ? [
-            [
-              "pairs of this store",
-              `rank correlation ${fixed(here.rank_correlation, 2)}, error ${fixed(here.rmse)}`,
-            ],
-            [
-              "90 % intervals",
-              here.coverage.length ? `cover ${percent(covered)} of the ratios measured here` : "none",
-            ],
-          ]
-        : []),
-    ]),
-    el("h2", {}, "All functions"),
-    table(
-      [
-        {
-          title: "name",
-          value: (r) => el("a", { href: `/reflection?name=${encodeURIComponent(r.name)}` }, r.name),
-        },
-        { title: "from", value: (r) => r.origin },
-        { title: "experiences", number: true, value: (r) => whole(r.experiences) },
-        { title: "rank correlation", number: true, value: (r) => fixed(r.held_out_rank_correlation, 2) },
-      ],
-      all,
-      { label: "Reflection functions" },
+async function offer() {
+  const stored = await api("/api/domains");
+  const told = (d) => `${d.name} (${d.n_rows} × ${d.n_features})`;
+  byId("rank").target.replaceChildren(
+    el("option", { value: "" }, stored.length ? "choose …" : "the store has no data sets"),
+    ...stored.map((d) => el("option", { value: d.id }, told(d))),
+  );
+  byId("offered").replaceChildren(
+    ...stored.map((d) =>
+      el("label", { title: told(d) }, el("input", { type: "checkbox", value: d.id }), el("span", {}, told(d))),
     ),
-  ];
-});
+  );
+}
+
+async function rank(event) {
+  event.preventDefault();
+  const asked = byId("rank"),
+    status = byId("status");
+  const sources = [...byId("offered").querySelectorAll("input:checked")].map((box) => box.value);
+  status.className = "quiet";
+  if (!sources.length || sources.length > MOST_SOURCES) {
+    status.textContent = `Choose one to ${MOST_SOURCES} sources.`;
+    return;
+  }
+  const rows = [];
+  const shown = () =>
+    byId("ranked").replaceChildren(
+      table(
+        [
+          { title: "source", value: (r) => r.source },
+          { title: "adds", number: true, value: (r) => (r.adds === null ? "–" : gain(r.adds)) },
+          { title: "candidate", value: (r) => (r.choice === "identity" ? "no transfer" : (r.choice ?? "–")) },
+          {
+            title: "90 % interval",
+            number: true,
+            value: (r) => (r.interval ? r.interval.map((each) => fixed(each, 2)).join(" to ") : "–"),
+          },
+          { title: "because", value: (r) => r.reason },
+        ],
+        rows,
+        { label: "Ranking" },
+      ),
+    );
+  status.textContent = "ranking …";
+  try {
+    const request = { sources, target: asked.target.value, n_labels: Number(asked.n_labels.value) || null };
+    const job = await follow("/api/rankings", request, (found) => {
+      rows.push(found);
+      rows.sort((a, b) => (b.adds ?? -1) - (a.adds ?? -1));
+      shown();
+    });
+    status.textContent = `The best first, in ${job.seconds.toFixed(1)} s.`;
+  } catch (error) {
+    status.textContent = sentence(error);
+    status.className = "trouble";
+  }
+}
+
+form.addEventListener("change", show);
+show();
+if (main.dataset.readOnly !== "true") {
+  byId("rank").addEventListener("submit", rank);
+  offer().catch((error) => {
+    byId("status").textContent = sentence(error);
+  });
+}

@@ -23,9 +23,7 @@ export async function suggestions({ fresh = null, words = "" } = {}) {
   };
   const made = table(columns(say), told.items, {
     label: "Open suggestions",
-    empty: readOnly
-      ? "None is open."
-      : "None is open. Ask the agent above, or by l2t ask.",
+    empty: readOnly ? "None is open." : "None is open. Ask the agent above, or by l2t ask.",
   });
   const at = told.items.findIndex((each) => each.id === fresh);
   if (at >= 0) made.querySelectorAll("tbody tr")[at].classList.add("chosen");
@@ -54,17 +52,11 @@ function columns(say) {
     {
       title: "predicted",
       number: true,
-      value: (s) =>
-        el(
-          "span",
-          { title: `90 %: ${interval(...(s.interval ?? []))}` },
-          fixed(s.predicted),
-        ),
+      value: (s) => el("span", { title: `90 %: ${interval(...(s.interval ?? []))}` }, fixed(s.predicted)),
     },
     {
       title: "verdict",
-      value: (s) =>
-        s.verdict === "transfer" ? badge("transfer", "good") : badge("do not transfer", "bad"),
+      value: (s) => (s.verdict === "transfer" ? badge("transfer", "good") : badge("do not transfer", "bad")),
     },
     { title: "when", class: "when", value: (s) => moment(s.created_at) },
   ];
@@ -113,4 +105,3 @@ function outcome(suggestion, say) {
   });
   return form;
 }
-

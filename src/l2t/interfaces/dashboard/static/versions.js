@@ -50,8 +50,7 @@ export async function versions(changed, words = null) {
         {
           title: "version",
           number: true,
-          value: (v) =>
-            el("a", { href: `/learned?${new URLSearchParams({ name: v.name })}` }, String(v.number)),
+          value: (v) => el("a", { href: `/learned?${new URLSearchParams({ name: v.name })}` }, String(v.number)),
         },
         { title: "from", number: true, value: (v) => (v.parent === null ? "–" : String(v.parent)) },
         { title: "origin", value: (v) => ORIGINS[v.origin] ?? `version ${v.parent}, used again` },

@@ -1,0 +1,107 @@
+"""Totals of the store, distributions of its ratios, and what each source adds for which target."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+
+from l2t.interfaces.dashboard.context import Context, Here
+
+router = APIRouter(tags=["sources"])
+
+_FRESH = 5.0  # seconds
+_MOST = 30  # rows and columns of the matrix of gains
+_USUAL_LABELS = 15
+
+
+@router.get("/totals")
+def totals(here: Here) -> dict[str, Any]:
+    """Return the numbers of runs, experiences, pairs, domains and algorithms."""
+    return here.memo.get("totals", here.store.summaries.totals)
+
+
+@router.get("/distributions")
+def distributions(here: Here) -> list[dict[str, Any]]:
+    """Return the improvement ratios by algorithm and number of labels.
+
+    `better` is the share of ratios above 1, `quantiles` are those at 5, 25, 50, 75 and 95 %, and `bins`
+    are the middles of the bins of width 0.01 that are not empty.
+    """
+    summaries = here.store.summaries
+    return here.memo.get("distributions", summaries.distributions, fresh_for=_FRESH)
+
+
+@router.get("/gains")
+def gains(
+    here: Here,
+    by: Annotated[
+        Literal["family", "name"],
+        Query(description="family: what precedes a bracket in names such as photos[ant, bee]."),
+    ] = "family",
+    algorithm: Annotated[
+        str | None, Query(max_length=200, description="By default the one of the best median.")
+    ] = None,
+    n_labels: Annotated[
+        int | None, Query(ge=1, le=10**9, description="By default 15, or the fewest there are.")
+    ] = None,
+) -> dict[str, Any]:
+    """Return what each source (rows) adds for each target (columns), with one algorithm and number of labels.
+
+    A cell has the `mean` of improvement ratios, its standard `error` and the `count` of tasks; it is `clear`
+    where it is twice its error from 1, from three tasks or more. Domains with the fewest tasks are left out
+    where there are many.
+    """
+    key = ("gains", by, algorithm, n_labels)
+    return here.memo.get(key, lambda: _gains(here, by, algorithm, n_labels), fresh_for=_FRESH)
+
+
+def _gains(here: Context, by: str, algorithm: str | None, n_labels: int | None) -> dict[str, Any]:
+    known = distributions(here)
+    counts = sorted({each["n_labels"] for each in known})
+    if n_labels is None:
+        n_labels = _USUAL_LABELS if _USUAL_LABELS in counts else min(counts, default=1)
+    at = {each["algorithm"]: each["quantiles"][2] for each in known if each["n_labels"] == n_labels}
+    if algorithm is None:
+        algorithm = max(at, key=lambda name: at[name], default="")
+    found = _matrix(here.store.summaries.gains(algorithm, n_labels), by)
+    chosen = {"algorithm": algorithm, "n_labels": n_labels}
+    return found | chosen | {"algorithms": sorted(at), "label_counts": counts}
+
+
+def _matrix(gains: list[dict[str, Any]], by: str) -> dict[str, Any]:
+    title: Callable[[str], str] = (lambda name: name) if by == "name" else family_of
+    sums: defaultdict[tuple[str, str], list[float]] = defaultdict(lambda: [0, 0.0, 0.0])
+    used: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+    for each in gains:
+        at = title(each["source"]), title(each["target"])
+        for i, name in enumerate(("count", "total", "squares")):
+            sums[at][i] += each[name]
+        for side, name in zip(used, at, strict=True):
+            side[name] += each["count"]
+    most = [sorted(side, key=lambda name: -side[name])[:_MOST] for side in used]
+    sources, targets = map(sorted, most)
+    cells = [[_cell(*sums[s, t]) if (s, t) in sums else None for t in targets] for s in sources]
+    return {
+        "sources": sources,
+        "targets": targets,
+        "cells": cells,
+        "left_out": sum(max(len(side) - _MOST, 0) for side in used),
+    }
+
+
+def _cell(count: float, total: float, squares: float) -> dict[str, Any]:
+    """Return the mean, its standard error, and whether it is clear of 1."""
+    mean, error = total / count, None
+    if count > 1:
+        error = math.sqrt(max(squares - count * mean**2, 0.0) / (count - 1) / count)
+    clear = error is not None and count > 2 and abs(mean - 1.0) > 2.0 * error
+    return {"mean": mean, "error": error, "count": int(count), "clear": clear}
+
+
+def family_of(name: str) -> str:
+    """Return what precedes a bracket in names such as photos[ant, bee]."""
+    return name.partition("[")[0].strip() or name
