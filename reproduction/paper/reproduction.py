@@ -84,6 +84,6 @@ def estimated_minutes(setting: Setting) -> float:
     unit = time.process_time() - start
     n = setting.sizes
     units = n.train + 4 * n.validation + 5 * n.test + 28 * n.varied + n.any_class
-    alone = FUNCTIONS * min(n.train / 20, 12) + 0.4 * n.train
+    alone = FUNCTIONS * min(n.train / 20, 12) + 0.25 * n.train
     workers = 1 if setting.cluster is not None else max(1, setting.n_jobs)
     return unit * (units / workers + alone) / 60

@@ -44,7 +44,7 @@ SCALES = {
     "smoke": Scale(6, 2, 6, 2, 2),
     "small": Scale(20, 0, 12, 12, 0),
     "quick": Scale(160, 24, 60, 24, 40),
-    "paper": Scale(1000, 500, 500, 50, 200),
+    "paper": Scale(1000, 500, 500, 50, 100),
 }
 #: Where the times of the stages are kept, in the work directory.
 TIMES = "minutes.jsonl"

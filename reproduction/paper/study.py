@@ -35,7 +35,7 @@ SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
     "cmf": (*_SIZES, {"n_components": 20, "sig": 0.1}),
     "lsdt": (*_SIZES, {"n_components": 20, "lam": 0.01}),
     "gfk": ({"n_components": 5}, *_SIZES),
-    "stl": (*_SIZES, {"n_components": 40, "sparsity": 0.01}),
+    "stl": (*_SIZES, {"n_components": 20, "sparsity": 0.01}),
     "dip": (*_SIZES, {"n_components": 20, "kernel": "polynomial"}),
     "sie": (*_SIZES, {"n_components": 20, "variance": 0.9}),
 }
