@@ -19,7 +19,6 @@ SETTINGS = (
     ("sounds, 3 classes", "sounds", 3, 40),
     ("photo > sketch, 10 classes", "photo-sketch", 10, 40),
     ("photo > sketch, 20 classes", "photo-sketch", 20, 20),
-    ("sketch > sketch, 10 classes", "sketch-sketch", 10, 40),
     ("sketch > sketch, 20 classes", "sketch-sketch", 20, 20),
 )
 #: Labels per class that the table shows.
