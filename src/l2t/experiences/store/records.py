@@ -19,14 +19,7 @@ from l2t.experiences.store import schema
 from l2t.experiences.store.database import Conflict, Database
 from l2t.experiences.store.reading import naming, read_run, row_that_begins
 from l2t.experiences.store.rows import Row, pack
-from l2t.experiences.store.schema import (
-    TRANSFER,
-    functions,
-    microseconds,
-    moment,
-    runs,
-    suggestions,
-)
+from l2t.experiences.store.schema import TRANSFER, functions, runs, suggestions
 from l2t.experiences.store.writing import batches, delete_rows, insert_new, put_parts, put_runs
 
 Record = TypeVar("Record", FunctionVersion, SuggestionRecord, CollectionProgress)
@@ -138,7 +131,7 @@ class RecordKeeper:
 
     def add_rehearsal(self, work: Mapping[str, Any], outcome: Any) -> bool:
         """Keep the outcome of a rehearsal, plain JSON values; False where it is known already."""
-        text, now = canonical_json(work), microseconds(datetime.now(UTC), "created_at")
+        text, now = canonical_json(work), schema.microseconds(datetime.now(UTC), "created_at")
         row: Row = {"key": sha256(text), "work": text, "created_at": now}
         row["outcome"] = canonical_json(outcome)
         return bool(self._database.write(lambda at: insert_new(at, schema.rehearsals, [row])))
@@ -146,11 +139,9 @@ class RecordKeeper:
     def note_collection(self, progress: CollectionProgress) -> None:
         """Replace the progress of a collection."""
         table = schema.collections
-        old, new = (
-            delete(table).where(table.c.id == progress.id),
-            insert(table).values(_row(progress)),
-        )
-        self._database.write(lambda connection: (connection.execute(old), connection.execute(new)))
+        old, new = delete(table).where(table.c.id == progress.id), insert(table)
+        row = _row(progress)
+        self._database.write(lambda at: (at.execute(old), at.execute(new.values(row))))
 
     def collections(self, *, limit: int = 20) -> list[CollectionProgress]:
         """Return the collections that began last, the newest first."""
@@ -179,10 +170,10 @@ def _suggestion_row(connection: Connection, id: str) -> Any:
 def _row(record: FunctionVersion | SuggestionRecord | CollectionProgress) -> Row:
     """Return the row of a record: its fields, with times as numbers."""
     row = asdict(record)
-    return row | {n: microseconds(row[n], n) for n in _TIMES if row.get(n) is not None}
+    return row | {n: schema.microseconds(row[n], n) for n in _TIMES if row.get(n) is not None}
 
 
 def _record(kind: type[Record], row: Any) -> Record:
     values = {each.name: getattr(row, each.name) for each in fields(kind)}
-    times = {n: moment(values[n]) for n in _TIMES if values.get(n) is not None}
+    times = {n: schema.moment(values[n]) for n in _TIMES if values.get(n) is not None}
     return kind(**values | times)

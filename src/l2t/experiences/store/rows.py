@@ -129,11 +129,8 @@ def _domain_row(domain: Domain, arrays: dict[str, Row]) -> Row:
 
 def _run_row(run: Run, arrays: dict[str, Row]) -> Row:
     row: Row = {name: _text(getattr(run, name)) for name in _TEXTS}
-    row |= {
-        "params": canonical_json(dict(run.params)),
-        "protocol": canonical_json(dict(run.protocol)),
-    }
-    row["random_state"] = canonical_json(run.random_state)
+    plain = (dict(run.params), dict(run.protocol), run.random_state)
+    row |= dict(zip(_JSON, map(canonical_json, plain), strict=True))
     row["created_at"] = microseconds(run.created_at, "created_at")
     row["duration"] = real_number("duration", run.duration)
     row["W"] = keep(run.W, "W", arrays)
