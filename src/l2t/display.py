@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,20 @@ from l2t.exceptions import MissingExtraError
 
 #: A name, a value, whether it is the chosen one, and the ends of where it may lie.
 Bar = tuple[str, float, bool, tuple[float, float] | None]
+
+#: Characters that command a terminal or turn the direction of text; a line break and a tab do not.
+_COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def harmless(text: str) -> str:
+    """Return text in which names from files cannot command the terminal."""
+    return _COMMANDS.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def csv_cell(value: Any) -> Any:
+    """Return a cell of csv in which text is no formula of a spreadsheet."""
+    text = harmless(value) if isinstance(value, str) else value
+    return f"'{text}" if isinstance(value, str) and re.match(r"[=+@\t\r\n-]", value) else text
 
 
 def html_table(records: Sequence[Mapping[str, Any]], *sentences: str) -> str:

@@ -41,6 +41,19 @@ def path(tmp_path):
     return tmp_path / "store.db"
 
 
+def test_the_file_alone_is_whole_when_its_writer_has_ended(path, tmp_path):
+    """Another process may have the store open, so that its log stays beside it."""
+    with open_store(path) as reader:
+        assert len(reader.keys()) == 3
+        with open_store(path) as writer:
+            writer.add(random_run(7))
+        (tmp_path / "elsewhere").mkdir()
+        copy = shutil.copy(path, tmp_path / "elsewhere")
+        with open_store(copy) as copied:
+            assert copied.keys() == reader.keys()
+            assert copied.check() == []
+
+
 def sentence(action, kind=StoreError) -> str:
     with pytest.raises(kind) as caught:
         action()

@@ -116,7 +116,7 @@ def test_many_uploads_do_not_keep_others_waiting(visiting, store, tmp_path, monk
     script = tmp_path / "endless"
     script.write_text("#!/bin/sh\nexec sleep 3600\n")
     script.chmod(0o755)
-    with visiting(store) as client, ThreadPoolExecutor(62) as people:
+    with visiting(store) as client, ThreadPoolExecutor(110) as people:
         monkeypatch.setattr(sys, "executable", str(script))
         context = client.app.state.context
         most = context.settings.limits.queue
@@ -129,8 +129,8 @@ def test_many_uploads_do_not_keep_others_waiting(visiting, store, tmp_path, monk
                 refused.release()
             return answer.status_code
 
-        answers = people.map(upload, range(62))
-        for _ in range(62 - most):
+        answers = people.map(upload, range(110))
+        for _ in range(110 - most):
             assert refused.acquire(timeout=300)
         for path in ("/", "/api/totals", "/static/base.js"):
             assert client.get(path).status_code == 200
@@ -138,5 +138,5 @@ def test_many_uploads_do_not_keep_others_waiting(visiting, store, tmp_path, monk
         assert len(context.jobs._jobs) == context.settings.limits.jobs
         while context.uploads._under_way:
             context.jobs.close()
-        assert sorted(answers) == [400] * most + [429] * (62 - most)
-    proves("Pages are answered while uploads wait, which are bounded", 62, "uploads")
+        assert sorted(answers) == [400] * most + [429] * (110 - most)
+    proves("Pages are answered while uploads wait, which are bounded", 110, "uploads")

@@ -135,6 +135,16 @@ def test_the_selection_as_csv(client, store, done_key):
     assert len(everything.splitlines()) == 1 + store.count()
 
 
+def test_no_cell_of_the_csv_is_a_formula(visiting, pair):
+    hostile = l2t.DomainPair(
+        l2t.Domain(pair.source.X, name="=HYPERLINK(1)"), l2t.Domain(pair.target.X, name="@SUM(A1)")
+    )
+    with l2t.open_store("memory://") as store, visiting(store) as client:
+        l2t.collect([hostile], store, algorithms=["itl"], progress=False)
+        (row,) = csv.DictReader(io.StringIO(client.get("/api/experiences.csv").text))
+    assert (row["source"], row["target"]) == ("'=HYPERLINK(1)", "'@SUM(A1)")
+
+
 def test_one_run_in_full(client, store, done_key, failed_key):
     told, run = get(client, f"/api/runs/{done_key}"), store.run(done_key)
     assert told["W_shape"] == list(run.W.shape)

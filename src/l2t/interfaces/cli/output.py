@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -12,8 +11,7 @@ from typing import Any, Literal
 
 import typer
 
-#: Characters that command a terminal or turn the direction of text; a line break and a tab do not.
-_COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+from l2t.display import csv_cell, harmless
 
 #: Attributes of what a store holds that have another name on the screen.
 _ATTRIBUTES = {"source": "source_name", "target": "target_name", "choice": "algorithm"}
@@ -40,11 +38,6 @@ def picked(item: Any, columns: str) -> dict[str, Any]:
     return {name: None if value != value or value == "" else value for name, value in row.items()}
 
 
-def harmless(text: str) -> str:
-    """Return text in which names from files cannot command the terminal."""
-    return _COMMANDS.sub(lambda found: repr(found[0])[1:-1], text)
-
-
 def say(text: str, quiet: bool = False) -> None:
     """Print a note to standard error."""
     if not quiet:
@@ -58,7 +51,7 @@ def show_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> None:
     elif format is Format.csv:
         writer = csv.DictWriter(sys.stdout, list(rows[0]) if rows else [], lineterminator="\n")
         writer.writeheader()
-        writer.writerows({name: _csv_cell(value) for name, value in row.items()} for row in rows)
+        writer.writerows({name: csv_cell(value) for name, value in row.items()} for row in rows)
     else:
         from rich import box
         from rich.table import Table
@@ -115,9 +108,3 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
     return harmless(str(value))
-
-
-def _csv_cell(value: Any) -> Any:
-    """Return a cell of csv in which text is no formula of a spreadsheet."""
-    text = harmless(value) if isinstance(value, str) else value
-    return f"'{text}" if isinstance(value, str) and re.match(r"[=+@\t\r-]", value) else text

@@ -22,7 +22,7 @@ class Limits:
     values: int = 20_000_000
     body: int = 2**20  # bytes of a request that is no upload
     uploads: int = 50  # domains that are kept at a time
-    queue: int = 16  # uploads that arrive, wait or are read at a time
+    queue: int = 64  # uploads that arrive, wait or are read at a time
     jobs: int = 2  # worker processes at a time, and as many more that read uploads
     read_seconds: float = 60.0  # for reading an upload
     work_seconds: float = 300.0  # for a transfer, a ranking or a learning curve

@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 import l2t
+from l2t.display import harmless
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument
-from l2t.interfaces.cli.output import Format, harmless, say, show_record, show_rows
+from l2t.interfaces.cli.output import Format, say, show_record, show_rows
 
 
 @app.command(short_help="Explain a choice: the evidence for and against each candidate.")

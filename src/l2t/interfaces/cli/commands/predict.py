@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 import l2t
+from l2t.display import harmless
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, number
-from l2t.interfaces.cli.output import Format, harmless, say, show_record, show_rows
+from l2t.interfaces.cli.output import Format, say, show_record, show_rows
 
 if TYPE_CHECKING:
     from l2t.domains import Table

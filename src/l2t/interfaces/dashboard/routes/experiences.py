@@ -14,6 +14,7 @@ import numpy as np
 from fastapi import APIRouter, Depends, Path, Query
 from starlette.responses import Response, StreamingResponse
 
+from l2t.display import csv_cell
 from l2t.experiences import Experience, Run, Score
 from l2t.experiences.experience import ratio_error
 from l2t.interfaces.dashboard import pictures
@@ -185,7 +186,8 @@ def _csv(found: Iterator[Experience]) -> Iterator[str]:
     writer = csv.DictWriter(buffer, _COLUMNS, lineterminator="\n")
     writer.writeheader()
     for each in found:
-        writer.writerow(_experience(each) | {"created_at": each.created_at.isoformat()})
+        row = _experience(each) | {"created_at": each.created_at.isoformat()}
+        writer.writerow({name: csv_cell(value) for name, value in row.items()})
         if buffer.tell() > 2**16:
             yield buffer.getvalue()
             buffer.seek(0)
