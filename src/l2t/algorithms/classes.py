@@ -22,9 +22,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from l2t.algorithms.base import LatentFactors, SoftAlgorithm
-from l2t.algorithms.identity import DENSE_FEATURES
 from l2t.algorithms.spectrum import MAX_ROWS, spectrum_factor
 from l2t.domains import DomainPair, KnownClasses
+from l2t.domains.domain import DENSE_FEATURES
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import principal_axes
 from l2t.typing import AnyArray, Array

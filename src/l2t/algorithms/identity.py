@@ -13,9 +13,7 @@ from scipy import sparse
 
 from l2t.algorithms.base import LatentFactors, SoftAlgorithm
 from l2t.domains import DomainPair
-
-#: Above this number of features the identity is sparse.
-DENSE_FEATURES = 4096
+from l2t.domains.domain import DENSE_FEATURES
 
 
 @dataclass(frozen=True)

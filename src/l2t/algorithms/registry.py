@@ -86,11 +86,12 @@ def make(name: str, **params: Any) -> Algorithm:
 
 
 def _factory(name: str) -> Callable[..., Algorithm]:
-    key, plugins = str(name).lower(), _plugins()
+    key = str(name).lower()
     if SEPARATOR in key:
         return partial(_chain, [each.strip() for each in key.split(SEPARATOR)])
     if key in BUILT_IN:
         return BUILT_IN[key]
+    plugins = _plugins()  # which reads the list of every installed package
     if key not in plugins:
         raise UnknownAlgorithmError(
             f"name must be one of {', '.join((*BUILT_IN, *sorted(plugins)))}, got {name!r}"

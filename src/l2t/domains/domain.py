@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from mmap import mmap
@@ -20,6 +20,8 @@ from l2t.validation import check_memory
 
 #: The largest feature, in absolute value, must be 0 or between these.
 SMALLEST, LARGEST = 1e-50, 1e50
+#: A sparse matrix of more features is made dense when its `X` is asked for.
+DENSE_FEATURES = 4096
 #: Numbers that are checked at a time.
 BLOCK = 2**22
 
@@ -77,8 +79,8 @@ class Domain:
         feature_names: Sequence[str] | None = None,
         prepared: Any = None,
     ) -> None:
-        features = _features(X)
-        n = len(features)
+        features = _wide_features(X) if is_wide(X) else _features(X)
+        n = features.shape[0]
         mask = None if labeled is None else _mask(labeled, n)
         labels = None if y is None else _column(y, "y", n)
         if mask is not None and labels is None and mask.any():
@@ -91,14 +93,30 @@ class Domain:
         values = (features, labels, mask, together, str(name), names, steps)
         for each, value in zip(fields(self), values, strict=True):
             object.__setattr__(self, each.name, value)
+        if sparse.issparse(features):
+            object.__setattr__(self, "_sparse", self.__dict__.pop("X"))
+
+    _sparse = None
+
+    def __getattr__(self, name: str) -> Any:
+        """Make X dense when it is asked for."""
+        if name != "X" or self._sparse is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        object.__setattr__(self, "X", _features(self._sparse))
+        return self.X
+
+    @property
+    def rows(self) -> Any:
+        """X, or the sparse matrix that it was given as where this has very many features."""
+        return self.X if self._sparse is None else self._sparse
 
     def __len__(self) -> int:
-        return len(self.X)
+        return int(self.rows.shape[0])
 
     def __repr__(self) -> str:
         labels = "no labels" if self.y is None else f"{len(self.classes)} classes"
         mask = "" if self.labeled is None else f", {int(self.labeled.sum())} labelled rows"
-        n, m = self.X.shape
+        n, m = self.rows.shape
         return f"Domain({self.name!r}, {n} rows x {m} features, {labels}{mask})"
 
     def __eq__(self, other: object) -> bool:
@@ -110,7 +128,7 @@ class Domain:
     @property
     def n_features(self) -> int:
         """The number of columns m."""
-        return int(self.X.shape[1])
+        return int(self.rows.shape[1])
 
     @cached_property
     def _classes_and_codes(self) -> tuple[tuple[Any, ...], Indices]:
@@ -168,7 +186,7 @@ class Domain:
         at = np.asarray(rows)
         if at.size == 0:
             at = at.astype(np.intp)
-        columns = {"X": self.X, "y": self.y, "labeled": self.labeled, "groups": self.groups}
+        columns = {"X": self.rows, "y": self.y, "labeled": self.labeled, "groups": self.groups}
         taken: Any = {role: None if each is None else each[at] for role, each in columns.items()}
         return replace(self, **taken, name=self.name if name is None else name)
 
@@ -205,7 +223,30 @@ def _features(X: Any) -> AnyArray:
     return _frozen(array, original)
 
 
-def _check_sizes(array: AnyArray) -> None:
+def is_wide(X: Any) -> bool:
+    """Tell whether X is a sparse matrix of very many features."""
+    return bool(sparse.issparse(X) and X.ndim == 2 and X.shape[1] > DENSE_FEATURES)
+
+
+def _wide_features(X: Any) -> Any:
+    """Return a sparse matrix of very many features as one that nobody else can write to, or reject it."""
+    check_whole("X", X)
+    if X.dtype.kind not in "fiub" or X.shape[0] == 0:
+        return _features(X)  # says what is wrong
+    single = X.dtype.kind == "f" and X.dtype.itemsize <= 4
+    rows = sparse.csr_array(X, dtype=np.float32 if single else np.float64, copy=True)
+    rows.sum_duplicates()
+    if rows.nnz:
+        _check_sizes(rows.data[:, None], lambda at: _place(rows, at))
+    return rows
+
+
+def _place(rows: Any, at: int) -> tuple[int, int]:
+    """Return row and column of a stored number."""
+    return int(np.searchsorted(rows.indptr, at, "right")) - 1, int(rows.indices[at])
+
+
+def _check_sizes(array: AnyArray, place: Callable[[int], tuple[int, int]] | None = None) -> None:
     """Reject what is not finite, too large or too small, block by block.
 
     Products of products of features are needed: their size must stay within float64.
@@ -222,9 +263,10 @@ def _check_sizes(array: AnyArray) -> None:
             continue
         row, column = (int(i) for i in np.argwhere(~(sizes <= most))[0])
         value, count = array[at + row, column], int((~(np.abs(array) <= most)).sum())
+        row, column = (at + row, column) if place is None else place(at + row)
         rule = f"at most {LARGEST:g} in size" if np.isfinite(value) else "finite"
         raise InvalidInputError(
-            f"X must be {rule}, got {value} at row {at + row}, column {column} ({count} such values in all)"
+            f"X must be {rule}, got {value} at row {row}, column {column} ({count} such values in all)"
         )
     if 0 < largest < SMALLEST:
         rule = f"a value of at least {SMALLEST:g} in size unless all are 0 (multiply all domains)"

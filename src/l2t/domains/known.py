@@ -224,7 +224,10 @@ def unlabel_rows(source: Domain, target: Domain) -> Domain:
     """Return the source, in which rows of the target do not count as labelled."""
     origin = _Origin.of(source, 1.0)
     left = origin.without(target)
-    return source if left is origin else replace(source, labeled=left.codes >= 0)
+    if left is origin:
+        return source
+    kept: Any = {"X": source.rows, "labeled": left.codes >= 0}
+    return replace(source, **kept)
 
 
 def _check(origins: list[Domain], weights: list[float]) -> None:

@@ -9,9 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from l2t import algorithms as registry
 from l2t.domains import Domain, DomainPair, KnownClasses
+from l2t.domains.domain import DENSE_FEATURES
 from l2t.domains.landmarks import LANDMARKS, representative
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore
@@ -22,7 +24,7 @@ from l2t.inference.paper.starts import Starts
 from l2t.inference.result import Candidate, Candidates, Inference
 from l2t.inference.shared.inference import CANDIDATES, as_inference, infer_shared
 from l2t.inference.shared.task import Task, shared_classes, weights_sentence
-from l2t.numerics import few_threads
+from l2t.numerics import GramSpan, few_threads
 from l2t.reflection import ReflectionFunction, load_reflection
 from l2t.reflection.forecast import Expectation, Forecast, Signs
 from l2t.reflection.plan import Plan
@@ -37,6 +39,8 @@ Method = Literal["l2t", "paper"]
 LEAST_SKILL = 0.1
 #: Maximum number of target rows for the share of mutual neighbours.
 MAX_SHARE_ROWS = 240
+#: Of so many rows of very many features all that matters is in their Gram matrix.
+MAX_GRAM_ROWS = 2000
 #: What is assumed where neither labelled rows nor the caller say.
 N_CLASSES = 3
 SHOTS = 5
@@ -136,6 +140,13 @@ def infer(
             "shared=True needs candidates by name, and neither a reflection function, n_components, "
             f"plan, starts nor method='paper', got candidates={candidates!r} and method={method!r}"
         )
+    if starts is None and known is None and store is None and _is_wide(target, origins, candidates):
+        settings: Any = {"reflection": reflection, "n_components": n_components, "plan": plan}
+        settings |= {"n_labels": n_labels, "n_classes": n_classes, "candidates": candidates}
+        settings |= {"n_rehearsals": n_rehearsals, "method": method, "rows": rows}
+        return _in_coordinates(
+            target, origins, random_state=random_state, callback=callback, **settings
+        )
     drawn = _landmarks(target, rows, random_state)
     origins = [representative(each, random_state) for each in origins]
     origins, who = _contributing(origins, drawn, random_state)
@@ -155,7 +166,7 @@ def infer(
         say = callback or (lambda stage: None)
         say("known")
         classes = _known_classes(target, origins, known, store)
-        settings: Any = {"n_classes": n_classes, "n_plays": n_rehearsals, "store": store}
+        settings = {"n_classes": n_classes, "n_plays": n_rehearsals, "store": store}
         factors, failed, rehearsal = _fitted(
             task, candidates, classes, say, random_state, **settings
         )
@@ -342,6 +353,38 @@ def _domains(
         "pair must be a DomainPair, or a target Domain together with sources=[...], "
         f"got {type(pair).__name__} and sources={'None' if sources is None else 'given'}"
     )
+
+
+def _is_wide(target: Domain, origins: list[Domain], candidates: Wanted | None) -> bool:
+    """Tell whether few rows have very many features, of which no candidate needs to know more."""
+    domains = [target, *origins]
+    if target.n_features <= DENSE_FEATURES or sum(map(len, domains)) > MAX_GRAM_ROWS:
+        return False
+    if isinstance(candidates, Mapping) or any(each.prepared is not None for each in domains):
+        return False
+    algorithms = candidate_algorithms(candidates, 0).values()
+    return not any(getattr(each, "needs_features", False) for each in algorithms)
+
+
+def _in_coordinates(target: Domain, origins: list[Domain], **settings: Any) -> Inference:
+    """Infer in the coordinates of all rows, and bring each W back to the features when it is asked for."""
+    with few_threads(sum(map(len, (target, *origins))) ** 2):
+        span = GramSpan.of([each.rows for each in (target, *origins)])
+    few, *sources = (
+        each.with_features(Z) for each, Z in zip((target, *origins), span.coordinates, strict=True)
+    )
+    found = infer(few, sources=sources, shared=False, **settings)
+    dtype = np.result_type(*(each.rows.dtype for each in (target, *origins)))
+    plain = sparse.eye_array(target.n_features, dtype=dtype, format="csr")
+
+    def lifted(each: Candidate) -> Candidate:
+        if each.factor is None:
+            return each
+        W = (lambda: plain) if each.name == "identity" else lambda: span.lift(each.W).astype(dtype)
+        return replace(each, factor=W)
+
+    candidates = Candidates([lifted(each) for each in found.candidates.values()])
+    return replace(found, candidates=candidates, feature_names=target.feature_names)
 
 
 def _landmarks(target: Domain, rows: npt.ArrayLike | None, random_state: int) -> Domain:

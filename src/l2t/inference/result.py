@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -37,8 +38,8 @@ class Candidate:
     ----------
     name : str
         Its name.
-    W : array of shape (m, u) or None
-        The latent factor matrix; None where the algorithm failed. No target label was read for it.
+    factor : array of shape (m, u), callable or None
+        The latent factor matrix, or what returns it; None where the algorithm failed.
     rehearsed : float or None
         Its improvement ratio in rehearsal, at the user's number of labels.
     predicted : float or None
@@ -54,13 +55,18 @@ class Candidate:
     """
 
     name: str
-    W: Any = None
+    factor: Any = None
     rehearsed: float | None = None
     predicted: float | None = None
     interval: tuple[float, float] | None = None
     evidence: Evidence | None = None
     chosen: bool = False
     reason: str = ""
+
+    @cached_property
+    def W(self) -> Any:
+        """The latent factor matrix (m, u) or None; no target label was read for it."""
+        return self.factor() if callable(self.factor) else self.factor
 
     def __repr__(self) -> str:
         known = "not measured" if self.predicted is None else f"predicted {self.predicted:.3f}"

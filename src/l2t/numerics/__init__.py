@@ -15,6 +15,7 @@ from l2t.numerics.eigen import (
     two_components,
 )
 from l2t.numerics.fingerprint import fingerprint
+from l2t.numerics.gram import GramSpan
 from l2t.numerics.graphs import cosine_graph, mutual_neighbors
 from l2t.numerics.kernels import (
     laplacian_product,
@@ -28,7 +29,7 @@ from l2t.numerics.span import JointSpan, jointly_centred
 from l2t.numerics.sparse_coding import SparseCodes, lasso_objective, sparse_codes
 from l2t.numerics.threads import few_threads, in_threads
 
-__all__ = ["Grassmann", "JointSpan", "Manifold", "Optimum", "SparseCodes", "Sphere"]
+__all__ = ["GramSpan", "Grassmann", "JointSpan", "Manifold", "Optimum", "SparseCodes", "Sphere"]
 __all__ += ["cosine_graph", "few_threads", "fingerprint", "gradient_error", "in_threads"]
 __all__ += ["jointly_centred"]
 __all__ += ["laplacian_product", "lasso_objective", "leading_eigenpairs", "leading_eigenpairs_of"]

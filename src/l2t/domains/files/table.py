@@ -100,7 +100,8 @@ class Table:
         domain = self.domain
         if domain.y is None or domain.labeled is not None:
             return domain
-        return replace(domain, labeled=np.ones(len(domain), dtype=bool))
+        every: Any = {"X": domain.rows, "labeled": np.ones(len(domain), dtype=bool)}
+        return replace(domain, **every)
 
     def _with(self, features: AnyArray) -> Any:
         """Return the frame with other features, where the first one of the file was."""

@@ -1,0 +1,49 @@
+"""Coordinates of few rows of very many features, by their Gram matrix.
+
+``A A' = U s² U'`` for all rows A (n x m) gives ``Z = U s`` (n x r), in which all distances, angles and
+norms are those of A, without a dense array of m columns. A factor V (r x u) of the coordinates is
+``W = B V`` in the features, with the basis ``B = A' U / s``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from l2t.typing import Array
+
+
+@dataclass(frozen=True, eq=False)
+class GramSpan:
+    """The row space of some arrays or sparse matrices, one above the other.
+
+    >>> span = GramSpan.of([np.eye(2, 5000), np.ones((1, 5000))])
+    >>> [each.shape for each in span.coordinates], span.lift(np.eye(3)).shape
+    ([(2, 3), (1, 3)], (5000, 3))
+    """
+
+    rows: Any
+    #: The coordinates of each of them.
+    coordinates: list[Array]
+    _back: Array  # U / s
+
+    @classmethod
+    def of(cls, parts: Sequence[Any]) -> GramSpan:
+        """Measure the rows of some arrays or sparse matrices of the same features."""
+        some = any(sparse.issparse(each) for each in parts)
+        rows = sparse.vstack(parts, "csr", np.float64) if some else np.concatenate(parts)
+        rows = rows.astype(np.float64)
+        G = rows @ rows.T
+        values, U = np.linalg.eigh(G.toarray() if some else G)
+        kept = values > len(values) * np.finfo(float).eps * values[-1]
+        s, U = np.sqrt(values[kept]), U[:, kept]
+        ends = np.cumsum([each.shape[0] for each in parts])[:-1]
+        return cls(rows, np.split(U * s, ends), U / s)
+
+    def lift(self, V: Array) -> Array:
+        """Map a factor of the coordinates (r x u) to one of the features (m x u)."""
+        return np.asarray(self.rows.T @ (self._back @ V))

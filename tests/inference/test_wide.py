@@ -1,0 +1,97 @@
+"""Few rows of very many features: candidates are found in the coordinates of the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import l2t
+from l2t import Domain, DomainPair
+from l2t.domains import domain as module
+from l2t.exceptions import InvalidInputError
+
+M = 5000
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    words = rng.random((7, M)) < 0.02
+    y = np.repeat(np.arange(7), 25)
+    X = np.where(rng.random((len(y), M)) < 0.3, words[y], rng.random((len(y), M)) < 0.01)
+    return X * rng.random((len(y), M)), y
+
+
+def pair(rows, kind, **given):
+    X, y = rows
+    few = np.arange(75) % 25 < 4
+    return DomainPair(
+        Domain(kind(X[:100]), y[:100], **given), Domain(kind(X[100:]), y[100:], labeled=few)
+    )
+
+
+@pytest.fixture(scope="module")
+def found(rows):
+    return l2t.infer(pair(rows, sparse.csr_array))
+
+
+def test_a_sparse_matrix_is_not_made_dense(rows, monkeypatch):
+    def refuse(X):
+        raise AssertionError("made dense")
+
+    monkeypatch.setattr(
+        module, "_features", lambda X: refuse(X) if sparse.issparse(X) else given(X)
+    )
+    domains = pair(rows, sparse.csr_matrix)
+    again = l2t.infer(domains)
+    Z = again.transform(sparse.csr_matrix(rows[0]))
+    assert Z.shape[0] == len(rows[0])
+    with pytest.raises(AssertionError, match="made dense"):
+        _ = domains.source.X
+
+
+given = module._features
+
+
+def test_dense_and_sparse_rows_give_the_same(rows, found):
+    dense = l2t.infer(pair(rows, np.asarray))
+    assert dense.choice == found.choice
+    for name, each in dense.candidates.items():
+        assert each.predicted == pytest.approx(found.candidates[name].predicted, rel=1e-9)
+        if name != "identity":
+            distances = [rows[0] @ every.candidates[name].W for every in (dense, found)]
+            np.testing.assert_allclose(*(Z @ Z.T for Z in distances), atol=1e-8)
+
+
+def test_it_is_what_the_features_themselves_give(rows, found, monkeypatch):
+    monkeypatch.setattr("l2t.inference.inference.MAX_GRAM_ROWS", 0)
+    plain = l2t.infer(pair(rows, sparse.csr_array))
+    assert plain.choice == found.choice
+    for name, each in plain.candidates.items():
+        assert each.predicted == pytest.approx(found.candidates[name].predicted, rel=1e-6)
+        if name != "identity":
+            Z = [rows[0][100:] @ every.candidates[name].W for every in (plain, found)]
+            gaps = [np.linalg.norm(each[:, None] - each, axis=2) for each in Z]
+            np.testing.assert_allclose(gaps[0], gaps[1], rtol=1e-4, atol=1e-6)
+    assert found.candidates["identity"].W.shape == (M, M)
+
+
+def test_rows_of_the_target_are_removed(rows):
+    X, y = rows
+    target = Domain(sparse.csr_array(X[100:]))
+    leaked = np.concatenate([X[:100], 2.0 * X[100:]]), np.concatenate([y[:100], y[100:]])
+    one = l2t.infer(DomainPair(Domain(sparse.csr_array(leaked[0]), leaked[1]), target))
+    other = l2t.infer(DomainPair(Domain(sparse.csr_array(X[:100]), y[:100]), target))
+    assert one.predicted == pytest.approx(other.predicted)
+
+
+def test_what_is_wrong_is_found_in_a_sparse_matrix(rows):
+    bad = sparse.csr_array(rows[0])
+    bad.data[7] = np.inf
+    row, column = (int(each) for each in np.argwhere(np.isinf(bad.toarray()))[0])
+    with pytest.raises(InvalidInputError, match=f"finite, got inf at row {row}, column {column} "):
+        Domain(bad)
+    taken = Domain(sparse.csr_array(rows[0]), rows[1]).take([3, 4])
+    np.testing.assert_array_equal(taken.X, rows[0][3:5])
+    assert taken == Domain(rows[0][3:5], rows[1][3:5])
