@@ -74,7 +74,10 @@ class Knowledge:
         """Put an earlier version into use again, as the newest one."""
         self.function()
         while True:
-            chosen, newest = self._store.function(version), self._store.newest_function()
+            chosen, newest = (
+                self._store.function(version),
+                next(reversed(self._store.functions()), None),
+            )
             if chosen is None or newest is None:
                 last = 0 if newest is None else newest.number
                 raise InvalidInputError(f"version must be one of 1 to {last}, got {version!r}")
@@ -115,7 +118,7 @@ def refine(store: ExperienceStore, *, random_state: int = 0) -> FunctionVersion 
     FunctionVersion or None
         None where there are too few runs to learn from or to validate on, or another process was faster.
     """
-    used, newest = store.function(), store.newest_function()
+    used, newest = store.function(), next(reversed(store.functions()), None)
     incumbent = None if used is None else from_json(used.content)
     new: dict[bool, dict[str, None]] = {True: {}, False: {}}
     for each in _outcomes(store, store.unused_runs(MOST_RUNS)):

@@ -33,8 +33,6 @@ class Address:
     def of(cls, url: str | os.PathLike[str]) -> Address:
         """Parse a URL.
 
-        >>> Address.of("memory://").kind
-        'memory'
         >>> Address.of("postgresql://me:secret@host/l2t").shown
         'postgresql://me:***@host/l2t'
         >>> Address.of("postgresql://host/l2t?user=me&password=secret").shown

@@ -100,10 +100,6 @@ class RecordKeeper:
         query = select(functions).where(chosen).order_by(functions.c.number.desc()).limit(1)
         return next(iter(self._records(FunctionVersion, query)), None)
 
-    def newest_function(self) -> FunctionVersion | None:
-        """Return the newest version, in use or not; None where there is none."""
-        return next(reversed(self.functions()), None)
-
     def functions(self) -> list[FunctionVersion]:
         """Return all versions of the agent's function, the oldest first."""
         return self._records(FunctionVersion, select(functions).order_by(functions.c.number))

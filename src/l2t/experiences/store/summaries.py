@@ -96,10 +96,10 @@ class Summaries:
 
     def runs_per_minute(self, since: datetime) -> list[tuple[datetime, int, int]]:
         """Return the minutes in which runs ended, with how many were done and how many failed."""
-        minute = runs.c.created_at // _MINUTE
-        query = select(minute, func.count(), func.count().filter(runs.c.status == "failed"))
-        query = query.where(runs.c.created_at >= microseconds(since, "since"))
-        rows = self._rows(query.group_by(minute).order_by(minute))
+        minute, failed = runs.c.created_at // _MINUTE, runs.c.status == "failed"
+        query = select(minute, func.count(), func.count().filter(failed)).group_by(minute)
+        recent = runs.c.created_at >= microseconds(since, "since")
+        rows = self._rows(query.where(recent).order_by(minute))
         return [(moment(int(at) * _MINUTE), n - failed, failed) for at, n, failed in rows]
 
     def domains(self, *, limit: int = 500) -> list[Row]:
