@@ -74,10 +74,8 @@ class Knowledge:
         """Put an earlier version into use again, as the newest one."""
         self.function()
         while True:
-            chosen, newest = (
-                self._store.function(version),
-                next(reversed(self._store.functions()), None),
-            )
+            chosen = self._store.function(version)
+            newest = next(reversed(self._store.functions()), None)
             if chosen is None or newest is None:
                 last = 0 if newest is None else newest.number
                 raise InvalidInputError(f"version must be one of 1 to {last}, got {version!r}")

@@ -66,11 +66,7 @@ class Address:
 
     @property
     def without_password(self) -> str:
-        """The URL without its password, for where PGPASSWORD or a password file holds it.
-
-        >>> Address.of("postgresql://me:secret@host/l2t").without_password
-        'postgresql://me@host/l2t'
-        """
+        """The URL without its password, for where PGPASSWORD or a password file holds it."""
         url = make_url(self.url)._replace(password=None)
         return url.difference_update_query(_secrets(url)).render_as_string(hide_password=False)
 

@@ -110,7 +110,7 @@ class RunReader:
         if keys is None:
             return {key for (key,) in self._database.rows(select(runs.c.key))}
         wanted = list(keys)
-        return self._database.read(lambda connection: present(connection, runs.c.key, wanted))
+        return self._database.read(lambda at: present(at, runs.c.key, wanted))
 
     def key(self, beginning: str) -> str:
         """Return the key of the only run whose key begins so."""
