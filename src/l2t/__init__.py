@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         testing,
     )
     from l2t.agent import Agent, Suggestion
+    from l2t.display import show
     from l2t.domains import (
         Domain,
         DomainPair,
@@ -54,12 +55,13 @@ __all__ += ["Prediction", "Preparation", "ReflectionFunction", "Suggestion", "__
 __all__ += ["agent", "algorithms", "collect", "domains", "evaluate", "exceptions", "experiences"]
 __all__ += ["infer", "inference", "learn", "load_model", "load_reflection", "normalize"]
 __all__ += ["open_store", "pair_statistics", "predict", "prediction", "prepare", "rank_sources"]
-__all__ += ["read_domain", "read_domains", "reflection", "stack_domains", "testing"]
+__all__ += ["read_domain", "read_domains", "reflection", "show", "stack_domains", "testing"]
 __all__ += ["write_domain"]
 
 #: Where public names live; those of `__all__` that are not here are modules.
 _HOMES = {
     "l2t.agent": "Agent Suggestion",
+    "l2t.display": "show",
     "l2t.domains": "Domain DomainPair KnownClasses PairSampler Preparation normalize prepare "
     "read_domain read_domains write_domain",
     "l2t.experiences": "ExperienceStore collect evaluate open_store",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,6 +26,26 @@ def csv_cell(value: Any) -> Any:
     """Return a cell of csv in which text is no formula of a spreadsheet."""
     text = harmless(value) if isinstance(value, str) else value
     return f"'{text}" if isinstance(value, str) and re.match(r"[=+@\t\r\n-]", value) else text
+
+
+def show(result: Any) -> None:
+    """Show a result: as HTML in a notebook, in words elsewhere.
+
+    Parameters
+    ----------
+    result : Prediction, Inference, Report or any other result
+        What to show.
+
+    Examples
+    --------
+    >>> show("in words")
+    in words
+    """
+    shell = sys.modules.get("IPython")
+    if shell is not None and shell.get_ipython() is not None:
+        shell.display.display(result)
+    else:
+        print(getattr(result, "report", result))
 
 
 def html_table(records: Sequence[Mapping[str, Any]], *sentences: str) -> str:

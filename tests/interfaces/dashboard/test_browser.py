@@ -258,3 +258,60 @@ def test_pages_fit_a_phone_in_the_dark(browser, address, name):
     page.reload()
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
     context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_people_who_cannot_see_can_use_every_page(browser, address, bare_address, done_key, scheme):
+    """axe finds no serious violation: names of controls, contrast, order of headings and so on."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    context = browser.new_context(color_scheme=scheme, reduced_motion="reduce")
+    context.set_default_timeout(LONG)
+    page = context.new_page()
+    names = ["", "sources", "experiences", "learned", "collections", "agent", "api"]
+    for name in [*names, f"experiences/{done_key}", "experiences/compare"]:
+        page.goto(f"{address}{name}")
+        page.wait_for_load_state("networkidle")
+        assert violations(Axe(), page) == [], name
+    page.goto(bare_address)
+    page.get_by_role("button", name="Try an example").click()
+    page.get_by_text("Scaling:").wait_for()
+    assert violations(Axe(), page) == []
+    page.get_by_role("button", name="Predict", exact=True).click()
+    page.get_by_role("img", name="Accuracy to expect").wait_for()
+    assert violations(Axe(), page) == []
+    context.close()
+
+
+def violations(axe, page):
+    found = axe.run(page).response["violations"]
+    return [
+        (each["id"], each["nodes"][0]["html"][:200])
+        for each in found
+        if each["impact"] in ("serious", "critical")
+    ]
+
+
+def test_hostile_names_are_shown_as_text(page, bare_address, tmp_path):
+    evil = "<img src=x onerror=alert(1)>"
+    header = ",".join([f'"{evil}"', "b", "<script>c</script>", f'"{evil} label"'])
+    for name, labels in (("source", ("<b>s</b>", "{{7*7}}")), ("target", ("<i>t</i>", "'; DROP"))):
+        rows = [
+            f'{i % 2 + i / 100},{i % 3},{i},"{labels[i % 2] if name == "source" or i < 8 else ""}"'
+            for i in range(40)
+        ]
+        (tmp_path / f"<b>{name}.csv").write_text("\n".join([header, *rows]) + "\n")
+    page.goto(bare_address)
+    page.locator("#target input[type=file]").set_input_files(tmp_path / "<b>target.csv")
+    page.get_by_label(f"Role of {evil} label in <b>target.csv").wait_for()
+    page.locator("#sources input[type=file]").set_input_files(tmp_path / "<b>source.csv")
+    page.get_by_text("Source: it has other classes").wait_for()
+    page.get_by_text("Classes: '; DROP, <i>t</i>.").wait_for()
+    page.get_by_role("button", name="Predict", exact=True).click()
+    page.get_by_role("img", name="The target, row by row").wait_for()
+    assert page.locator("main img, main script, main i i, main h1 b").count() == 0
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Report, html").click()
+    text = Path(download.value.path()).read_text()
+    assert "<i>t</i>" not in text
+    assert "&lt;i&gt;t&lt;/i&gt;" in text

@@ -34,6 +34,12 @@ ANYTHING = st.one_of(
         ]
     ),
 )
+FILE = st.fixed_dictionaries(
+    {"id": st.one_of(ANYTHING, st.sampled_from(["upload:" + "0" * 32, "store:" + "0" * 64]))},
+    optional={
+        name: st.one_of(ANYTHING, st.lists(ANYTHING, max_size=2)) for name in ("label", "ids")
+    },
+)
 METHODS = ("get", "post", "put", "delete", "patch", "head", "options")
 
 
@@ -47,16 +53,20 @@ def asked_key(own_store, done_key) -> str:
 
 
 @pytest.fixture(scope="module")
-def fuzzed(visiting, own_store, asked_key):
+def fuzzed(visiting, own_store, asked_key, tmp_path_factory):
     # No job may start: what is under test are the routes, not thousands of processes.
     with visiting(own_store, limits=Limits(jobs=1), max_upload=2**16) as client:
         assert client.app.state.context.jobs._slots.acquire(blocking=False)
         preview = {"n_rows": 1, "n_features": 1, "columns": [{"name": "a"}], "decimal": "."}
         preview |= {"missing": [], "classes": []}
         example = {"files": [{"name": "a.csv", "preview": preview}] * 2}
-        client.app.state.context.jobs.run = lambda kind, _: (
-            example if kind == "example" else preview
-        )
+
+        async def run(kind, prepare):
+            if kind == "check":
+                prepare(tmp_path_factory.mktemp("check"))
+            return example if kind == "example" else preview
+
+        client.app.state.context.jobs.run = run
         yield client
         client.app.state.context.jobs._slots.release()
 
@@ -117,11 +127,14 @@ def test_no_route_fails_on_its_own(fuzzed, routes, done_key, failed_key, asked_k
             query += [(each["name"], as_text(one)) for one in several]
     headers, body = {}, b""
     if has_body:
-        wanted = ("source", "target", "sources", "n_labels", "n_classes", "normalize")
+        wanted = ("source", "target", "sources", "n_labels", "n_classes", "impute")
         wanted += ("accuracy_before", "accuracy_after")
         fields = st.fixed_dictionaries(
             {},
-            optional={name: st.one_of(ANYTHING, st.lists(ANYTHING, max_size=2)) for name in wanted},
+            optional={
+                name: st.one_of(ANYTHING, FILE, st.lists(st.one_of(ANYTHING, FILE), max_size=2))
+                for name in wanted
+            },
         )
         body = data.draw(
             st.one_of(fields.map(lambda given: json.dumps(given).encode()), st.binary(max_size=100))

@@ -43,7 +43,12 @@ def gains(
         Query(description="family: what precedes a bracket in names such as photos[ant, bee]."),
     ] = "family",
     algorithm: Annotated[
-        str | None, Query(max_length=200, description="By default the one of the best median.")
+        str | None,
+        Query(
+            max_length=200,
+            pattern=r"^[^\x00]+$",
+            description="By default the one of the best median.",
+        ),
     ] = None,
     n_labels: Annotated[
         int | None, Query(ge=1, le=10**9, description="By default 15, or the fewest there are.")

@@ -99,7 +99,7 @@ export function table(columns, rows, { empty = "nothing here", label = "" } = {}
   const head = el(
     "tr",
     {},
-    columns.map((c) => el("th", { class: c.number ? "number" : null, scope: "col", "aria-sort": c.sort }, c.title)),
+    columns.map((c) => el("th", { class: c.number ? "number" : null, scope: "col", "aria-sort": c.sort }, c.title || el("span", { class: "unseen" }, "more"))),
   );
   const body = rows.map((row) =>
     el(

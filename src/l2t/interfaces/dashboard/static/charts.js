@@ -76,7 +76,7 @@ export function lines(
   return made;
 }
 
-// groups: [{name, ink, points: [{x, y, tip, href?}]}], with the diagonal as reference.
+// groups: [{name, ink, points: [{x, y, tip, href}]}], with the diagonal as reference; a click leads to href.
 export function scatter({ groups, xTitle, yTitle, height = 340 }, width) {
   const made = frame(width, height),
     box = room(width, height);
@@ -99,8 +99,9 @@ export function scatter({ groups, xTitle, yTitle, height = 340 }, width) {
   for (const group of groups) {
     for (const p of group.points) {
       const place = { cx: x(inside(p.x, xl, xh)), cy: y(inside(p.y, yl, yh)), r: 3.3 };
-      const dot = svg("circle", { ...place, fill: group.ink, "fill-opacity": 0.65, "data-tip": p.tip });
-      made.append(p.href ? svg("a", { href: rooted(p.href), tabindex: -1 }, dot) : dot);
+      const dot = svg("circle", { ...place, fill: group.ink, "fill-opacity": 0.65, class: "way", "data-tip": p.tip });
+      dot.addEventListener("click", () => location.assign(rooted(p.href)));
+      made.append(dot);
     }
   }
   return made;

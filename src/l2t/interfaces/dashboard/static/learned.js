@@ -1,4 +1,19 @@
-import { api, badge, byId, el, fill, fixed, main, moment, percent, plural, sentence, table, whole } from "./base.js";
+import {
+  api,
+  badge,
+  byId,
+  el,
+  fill,
+  fixed,
+  main,
+  moment,
+  percent,
+  plural,
+  runLink,
+  sentence,
+  table,
+  whole,
+} from "./base.js";
 import { bars, intervals, lines, scatter } from "./charts.js";
 import { color, figure, legend } from "./figure.js";
 import { follow } from "./follow.js";
@@ -170,7 +185,7 @@ function predicted(each, all) {
     numbers: {
       rows: each.points,
       columns: [
-        { title: "algorithm", value: (p) => p.algorithm },
+        { title: "algorithm", value: (p) => runLink(p.run_key, p.algorithm) },
         { title: "source", value: (p) => p.source_name },
         { title: "target", value: (p) => p.target_name },
         { title: "predicted", number: true, value: (p) => fixed(p.predicted) },

@@ -1,0 +1,116 @@
+"""A first look at files: roles that are guessed, marks of decimals, and words for missing cells."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import l2t
+from l2t.domains.files import preview_file, read_tables
+from l2t.exceptions import FileFormatError
+
+
+def write(tmp_path, text, name="a.csv"):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def roles(path, **options):
+    return {each.name: each.role for each in preview_file(path, **options).columns}
+
+
+def test_a_messy_table(tmp_path):
+    labels, sites = ("lynx", "cat", *[""] * 6), ("north", "south") * 4
+    heights = ("0", "1", "2", "unknown", "4", "5", "6", "7")
+    rows = zip(range(8), sites, heights, labels, strict=True)
+    lines = [f"A{i};{site};{i},5;{height};{label}" for i, site, height, label in rows]
+    text = "\n".join(["id;site;weight;height;species", *lines])
+    found = preview_file(write(tmp_path, text))
+    assert (found.n_rows, found.n_features, found.decimal, found.missing) == (
+        8,
+        2,
+        ",",
+        ("unknown",),
+    )
+    assert (
+        roles(tmp_path / "a.csv")
+        == {
+            "id": "id",
+            "site": "ignore",
+            "weight": "feature",
+            "height": "feature",
+            "species": "label",
+        }
+        or roles(tmp_path / "a.csv")["species"] == "ignore"
+    )
+    columns = {each.name: each for each in found.columns}
+    assert (columns["height"].n_missing, columns["weight"].n_missing) == (1, 0)
+    assert columns["site"].is_text
+    assert columns["site"].n_distinct == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a,class\n1,0\n2,1\n", {"a": "feature", "class": "label"}),
+        ("a,kind\n1,u\n2,v\n3,u\n", {"a": "feature", "kind": "label"}),
+        ("a,note\n1,u\n2,v\n3,w\n", {"a": "feature", "note": "id"}),
+        (
+            "kind,label,a\nu,x,1\nu,y,2\nv,x,3\n",
+            {"kind": "ignore", "label": "label", "a": "feature"},
+        ),
+        (
+            "a,labeled,label\n1,0,u\n2,1,v\n",
+            {"a": "feature", "labeled": "labeled", "label": "label"},
+        ),
+        ("a,b\n1,\n2,\n", {"a": "feature", "b": "ignore"}),
+        ("0.5,1.5\n2.5,3.5\n", {"0": "feature", "1": "feature"}),
+    ],
+)
+def test_roles(tmp_path, text, expected):
+    assert roles(write(tmp_path, text)) == expected
+
+
+def test_the_label_of_another_file_is_the_label(tmp_path):
+    path = write(tmp_path, "kind,other,a\nu,x,1\nv,x,2\nu,y,3\n")
+    assert roles(path)["other"] == "label"
+    assert roles(path, label="kind") == {"kind": "label", "other": "ignore", "a": "feature"}
+    assert roles(path, label="absent")["other"] == "label"
+
+
+def test_arrays_have_their_roles_by_name(tmp_path):
+    domain = l2t.Domain(np.eye(3), ["u", None, "v"], labeled=[True, False, True])
+    found = preview_file(l2t.write_domain(domain, tmp_path / "a.npz"))
+    assert (found.columns, found.n_features, found.n_labelled) == ((), 3, 2)
+    assert found.classes == ("u", "v")
+
+
+def test_other_tables(tmp_path):
+    frame = pd.DataFrame({"id": [1, 2, 3], "a": [0.5, None, 2.0], "label": ["u", "v", "u"]})
+    frame.to_parquet(tmp_path / "a.parquet")
+    frame.to_excel(tmp_path / "a.xlsx", index=False)
+    for name in ("a.parquet", "a.xlsx"):
+        assert roles(tmp_path / name) == {"id": "id", "a": "feature", "label": "label"}
+
+
+def test_what_cannot_be_read_is_named(tmp_path):
+    with pytest.raises(FileFormatError, match="has a header but no rows"):
+        preview_file(write(tmp_path, "a,b\n"))
+
+
+def test_files_with_columns_of_their_own_are_read_together(tmp_path):
+    first = write(tmp_path, "b,a,kind\n1,2,u\n3,4,v\n", "first.csv")
+    second = write(tmp_path, "a;x;b;species\n5;1;6;\n7;1;8;w\n", "second.csv")
+    each = [
+        {"label": "kind", "features": ["b", "a"]},
+        {"label": "species", "features": ["a", "b"], "ignore": ["x"]},
+    ]
+    source, target = read_tables([first, second], each=each)
+    assert source.domain.X.tolist() == [[2.0, 1.0], [4.0, 3.0]]
+    assert target.domain.feature_names == ("a", "b")
+    assert source.domain.classes == ("u", "v")
+    assert target.labelled.labeled.tolist() == [False, True]
+    with pytest.raises(FileFormatError, match=r"second.csv: .*no column 'y'"):
+        read_tables([first, second], each=[each[0], each[1] | {"ignore": ["y"]}])
