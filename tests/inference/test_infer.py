@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -392,3 +394,18 @@ def test_results_show_themselves_and_are_saved(tmp_path):
         content = json.loads(str(file["json"]))
     assert content["choice"] == found.choice
     assert [each["candidate"] for each in content["candidates"]] == list(found.candidates)
+
+
+def test_the_first_inference_imports_little():
+    code = """
+import sys
+import numpy as np
+import l2t
+
+rng = np.random.default_rng(0)
+source = l2t.Domain(rng.normal(size=(60, 4)) + np.repeat(np.eye(4), 15, axis=0), np.arange(60) // 15)
+l2t.infer(l2t.DomainPair(source, l2t.Domain(rng.normal(size=(30, 4)))))
+print(*{"sklearn", "pandas", "scipy.stats", "sqlalchemy", "joblib"} & set(sys.modules))
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (found.stdout.strip(), found.stderr) == ("", "")

@@ -21,7 +21,6 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import eigh, svd
-from sklearn.linear_model import Ridge
 
 from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors, parameter
 from l2t.domains import DomainPair
@@ -137,6 +136,8 @@ def conditional_share(Zs: Array, codes: Indices, Zt: Array, predicted: Indices) 
 
 def _proxy_distance(A: Array, B: Array) -> float:
     """Return the A-distance of two sets of rows, from the training error of a ridge classifier."""
+    from sklearn.linear_model import Ridge  # which is slow to import
+
     X = np.concatenate([A, B])
     X = X - X.mean(axis=0)
     ridge = Ridge(np.sum(X**2) / len(X), fit_intercept=False, solver="cholesky")

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from l2t.experiences.collection import Collection, collect, measure_run
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from l2t.experiences.evaluation import LABEL_COUNTS, Accuracies, evaluate, improvement_ratio
 from l2t.experiences.experience import Experience, Run, Score
 from l2t.experiences.records import CollectionProgress, FunctionVersion, Merged, SuggestionRecord
-from l2t.experiences.store import ExperienceStore, open_store, upgrade_store
+
+if TYPE_CHECKING:
+    from l2t.experiences.collection import Collection, collect, measure_run
+    from l2t.experiences.store import ExperienceStore, open_store, upgrade_store
 
 __all__ = ["LABEL_COUNTS", "Accuracies", "Collection", "CollectionProgress", "Experience"]
 __all__ += ["ExperienceStore", "FunctionVersion", "Merged", "Run", "Score", "SuggestionRecord"]
 __all__ += ["collect", "evaluate", "improvement_ratio", "measure_run", "open_store"]
 __all__ += ["upgrade_store"]
+
+_COLLECTION = ("Collection", "collect", "measure_run")
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs SQLAlchemy when it is first used."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = "collection" if name in _COLLECTION else "store"
+    return getattr(import_module(f"{__name__}.{home}"), name)

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
 
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import squared_distances
@@ -182,6 +181,8 @@ def _scoring(Z: Array, codes: Indices, classifier: Any) -> Callable[[Indices, In
     """Return the function (labelled rows, test rows) -> score; distances for 1-NN are computed once."""
     if classifier is None:
         return partial(nearest_accuracy, squared_distances(Z), codes)
+
+    from sklearn.base import clone  # which is slow to import
 
     def score(chosen: Indices, test: Indices) -> float:
         fitted = clone(classifier).fit(Z[chosen], codes[chosen])

@@ -20,7 +20,6 @@ from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
-from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
 from l2t.exceptions import L2TError, MissingExtraError
@@ -56,6 +55,8 @@ class Executor:
         give_up: Callable[[Task], None] = _refuse,
     ) -> Iterator[Result]:
         """Yield the results as they finish, in any order; `give_up` gets a task that kills its workers."""
+        from joblib import effective_n_jobs
+
         work = partial(_on_one_thread, function)
         if self.cluster is None and self.n_jobs == 1:
             return map(work, tasks)

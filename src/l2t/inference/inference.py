@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,6 @@ from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.domains.domain import DENSE_FEATURES
 from l2t.domains.landmarks import LANDMARKS, representative
 from l2t.exceptions import InvalidInputError
-from l2t.experiences import ExperienceStore
 from l2t.inference.candidates import Wanted, candidate_algorithms, fit_candidates, given_factors
 from l2t.inference.evidence import Evidence, LabelledRows
 from l2t.inference.paper.search import search
@@ -33,6 +32,9 @@ from l2t.rehearsal.rehearsal import NONE
 from l2t.statistics import mutual_share
 from l2t.typing import AnyArray
 from l2t.validation import whole_number
+
+if TYPE_CHECKING:
+    from l2t.experiences import ExperienceStore
 
 Method = Literal["l2t", "paper"]
 #: Where 1-NN tells known classes apart no better than this, a rehearsal means nothing.

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import spearmanr
 
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.experiences import Experience
@@ -92,6 +91,8 @@ def assess(function: ReflectionFunction, experiences: Iterable[Experience]) -> A
             errors.append(abs(np.log(row.improvement_ratio / predicted)))
             counts.append(row.n_labels)
     coverage, reliability = _covered(function, np.array(errors), np.array(counts))
+    from scipy.stats import spearmanr  # which is slow to import
+
     expected, actual = np.array([(run.predicted, run.actual) for run in runs]).T
     varies = min(np.ptp(expected), np.ptp(actual)) > 1e-12
     return Assessment(

@@ -15,14 +15,13 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import spearmanr
 
 from l2t._version import __version__
 from l2t.exceptions import InvalidInputError, L2TWarning
-from l2t.experiences import Experience, ExperienceStore
+from l2t.experiences import Experience
 from l2t.reflection.calibration import fit_label_curve
 from l2t.reflection.forecast import Forecast
 from l2t.reflection.function import LEAST, ReflectionFunction, count_of
@@ -33,6 +32,9 @@ from l2t.reflection.table import QMode, Table, recompute_statistics
 from l2t.statistics import KernelBank
 from l2t.typing import Array
 from l2t.validation import whole_number
+
+if TYPE_CHECKING:
+    from l2t.experiences import ExperienceStore
 
 LEAST_EXPERIENCES = 20
 #: Starts agree whose losses differ from the best by less than this share of it.
@@ -140,6 +142,8 @@ class _Trial:
     @property
     def score(self) -> float:
         """Rank correlation of predicted and actual levels; -inf where it is not defined."""
+        from scipy.stats import spearmanr  # which is slow to import
+
         inverse, level = self.levels
         if len(level) < 3 or np.ptp(inverse) == 0 or np.ptp(level) == 0:
             return -np.inf

@@ -8,14 +8,17 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from l2t.exceptions import InvalidInputError
-from l2t.experiences import Experience, ExperienceStore
+from l2t.experiences import Experience
 from l2t.statistics import KernelBank, PairStatistics, pair_statistics
 from l2t.typing import Array, Indices
+
+if TYPE_CHECKING:
+    from l2t.experiences import ExperienceStore
 
 #: All of Q, or its diagonal alone as the paper prints it (erratum E2).
 QMode = Literal["full", "diag"]

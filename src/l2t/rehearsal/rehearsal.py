@@ -12,7 +12,7 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,10 +23,12 @@ from l2t.domains import KnownClasses
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning, StoreError
 from l2t.experiences import evaluate, improvement_ratio
 from l2t.experiences.evaluation import MIN_TEST_ROWS
-from l2t.experiences.store import ExperienceStore
 from l2t.rehearsal.plays import Play, draw_plays, playing_classes
 from l2t.statistics import mutual_share
 from l2t.typing import AnyArray, Array
+
+if TYPE_CHECKING:
+    from l2t.experiences import ExperienceStore
 
 #: Labels per class that candidates are tried with.
 SHOTS = (1, 2, 5, 15, 40)

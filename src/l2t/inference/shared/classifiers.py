@@ -22,8 +22,6 @@ import numpy as np
 from scipy.linalg import lu_factor, lu_solve
 from scipy.sparse.csgraph import laplacian
 from scipy.special import softmax
-from sklearn.linear_model import LogisticRegression
-from sklearn.neighbors import KNeighborsClassifier
 
 from l2t.algorithms.jda import class_gap_weights, conditional_share
 from l2t.numerics import cosine_graph, mean_gap_weights, rbf_kernel, squared_distances
@@ -52,8 +50,12 @@ class PlainClassifier:
     """1-NN or logistic regression on the labelled rows of both domains."""
 
     def __init__(self, name: str) -> None:
+        from sklearn.linear_model import LogisticRegression  # which is slow to import
+        from sklearn.neighbors import KNeighborsClassifier
+
         self._weighted = name == "logistic"
-        self._model: Any = KNeighborsClassifier(1)
+        self._nearest: Any = KNeighborsClassifier(1)
+        self._model: Any = self._nearest
         if self._weighted:
             self._model = LogisticRegression(C=C, max_iter=300)
 
@@ -62,7 +64,7 @@ class PlainClassifier:
         rows = codes >= 0
         self._n_classes = int(codes.max()) + 1
         if len(np.unique(codes[rows])) == 1:  # logistic regression needs two
-            self._weighted, self._model = False, KNeighborsClassifier(1)
+            self._weighted, self._model = False, self._nearest
         extra = {"sample_weight": weights[rows]} if self._weighted else {}
         self._model.fit(Z[rows], codes[rows], **extra)
         return self

@@ -17,8 +17,6 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
 
 from l2t.inference.shared.classifiers import C
 from l2t.inference.shared.task import Combination, Task
@@ -74,6 +72,8 @@ def decide(task: Task, members: Sequence[Combination], *, source_alone: bool = F
         alone = task.predict("logistic", task.plain, codes, source=False)
         return np.stack([vote(members, codes), _sharp(alone)])
 
+    from sklearn.model_selection import StratifiedKFold  # which is slow to import
+
     right_share = accuracies["source"]
     share = (right_share * len(rows) + PRIOR_ROWS / 2) / (len(rows) + PRIOR_ROWS)
     fewest = int(np.bincount(truth)[classes].min())
@@ -125,6 +125,8 @@ def teach(task: Task, decision: Decision) -> Linear:
     Labelled rows keep their labels. Source rows take part with a small weight, for the sake of further rows
     that are unlike those of the target here.
     """
+    from sklearn.linear_model import LogisticRegression  # which is slow to import
+
     codes, source, weights = task.codes.copy(), task.source, np.ones(len(task.codes))
     if decision.way == "target":
         codes[source] = -1
