@@ -154,17 +154,11 @@ def infer(
     origins, who = _contributing(origins, drawn, random_state)
     task = DomainPair(_joined(origins, drawn), drawn)
     with few_threads((len(task.source) + len(drawn)) * target.n_features):
-        if reflection is not None and not isinstance(reflection, ReflectionFunction):
-            reflection = load_reflection(reflection)
-        forecast = Forecast.default() if reflection is None else reflection.forecast
-        if method == "paper" or (method is None and forecast is None):
-            plan = plan or Plan(n_components=n_components or Plan().n_components)
-            found = _paper(task, reflection, plan, starts, n_labels, n_classes, random_state)
-            return replace(found, feature_names=target.feature_names)
-        if method not in (None, "l2t"):
-            raise InvalidInputError(f"method must be 'l2t' or 'paper', got {method!r}")
+        function, forecast = _predictor(reflection, method)
         if forecast is None:
-            raise InvalidInputError("reflection must hold a forecast, unless method is 'paper'")
+            plan = plan or Plan(n_components=n_components or Plan().n_components)
+            found = _paper(task, function, plan, starts, n_labels, n_classes, random_state)
+            return replace(found, feature_names=target.feature_names)
         say = callback or (lambda stage: None)
         say("known")
         classes = _known_classes(target, origins, known, store)
@@ -176,6 +170,20 @@ def infer(
         about = n_components, n_labels, n_classes, drawn
         found = choose(target, factors, failed, rehearsal, classes, forecast, *about)
         return replace(found, reason=found.reason + who, feature_names=target.feature_names)
+
+
+def _predictor(
+    reflection: ReflectionFunction | str | os.PathLike[str] | None, method: Method | None
+) -> tuple[ReflectionFunction | None, Forecast | None]:
+    """Return the function, and the forecast to choose by; None for the paper's method."""
+    if method not in (None, "l2t", "paper"):
+        raise InvalidInputError(f"method must be 'l2t' or 'paper', got {method!r}")
+    if reflection is not None and not isinstance(reflection, ReflectionFunction):
+        reflection = load_reflection(reflection)
+    forecast = Forecast.default() if reflection is None else reflection.forecast
+    if forecast is None and method == "l2t":
+        raise InvalidInputError("reflection must hold a forecast, unless method is 'paper'")
+    return reflection, None if method == "paper" else forecast
 
 
 def _known_classes(

@@ -38,7 +38,7 @@ GRID = (1.0, 10.0, 100.0)
 C_DEFAULT = 10.0
 #: Labels per class, in the smallest class, from which C is cross-validated.
 CV_SHOTS = 3
-#: Classes have as many rows as labels, with so many labels more of each: few labels say little of that.
+#: Labels that are added to each class when the shares of classes are estimated from few labels.
 EVEN_LABELS = 5.0
 #: Bandwidth of the graph of label spreading in mean squared distances, and how far labels spread.
 SPREAD_WIDTH = 0.05

@@ -138,7 +138,7 @@ _INFERRING = ("labels", "classes", "candidates", "store", "normalize", "seed")
 
 
 def reads_files(*left_out: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that gives a command options in the place of its parameter `reading`.
+    """Return a decorator that replaces the parameter `reading` of a command by options.
 
     Typer sees the options of `_READING` but those left out; the command gets them as one `Reading`.
     """

@@ -162,7 +162,7 @@ async function show() {
                     c.state === "stopped"
                       ? ` ${c.outcome}`
                       : c.state === "silent"
-                        ? " it did not say; the same command goes on where it was"
+                        ? " no reason was reported; the same command resumes where it stopped"
                         : "",
                   ),
               },
