@@ -57,8 +57,8 @@ def predict(
     The output has your own rows and columns in their order, and three more: 'predicted', 'probability', and
     'given' (whether the row had a label). Sources, of which there may be several or none, have the same
     features, and other classes or the same ones. A target without labels is assumed to have the classes of
-    the sources. A table shows the accuracy to expect of plain classifiers and of L2T; the predictions are an
-    average of up to four that should be best, plain ones among them.
+    the sources. A table shows the accuracy to expect of plain classifiers and of L2T, and marks what the
+    predictions are made with.
 
       l2t predict photos.csv sketches.csv --label species -o predictions.csv --save model.l2t
 
