@@ -362,13 +362,14 @@ def test_another_process_holds_the_store(path, monkeypatch):
 
 def test_an_unreachable_server():
     for url in (
-        "postgresql://me:secret@127.0.0.1:1/l2t",
-        "postgresql://me:secret@/l2t?host=/nowhere",
-        "postgresql:///l2t?host=/nowhere&password=secret&sslpassword=secret",
+        "postgresql://me:hidden@127.0.0.1:1/l2t",
+        "postgresql://me:hidden@/l2t?host=/nowhere",
+        "postgresql:///l2t?host=/nowhere&password=hidden&sslpassword=hidden",
+        "postgresql:///l2t?host=/nowhere&pass%77ord=hidden&oauth_client_secret=hidden",
     ):
         said = sentence(lambda url=url: open_store(url))
         assert "cannot be reached" in said
-        assert "secret" not in said
+        assert "hidden" not in said
 
 
 @pytest.mark.slow

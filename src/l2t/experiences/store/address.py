@@ -79,5 +79,5 @@ class Address:
 
 
 def _secrets(url: URL) -> list[str]:
-    """Return the names of passwords in the query: password, sslpassword."""
-    return [name for name in url.query if "password" in name.lower()]
+    """Return the names of passwords in the query: password, sslpassword, oauth_client_secret."""
+    return [name for name in url.query if "password" in name.lower() or "secret" in name.lower()]
