@@ -97,7 +97,7 @@ def test_a_bit_that_flips_in_parquet_is_noticed(tmp_path: Path, proves: Any) -> 
     path, chance = tmp_path / "file.parquet", random.Random(0)
     written = Domain(RNG.normal(size=(60, 8)), list("abc") * 20)
     content = write_domain(written, path).read_bytes()
-    noticed, flips = 0, 300
+    noticed, flips = 0, 500
     for _ in range(flips):
         changed = bytearray(content)
         changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)

@@ -191,7 +191,7 @@ class Unlucky:
 
 
 @pytest.mark.parametrize("trouble", ["memory", "disk"])
-def test_a_run_that_the_machine_failed_is_no_experience(memory, tmp_path, trouble):
+def test_a_run_that_the_machine_failed_is_no_experience(memory, tmp_path, trouble, proves):
     (tmp_path / trouble).touch()
     options = {**QUICK, "algorithms": [Unlucky(str(tmp_path / trouble)), "gfk"]}
     found = l2t.collect(make_pairs(1), memory, **options)
@@ -199,6 +199,7 @@ def test_a_run_that_the_machine_failed_is_no_experience(memory, tmp_path, troubl
     assert found.lost in (("MemoryError:",), ("OSError: [Errno 28] No space left",))
     again = l2t.collect(make_pairs(1), memory, **options)
     assert (again.done, again.already_there, again.lost) == (1, 1, ())
+    proves(f"A run that fails for lack of memory or disk is done again: {trouble}", 1, "runs")
 
 
 def test_without_memory_for_the_baseline_all_runs_of_the_pair_are_lost(memory, monkeypatch):

@@ -409,3 +409,18 @@ print(*{"sklearn", "pandas", "scipy.stats", "sqlalchemy", "joblib"} & set(sys.mo
 """
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (found.stdout.strip(), found.stderr) == ("", "")
+
+
+@pytest.mark.slow
+def test_rows_that_occur_many_times(proves):
+    """Rounding is no scatter, and no error of numpy leaves the library."""
+    pair, targets = made(), 40
+    for seed in range(targets):
+        rng = np.random.default_rng(seed)
+        distinct = np.eye(12) if seed % 2 else rng.normal(size=(6, 12))
+        rows = np.repeat(distinct, rng.integers(6, 12), axis=0)
+        known = np.arange(len(rows)) % 7 == 0
+        target = Domain(rows, np.arange(len(rows)) % 3, labeled=known)
+        found = infer(DomainPair(pair.source, target), candidates=(*FOUR, "tca", "gfk"))
+        assert np.isfinite(found.transform(target)).all()
+    proves("A target of copies of few rows gives a result", targets, "targets")

@@ -360,7 +360,7 @@ def test_another_process_holds_the_store(path, monkeypatch):
     holder.close()
 
 
-def test_an_unreachable_server():
+def test_an_unreachable_server(proves):
     for url in (
         "postgresql://me:hidden@127.0.0.1:1/l2t",
         "postgresql://me:hidden@/l2t?host=/nowhere",
@@ -370,6 +370,7 @@ def test_an_unreachable_server():
         said = sentence(lambda url=url: open_store(url))
         assert "cannot be reached" in said
         assert "hidden" not in said
+    proves("A password in the URL of a store is not shown", 4, "URLs")
 
 
 @pytest.mark.slow

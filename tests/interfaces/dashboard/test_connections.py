@@ -19,7 +19,7 @@ LIMIT = 2**20
 
 
 @pytest.mark.parametrize("path", ["predictions", "checks", "rankings", "versions/1/use"])
-def test_a_body_that_is_no_upload_is_small(client, path):
+def test_a_body_that_is_no_upload_is_small(client, path, proves):
     large = json.dumps({"source": "x" * LIMIT}).encode()
     for body in (large, iter([large[:1000], large[1000:]])):
         answer = client.post(f"/api/{path}", content=body)
@@ -28,6 +28,7 @@ def test_a_body_that_is_no_upload_is_small(client, path):
         assert answer.status_code == 413, answer.text
         assert "1 MiB at most" in answer.json()["error"]
     assert client.post(f"/api/{path}", content=large[: LIMIT // 2]).status_code in (400, 404, 422)
+    proves("A body of more than 1 MiB that is no upload is refused", 2, "requests")
 
 
 def test_a_body_that_stops_or_breaks_off_is_refused(monkeypatch):
@@ -82,7 +83,7 @@ def test_after_the_body_nothing_is_hurried(monkeypatch):
     ("first", "drops"),
     [(b"", b""), (b"GET / HTTP/1.1\r\nHost: ", b""), (b"GET / HTTP/1.1\r\n", b"a")],
 )
-def test_a_connection_without_a_request_is_closed(server, first, drops):
+def test_a_connection_without_a_request_is_closed(server, first, drops, proves):
     _, address = server
     with socket.create_connection(("127.0.0.1", int(address.rsplit(":", 1)[1][:-1]))) as visitor:
         visitor.sendall(first)
@@ -99,6 +100,7 @@ def test_a_connection_without_a_request_is_closed(server, first, drops):
                 break
         else:
             pytest.fail("it is still open")
+    proves("An idle or dripping connection is closed", 1, "connections")
 
 
 @pytest.mark.slow
