@@ -177,6 +177,18 @@ def test_an_error_that_nobody_expected_is_a_sentence(visiting, store, monkeypatc
         assert answer.json()["error"].startswith("something went wrong")
 
 
+def test_a_full_disk_is_a_sentence(visiting, store, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with visiting(store) as client:
+        monkeypatch.setattr("l2t.interfaces.dashboard.uploads.run_in_threadpool", full)
+        answer = client.post("/api/uploads?name=a.csv", content=b"a,b\n1,2\n")
+        assert (answer.status_code, "disk of the server is full" in answer.text) == (507, True)
+        context = client.app.state.context
+        assert (context.uploads._under_way, list(context.uploads._folder.iterdir())) == (0, [])
+
+
 def test_files_outside_of_the_static_folder_are_not_served(client):
     for path in ("/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py"):
         assert client.get(path).status_code == 404

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from http import HTTPStatus
 from pathlib import Path
@@ -60,6 +61,7 @@ def add_handlers(app: FastAPI) -> None:
         (L2TError, _known),
         (RequestValidationError, _invalid),
         (HTTPException, _http),
+        (OSError, _disk),
         (Exception, _unexpected),
     ):
         app.add_exception_handler(kind, handler)
@@ -86,6 +88,12 @@ def _http(request: Request, error: Any) -> Response:
     missing = error.status_code == 404
     sentence = "there is no such page" if missing else str(error.detail)
     return refusal(request.scope, error.status_code, sentence)
+
+
+def _disk(request: Request, error: Any) -> Response:
+    if error.errno != errno.ENOSPC:
+        return _unexpected(request, error)
+    return refusal(request.scope, 507, "the disk of the server is full; try again later")
 
 
 def _unexpected(request: Request, error: Exception) -> Response:
