@@ -24,7 +24,7 @@ from reproduction.paper.section import (
     ratio_table,
     standard_error,
 )
-from reproduction.paper.study import ALGORITHMS, THE_PAPERS, WITH_PAST, Study
+from reproduction.paper.study import ALGORITHMS, ONE_TEACHER, THE_PAPERS, WITH_PAST, Study
 
 __all__ = ["controls", "exhaustive", "prediction", "random_classes"]
 
@@ -104,7 +104,7 @@ def controls(study: Study) -> Section:
     The paper's search reads no source label: there the ratios are permuted that its function learns from.
     """
     methods: dict[str, Method] = {}
-    kinds = list(study.ours)
+    kinds = [kind for kind in study.ours if kind != ONE_TEACHER]
     for kind, source in itertools.product(kinds, SOURCES):
         if kind == WITH_PAST and source in ("another", "none"):
             continue  # past targets weigh so much more that these are all but the same

@@ -97,6 +97,7 @@ def average(study: Study) -> Section:
         past=study.past is not None,
         plan=study.search[0],
         starts=study.search[1],
+        teacher=study.teacher.upper(),
     )
     shown = bases | {name: name for name in ours}
     section = _ratios("average", "Average improvement ratio", text, found, shown)
@@ -323,7 +324,7 @@ def components(study: Study) -> Section:
 def _candidates(study: Study) -> Table:
     """Return what the candidates of L2T would bring if one were always used, and the choice."""
     found, rows = study.tested, []
-    for kind in [name for name in study.ours if name != THE_PAPERS]:
+    for kind in [name for name in study.ours if name.startswith("L2T")]:
         names = [name for name in found.rows[kind][0]["candidates"] if name != "identity"]
         every = []
         for name in names:

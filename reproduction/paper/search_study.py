@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
@@ -123,8 +123,19 @@ def search_study(study: Study) -> Section:
         by_free_steps=[f"{mean(found[name])[0]:.3f}" for name in [*groups["gauge"]][:3]],
         orthonormal=mean(found["the best of all eight by f, no step"])[0],
         free=mean(found["free columns, the best of all eight by f, no step"])[0],
+        teacher=study.teacher.upper(),
+        taught=mean(found[f"runs of {study.teacher.upper()} alone"])[0],
+        widths={
+            "all": _width(f),
+            "one": _width(study.from_one(study.teacher)),
+        },
     )
     return Section("Why the paper's search is where it is", text, [_table(found, shown)])
+
+
+def _width(f: ReflectionFunction) -> float:
+    """Return the mean exponent of the kernels, weighted by beta."""
+    return float(f.beta @ f.kernels.exponents / max(float(f.beta.sum()), 1e-300))
 
 
 def _starts(f: ReflectionFunction) -> Mapping[str, PaperMethod]:
@@ -176,15 +187,10 @@ def _functions(study: Study) -> dict[str, ReflectionFunction]:
     for other in NEIGHBORS:
         if other != r:
             found[f"{other} neighbours instead of {r}"] = study.with_neighbors(other)
-    found["runs of CMF alone"] = study.variant("study-cmf", lambda: _of(study, "cmf"))
+    found |= {f"runs of {name.upper()} alone": study.from_one(name) for name in ALGORITHMS}
     found["with practice: W's of its own searches"] = _practised(study)
     found["targets of 40 rows per class"] = _smaller_targets(study)
     return found
-
-
-def _of(study: Study, name: str) -> Iterator[Experience]:
-    for pair in study.runs:
-        yield from pair.get(name, [])
 
 
 def _practised(study: Study) -> ReflectionFunction:

@@ -23,7 +23,7 @@ from reproduction.paper.measuring import Measured, measure
 from reproduction.paper.methods import L2T, Base, Exhaustive, Method, PaperMethod, Source
 from reproduction.paper.setting import Setting
 
-__all__ = ["ALGORITHMS", "SETTINGS", "THE_PAPERS", "WITH_PAST", "Study"]
+__all__ = ["ALGORITHMS", "ONE_TEACHER", "SETTINGS", "THE_PAPERS", "WITH_PAST", "Study"]
 
 #: The base algorithms in the paper's order.
 ALGORITHMS = ("tca", "itl", "cmf", "lsdt", "gfk", "stl", "dip", "sie")
@@ -51,6 +51,8 @@ SEARCHES: tuple[tuple[Plan, tuple[str, ...] | None], ...] = (
 )
 #: The names of the paper's own method, and of L2T with the classes of the training pairs' targets.
 THE_PAPERS, WITH_PAST = "the paper's method", "L2T with past targets"
+#: The paper's method with a function learned from the runs of the best base algorithm alone.
+ONE_TEACHER = "the paper's method, one teacher"
 #: With a smoke's few pairs there is little to choose from.
 SMOKE_OPTIONS: dict[str, Any] = {"gamma": 1e-3, "huber": 0.05, "n_starts": 2}
 
@@ -155,7 +157,11 @@ class Study:
     @cached_property
     def ours(self) -> dict[str, Method]:
         """The paper's own method and L2T as it ships, by the names that tables show."""
-        found: dict[str, Method] = {THE_PAPERS: self.paper(self.function), "L2T": L2T()}
+        found: dict[str, Method] = {
+            THE_PAPERS: self.paper(self.function),
+            ONE_TEACHER: PaperMethod(self.from_one(self.teacher)),
+            "L2T": L2T(),
+        }
         if self.past is not None:
             found[WITH_PAST] = L2T(self.past)
         return found
@@ -208,6 +214,22 @@ class Study:
         path = self.setting.work / "functions" / f"{name}.json"
         given = [] if path.exists() else list(experiences() if experiences else self.experiences)
         return self.kept(name, lambda: self.learn(given, **options))
+
+    def from_one(self, algorithm: str) -> ReflectionFunction:
+        """Learn from the runs of one base algorithm alone."""
+        return self.variant(
+            f"from-{algorithm}",
+            lambda: (each for pair in self.runs for each in pair.get(algorithm, [])),
+        )
+
+    @cached_property
+    def teacher(self) -> str:
+        """The base algorithm with the best ratios on the training pairs."""
+        ratios: dict[str, list[float]] = {}
+        for each in self._done():
+            if each.n_labels is not None and each.n_labels <= self.setting.max_labels:
+                ratios.setdefault(each.algorithm, []).append(each.improvement_ratio)
+        return max(ratios, key=lambda name: float(np.mean(np.log(ratios[name]))))
 
     def first_pairs(self, n_pairs: int) -> ReflectionFunction:
         """Learn from the first training pairs alone."""
