@@ -11,6 +11,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import uvicorn
 from starlette.exceptions import HTTPException
 
 from l2t.interfaces.dashboard import connections
@@ -101,6 +102,29 @@ def test_a_connection_without_a_request_is_closed(server, first, drops, proves):
         else:
             pytest.fail("it is still open")
     proves("An idle or dripping connection is closed", 1, "connections")
+
+
+def test_an_answer_that_nobody_reads_is_given_up(monkeypatch):
+    monkeypatch.setattr(connections, "_PATIENCE", 0.05)
+    given_up = threading.Event()
+
+    async def app(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for _ in range(100):
+            await send({"type": "http.response.body", "body": bytes(2**20), "more_body": True})
+        given_up.set()
+
+    options = connections.SERVER | {"lifespan": "off"}
+    server = uvicorn.Server(uvicorn.Config(app, **options))
+    with socket.create_server(("127.0.0.1", 0)) as opened:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
+        thread.start()
+        with socket.create_connection(opened.getsockname()) as visitor:
+            visitor.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            left = given_up.wait(60)
+        server.should_exit = True
+        thread.join()
+    assert left
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Connections within limits: idle ones are closed, and bodies must be neither large nor slow to arrive."""
+"""Connections within limits: idle ones are closed, and bodies must be neither large nor slow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 __all__ = ["SERVER", "limited", "too_large"]
 
-_PATIENCE = 30.0  # seconds for a body to arrive, and one more for each of these bytes
+_PATIENCE = (
+    30.0  # seconds for a body to arrive or be read, and one more to arrive for each of these bytes
+)
 _BYTES_A_SECOND = 2**14
 
 
@@ -37,6 +39,16 @@ class _Connection(H11Protocol):
             self.timeout_keep_alive_task = timer
         else:
             timer.cancel()
+
+    def pause_writing(self) -> None:
+        """Begin to wait for a visitor who does not read what was asked for."""
+        super().pause_writing()
+        self._unread = self.loop.call_later(_PATIENCE, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on with the answer."""
+        super().resume_writing()
+        self._unread.cancel()
 
 
 #: How uvicorn serves; h11 allows 16 KiB of headers.
