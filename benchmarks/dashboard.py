@@ -1,6 +1,6 @@
-"""The dashboard on a store of 50,000 experiences: the time of every page and route, and twenty visitors.
+"""The dashboard on a store of a million experiences: the time of every page and route, and twenty visitors.
 
-``L2T_BENCH_SECONDS`` makes the visit of the twenty shorter than a minute.
+``L2T_BENCH_SECONDS`` makes the visit of the twenty shorter than twenty seconds.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from benchmarks.figures import Figure
 from benchmarks.store import fill_store
 from l2t import open_store
 from tools.dashboards import serve_dashboard
 
 GOAL_MS = 300
 VISITORS = 20
-SECONDS = float(os.environ.get("L2T_BENCH_SECONDS", "60"))
+SECONDS = float(os.environ.get("L2T_BENCH_SECONDS", "20"))
 PAGES = ("/", "/experiences", "/reflection", "/transfer", "/collections")
 ROUTES = (
     "/api/totals",
@@ -31,7 +32,7 @@ ROUTES = (
     "/api/gains?by=name",
     "/api/facets",
     "/api/experiences",
-    "/api/experiences?offset=25000",
+    "/api/experiences?offset=500000",
     "/api/experiences?order=improvement_ratio",
     "/api/experiences?algorithm=gfk&n_labels=15&order=improvement_ratio",
     "/api/runs/{key}",
@@ -47,10 +48,11 @@ ROUTES = (
 def run() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "large.db"
+        fill_store(f"sqlite:///{path}")
         with open_store(path) as store:
-            fill_store(store)
             total = store.count()
-            key = min(store.keys())
+            (first,) = store.experiences(limit=1)
+            key = first.run_key
         asked = [each.replace("{key}", key) for each in (*PAGES, *ROUTES)]
         with serve_dashboard(str(path)) as (_, address):
             port = urlsplit(address).port
@@ -61,10 +63,13 @@ def run() -> dict[str, Any]:
                 middle = statistics.median(times[1:])
                 rows.append((f"`{shown}`", f"{1e3 * times[0]:.0f}", f"{1e3 * middle:.1f}"))
             requests, errors, waits = _visit(port, asked)
+    slowest = max(rows, key=lambda row: float(row[2]))
+    what = f"dashboard on {total:,} experiences, slowest route, median"
     return {
+        "figures": [Figure(what, float(slowest[2]), 100, "ms", beside=slowest[0])],
         "total": total,
         "goal": GOAL_MS,
-        "slowest": max(float(row[2]) for row in rows),
+        "slowest": float(slowest[2]),
         "rows": rows,
         "visitors": VISITORS,
         "seconds": SECONDS,

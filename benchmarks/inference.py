@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from benchmarks.data import feature_pair, many_class_pairs
+from benchmarks.figures import Figure
 from benchmarks.memory import alone, peak_memory
 from benchmarks.timing import best_of
 from l2t import algorithms
@@ -32,17 +33,33 @@ def run(
     quiet = alone(once, one_thread=False)
     with busy_processes(BUSY):
         busy = alone(once, one_thread=False)
+    found, huge = alone(calls), alone(big)
+    size, beside = f"{ns:,} + {nt} x {m}", f"all eight algorithms: {found['eight']:.1f} s"
     return {
+        "figures": [
+            Figure(
+                f"infer, {size}, first call", found["first"], GOALS["first"], "s", beside=beside
+            ),
+            Figure(f"infer, {size}, second call", found["second"], GOALS["second"], "s"),
+            Figure(
+                f"infer, {size}, processor time beside {BUSY} busy processes",
+                busy["processor"] / quiet["processor"],
+                GOALS["busy"],
+                "times",
+                beside=f"quiet: {quiet['processor']:.2f} s",
+            ),
+            Figure(f"infer, {large} + {large} x {m}", huge["peak"] / 1024, GOALS["memory"], "GiB"),
+        ],
         "what": many_class_pairs(1, ns, nt, m)[1],
         "ns": ns,
         "nt": nt,
         "m": m,
         "goals": GOALS,
-        **alone(calls),
+        **found,
         "quiet": quiet["processor"],
         "busy": busy["processor"],
         "n_busy": BUSY,
-        "large": {"n": large, **alone(big)},
+        "large": {"n": large, **huge},
     }
 
 

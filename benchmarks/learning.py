@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Drawing
 
+from benchmarks.figures import Figure
 from benchmarks.memory import alone, peak_memory
 from l2t import KernelBank, PairStatistics
 from l2t.algorithms import PAPER
@@ -21,8 +22,9 @@ from l2t.experiences import LABEL_COUNTS, Experience
 from l2t.reflection import learn
 from l2t.reflection.lesson import SAMPLE
 
-SIZES = (1_000, 10_000, 100_000)
+SIZES = (1_000, 10_000, 100_000, 1_000_000)
 GOAL_SECONDS = 120
+GOAL_MIB = 2048
 GROWTH = Path(__file__).parents[1] / "docs" / "results" / "images" / "learning-growth.png"
 
 _RUN = Experience(
@@ -68,7 +70,13 @@ def run() -> dict[str, Any]:
     seconds = [each["seconds"] for each in measured.values()]
     exponent = np.polyfit(np.log(SIZES), np.log(seconds), 1)[0]
     last = np.log(seconds[-1] / seconds[-2]) / np.log(SIZES[-1] / SIZES[-2])
+    peak = measured[SIZES[-1]]["peak"]
     return {
+        "figures": [
+            Figure("learn, power of the number of experiences, last step", last, 1.05),
+            Figure(f"learn, {SIZES[-2]:,} experiences", seconds[-2], GOAL_SECONDS, "s"),
+            Figure(f"learn, {SIZES[-1]:,} experiences", peak, GOAL_MIB, "MiB"),
+        ],
         "kernels": len(KernelBank()),
         "label_counts": len(LABEL_COUNTS),
         "largest": SIZES[-1],
@@ -148,7 +156,7 @@ class _Timed:
 def _draw(measured: dict[int, dict[str, float]]) -> None:
     """Draw time and memory over the number of experiences."""
     sizes = list(measured)
-    figure = Figure(figsize=(8.0, 3.2), layout="constrained")
+    figure = Drawing(figsize=(8.0, 3.2), layout="constrained")
     times, memory = figure.subplots(1, 2)
     learned = [each["seconds"] for each in measured.values()]
     times.loglog(sizes, learned, "o-", color="C0", label="learn")

@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.__main__ import ROOT, SECTIONS
 from benchmarks.data import feature_pair
+from benchmarks.figures import Figure
 from benchmarks.plain.objective import WEIGHTS, PlainObjective
 from benchmarks.plain.sparse_codes import codes_row_by_row, sparse_problem
 from benchmarks.plain.statistics import plain_statistics
@@ -61,14 +62,21 @@ def test_the_shortest_time_counts(monkeypatch):
 
 def test_every_section_has_its_part_of_the_template():
     template = ROOT / "benchmarks" / "templates" / "benchmarks.md"
-    parts = re.findall(r"{% if (\w+) is defined %}", template.read_text())
-    assert parts == [*SECTIONS, "defaults"]
-    for name in parts:
+    parts = re.findall(r"{% if (\w+) is defined", template.read_text())
+    assert parts == [*(name for name in SECTIONS if name != "startup"), "defaults"]
+    for name in (*SECTIONS, "defaults"):
         assert callable(import_module(f"benchmarks.{name}").run)
-    versions = {"machine": "x", "python": "3", "numpy": "2", "scipy": "1"}
-    startup = {"whole": 0.18, "bare": 0.01, "goal": 0.3}
-    text = render(template, **versions, startup=startup)
-    assert text.endswith(
-        "## Start-up\n\n|  | seconds |\n|---|---|\n| `l2t --help` | 0.18 |\n"
-        "| bare Python | 0.01 |\n| the goal | 0.3 |\n"
+
+
+def test_the_report_ends_with_what_falls_short():
+    template = ROOT / "benchmarks" / "templates" / "benchmarks.md"
+    about = {"machine": "x", "python": "3", "numpy": "2", "scipy": "1", "processors": 2}
+    good, bad = Figure("a", 1.0, 2.0, "s"), Figure("b", 1.0, 2.0, "times", True, "floor: 1 s")
+    assert (good.holds, bad.holds) == (True, False)
+    rows = [good.row, bad.row]
+    text = render(template, **about, figures=rows, short=[bad.sentence])
+    assert "| a | 1 s | at most 2 s |  | yes |" in text
+    assert text.endswith("## What falls short\n\n- b: 1 times, the goal is at least 2 times\n")
+    assert render(template, **about, figures=rows[:1], short=[]).endswith(
+        "Every goal is reached.\n"
     )
