@@ -93,7 +93,9 @@ def take(page: Page, name: str, *, most: int = 1500) -> None:
     )
     # 256 colours are enough for these, and a third of the bytes.
     image = Image.open(io.BytesIO(shot)).convert("RGB")
-    image.quantize(256, dither=Image.Dither.NONE).save(OUT / f"{name}.png", optimize=True)
+    image.quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=3, dither=Image.Dither.NONE).save(
+        OUT / f"{name}.png", optimize=True
+    )
 
 
 def walk(browser: Browser, address: str, scheme: str, store: Path) -> None:
@@ -103,45 +105,58 @@ def walk(browser: Browser, address: str, scheme: str, store: Path) -> None:
         color_scheme=scheme,  # type: ignore[arg-type]
         reduced_motion="reduce",
     )
+    context.set_default_timeout(300_000)
     page = context.new_page()
-    page.goto(address)
-    take(page, f"overview-{scheme}")
-    page.goto(f"{address}experiences?order=improvement_ratio&n_labels=15")
-    first = page.locator("td.name span").nth(1)
-    page.get_by_label("Source or target").fill(first.inner_text())
+    result = predict(page, address, scheme)
+    page.goto(f"{address}sources")
+    take(page, f"sources-{scheme}")
+    page.goto(f"{address}experiences?order=improvement_ratio")
+    name = page.locator("td.name span").nth(1).inner_text()
+    page.get_by_label("Source or target").fill(name)
     page.keyboard.press("Enter")
-    page.get_by_text("8 experiences", exact=True).or_(page.get_by_text("16 experiences")).wait_for()
+    page.get_by_text(re.compile(r"^\d+ runs$")).wait_for()
     boxes = page.get_by_role("checkbox")
     keys = []
-    for i in (0, 2, 4):
+    for i in (0, 1, 2):
         boxes.nth(i).check()
         keys.append(boxes.nth(i).get_attribute("data-run"))
-    take(page, f"experiences-{scheme}", most=1000)
+    page.locator("button.fold").first.click()
+    take(page, f"experiences-{scheme}")
     page.goto(f"{address}experiences/{keys[0]}")
     take(page, f"experience-{scheme}", most=1900)
-    page.get_by_role("link", name="Experiences", exact=True).first.click()
+    page.get_by_role("link", name="Experience", exact=True).first.click()
     page.get_by_role("link", name="Compare").click()
     take(page, f"compare-{scheme}", most=1700)
-    page.goto(f"{address}reflection")
+    page.goto(f"{address}learned")
     page.get_by_role("button", name="Measure", exact=True).click()
-    page.get_by_text(re.compile("Learned from .* held out")).wait_for(timeout=300_000)
-    rival = page.get_by_role("img", name="Predicted against actual ratio: default")
-    rival.wait_for(timeout=60_000)
-    take(page, f"reflection-{scheme}", most=3200)
-    page.goto(f"{address}experiences/{keys[0]}")
-    page.get_by_role("link", name="try a transfer", exact=True).click()
-    page.get_by_role("button", name="Find what to transfer").click()
-    page.get_by_text("predicted improvement ratio").first.wait_for(timeout=120_000)
-    take(page, f"transfer-{scheme}", most=2600)
+    page.get_by_text(re.compile("Learned from .* held out")).wait_for()
+    page.get_by_role("img", name="Predicted against measured change: default").wait_for()
+    take(page, f"learned-{scheme}", most=2600)
+    page.goto(f"{address}agent")
+    page.get_by_text("Open suggestions").wait_for()
+    take(page, f"agent-{scheme}")
     with collecting(store):
         page.goto(f"{address}collections")
         page.get_by_text("left").wait_for()
         take(page, f"collections-{scheme}")
     if scheme == "light":
         page.set_viewport_size({"width": 390, "height": 844})
-        page.goto(address)
-        take(page, "phone-light", most=1900)
+        page.goto(result)
+        page.get_by_role("img", name="The target, row by row").wait_for()
+        take(page, "phone-light", most=2200)
     context.close()
+
+
+def predict(page: Page, address: str, scheme: str) -> str:
+    """Walk through the example of the first page, and return the address of its result."""
+    page.goto(address)
+    page.get_by_role("button", name="Try an example").click()
+    page.get_by_text("Scaling:").wait_for()
+    take(page, f"new-{scheme}")
+    page.get_by_role("button", name="Predict", exact=True).click()
+    page.get_by_role("img", name="The target, row by row").wait_for()
+    take(page, f"result-{scheme}", most=1900)
+    return page.url
 
 
 def main(store: Path) -> None:

@@ -85,8 +85,12 @@ def test_from_upload_to_download(client, messy):
     assert found["report"] == expected.summary()["report"]
     assert (found["target"], found["sources"]) == ("target.csv", ["source.csv"])
     assert found["uncertain"][0]["id"].startswith("A")
+    seen = found["statistics"]
+    assert len(seen["tau"]) == len(seen["d"]) == len(seen["beta"]) == len(seen["exponents"])
+    assert sum(seen["beta"]) == pytest.approx(1.0)
 
-    assert job["files"] == ["W.npy", "model.l2t", "predictions.csv", "report.html"]
+    written = ["model.l2t", "predictions.csv", "report.html"]
+    assert job["files"] == ([] if expected.choice == "identity" else ["W.npy"]) + written
     files = f"/api/jobs/{job['id']}/files"
     frame = pd.read_csv(io.StringIO(client.get(f"{files}/predictions.csv").text))
     assert list(frame["id"][:2]) == ["A000", "A001"]

@@ -1,4 +1,4 @@
-"""Pictures of a pair in two dimensions, as numbers."""
+"""Pictures of a pair in two dimensions, and its statistics over bandwidths, as numbers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from l2t.domains import Domain, DomainPair
 from l2t.numerics import two_components
+from l2t.statistics import PairStatistics
 from l2t.typing import Array
 
 _MOST = 250  # rows of a domain that are drawn
@@ -65,6 +66,17 @@ def _some(domain: Domain) -> npt.NDArray[np.intp]:
     if len(domain) <= _MOST:
         return np.arange(len(domain))
     return np.sort(np.random.default_rng(0).permutation(len(domain))[:_MOST])
+
+
+def curves(statistics: PairStatistics) -> dict[str, Any]:
+    """Return d, tau and the standard deviation of d over the bandwidths."""
+    found = {"d": statistics.d, "tau": statistics.tau}
+    found["deviation"] = np.sqrt(np.maximum(np.diag(statistics.Q), 0.0))
+    return {
+        "exponents": statistics.kernels.exponents.tolist(),
+        **{name: np.where(np.isfinite(y), y, 0.0).tolist() for name, y in found.items()},
+        "n_neighbors": statistics.n_neighbors,
+    }
 
 
 def numbers(record: dict[str, Any]) -> dict[str, Any]:

@@ -8,10 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from l2t.domains import Table, read_tables
+from l2t.domains import Domain, DomainPair, Table, read_tables
 from l2t.exceptions import InvalidInputError, L2TError
+from l2t.interfaces.dashboard.pictures import curves
+from l2t.prediction import Prediction
 from l2t.prediction import predict as l2t_predict
 from l2t.prediction.training import describe_task
+from l2t.reflection import load_reflection
+from l2t.statistics import pair_statistics
 
 Report = Callable[..., None]
 #: The stages that people see, by those of `l2t.predict`.
@@ -19,6 +23,7 @@ _STAGES = {"choosing": "choosing", "comparing classifiers": "choosing", "predict
 _STAGES["comparing ways to train on the source"] = "choosing"
 _ANSWERS = ("predicted", "probability", "given")
 _OUT = Path("out")
+_MOST_ROWS = 300  # of a domain, for its statistics
 
 
 def check(request: dict[str, Any], report: Report) -> dict[str, Any]:
@@ -52,10 +57,29 @@ def predict(request: dict[str, Any], report: Report) -> dict[str, Any]:
         each["id"] = ", ".join(str(target.frame[name].iloc[each["row"]]) for name in ids)
     names = [file["name"] for file in request["files"]]
     return result | {
+        "statistics": _statistics(sources, found),
         "target": names[-1],
         "sources": names[:-1],
         "notes": _notes(request, [*sources, target]),
     }
+
+
+def _statistics(sources: list[Table], found: Prediction) -> dict[str, Any] | None:
+    """Return d and tau of some rows under the W of the choice, and the beta of the function that ships."""
+    if not sources:
+        return None
+    columns, rng = found.model.parts[0][0].columns, np.random.default_rng(0)
+    function = load_reflection("default")
+    pair = []
+    for domain in (sources[0].domain, found.target):
+        rows = domain.X[np.sort(rng.permutation(len(domain))[:_MOST_ROWS])]
+        pair.append(Domain(rows if columns is None else rows / columns))
+    how: Any = {"kernels": function.kernels, "n_neighbors": function.n_neighbors}
+    try:
+        known = pair_statistics(DomainPair(*pair), found.inference.W, **how)
+    except L2TError:  # too few rows
+        return None
+    return curves(known) | {"beta": (function.beta / function.beta.sum()).tolist()}
 
 
 def _tables(request: dict[str, Any]) -> list[Table]:

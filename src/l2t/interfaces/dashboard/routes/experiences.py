@@ -21,7 +21,6 @@ from l2t.interfaces.dashboard import pictures
 from l2t.interfaces.dashboard.context import Here
 from l2t.interfaces.dashboard.errors import Refused
 from l2t.interfaces.dashboard.models import DomainOut
-from l2t.statistics import PairStatistics
 
 router = APIRouter(tags=["experiences"])
 
@@ -205,7 +204,7 @@ def _run(run: Run) -> dict[str, Any]:
         "source": DomainOut.of(run.pair.source),
         "target": DomainOut.of(run.pair.target),
         "W_shape": None if run.W is None else run.W.shape,
-        "statistics": None if run.statistics is None else _statistics(run.statistics),
+        "statistics": None if run.statistics is None else pictures.curves(run.statistics),
     }
 
 
@@ -213,13 +212,3 @@ def _score(each: Score | Experience) -> dict[str, Any]:
     error = ratio_error(each)
     found = {name: getattr(each, name) for name in _SCORES}
     return found | {"ratio_error": error if math.isfinite(error) else None}
-
-
-def _statistics(statistics: PairStatistics) -> dict[str, Any]:
-    curves = {"d": statistics.d, "tau": statistics.tau}
-    curves["deviation"] = np.sqrt(np.maximum(np.diag(statistics.Q), 0.0))
-    return {
-        "exponents": statistics.kernels.exponents.tolist(),
-        **{name: np.where(np.isfinite(y), y, 0.0).tolist() for name, y in curves.items()},
-        "n_neighbors": statistics.n_neighbors,
-    }

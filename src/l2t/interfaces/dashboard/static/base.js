@@ -99,7 +99,13 @@ export function table(columns, rows, { empty = "nothing here", label = "" } = {}
   const head = el(
     "tr",
     {},
-    columns.map((c) => el("th", { class: c.number ? "number" : null, scope: "col", "aria-sort": c.sort }, c.title || el("span", { class: "unseen" }, "more"))),
+    columns.map((c) =>
+      el(
+        "th",
+        { class: c.number ? "number" : null, scope: "col", "aria-sort": c.sort },
+        c.title || el("span", { class: "unseen" }, "more"),
+      ),
+    ),
   );
   const body = rows.map((row) =>
     el(

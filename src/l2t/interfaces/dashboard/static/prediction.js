@@ -1,10 +1,11 @@
 // One prediction: its stages while it runs, then what was found and what to expect.
 
 import { api, badge, byId, card, el, facts, fixed, main, percent, plural, sentence, table, whole } from "./base.js";
-import { intervals } from "./charts.js";
+import { bars, intervals } from "./charts.js";
 import { targetMap } from "./cloud.js";
 import { figure } from "./figure.js";
 import { watch } from "./follow.js";
+import { statistics } from "./run.js";
 
 const STAGES = ["reading", "rehearsing", "choosing", "predicting"];
 const SAID = {
@@ -99,7 +100,7 @@ const ratio = (value) => (value === null ? "–" : `× ${fixed(value, 2)}`);
 function candidates(found) {
   return card(
     el("h2", {}, "What was tried"),
-    el("p", {}, `${found.reason[0].toUpperCase()}${found.reason.slice(1)}.`),
+    el("p", {}, "What each candidate does for nearest neighbours; the bars above are for all classifiers."),
     table(
       [
         { title: "candidate", value: (c) => (c.candidate === "identity" ? "no transfer" : c.candidate) },
@@ -117,7 +118,7 @@ function candidates(found) {
               ? "–"
               : `${percent(c.same_class_nearer)}, without it ${percent(c.same_class_nearer_without)}`,
         },
-        { title: "", value: (c) => c.reason || (c.chosen ? badge("chosen", "good") : "") },
+        { title: "", value: (c) => c.reason || (c.candidate === found.choice ? badge("used", "good") : "") },
       ],
       found.candidates,
       { label: "Candidates" },
@@ -128,6 +129,33 @@ function candidates(found) {
       "“× 1.10” is ten percent more right answers of the nearest-neighbour classifier than without a transfer. “Same class nearer” says how often one of your labelled rows is nearer to its own class than to another.",
     ),
   );
+}
+
+// The paper's statistics of the first source and the target under W, and what its function makes of them.
+function kernels(found) {
+  const seen = found.statistics;
+  const run = {
+    run: "",
+    algorithm: found.choice,
+    source: { name: found.sources[0] },
+    target: { name: found.target },
+    statistics: seen,
+  };
+  const beta = figure({
+    title: "Beta over bandwidths",
+    draw: (width) =>
+      bars(
+        {
+          xs: seen.exponents,
+          sets: [{ name: "beta", ink: "var(--accent)", values: seen.beta }],
+          xTitle: "p of the bandwidth 2^p η",
+          yTitle: "beta / its sum",
+        },
+        width,
+      ),
+    caption: "Which kernels the reflection function that ships looks through.",
+  });
+  return [statistics([run], "d"), statistics([run], "tau"), beta];
 }
 
 function details(found, files) {
@@ -147,6 +175,7 @@ function details(found, files) {
       ["rehearsals", told.n_plays === null ? "none" : String(told.n_plays)],
       ["temperature of probabilities", fixed(told.temperature)],
     ]),
+    found.statistics ? el("div", { class: "grid" }, ...kernels(found)) : null,
     found.notes.length ? el("ul", {}, ...found.notes.map((note) => el("li", {}, note))) : null,
   );
 }
