@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from l2t import Domain, DomainPair
-from l2t.algorithms import GFK, TCA
+from l2t.algorithms import GFK, TCA, alignment
 from l2t.exceptions import InvalidInputError
 
 
@@ -30,6 +30,12 @@ def test_factors_are_frozen(pair):
     with pytest.raises(ValueError, match="read-only"):
         factors.W[0, 0] = 1
     assert repr(factors) == "LatentFactors(gfk, metric, W 10 x 6, stopped: closed-form)"
+
+
+def test_a_matrix_of_the_source_that_is_not_finite_is_refused(pair, monkeypatch):
+    monkeypatch.setattr(alignment, "_power", lambda X, *_: np.full((X.shape[1],) * 2, np.nan))
+    with pytest.raises(InvalidInputError, match="its result is not finite"):
+        alignment.CORAL().fit(pair)
 
 
 def test_the_warning_points_to_the_caller_and_comes_once(rng):

@@ -105,7 +105,12 @@ def attack_numbers(chance: random.Random, folder: Path) -> None:
     source = l2t.Domain(rows(chance, ns, m), np.arange(ns) % chance.randint(1, 4))
     target = l2t.Domain(rows(chance, nt, m))
     pair = l2t.DomainPair(source, target)
-    if chance.random() < 0.1:
+    way = chance.random()
+    if way < 0.05:
+        known = np.arange(nt) < chance.randint(0, nt)
+        labels = np.arange(nt) % 3 + chance.choice([0, 5])  # the source's classes, or others
+        found = l2t.predict([source], l2t.Domain(target.X, labels, labeled=known)).probabilities
+    elif way < 0.15:
         found = l2t.infer(pair, n_labels=chance.randint(1, 9)).transform(target)
     else:
         W = make(chance.choice(ALGORITHMS)).fit(pair).W

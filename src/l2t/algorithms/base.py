@@ -204,8 +204,11 @@ class _Checked(ABC):
                 f"same or of extreme scale: {error}"
             ) from error
         values = np.asarray(factors.W.data if sparse.issparse(factors.W) else factors.W)
-        if not np.isfinite(values).all() or not values.any():
-            found = "zero" if np.isfinite(values).all() else "not finite"
+        finite = bool(
+            np.isfinite(values).all() and np.isfinite(factors.parts.get("source_W", 0)).all()
+        )
+        if not finite or not values.any():
+            found = "zero" if finite else "not finite"
             raise InvalidInputError(
                 f"{self.name} found nothing to transfer: its result is {found}, as happens "
                 "when the rows of a domain are all the same, or of extreme scale"
