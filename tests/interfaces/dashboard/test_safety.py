@@ -30,7 +30,8 @@ def test_names_of_this_machine_are_ours(client, host):
 
 
 def test_where_others_can_reach_it_there_is_a_token():
-    for settings in ({"host": "0.0.0.0"}, {"host": "10.0.0.1"}, {"hosts": ("team.example",)}):
+    proxied = ({"hosts": ("team.example",)}, {"root_path": "/l2t"})
+    for settings in ({"host": "0.0.0.0"}, {"host": "10.0.0.1"}, *proxied):
         assert len(Settings(**settings).token) >= 24
         assert Settings(**settings).token != Settings(**settings).token
     assert Settings().token is None

@@ -46,7 +46,7 @@ class Settings:
     limits: Limits = Limits()
 
     def __post_init__(self) -> None:
-        if self.token is None and (self.hosts or not self.is_local):
+        if self.token is None and (self.hosts or self.root_path or not self.is_local):
             object.__setattr__(self, "token", secrets.token_urlsafe(18))
         if self.token is not None and len(self.token) < LEAST_TOKEN:
             raise InvalidInputError(
