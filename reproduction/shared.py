@@ -46,7 +46,7 @@ CLASSIFIERS = ("1-nn", "logistic", "manifold")
 #: Labels per class of the target.
 SHOTS = (0, 1, 3, 10)
 #: Tasks of each benchmark that are measured with target labels.
-N_CURVES = 1
+N_CURVES = 2
 #: Candidates where there are target labels or several sources.
 FEW = ("means", "gfk")
 #: Sources and targets with other classes, for a source too many.

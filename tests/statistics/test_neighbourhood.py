@@ -9,10 +9,23 @@ from l2t.statistics import mutual_share
 
 
 def test_separate_groups_of_equal_size_are_all_mutual(rng):
-    groups = np.repeat(1e3 * rng.normal(size=(8, 4)), 11, axis=0) + rng.normal(size=(88, 4))
+    groups = np.repeat(1e3 * rng.normal(size=(15, 4)), 11, axis=0) + rng.normal(size=(165, 4))
     # Within a group of eleven all ten others are neighbours, and the five nearest mostly so.
     assert mutual_share(groups) > 0.8
-    assert mutual_share(rng.normal(size=(88, 4))) < 0.7
+    assert mutual_share(rng.normal(size=(165, 4))) < 0.7
+    assert mutual_share(groups[:88], like=165) > 0.8 > mutual_share(groups[:88])
+
+
+@pytest.mark.parametrize("n_rows", [45, 60, 120, 240])
+def test_offsets_of_groups_are_seen_in_small_targets_too(n_rows):
+    """Offsets that random groups of rows share, whatever their class, make neighbours more mutual."""
+    excess = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(3, 20))[np.arange(n_rows) % 3] + rng.normal(size=(n_rows, 20))
+        offsets = rng.normal(size=(12, 20))[rng.integers(0, 12, n_rows)]
+        excess.append(mutual_share(X + offsets) - mutual_share(X))
+    assert np.mean(excess) > 0.02
 
 
 def test_high_dimensions_have_hubs(rng):

@@ -150,7 +150,7 @@ def rehearse(
     enough = [each for each in ROWS_PER_CLASS if playing * (each - 2) >= MIN_TEST_ROWS]
     rows = min(enough, key=lambda each: abs(np.log(each / rows_per_class)))
     alike = min(n_classes, known.n_classes)
-    stage = _Stage(known, playing, alike, rows, n_plays, random_state, store)
+    stage = _Stage(known, playing, alike, rows * n_classes, rows, n_plays, random_state, store)
     plain = stage.accuracies(None)
     if isinstance(plain, str) or not np.isfinite(plain[:, : len(SHOTS)]).all(axis=0).any():
         return NONE
@@ -174,6 +174,7 @@ class _Stage:
     known: KnownClasses
     playing: int
     alike: int
+    target_rows: int
     rows_per_class: int
     n_plays: int
     random_state: int
@@ -194,7 +195,8 @@ class _Stage:
             found = stored if isinstance(stored, str) else np.array(stored, dtype=np.float64)
         elif found is None:
             try:
-                found = np.stack([_score(play, algorithm) for play in self._drawn(algorithm)])
+                plays = self._drawn(algorithm)
+                found = np.stack([_score(play, algorithm, self.target_rows) for play in plays])
             except L2TError as error:
                 found = str(error)
         if self.store is not None and stored is None:
@@ -225,7 +227,8 @@ class _Stage:
             "n_draws": N_DRAWS,
             "version": __version__,
         }
-        return work | ({"share_classes": self.alike} if algorithm is None else {})
+        shared = {"share_classes": self.alike, "share_rows": self.target_rows}
+        return work | (shared if algorithm is None else {})
 
     def _drawn(self, algorithm: Algorithm | None) -> Iterable[Play]:
         """Return the plays, in principal coordinates unless the algorithm needs the features themselves."""
@@ -237,12 +240,13 @@ class _Stage:
         return self.plays[whole]
 
 
-def _score(play: Play, algorithm: Algorithm | None) -> Array:
+def _score(play: Play, algorithm: Algorithm | None, target_rows: int) -> Array:
     """Return the accuracies (shots,) of 1-NN on the playing target, NaN where it has too few rows."""
     target = play.pair.target
     counts = [each * len(target.classes) for each in SHOTS]
     if algorithm is None:
-        seen = mutual_share(play.like_target), float(len(play.like_target))
+        share = mutual_share(play.like_target, like=target_rows)
+        seen = share, float(len(play.like_target))
         return np.append(_accuracies(target.X, target.codes, counts), seen)
     W = fit_quietly(algorithm, play.pair, play.known).W
     return _accuracies(target.X @ W, target.codes, counts)

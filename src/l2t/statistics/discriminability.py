@@ -30,8 +30,10 @@ from l2t.typing import AnyArray, Array
 BOUND = 1e12
 #: A squared distance below this share of the squared norms is rounding: the rows coincide.
 ROUNDING = 1e-14
-#: Neighbours of the share that is mutual.
+#: Neighbours of the share that is mutual; among few rows not more than one of so many: ten of 45 rows are
+#: most of a class, and groups within it would not be seen.
 NEIGHBORS = (5, 10)
+ROWS_PER_NEIGHBOR = 10
 #: Samples that a share of fewer rows than there are is averaged over.
 N_SAMPLES = 3
 
@@ -67,11 +69,14 @@ def discriminability(
     return np.asarray(np.exp(np.clip(ratio, -bound, bound)))
 
 
-def mutual_share(X: AnyArray, n_rows: int | None = None, *, random_state: int = 0) -> float:
+def mutual_share(
+    X: AnyArray, n_rows: int | None = None, *, like: int | None = None, random_state: int = 0
+) -> float:
     """Return the share of nearest neighbours of the rows of X that are mutual.
 
     With `n_rows`, the mean share in random samples of that size, which can be compared between data of
-    different sizes. In two distant groups of three rows all neighbours within a group are mutual:
+    different sizes. As many neighbours are looked at as among `like` rows, by default those that there are.
+    In two distant groups of three rows all neighbours within a group are mutual:
 
     >>> groups = np.repeat([[0.0], [100.0]], 3, axis=0) + [[0], [1], [2]] * 2
     >>> mutual_share(groups)
@@ -82,15 +87,15 @@ def mutual_share(X: AnyArray, n_rows: int | None = None, *, random_state: int = 
     if n_rows is not None and n_rows < len(X):
         samples = [rng.permutation(len(X))[:n_rows] for _ in range(N_SAMPLES)]
     mean = X.mean(axis=0, dtype=np.float64)
-    return float(np.mean([_share(X[rows] - mean) for rows in samples]))
+    return float(np.mean([_share(X[rows] - mean, like or len(rows)) for rows in samples]))
 
 
-def _share(X: AnyArray) -> float:
+def _share(X: AnyArray, like: int) -> float:
     if len(X) < 3:  # every row is the neighbour of every other
         return 0.0
     D = squared_distances(X)
     shares = []
     for r in NEIGHBORS:
-        r = min(r, max(1, (len(D) - 1) // 2))
+        r = min(r, max(2, like // ROWS_PER_NEIGHBOR), max(1, (len(D) - 1) // 2))
         shares.append(mutual_neighbors(D, r).sum() / (len(D) * r))
     return float(np.mean(shares))
