@@ -29,7 +29,7 @@ from l2t.exceptions import InvalidInputError
 from l2t.numerics import principal_axes
 from l2t.typing import AnyArray, Array
 
-#: T of known classes in use: both candidates need it.
+#: T of known classes in use, in their coordinates for very many features: both candidates need it.
 _cores: WeakKeyDictionary[KnownClasses, tuple[Array, float]] = WeakKeyDictionary()
 
 
@@ -89,14 +89,17 @@ def class_geometry(known: KnownClasses, X: AnyArray) -> Array:
     T is scaled to a mean squared eigenvalue of 1. For more than 4,096 features it has one column for each
     dimension of the span of B and X, and does the same to the rows of X as the square one.
     """
-    if known not in _cores:
-        _cores[known] = _core(known)
-    core, outside = _cores[known]
     basis, m = known.span.basis, known.n_features
+    if known not in _cores:
+        core, outside = _core(known)
+        T = core
+        if m <= DENSE_FEATURES:
+            T = basis @ ((core - outside * np.eye(len(core))) @ basis.T)
+            T[np.diag_indices(m)] += outside
+        _cores[known] = T, outside
+    core, outside = _cores[known]
     if m <= DENSE_FEATURES:
-        T = basis @ ((core - outside * np.eye(len(core))) @ basis.T)
-        T[np.diag_indices(m)] += outside
-        return np.asarray(T)
+        return core
     rest = X - X.mean(axis=0, dtype=np.float64)
     rest -= (rest @ basis) @ basis.T
     return np.hstack([basis @ core, outside * principal_axes(rest, len(X))])

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -154,8 +154,19 @@ def labeled_draws(
     codes: Indices, count: int, n_draws: int = 10, random_state: int = 0
 ) -> list[Indices]:
     """Return the rows that are labelled in each draw of `evaluate`, where every row has a class."""
+    plain = np.asarray(codes, dtype=np.intp)
+    return list(_draws(plain.tobytes(), count, n_draws, random_state))
+
+
+@lru_cache(maxsize=256)
+def _draws(codes: bytes, count: int, n_draws: int, random_state: int) -> tuple[Indices, ...]:
+    """Return the draws, which all candidates of a task share."""
     seeds = (np.random.SeedSequence(random_state, spawn_key=(count, i)) for i in range(n_draws))
-    return [_stratified(np.random.default_rng(seed), codes, count) for seed in seeds]
+    plain = np.frombuffer(codes, dtype=np.intp)
+    drawn = tuple(_stratified(np.random.default_rng(seed), plain, count) for seed in seeds)
+    for rows in drawn:
+        rows.flags.writeable = False
+    return drawn
 
 
 def rows_to_test(n: int, labeled: Indices, groups: AnyArray | None = None) -> Indices:

@@ -6,6 +6,7 @@ import dataclasses
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -346,14 +347,17 @@ class _Work:
             sentences.append("The target is unlike the known classes; their rehearsal is not used.")
         return averaged, outlooks, rehearsed, sentences
 
-    def _rehearse(self, names: Sequence[str], shots: float, **settings: Any) -> Scores | None:
+    @cached_property
+    def _classes(self) -> KnownClasses:
+        """The known classes, without rows of the target."""
         classes = KnownClasses(self.sources)
-        if self.known is not None:
-            classes = classes.merge(self.known)
+        return (classes if self.known is None else classes.merge(self.known)).without(self.target)
+
+    def _rehearse(self, names: Sequence[str], shots: float, **settings: Any) -> Scores | None:
         algorithms = candidate_algorithms(None, self.seed)
         n_classes = max(len(self.training.classes), 2)
         return rehearse_combinations(
-            classes.without(self.target),
+            self._classes,
             {name: each for name, each in algorithms.items() if name in self.factors},
             names,
             n_classes=n_classes,
@@ -420,7 +424,8 @@ class _Work:
         shots, combination = max(1, round(self.training.shots)), (used.features, used.classifier)
         curve = {shots: float(rehearsed.of(*combination).mean())}
         for times in CURVE:
-            found = self._rehearse([used.classifier], times * shots, n_plays=3)
+            given: Any = {"features": used.features, "n_plays": 3}
+            found = self._rehearse([used.classifier], times * shots, **given)
             if found is not None and used.features in found.features:
                 curve[times * shots] = float(found.of(*combination).mean())
         return labels_needed(self.training.shots, used.expected, curve)

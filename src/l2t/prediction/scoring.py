@@ -12,7 +12,7 @@ import numpy as np
 
 from l2t.algorithms import Algorithm
 from l2t.algorithms.base import fit_quietly
-from l2t.domains import KnownClasses
+from l2t.domains import Domain, KnownClasses
 from l2t.exceptions import L2TError
 from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT, Head, Task, fit_head
 from l2t.prediction.model import Features
@@ -33,6 +33,9 @@ N_FOLDS = 4
 #: How many rehearsals are kept in the process.
 KEPT = 64
 _kept: OrderedDict[str, Scores | None] = OrderedDict()
+#: Plays with the W's of candidates, and how many lists of them are kept: each is scored with several counts.
+FITTED_KEPT = 2
+_fitted: OrderedDict[str, list[tuple[Domain, Factors]]] = OrderedDict()
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,22 +94,31 @@ def rehearse_combinations(
     n_classes: int,
     rows_per_class: int,
     shots: float,
+    features: str | None = None,
     n_plays: int = N_PLAYS,
     random_state: int = 0,
 ) -> Scores | None:
-    """Score combinations in plays of known classes; None where these are fewer than three, or too small."""
+    """Score combinations in plays of known classes; None where these are fewer than three, or too small.
+
+    `features` names the only ones to score.
+    """
     playing = playing_classes(known, n_classes)
     if not (playing and n_plays):
         return None
     most = min(MAX_ROWS // playing, rows_per_class)
     rows = min((20, 40, 80), key=lambda each: abs(np.log(each / most)))
     n_labels = int(np.clip(round(shots), 1, MAX_SHOTS))
-    settings = (playing, rows, n_plays, random_state)
     params = {name: dict(getattr(each, "params", {})) for name, each in algorithms.items()}
-    key = json.dumps([known.fingerprint, params, settings, n_labels, list(names)])
+    drawn = json.dumps([known.fingerprint, params, playing, rows, random_state])
+    key = json.dumps([drawn, n_plays, n_labels, features, list(names)])
     if key not in _kept:
-        plays = draw_plays(known.reduced(), *settings)
-        trials = [trial for play in plays if (trial := _play(play, algorithms, n_labels, names))]
+        if len(_fitted.get(drawn, ())) < n_plays:
+            plays = draw_plays(known.reduced(), playing, rows, n_plays, random_state)
+            _fitted[drawn] = [_fit(play, algorithms) for play in plays]
+            if len(_fitted) > FITTED_KEPT:
+                _fitted.popitem(last=False)
+        tasks = [(target, _only(W, features)) for target, W in _fitted[drawn][:n_plays]]
+        trials = [trial for task in tasks if (trial := _play(*task, n_labels, names))]
         _kept[key] = _stacked(trials) if trials else None
         if len(_kept) > KEPT:
             _kept.popitem(last=False)
@@ -114,21 +126,27 @@ def rehearse_combinations(
     return _kept[key]
 
 
-def _play(
-    play: Play, algorithms: Mapping[str, Algorithm], n_labels: int, names: Sequence[str]
-) -> Scores | None:
-    target = play.pair.target
-    codes = np.unique(target.codes, return_inverse=True)[1]
+def _fit(play: Play, algorithms: Mapping[str, Algorithm]) -> tuple[Domain, Factors]:
+    """Return the playing target, and the W's of candidates for it."""
     factors: dict[str, AnyArray | None] = {PLAIN: None}
     for name, algorithm in algorithms.items():
         try:
             factors[name] = fit_quietly(algorithm, play.pair, play.known).W
         except L2TError:  # it cannot play with these classes
             continue
+    return play.pair.target, factors
+
+
+def _only(factors: Factors, features: str | None) -> Factors:
+    return {name: W for name, W in factors.items() if features in (None, name)}
+
+
+def _play(target: Domain, factors: Factors, n_labels: int, names: Sequence[str]) -> Scores | None:
+    codes = np.unique(target.codes, return_inverse=True)[1]
     rng = np.random.default_rng(len(codes))
     n_draws = N_DRAWS[max(few for few in N_DRAWS if few <= n_labels)]
     splits = [_labelled(codes, n_labels, rng) for _ in range(n_draws)]
-    if not all(len(test) for _, test in splits):
+    if not factors or not all(len(test) for _, test in splits):
         return None
     found = score(target.X, factors, codes, splits, names)
     mean = found.values.mean(axis=0, keepdims=True)
