@@ -108,7 +108,8 @@ def test_where_neighbourhoods_mislead_nothing_that_trusts_them_is_used():
     rehearsed, measured = scores(**{"soft k-means": 0.1}), scores(**{"soft k-means": 0.2})
     rehearsed.values[:, 1] += 0.15
     assert chosen(rehearsed).features == "spectrum"
-    misled = {"spectrum": -0.3}
+    assert chosen(rehearsed, corrections={"spectrum": -0.04}).features == "spectrum"
+    misled = {"spectrum": -0.06}
     used = chosen(rehearsed, corrections=misled)
     assert (used.features, used.classifier, used.expected) == ("plain", DEFAULT, None)
     assert chosen(rehearsed, measured, misled).classifier == DEFAULT

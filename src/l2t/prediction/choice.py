@@ -33,7 +33,7 @@ from l2t.typing import Array
 TRUSTING = {"spectrum", "classes+spectrum", "label spreading", "smoothed logistic", "soft k-means"}
 TRUSTING |= set(BALANCED)
 #: Neighbourhoods mislead where inference takes so much off the log ratio that "spectrum" rehearsed.
-MISLED = -0.1
+MISLED = -0.05
 #: Classifiers that are averaged on the features that inference chose, and combinations in all, at most.
 STEADY = (DEFAULT, "label spreading", "smoothed logistic")
 AVERAGED = 4
