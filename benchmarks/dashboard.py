@@ -24,7 +24,7 @@ from tools.dashboards import serve_dashboard
 GOAL_MS = 300
 VISITORS = 20
 SECONDS = float(os.environ.get("L2T_BENCH_SECONDS", "20"))
-PAGES = ("/", "/experiences", "/reflection", "/transfer", "/collections")
+PAGES = ("/", "/sources", "/experiences", "/learned", "/collections", "/agent")
 ROUTES = (
     "/api/totals",
     "/api/distributions",
@@ -32,14 +32,16 @@ ROUTES = (
     "/api/gains?by=name",
     "/api/facets",
     "/api/experiences",
-    "/api/experiences?offset=500000",
-    "/api/experiences?order=improvement_ratio",
-    "/api/experiences?algorithm=gfk&n_labels=15&order=improvement_ratio",
+    "/api/runs",
+    "/api/runs?offset=50000",
+    "/api/runs?order=improvement_ratio",
+    "/api/runs?algorithm=gfk&n_labels=15&order=improvement_ratio",
     "/api/runs/{key}",
     "/api/runs/{key}/picture",
     "/api/reflections",
     "/api/reflections/default",
     "/api/reflections/default/assessment",
+    "/api/forecast",
     "/api/domains",
     "/api/collections",
 )

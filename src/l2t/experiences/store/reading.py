@@ -129,13 +129,14 @@ class RunReader:
         They are sorted as `experiences` are, and by the mean of their ratios for "improvement_ratio".
         """
         where, place = conditions(filters), ORDERS[one_of("order", order, ORDERS)]
-        scored = order in ("improvement_ratio", "n_labels") or filters.get("n_labels") is not None
-        source = runs.outerjoin(scores) if scored else runs
-        place = func.avg(place) if order == "improvement_ratio" else func.min(place)
+        page, total = select(runs.c.key), select(func.count()).select_from(runs)
+        if order in ("improvement_ratio", "n_labels") or filters.get("n_labels") is not None:
+            place = func.avg(place) if order == "improvement_ratio" else func.min(place)
+            page = page.select_from(runs.outerjoin(scores)).group_by(runs.c.key)
+            total = select(func.count(runs.c.key.distinct())).select_from(runs.outerjoin(scores))
         ends = (each.desc() if descending else each.asc() for each in (place, runs.c.key))
-        query = select(runs.c.key).select_from(source).where(_ALL_TIMES, *where)
-        page = query.group_by(runs.c.key).order_by(*ends).offset(offset).limit(limit)
-        total = select(func.count(runs.c.key.distinct())).select_from(source).where(*where)
+        page, total = page.where(_ALL_TIMES, *where), total.where(_ALL_TIMES, *where)
+        page = page.order_by(*ends).offset(offset).limit(limit)
         keys = [key for (key,) in self._database.rows(page)]
         return keys, int(self._database.rows(total)[0][0])
 

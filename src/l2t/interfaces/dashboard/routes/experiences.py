@@ -101,7 +101,8 @@ def runs(
     `ratio_error` is the standard error of an improvement ratio; None where an accuracy is 0.
     """
     page: Any = {"limit": limit, "offset": offset, "order": order, "descending": descending}
-    keys, total = here.store.page_of_runs(**page, **filters)
+    key = ("runs", *map(str, (*page.values(), *filters.values())))
+    keys, total = here.memo.get(key, lambda: here.store.page_of_runs(**page, **filters))
     found: dict[str, dict[str, Any]] = {key: {} for key in keys}
     wanted = {name: value for name, value in filters.items() if name != "key"}
     some = here.store.experiences(key=keys, statistics=False, **wanted) if keys else iter(())
