@@ -82,7 +82,7 @@ def write_report(report: Report, out: Path) -> None:
             (out / "tables" / f"{table.name}.csv").write_text(_csv(table))
     minutes = report.setting.minutes()
     prefaces = [
-        paragraph("claims", methods=report.claims),
+        *([paragraph("claims", methods=report.claims)] if report.claims else []),
         paragraph(
             "preface",
             sizes=report.setting.sizes,

@@ -107,6 +107,7 @@ def search_study(study: Study) -> Section:
         for rows in zip(*(found.rows[f"{n} steps"] for n in STEPS), strict=True)
     ]
     across = [_rank(row["predicted"], row["ratio"]) for row in found.rows["predictions"]]
+    taught = mean(found[f"runs of {study.teacher.upper()} alone"])
     shown = {group: [*several] for group, several in groups.items()}
     shown["base algorithms"] = [*bases]
     text = paragraph(
@@ -124,7 +125,9 @@ def search_study(study: Study) -> Section:
         orthonormal=mean(found["the best of all eight by f, no step"])[0],
         free=mean(found["free columns, the best of all eight by f, no step"])[0],
         teacher=study.teacher.upper(),
-        taught=mean(found[f"runs of {study.teacher.upper()} alone"])[0],
+        taught=taught[0],
+        better=int((taught > mean(found["10 steps"])).sum()),
+        counts=len(taught),
         widths={
             "all": _width(f),
             "one": _width(study.from_one(study.teacher)),

@@ -44,6 +44,7 @@ NEIGHBORS = (5, 20)
 SEARCHES: tuple[tuple[Plan, tuple[str, ...] | None], ...] = (
     (Plan(), None),
     (Plan(n_iter=3), None),
+    (Plan(n_components=10), None),
     (Plan(n_components=40, n_iter=3), None),
     (Plan("sphere"), None),
     (Plan(n_iter=3), ALGORITHMS),
