@@ -35,6 +35,7 @@ SECTIONS = (
     "conjugate_gradient",
     "objective",
     "inference",
+    "growth",
     "statistics",
     "collection",
     "store",

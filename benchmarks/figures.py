@@ -26,9 +26,10 @@ class Figure(NamedTuple):
     def row(self) -> tuple[str, ...]:
         """The figure as a row of a table."""
         bound = f"at {'least' if self.at_least else 'most'} {self.goal:g}"
+        value = f"{self.value:,.0f}" if self.value >= 1000 else f"{self.value:.3g}"
         return (
             self.what,
-            f"{self.value:.3g} {self.unit}".strip(),
+            f"{value} {self.unit}".strip(),
             f"{bound} {self.unit}".strip(),
             self.beside,
             "yes" if self.holds else "**no**",
