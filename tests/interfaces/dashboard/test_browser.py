@@ -280,6 +280,8 @@ def test_people_who_cannot_see_can_use_every_page(browser, address, bare_address
     page.get_by_role("button", name="Predict", exact=True).click()
     page.get_by_role("img", name="Accuracy to expect").wait_for()
     assert violations(Axe(), page) == []
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
     context.close()
 
 

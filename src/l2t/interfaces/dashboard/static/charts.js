@@ -142,7 +142,7 @@ export function intervals(rows, width) {
     end = rows.length * step + 4;
   const made = frame(width, end + 20),
     x = linear(0, 1, left, width - 46);
-  for (const at of [0, 0.25, 0.5, 0.75, 1]) {
+  for (const at of width < 420 ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1]) {
     made.append(line(x(at), 0, x(at), end));
     made.append(text(x(at), end + 15, `${100 * at} %`, { "text-anchor": "middle" }));
   }

@@ -22,6 +22,7 @@ const LEARNED_HERE = "this store";
 const INKS = ["var(--c0)", "var(--c1)"];
 const form = byId("choose");
 const state = new URLSearchParams(location.search);
+const totals = api("/api/totals");
 const many = (all) => all.length > 1;
 
 fill(byId("forecast"), async () => {
@@ -119,7 +120,10 @@ function show() {
   const functions = Promise.all(names.map((name) => api(path(name))));
   // A function that was learned here is fairly judged on pairs that it has not seen, and so is its rival.
   const pairs = names.includes(LEARNED_HERE) ? "held-out" : "all";
-  const assessments = Promise.all(names.map((name) => api(`${path(name)}/assessment?pairs=${pairs}`)));
+  const assessments = totals.then(({ runs, failed }) => {
+    if (runs === failed) throw new Error("there are no runs in this store yet to judge it on");
+    return Promise.all(names.map((name) => api(`${path(name)}/assessment?pairs=${pairs}`)));
+  });
   assessments.catch(() => {});
   fill(byId("warnings"), async () => warnings(await functions, await assessments.catch(() => [])));
   fill(byId("assessed"), async () => {
