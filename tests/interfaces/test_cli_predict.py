@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -178,3 +181,14 @@ def test_mistakes_are_one_sentence(line, sentence, wine, l2t):
     assert told.err.count("\n") == 1
     assert sentence in told.err
     assert sorted(Path().iterdir()) == before
+
+
+def test_files_are_written_although_nobody_reads_what_is_printed(wine):
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "l2t", "predict", "source.csv", "target.csv", *OPTIONS]
+    command += ["-o", "predictions.csv", "--save", "model.l2t"]
+    with os.fdopen(write, "w") as closed:
+        subprocess.run(command, stdout=closed, stderr=subprocess.DEVNULL, check=False)
+    assert len(pd.read_csv("predictions.csv")) == len(wine[1])
+    assert list(load_model("model.l2t").classes_) == sorted(set(wine[2]))

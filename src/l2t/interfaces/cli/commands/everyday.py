@@ -104,6 +104,11 @@ def transfer(
     with progress_bar(4, "", shown=not quiet) as advance:
         found = l2t.infer(pair, known=known, callback=advance, **wanted)
     say_prepared(prepared, normalize, quiet)
+    for side, path in sides.items():
+        if path is not None:
+            domain = getattr(pair, side)
+            say(results.write_side(side, tables[side], domain, found, path), quiet)
+    _write_others(pair, found, w_output, plot, quiet)
     record = results.expectation(source, target, pair, found) | results.measured(pair.target, found)
     if format is Format.table:
         show_record(results.for_people(record), format)
@@ -111,11 +116,6 @@ def transfer(
     else:
         more = {"candidates": found.candidates.records()} if format is Format.json else {}
         show_record(record | more, format)
-    for side, path in sides.items():
-        if path is not None:
-            domain = getattr(pair, side)
-            say(results.write_side(side, tables[side], domain, found, path), quiet)
-    _write_others(pair, found, w_output, plot, quiet)
 
 
 @app.command(short_help="Rank several sources for a target.")

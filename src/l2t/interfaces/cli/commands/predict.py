@@ -75,7 +75,6 @@ def predict(
     with progress_bar(None, "", shown=not quiet) as advance:
         domains = [each.domain for each in sources]
         found = l2t.predict(domains, target.labelled, callback=advance, **given)
-    _show(found, target, suggest, format, quiet)
     if output is not None:
         answers = (found.labels, found.probability, found.given)
         target.write(output, columns=dict(zip(ANSWERS, answers, strict=True)))
@@ -84,6 +83,7 @@ def predict(
         found.model.save(save)
         command = ["l2t", "apply", str(save), "NEW.csv", "-o", "predictions.csv"]
         say(f"model written to {save}; for further rows: {shlex.join(command)}", quiet)
+    _show(found, target, suggest, format, quiet)  # last: who reads it may stop reading
 
 
 @app.command(short_help="Predict further rows with a model that 'l2t predict' saved.")
