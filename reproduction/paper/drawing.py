@@ -123,7 +123,7 @@ def _curves(
         axes.axhline(level, color="0.35", linewidth=1.2, linestyle="--", label="no transfer")
     for at, (name, (y, error)) in enumerate(series.items()):
         colour, width = ("black", 2.4) if name == OURS else (PALETTE[at % len(PALETTE)], 1.4)
-        style = "-" if at < len(PALETTE) else "--"  # colours begin again
+        style = "-" if at < len(PALETTE) or name == OURS else "--"  # colours begin again
         if name.startswith(OURS) and name != OURS:
             colour, style = "0.3", ("--", ":", "-.")[at % 3]
         look = {"marker": "o", "markersize": 3.5, "color": colour, "linestyle": style}
