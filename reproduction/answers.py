@@ -68,12 +68,8 @@ def chosen(
 ) -> list[Combination]:
     """Return the combinations that L2T averages, or the one that should be best."""
     known = situation(task)
-    gains = {
-        each: known.gain(each)
-        for each in combinations(task)
-        if known.usable(each, balanced=balanced)
-    }
-    return to_average(gains, known, single=single)
+    usable = [each for each in combinations(task) if known.usable(each, balanced=balanced)]
+    return to_average(usable, known, single=single)
 
 
 def averaged(task: dict[str, Any], some: list[Combination]) -> float:

@@ -43,8 +43,10 @@ def made(family, number, gains):
     }
 
 
-def test_a_combination_that_rehearses_best_is_averaged_with_the_three():
+def test_a_combination_that_is_best_on_labelled_rows_is_averaged_with_the_three():
     new = made("letters", 99, {("classes", "logistic"): 0.35})
+    assert set(chosen(new)) == {("plain", name) for name in STEADY}
+    new |= {"measured": new["rehearsed"]}
     assert chosen(new)[0] == ("classes", "logistic")
     assert set(chosen(new)[1:]) == {("plain", name) for name in STEADY}
     assert accuracy(new, chosen(new)[0]) == pytest.approx(0.95)

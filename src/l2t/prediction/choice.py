@@ -1,8 +1,9 @@
 """Choice of the combinations whose probabilities are averaged.
 
 The default is logistic regression on centred rows of the features that inference chose. Label spreading and
-smoothed logistic regression on the same features are averaged with it, and of all other combinations of
-features and classifier the one that should gain most over it,
+smoothed logistic regression on the same features are averaged with it, balanced k-means as well where classes
+are known to be balanced; and the combination of features and classifier that is clearly better than these on
+the labelled rows, where there is one. What a combination should gain over the default is
 
 ``s r + n / (n + 60) m``
 
@@ -18,7 +19,7 @@ second case not with anything that trusts neighbourhoods.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,7 +38,7 @@ MISLED = -0.05
 #: Classifiers that are averaged on the features that inference chose, and combinations in all, at most.
 STEADY = (DEFAULT, "label spreading", "smoothed logistic")
 AVERAGED = 4
-#: The gain for which the default is left where no rehearsal counts.
+#: A gain above this is clear.
 CLEAR = 0.02
 #: Half of a difference is believed at so much error of the default in rehearsal, and so many labelled rows.
 ROOM = 0.05
@@ -78,17 +79,21 @@ class Situation:
 
     def gain(self, combination: Combination) -> float:
         """Return the expected gain of a combination over the default."""
-        gain = 0.0
+        gain = self.measured_gain(combination)
         if self.rehearsed is not None and self.rehearsal_counts:
             base = self.rehearsed.of(*self.default)
             difference, error = self.rehearsed.of(*combination) - base, 1.0 - float(base.mean())
             if np.isfinite(difference).all() and error > 0:
                 gain += _shrunk(difference) * error / (error + ROOM)
-        if self.measured is not None:
-            m = self.measured.mean(*combination) - self.measured.mean(*self.default)
-            n = self.measured.n_rows
-            gain += m * n / (n + ROWS) if np.isfinite(m) else 0.0
         return gain
+
+    def measured_gain(self, combination: Combination) -> float:
+        """Return the part of the gain that is measured on the labelled rows."""
+        if self.measured is None:
+            return 0.0
+        m = self.measured.mean(*combination) - self.measured.mean(*self.default)
+        n = self.measured.n_rows
+        return m * n / (n + ROWS) if np.isfinite(m) else 0.0
 
     def outlook(self, combination: Combination) -> ReportRow:
         """Return what to expect of a combination: its gain over what to expect of the default."""
@@ -127,25 +132,24 @@ def choose(
 ) -> tuple[list[ReportRow], list[ReportRow]]:
     """Return the outlooks of the combinations to average, a `single` one where wanted, and those of all."""
     outlooks = {each: situation.outlook(each) for each in combinations}
-    usable = (each for each in combinations if situation.usable(each, balanced=balanced))
-    used = to_average({each: outlooks[each].gain for each in usable}, situation, single=single)
+    usable = [each for each in combinations if situation.usable(each, balanced=balanced)]
+    used = to_average(usable, situation, single=single)
     return [outlooks[each] for each in used], list(outlooks.values())
 
 
 def to_average(
-    gains: Mapping[Combination, float], situation: Situation, *, single: bool = False
+    usable: Sequence[Combination], situation: Situation, *, single: bool = False
 ) -> list[Combination]:
     """Return the combinations to average, best first; a `single` one where wanted."""
     features, classifier = situation.default
-    steady, least = [situation.default], CLEAR
-    if situation.rehearsal_counts and not single:
-        least = 0.0
-        if classifier == DEFAULT:
-            steady = [each for name in STEADY if (each := (features, name)) in gains]
-    better = [each for each in gains if gains[each] > least and each not in steady]
-    better.sort(key=lambda each: -gains[each])
-    found = [*better[: AVERAGED - len(steady)], *steady]
-    return sorted(found, key=lambda each: -gains[each])[: 1 if single else None]
+    steady = [situation.default]
+    if situation.rehearsal_counts and classifier == DEFAULT and not single:
+        steady = [each for name in (*STEADY, *BALANCED) if (each := (features, name)) in usable]
+        steady.sort(key=situation.gain, reverse=True)
+    value = situation.gain if single else situation.measured_gain
+    least = max(CLEAR, *map(value, steady))
+    better = sorted((each for each in usable if value(each) > least), key=value, reverse=True)
+    return [*better[: AVERAGED - len(steady)], *steady][: 1 if single else None]
 
 
 def standard_error(accuracy: float, n: int) -> float:

@@ -143,11 +143,11 @@ def predict(
     """Predict the class of every row of a target.
 
     Logistic regression, label spreading and a mixture of both on the features that `l2t.infer` chooses are
-    averaged, and with them the one other combination of features and classifier that should gain most: all
-    are rehearsed together on the known classes and cross-validated on the labelled rows. No target label is
-    read for the features. A target of more than 20,000 rows is represented by so many random ones and the
-    labelled ones; the model is then applied to all rows in blocks, so that little memory beyond X is needed,
-    which may be a read-only memory map.
+    averaged, and with them a combination of features and classifier that is clearly better on the labelled
+    rows; all combinations are rehearsed on the known classes and cross-validated on the labelled rows. No
+    target label is read for the features. A target of more than 20,000 rows is represented by so many random
+    ones and the labelled ones; the model is then applied to all rows in blocks, so that little memory beyond
+    X is needed, which may be a read-only memory map.
 
     Parameters
     ----------
