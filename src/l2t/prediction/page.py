@@ -11,11 +11,12 @@ from l2t._version import __version__
 COLOURS = ["#1f6fb5", "#d9782d", "#2f9e77", "#8a5cc2", "#c9487a", "#6b7a1f", "#0f8b9c", "#8c5a3c"]
 COLOURS += ["#5b6bd6", "#767f8d"]
 _STYLE = """
-.l2t{font:15px/1.5 system-ui,sans-serif;color:#1b1f27;max-width:60rem}
+.l2t{font:15px/1.5 system-ui,sans-serif;color:#1b1f27;max-width:60rem;margin:0 auto;padding:0 .5rem}
 .l2t h1{font-size:1.4rem} .l2t h2{font-size:1.05rem;margin:1.6rem 0 .4rem}
 .l2t table{border-collapse:collapse;font-size:.9rem}
 .l2t th,.l2t td{text-align:left;padding:.25rem .8rem .25rem 0}
 .l2t td.n{text-align:right;font-variant-numeric:tabular-nums} .l2t .maps{display:flex;flex-wrap:wrap;gap:1rem}
+.l2t figure{margin:0;max-width:100%}
 .l2t svg{max-width:100%;height:auto} .l2t svg text{font:12px system-ui,sans-serif;fill:#1b1f27}
 .l2t .q{color:#5c6675}
 """
@@ -74,9 +75,11 @@ def _listed(title: str, rows: list[dict[str, Any]]) -> str:
     """Return rows with the two classes that are most probable; nothing where there are none."""
     if not rows:
         return ""
-    names = ("row", "label", "predicted", "probability", "second", "second_probability")
-    titles = ("row", "label", "predicted", "probability", "or", "probability")
-    cells = ([each["row"] + 1, *(each[name] for name in names[1:])] for each in rows)
+    names = ["predicted", "probability", "second", "second_probability"]
+    titles = ["row", "predicted", "probability", "or", "probability"]
+    if rows[0]["label"] is not None:
+        names, titles = ["label", *names], ["row", "your label", *titles[1:]]
+    cells = ([each["row"] + 1, *(each[name] for name in names)] for each in rows)
     return f"<h2>{html.escape(title)}</h2>{_table(titles, cells)}"
 
 

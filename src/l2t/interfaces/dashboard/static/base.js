@@ -128,14 +128,6 @@ export function facts(pairs) {
   );
 }
 
-export const tile = (value, what) =>
-  el(
-    "div",
-    { class: "tile" },
-    el("b", { class: typeof value === "string" && !/^[\d.,–% ]+$/.test(value) ? "text" : null, title: value }, value),
-    el("span", {}, what),
-  );
-
 export const card = (...content) => el("div", { class: "card" }, ...content);
 
 export const badge = (text, kind = "") => el("span", { class: `badge ${kind}` }, text);
