@@ -21,7 +21,7 @@ KINDS = {
     "intents/clinc150.npz": "rows",
     "photo-sketch/sketch.npz": "rows",
 }
-CLASSES, SHOTS, DRAWS = 20, 5, 8
+CLASSES, SHOTS, DRAWS = 20, 5, 5
 COUNTS = (200, 1000)
 #: Dimensions of the space that leverage is measured in.
 RANK = 50
