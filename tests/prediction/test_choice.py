@@ -100,6 +100,9 @@ def test_balanced_classes_are_assumed_only_where_they_are_known():
     rehearsed = scores(**{"balanced k-means": 0.2})
     assert chosen(rehearsed).classifier == DEFAULT
     assert chosen(rehearsed, balanced=True).classifier == "balanced k-means"
+    situation = Situation(scores(**{"balanced k-means": -0.2}), None, {}, ("plain", DEFAULT), 3)
+    used, _ = choose(COMBINATIONS, situation, balanced=True)
+    assert [row.classifier for row in used] == list(STEADY)
 
 
 def test_where_neighbourhoods_mislead_nothing_that_trusts_them_is_used():

@@ -1,9 +1,9 @@
 """Choice of the combinations whose probabilities are averaged.
 
 The default is logistic regression on centred rows of the features that inference chose. Label spreading and
-smoothed logistic regression on the same features are averaged with it, balanced k-means as well where classes
-are known to be balanced; and the combination of features and classifier that is clearly better than these on
-the labelled rows, where there is one. What a combination should gain over the default is
+smoothed logistic regression on the same features are averaged with it, and balanced k-means where classes are
+known to be balanced and it should gain; and the combination of features and classifier that is clearly better
+than these on the labelled rows, where there is one. What a combination should gain over the default is
 
 ``s r + n / (n + 60) m``
 
@@ -144,7 +144,9 @@ def to_average(
     features, classifier = situation.default
     steady = [situation.default]
     if situation.rehearsal_counts and classifier == DEFAULT and not single:
-        steady = [each for name in (*STEADY, *BALANCED) if (each := (features, name)) in usable]
+        steady = [each for name in STEADY if (each := (features, name)) in usable]
+        even = [each for name in BALANCED if (each := (features, name)) in usable]
+        steady += [each for each in even if situation.gain(each) > 0]
         steady.sort(key=situation.gain, reverse=True)
     value = situation.gain if single else situation.measured_gain
     least = max(CLEAR, *map(value, steady))
