@@ -123,7 +123,9 @@ def test_the_report_for_programs(wine, l2t):
     assert all(each["sample"] in told.out for each in record["suggested"])
     assert max(map(len, told.out.partition("Used: ")[0].splitlines())) <= 80
     header = l2t("predict", *sides, "--format", "csv", "-q").out.splitlines()[0]
-    assert header == "name,features,classifier,trained_on,measured,error,expected,used,reason"
+    assert (
+        header == "name,features,classifier,trained_on,measured,error,expected,low,high,used,reason"
+    )
 
 
 def test_several_sources_and_none(wine, l2t):
