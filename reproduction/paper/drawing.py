@@ -124,7 +124,7 @@ def _curves(
     for at, (name, (y, error)) in enumerate(series.items()):
         colour, width = ("black", 2.4) if name == OURS else (PALETTE[at % len(PALETTE)], 1.4)
         style = "-" if at < len(PALETTE) or name == OURS else "--"  # colours begin again
-        if name.startswith(OURS) and name != OURS:
+        if name.startswith(OURS) and name != OURS and "," not in name:
             colour, style = "0.3", ("--", ":", "-.")[at % 3]
         look = {"marker": "o", "markersize": 3.5, "color": colour, "linestyle": style}
         axes.plot(x, y, linewidth=width, label=name, **look)
