@@ -227,9 +227,10 @@ class Jobs:
         ended = [job for job in list(self._jobs.values()) if job.ended.is_set()]
         for job in ended[:-_KEPT]:
             self.forget(job)
-        logs = sorted(self._folder.glob("*.log"), key=lambda log: log.stat().st_mtime)
-        for log in logs[: -2 * _KEPT]:
-            log.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):  # another thread deleted one; the next job tidies up
+            logs = sorted(self._folder.glob("*.log"), key=lambda log: log.stat().st_mtime)
+            for log in logs[: -2 * _KEPT]:
+                log.unlink(missing_ok=True)
 
 
 def _how_it_ended(code: int, log: Path) -> str:
