@@ -244,12 +244,15 @@ def test_collection_in_progress(page, address):
     assert page.locator("#ended tbody tr").count() == 2
 
 
-@pytest.mark.parametrize("name", ["", "sources", "experiences", "learned", "collections", "agent"])
-def test_pages_fit_a_phone_in_the_dark(browser, address, name):
+PAGES = ["", "sources", "experiences", "learned", "collections", "agent", "api"]
+
+
+@pytest.mark.parametrize("name", [*PAGES, "experiences/{key}", "experiences/compare?run={key}"])
+def test_pages_fit_a_phone_in_the_dark(browser, address, done_key, name):
     context = browser.new_context(viewport={"width": 360, "height": 740}, color_scheme="dark")
     context.set_default_timeout(LONG)
     page = context.new_page()
-    page.goto(f"{address}{name}")
+    page.goto(address + name.format(key=done_key))
     page.wait_for_load_state("networkidle")
     wide = page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 360
@@ -268,8 +271,7 @@ def test_people_who_cannot_see_can_use_every_page(browser, address, bare_address
     context = browser.new_context(color_scheme=scheme, reduced_motion="reduce")
     context.set_default_timeout(LONG)
     page = context.new_page()
-    names = ["", "sources", "experiences", "learned", "collections", "agent", "api"]
-    for name in [*names, f"experiences/{done_key}", "experiences/compare"]:
+    for name in [*PAGES, f"experiences/{done_key}", "experiences/compare"]:
         page.goto(f"{address}{name}")
         page.wait_for_load_state("networkidle")
         assert violations(Axe(), page) == [], name
