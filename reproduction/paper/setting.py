@@ -41,7 +41,7 @@ class Scale:
 
 
 SCALES = {
-    "smoke": Scale(6, 2, 6, 2, 2),
+    "smoke": Scale(7, 2, 6, 2, 2),
     "small": Scale(16, 0, 10, 10, 0),
     "quick": Scale(160, 12, 16, 16, 40),
     "paper": Scale(1000, 500, 500, 50, 100),

@@ -109,6 +109,7 @@ def test_the_page_of_shared_classes(tmp_path, monkeypatch):
 def test_the_page_of_chains(tmp_path, monkeypatch, data_directory):
     monkeypatch.setattr(chains, "KINDS", ("letters", "digits"))
     monkeypatch.setattr(chains, "CANDIDATES", ("classes", "gfk", "classes > gfk"))
+    monkeypatch.setattr(chains, "LINEAR", (*chains.CANDIDATES, *chains.TWICE))
     chains.write_chains(data_directory, tmp_path / "out", tmp_path / "work", 1)
     page = (tmp_path / "out" / "chains.md").read_text()
     assert "| candidate | letters | digits |" in page
