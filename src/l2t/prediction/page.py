@@ -33,7 +33,7 @@ def page(summary: dict[str, Any]) -> str:
 
 
 def fragment(summary: dict[str, Any]) -> str:
-    """Return the part of a page that tells of a summary."""
+    """Return the part of the page that shows a summary."""
     found, seen = summary, summary["map"]
     sides = (("before", False), ("after", True))
     maps = "".join(
