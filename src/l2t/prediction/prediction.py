@@ -174,7 +174,7 @@ def predict(
     store : str, path or ExperienceStore, optional
         An experience store, or its URL: the classes of its labelled targets are known as well.
     reflection : ReflectionFunction, str or path, optional
-        A reflection function: features are then those of the paper's search.
+        A reflection function, or the file of one, for the features; see `l2t.infer`.
     random_state : int, default=0
         The seed.
     callback : callable, optional
