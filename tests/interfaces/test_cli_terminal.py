@@ -144,6 +144,18 @@ def test_a_signal_leaves_no_process_behind(number, l2t, proves):
     proves(f"A signal leaves no process and a sound store: {number.name}", 1, "signals")
 
 
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_within_exec_leaves_the_exit_code(name):
+    Path("stopping.py").write_text(
+        "import signal\nfrom l2t.interfaces.cli.commands.app import app, main\n"
+        f"app.command('stop')(lambda: exec('signal.raise_signal(signal.{name})'))\nmain()\n"
+    )
+    command = [sys.executable, "-m", "stopping", "stop"]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert told.returncode == 130, told
+    assert told.stderr.startswith("l2t: interrupted;")
+
+
 @pytest.mark.parametrize(
     ("words", "offered"),
     [

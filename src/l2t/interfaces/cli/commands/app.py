@@ -48,10 +48,19 @@ app = typer.Typer(
 )
 
 
+class _Interrupted(KeyboardInterrupt):
+    """Ctrl-C or a signal. CPython loses the exit code where KeyboardInterrupt itself has left an exec()."""
+
+
+def _interrupt(*_: Any) -> None:
+    raise _Interrupted
+
+
 def main() -> None:
     """Run the command; an error is one sentence and exit code 1, and a signal stops it as Ctrl-C does."""
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+            signal.signal(number, _interrupt)
     hangup = getattr(signal, "SIGHUP", None)  # not on Windows
     if hangup is not None and signal.getsignal(hangup) is signal.SIG_DFL:  # not under nohup
         signal.signal(hangup, lambda *_: signal.raise_signal(signal.SIGTERM))
