@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sqlalchemy import text
+from sqlalchemy.dialects import sqlite
 
 from l2t.experiences.store import open_store
 from tests.experiences.store.contract import random_run
@@ -98,6 +100,19 @@ def test_a_page_of_runs(store):
     assert found == sorted(found, reverse=True)
     some, total = store.page_of_runs(**by_ratio | {"limit": 2, "offset": 1, "n_labels": 15})
     assert (len(some), total) == (2, len(means))
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_sqlite_reads_a_page_in_order_of_time_without_sorting(store, descending, monkeypatch):
+    if store._database.address.kind == "postgresql":
+        pytest.skip("the plan is one of SQLite")
+    asked, rows = [], store._database.rows
+    monkeypatch.setattr(store._database, "rows", lambda query: asked.append(query) or rows(query))
+    list(store.experiences(limit=5, offset=20, descending=descending))
+    sql = asked[0].compile(dialect=sqlite.dialect(), compile_kwargs={"literal_binds": True})
+    plan = [row.detail for row in rows(text(f"EXPLAIN QUERY PLAN {sql}"))]
+    assert any("COVERING INDEX ix_l2t_runs_time" in step for step in plan)
+    assert not any("TEMP B-TREE" in step for step in plan), plan
 
 
 def test_what_there_is_to_filter_by(store):

@@ -16,7 +16,7 @@ from l2t.exceptions import InvalidInputError, L2TError, StoreCorruptError, Unkno
 from l2t.experiences.experience import Experience, Origin, Run, Status
 from l2t.experiences.store.database import Database
 from l2t.experiences.store.rows import decode, domain_of, experience_of, run_of, statistics_of
-from l2t.experiences.store.schema import arrays, domains, microseconds, runs, scores
+from l2t.experiences.store.schema import BY_TIME, arrays, domains, microseconds, runs, scores
 from l2t.experiences.store.writing import present
 from l2t.statistics import PairStatistics
 from l2t.typing import AnyArray
@@ -168,11 +168,12 @@ class RunReader:
         """
         where = conditions(filters)
         one_of("order", order, ORDERS)
-        whole_number("offset", offset, least=0)
-        if limit is not None:
-            whole_number("limit", limit, least=0)
-        tie = runs.c["key" if order == "created_at" else "id"]
-        place = (ORDERS[order], tie, ORDERS["n_labels"])
+        for name, value in (("offset", offset), ("limit", 0 if limit is None else limit)):
+            whole_number(name, value, least=0)
+        place = (ORDERS[order], runs.c["key" if order == "created_at" else "id"], _COUNT)
+        if order == "created_at" and self._database.address.kind != "postgresql":
+            # The same order, but one that SQLite finds in its indexes without sorting.
+            place = (*BY_TIME.columns, runs.c.id, scores.c.n_labels)
         query = matching(where, runs.c.id, scores.c.n_labels).offset(offset).limit(limit)
         query = query.order_by(*(each.desc() if descending else each.asc() for each in place))
 
@@ -286,8 +287,7 @@ def _experiences_at(
     computed: dict[int, PairStatistics | None] = {}
     found = []
     for number, count in places:
-        row = rows.get((number, count))
-        if row is None:  # it was deleted meanwhile
+        if (row := rows.get((number, count))) is None:  # it was deleted meanwhile
             continue
         with naming(f"run {row.key}"):
             if number not in computed:

@@ -73,7 +73,7 @@ runs = _table(
     *_columns(String(16), "used_for", nullable=True),
 )
 # A page in order of time is read from this index without sorting, and without the wide rows.
-Index("ix_l2t_runs_time", *runs.c["created_at", "key", "status", "algorithm", "origin"])
+BY_TIME = Index("ix_l2t_runs_time", *runs.c["created_at", "key", "status", "algorithm", "origin"])
 Index("ix_l2t_runs_use", *runs.c["used_for", "status", "created_at"])
 
 #: One row for each number of labels of a run.
