@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -139,6 +140,24 @@ def test_the_forecast_moves_towards_the_experiences(world, quick, n_neighbors):
     assert function.forecast.own_pairs["gfk"] == 30
     assert function.forecast != Forecast.default()
     assert function.paper.forecast is None
+
+
+def test_experiences_that_are_read_once_are_not_kept(world, quick):
+    """A million of them are not held in memory beside what is learned from."""
+    alive: weakref.WeakSet[PairStatistics] = weakref.WeakSet()
+    most = 0
+
+    def made_while_read():
+        nonlocal most
+        for each in world.experiences(30):
+            of_run = replace(each.statistics, Q=each.statistics.Q.copy())
+            alive.add(of_run)
+            most = max(most, len(alive))
+            yield replace(each, statistics=of_run)
+            del of_run
+
+    learn(made_while_read(), **quick)
+    assert most <= 4, "the first of all, and those on their way"
 
 
 def test_held_out_predictions_do_not_see_their_pair(world):

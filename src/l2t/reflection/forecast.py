@@ -18,7 +18,9 @@ the share, and is a few learned numbers by k (``make reproduce WHAT=forecast``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from array import array
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -102,6 +104,26 @@ class Signs:
     n_own: int = 0
     #: Target rows without a label.
     n_test: int = 1000
+
+
+class OwnRatios:
+    """The ratios of one's own experiences, noted while something else reads them."""
+
+    def __init__(self) -> None:
+        #: The algorithm, source and target of all, with a number.
+        self.groups: dict[tuple[str, str, str], int] = {}
+        #: Of each experience the number of its group, labels per class, accuracy before and ratio.
+        self.rows = array("d")
+
+    def noting(self, experiences: Iterable[Experience]) -> Iterator[Experience]:
+        """Yield the experiences as they are."""
+        for each in experiences:
+            if each.n_labels is not None and each.algorithm != "identity":
+                name = (each.algorithm, each.source, each.target)
+                group = self.groups.setdefault(name, len(self.groups))
+                shots = each.n_labels / max(each.n_classes, 1)
+                self.rows.extend((group, shots, each.accuracy_before, each.improvement_ratio))
+            yield each
 
 
 class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -213,32 +235,32 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
         What was learned from other data weighs as much as 20 pairs.
         """
-        places = np.log(self.shots)
-        found: dict[str, dict[tuple[str, str], list[tuple[int, float]]]] = {}
-        for each in experiences:
-            if each.n_labels is None or each.algorithm == "identity":
-                continue
-            shots = each.n_labels / max(each.n_classes, 1)
-            room = max(room_of(1.0 - each.accuracy_before), 0.01)
-            use = float(np.clip(np.log(each.improvement_ratio) / room, *BOUNDS))
-            place = int(np.argmin(np.abs(places - np.log(shots))))
-            pairs = found.setdefault(each.algorithm, {})
-            left = use - self._prior(each.algorithm, shots)
-            pairs.setdefault((each.source, each.target), []).append((place, left))
-        prior, own = dict(self.prior), dict(self.own_pairs)
-        for name, pairs in found.items():
-            moved = np.array(prior.get(name, (0.0,) * len(self.shots)))
-            for place in range(len(self.shots)):
-                means = [
-                    np.mean([left for at, left in runs if at == place])
-                    for runs in pairs.values()
-                    if any(at == place for at, _ in runs)
-                ]
-                weight = OWN_PAIRS + own.get(name, 0)
-                moved[place] += np.sum(means) / (weight + len(means))
-            prior[name] = tuple(moved.tolist())
-            own[name] = own.get(name, 0) + len(pairs)
-        return msgspec.structs.replace(self, prior=prior, own_pairs=own)
+        own = OwnRatios()
+        deque(own.noting(experiences), maxlen=0)
+        return self.refined_by(own)
+
+    def refined_by(self, own: OwnRatios) -> Forecast:
+        """Return the same for ratios that were noted before."""
+        prior, n_pairs = dict(self.prior), dict(self.own_pairs)
+        group, shots, accuracy, ratio = np.array(own.rows).reshape(-1, 4).T
+        room = np.maximum(accuracy * (1.0 - accuracy), 0.01)  # that of the error 1 - accuracy
+        use = np.clip(np.log(ratio) / room, *BOUNDS)
+        at, places = np.log(shots), np.log(self.shots)
+        shape = (len(own.groups), len(places))
+        run = group.astype(np.intp)
+        cell = run * len(places) + np.abs(at[:, None] - places).argmin(axis=1)
+        names, code = np.unique([name for name, *_ in own.groups], return_inverse=True)
+        for i, name in enumerate(names.tolist()):
+            mine = code[run] == i
+            old = np.array(prior.get(name, (0.0,) * len(places)))
+            left = use[mine] - np.interp(at[mine], places, old)
+            counts = np.bincount(cell[mine], minlength=shape[0] * shape[1]).reshape(shape)
+            sums = np.bincount(cell[mine], left, minlength=counts.size).reshape(shape)
+            means = (sums / np.maximum(counts, 1)).sum(axis=0)
+            weight = OWN_PAIRS + n_pairs.get(name, 0) + (counts > 0).sum(axis=0)
+            prior[name] = tuple((old + means / weight).tolist())
+            n_pairs[name] = n_pairs.get(name, 0) + int(np.sum(code == i))
+        return msgspec.structs.replace(self, prior=prior, own_pairs=n_pairs)
 
     def _prior(self, name: str, shots: float) -> float:
         return self._at(self.prior[name], shots) if name in self.prior else 0.0

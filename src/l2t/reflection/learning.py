@@ -23,7 +23,7 @@ from l2t._version import __version__
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.experiences import Experience
 from l2t.reflection.calibration import fit_label_curve
-from l2t.reflection.forecast import Forecast
+from l2t.reflection.forecast import Forecast, OwnRatios
 from l2t.reflection.function import LEAST, ReflectionFunction, count_of
 from l2t.reflection.lesson import Lesson, Split, pair_splits
 from l2t.reflection.loss import COMPONENTS, Settings, Solution, starts
@@ -98,8 +98,11 @@ def learn(
     count_of(max_labels, "max_labels")
     best: _Trial | None = None
     choices: list[dict[str, Any]] = []
-    given = [each for each in experiences if each.status == "done"]
-    for r in _neighbors(n_neighbors):
+    own, several = OwnRatios(), _neighbors(n_neighbors)
+    given: Iterable[Experience] = own.noting(each for each in experiences if each.status == "done")
+    if len(several) > 1:  # otherwise they are read once, and not kept
+        given = list(given)
+    for r in several:
         table = Table(
             recompute_statistics(given, store, n_neighbors=r), kernels=kernels, q_mode=q_mode
         )
@@ -120,7 +123,7 @@ def learn(
     assert best is not None  # there is at least one candidate, and one setting
     solution, agreement = _from_several_starts(best, n_starts, random_state)
     function = _function(best, solution, q_mode, agreement | {"choices": choices})
-    return replace(function, forecast=Forecast.default().refined(given))
+    return replace(function, forecast=Forecast.default().refined_by(own))
 
 
 @dataclass(frozen=True, eq=False)

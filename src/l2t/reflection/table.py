@@ -6,6 +6,8 @@ A run has one W and so one d, Q and tau, about 9 kB, which its label counts shar
 from __future__ import annotations
 
 import copy
+import itertools
+from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -39,42 +41,26 @@ class Table:
         kernels: KernelBank | None = None,
         q_mode: QMode = "full",
     ) -> None:
-        numbers: dict[str, int] = {}
-        pairs: dict[tuple[str, str], int] = {}
-        runs: list[tuple[PairStatistics, int, str]] = []
-        rows: list[tuple[int, int, float]] = []
-        for each in experiences:
-            if each.status != "done" or each.n_labels is None:
-                continue
-            number = numbers.setdefault(each.run_key, len(runs))
-            if number == len(runs):
-                pair = pairs.setdefault((each.source, each.target), len(pairs))
-                first = runs[0][0] if runs else None
-                runs.append((_accepted(each, kernels, first), pair, each.algorithm))
-            if not (np.isfinite(each.improvement_ratio) and each.improvement_ratio > 0):
-                raise InvalidInputError(
-                    f"improvement_ratio must be finite and positive, got {each.improvement_ratio} "
-                    f"in run {each.run_key:.12}"
-                )
-            rows.append((number, each.n_labels, each.improvement_ratio))
-        if not rows:
+        reading = _Reading(experiences, kernels)
+        runs = reading.statistics()
+        first = next(runs, None)
+        if first is None:
             raise InvalidInputError("experiences must hold at least one finished run, got none")
-        self.keys = list(numbers)
-        statistics, of_pair, self.algorithms = map(list, zip(*runs, strict=True))
-        self.pair: Indices = np.array(of_pair, dtype=np.intp)
-        self.kernels: KernelBank = statistics[0].kernels
-        self.n_neighbors: int = statistics[0].n_neighbors
-        self.d, self.Q, self.tau = (
-            np.array([getattr(each, name) for each in statistics]) for name in ("d", "Q", "tau")
-        )
+        self.kernels, self.n_neighbors = first.kernels, first.n_neighbors
+        # Nearly all memory is Q, which grows while experiences are read: it is never there twice.
+        Qs = (each.Q for each in itertools.chain([first], runs))
+        self.Q: Array = np.fromiter(Qs, dtype=np.dtype((np.float64, first.Q.shape)))
+        self.keys, self.algorithms = list(reading.numbers), reading.algorithms
+        self.d, self.tau = np.array(reading.d_and_tau).swapaxes(0, 1)
+        self.pair: Indices = np.array(reading.pair, dtype=np.intp)
         if not all(np.isfinite(each).all() for each in (self.d, self.Q, self.tau)):
             raise InvalidInputError("statistics must be finite, got NaN or infinity")
         if q_mode == "diag":
             self.Q *= np.eye(len(self.kernels))
-        columns = list(zip(*rows, strict=True))
-        self.run: Indices = np.array(columns[0], dtype=np.intp)
-        self.n_labels: Indices = np.array(columns[1], dtype=np.intp)
-        self.ratio: Array = np.array(columns[2], dtype=np.float64)
+        columns = np.array(reading.rows).reshape(-1, 3).T
+        self.run: Indices = columns[0].astype(np.intp)
+        self.n_labels: Indices = columns[1].astype(np.intp)
+        self.ratio: Array = columns[2].copy()
 
     def __len__(self) -> int:
         """Return the number of experiences."""
@@ -96,6 +82,40 @@ class Table:
         part.run = np.searchsorted(runs, self.run[kept])
         part.n_labels, part.ratio = self.n_labels[kept], self.ratio[kept]
         return part
+
+
+class _Reading:
+    """What is noted of experiences while the statistics of their runs are read."""
+
+    def __init__(self, experiences: Iterable[Experience], kernels: KernelBank | None) -> None:
+        self._experiences, self._kernels = experiences, kernels
+        self.numbers: dict[str, int] = {}
+        self.algorithms: list[str] = []
+        self.pair: list[int] = []
+        self.d_and_tau: list[Array] = []
+        self.rows = array("d")  # run, labels and ratio of each experience
+
+    def statistics(self) -> Iterator[PairStatistics]:
+        """Yield the statistics of each run."""
+        first: PairStatistics | None = None
+        pairs: dict[tuple[str, str], int] = {}
+        for each in self._experiences:
+            if each.status != "done" or each.n_labels is None:
+                continue
+            if not (np.isfinite(each.improvement_ratio) and each.improvement_ratio > 0):
+                raise InvalidInputError(
+                    f"improvement_ratio must be finite and positive, got {each.improvement_ratio} "
+                    f"in run {each.run_key:.12}"
+                )
+            number = self.numbers.setdefault(each.run_key, len(self.pair))
+            self.rows.extend((number, each.n_labels, each.improvement_ratio))
+            if number == len(self.pair):
+                found = _accepted(each, self._kernels, first)
+                first = first or found
+                self.algorithms.append(each.algorithm)
+                self.pair.append(pairs.setdefault((each.source, each.target), len(pairs)))
+                self.d_and_tau.append(np.stack([found.d, found.tau]))
+                yield found
 
 
 def _accepted(
