@@ -47,6 +47,14 @@ def refused(path: Path, sentence: str) -> None:
     assert "\n" not in message
 
 
+def test_a_name_that_is_damaged_hides_no_array(path: Path) -> None:
+    """The directory at the end of a zip file has each name again: only a copy of it changes here."""
+    whole = Domain(X, ["a", "b", "a"], labeled=[True, False, True])
+    before, name, after = write_domain(whole, path).read_bytes().rpartition(b"labeled.npy")
+    path.write_bytes(before + name.replace(b"l", b"L", 1) + after)
+    refused(path, "is damaged or of another format: File name in directory 'Labeled.npy' and")
+
+
 def test_class_indices_become_names(path: Path) -> None:
     np.savez(path, X=X, y=np.array([1, 0, 1], np.int16), classes=np.array(["cat", "dog"]))
     domain = read_domain(path)

@@ -165,10 +165,21 @@ def test_damaged_files_are_one_sentence(case, data, tmp_path):
     assert "\n" not in str(told.value)
 
 
+def test_a_small_file_that_means_much_is_refused(data, tmp_path, monkeypatch):
+    """Zeros, packed a thousand times smaller than they are in memory."""
+    path = make(data).save(tmp_path / "model.l2t")
+    with np.load(path) as file:
+        np.savez_compressed(tmp_path / "packed.npz", **file, means=np.zeros(2_000_000))
+    assert (tmp_path / "packed.npz").stat().st_size < 50_000
+    monkeypatch.setattr("l2t.validation.free_memory", lambda: 10 * 2**20)
+    with pytest.raises(FileFormatError, match=r"packed.npz: the model must fit into half of the"):
+        load_model(tmp_path / "packed.npz")
+
+
 def test_other_files_are_one_sentence(tmp_path):
     path = tmp_path / "model.l2t"
     with pytest.raises(FileFormatError, match="there is no such file"):
         load_model(path)
     path.write_bytes(b"PK\x03\x04 and nothing")
-    with pytest.raises(FileFormatError, match="is damaged or of another format"):
+    with pytest.raises(FileFormatError, match="is not a whole zip archive"):
         load_model(path)

@@ -14,12 +14,14 @@ from scipy.optimize import brentq
 from scipy.special import log_softmax, logsumexp, softmax
 
 from l2t.domains.domain import columns_in_order, feature_rows
+from l2t.domains.files._arrays import archive
 from l2t.domains.files._disk import reading, replacing, writing
 from l2t.domains.labels import decode_labels, encode_labels
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import in_threads, unit_rows
 from l2t.prediction.classifiers import Head
 from l2t.typing import AnyArray, Array
+from l2t.validation import check_memory
 
 #: The version of the file's form; a reader rejects a newer one.
 SCHEMA = 1
@@ -195,7 +197,8 @@ def load_model(path: str | os.PathLike[str]) -> Model:
     """
     where = Path(path)
     with reading(where):
-        with where.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
+        with where.open("rb") as handle, archive(handle) as file:
+            check_memory("the model", sum(each.file_size for each in file.zip.filelist))
             content = json.loads(str(file["json"]))
             arrays: dict[str, Any] = {name: file[name] for name in file.files if name != "json"}
         if content["schema"] != SCHEMA:

@@ -28,7 +28,7 @@ _HDF5 = (b"\x89HDF\r\n\x1a\n", b"MATLAB 7.3 MAT-file")
 def read_npz(path: Path, names: Names) -> dict[str, Any]:
     """Read the arrays of an archive; where it has classes, y holds positions in them."""
     with path.open("rb") as handle:
-        return _parts(_archive(handle), names)
+        return _parts(archive(handle), names)
 
 
 def read_mat(path: Path, names: Names) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def read_mat(path: Path, names: Names) -> dict[str, Any]:
     if done.returncode != 0:
         sentence = done.stderr.decode(errors="replace") if done.returncode == 2 else ""
         raise FileFormatError(sentence or "is damaged or not a MATLAB file: save it with -v7")
-    return _parts(_archive(io.BytesIO(done.stdout)), names, matlab=True)
+    return _parts(archive(io.BytesIO(done.stdout)), names, matlab=True)
 
 
 def read_svmlight(paths: Sequence[Path], zero_based: bool | None) -> list[dict[str, Any]]:
@@ -74,11 +74,15 @@ def read_svmlight(paths: Sequence[Path], zero_based: bool | None) -> list[dict[s
     return [{"X": X[:, start:], "y": y} for X, y in files]
 
 
-def _archive(file: IO[bytes]) -> Any:
+def archive(file: IO[bytes]) -> Any:
+    """Open an archive of arrays by name, and check the names: their damage would hide an array."""
     if not zipfile.is_zipfile(file):  # numpy would take it for a pickle
-        raise FileFormatError("is not a whole zip archive, as npz files are")
+        raise FileFormatError("is not a whole zip archive")
     file.seek(0)
-    return np.load(file, allow_pickle=False)
+    found = np.load(file, allow_pickle=False)
+    for member in found.zip.filelist:  # opening one compares its two names
+        found.zip.open(member).close()
+    return found
 
 
 def _parts(found: Any, names: Names, *, matlab: bool = False) -> dict[str, Any]:
