@@ -98,12 +98,16 @@ def broken(kind):
     matrix = sparse.eye_array(4, format=kind)
     if kind == "coo":
         matrix.coords[1][0] = 10**6
+    elif kind == "lil":
+        matrix.rows[0] = [10**6]
+    elif kind == "dok":
+        matrix._dict[0, 10**6] = 1.0
     else:
         matrix.indices[0] = 10**6
     return matrix
 
 
-@pytest.mark.parametrize("kind", ["csr", "csc", "bsr", "coo"])
+@pytest.mark.parametrize("kind", ["csr", "csc", "bsr", "coo", "lil", "dok"])
 def test_a_sparse_matrix_with_indices_out_of_range_is_refused(kind):
     with pytest.raises(InvalidInputError, match="X must be a sound sparse matrix, got"):
         Domain(broken(kind))

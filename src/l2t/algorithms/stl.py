@@ -60,7 +60,7 @@ class STL(BaseAlgorithm):
         mean = span.source.mean(axis=0)
         source, target = span.source - mean, span.target - mean
         axes = principal_axes(span.source, min(source.shape))
-        u = self._clip(len(source) if axes.size else 0, "the source, which has a row for each")
+        u = self._clip(len(source) if axes.size else 0, "the source (one per row)")
         rows = source @ axes
         atoms = self._first_atoms(rows, u)
         alpha = self.sparsity * float(np.abs(rows @ atoms.T).max())

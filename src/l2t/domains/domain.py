@@ -279,6 +279,8 @@ def check_whole(parameter: str, values: Any) -> None:
         count = int(np.ma.getmaskarray(values).sum())
         raise InvalidInputError(f"{parameter} must have no masked values, got {count}; fill them")
     try:
+        if sparse.issparse(values) and values.format in ("dok", "lil"):
+            values = values.tocsr()
         if sparse.issparse(values) and values.format == "coo":
             sparse.coo_array((values.data, values.coords), shape=values.shape)
         elif sparse.issparse(values) and hasattr(values, "check_format"):
