@@ -25,7 +25,9 @@ def harmless(text: str) -> str:
 def csv_cell(value: Any) -> Any:
     """Return a cell of csv in which text is no formula of a spreadsheet."""
     text = harmless(value) if isinstance(value, str) else value
-    return f"'{text}" if isinstance(value, str) and re.match(r"[=+@\t\r\n-]", value) else text
+    return (
+        f"'{text}" if isinstance(value, str) and re.match(r"[=+@＝＋＠－\t\r\n-]", value) else text
+    )
 
 
 def show(result: Any) -> None:

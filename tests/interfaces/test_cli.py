@@ -425,10 +425,10 @@ def test_an_error_about_such_a_file_is_harmless(l2t, tmp_path):
 
 
 def test_cells_of_csv_are_no_formulas(capsys):
-    values = ["=1+1", "+1", "-1+1", "@SUM(A1)", "\tx", "plain", -1.5, None]
+    values = ["=1+1", "+1", "-1+1", "@SUM(A1)", "＝1", "\tx", "plain", -1.5, None]
     show_rows([{"a": value} for value in values], Format.csv)
     cells = [cell for (cell,) in csv.reader(capsys.readouterr().out.splitlines()) if cell]
-    assert cells == ["a", "'=1+1", "'+1", "'-1+1", "'@SUM(A1)", "'\tx", "plain", "-1.5"]
+    assert cells == ["a", "'=1+1", "'+1", "'-1+1", "'@SUM(A1)", "'＝1", "'\tx", "plain", "-1.5"]
 
 
 def test_a_table_that_is_too_wide_is_shown_row_by_row(capsys, monkeypatch):

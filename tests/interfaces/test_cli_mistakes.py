@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from l2t import read_domain
+from l2t import load_reflection, read_domain
 
 CONFUSED = {
     "no --label": (
@@ -320,3 +322,12 @@ def test_source_and_target_in_the_wrong_order(here, l2t):
     assert told.code == 0
     assert "note: target.csv has labels for 10 of its 120 rows, source.csv for all" in told.err
     assert l2t("transfer", "target.csv", "source.csv", "--label", "digit", "-q").err == ""
+
+
+def test_a_warning_is_one_sentence_that_commands_no_terminal(tmp_path):
+    edited = load_reflection("default").save(tmp_path / "edited\x1b[31m.json")
+    edited.write_text(edited.read_text().replace('"mu": ', '"mu": 1'))
+    command = [sys.executable, "-m", "l2t", "explain", "--reflection", edited]
+    told = subprocess.run(command, capture_output=True, text=True, check=True)
+    what = "was edited by hand: its checksum does not match its content"
+    assert told.stderr == f"l2t: warning: {tmp_path}/edited\\x1b[31m.json {what}\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import warnings
 from contextlib import suppress
 from typing import Annotated, Any
 
@@ -11,7 +12,8 @@ import typer
 from typer.core import TyperGroup
 
 from l2t._version import __version__
-from l2t.exceptions import L2TError
+from l2t.display import harmless
+from l2t.exceptions import L2TError, L2TWarning
 from l2t.interfaces.cli.output import say
 
 EXIT_CODES = (
@@ -19,6 +21,7 @@ EXIT_CODES = (
     "Results go to standard output, all else to standard error. Colours appear on a terminal alone, and "
     "not where NO_COLOR is set."
 )
+_format_warning = warnings.formatwarning
 
 
 class _Commands(TyperGroup):
@@ -56,8 +59,16 @@ def _interrupt(*_: Any) -> None:
     raise _Interrupted
 
 
+def _as_sentence(message: Any, category: type[Warning], *place: Any, **line: Any) -> str:
+    """Return a warning for people: that of L2T without a place in the code."""
+    if issubclass(category, L2TWarning):
+        return f"l2t: warning: {harmless(str(message))}\n"
+    return _format_warning(message, category, *place, **line)
+
+
 def main() -> None:
     """Run the command; an error is one sentence and exit code 1, and a signal stops it as Ctrl-C does."""
+    warnings.formatwarning = _as_sentence
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, _interrupt)
