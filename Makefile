@@ -64,6 +64,7 @@ dist: $(VENV)/ready  ## build the wheel and the sdist into dist/
 oldest:  ## run the quick tests with the oldest versions that pyproject.toml allows (needs uv)
 	uv venv --clear --python $(PYTHON) $(VENV)-oldest
 	uv pip install --python $(VENV)-oldest --resolution lowest-direct --editable '.[all]' --group test
+	uv pip install --python $(VENV)-oldest httpx  # which older test clients of starlette ask for
 	$(VENV)-oldest/bin/python -m pytest -m "not slow" --ignore tests/docs \
 	  -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning $(PYTEST_ARGS)
 
@@ -95,10 +96,10 @@ hashes: $(VENV)/ready  ## write requirements.txt: constraints.txt with the sha25
 	$(BIN)/python -m tools.hashes
 
 fuzz: $(VENV)/ready  ## attack files, texts, numbers and routes for ten minutes; failing seeds are kept
-	FUZZ_SECONDS=$${FUZZ_SECONDS:-600} $(BIN)/python -m pytest tests/fuzz -q
+	FUZZ_SECONDS=$${FUZZ_SECONDS:-580} $(BIN)/python -m pytest tests/fuzz -q -rP
 
 reliability: $(VENV)/ready  ## run every test that proves a promise, and write docs/reliability.md
-	$(PYTEST) --promises build/promises.json
+	FUZZ_SECONDS=1 $(PYTEST) --promises build/promises.json
 	$(BIN)/python -m tools.reliability build/promises.json
 
 clean:  ## remove the virtual environment and caches

@@ -43,7 +43,9 @@ def pytest_terminal_summary(terminalreporter, config):
             for report in terminalreporter.stats.get("passed", [])
             if report.when == "call"
         ]
-        Path(config.getoption("--promises")).write_text(json.dumps(proved, indent=1))
+        path = Path(config.getoption("--promises"))
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(proved, indent=1))
 
 
 @pytest.fixture

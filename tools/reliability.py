@@ -16,8 +16,9 @@ PAGE = Path(__file__).parents[1] / "docs" / "reliability.md"
 HEAD = """# What holds, and the tests that prove it
 
 Each promise with the test that proves it, and how often in one run. The table is written by
-`make reliability` from the output of the tests themselves; `make fuzz` repeats the attacks with new seeds for
-ten minutes. What is not promised stands in SECURITY.md at the root of the repository.
+`make reliability` from the output of the tests themselves. It does all attacks of `fuzz/test_fuzz.py`, of
+which a usual test run does a few hundred; `make fuzz` goes on with new seeds for ten minutes. What is not
+promised stands in SECURITY.md at the root of the repository.
 
 | promise | by | test |
 |---|---|---|

@@ -316,7 +316,7 @@ def test_what_is_no_function_at_all(path, content, sentence):
 def test_deep_training(valid, path):
     """As deep as it can be read and written again: it is a function, or a sentence."""
     found = []
-    for depth in (100, 500, 900, 980, 5000):
+    for depth in (100, 500, 900, 980, 5000, 200_000):
         text = json.dumps(changed(valid, "training", {"x": "PLACE"}))
         path.write_text(text.replace('"PLACE"', depth * "[" + depth * "]"))
         try:

@@ -121,7 +121,7 @@ def test_an_answer_that_nobody_reads_is_given_up(monkeypatch):
         thread.start()
         with socket.create_connection(opened.getsockname()) as visitor:
             visitor.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            left = given_up.wait(60)
+            left = given_up.wait(300)
         server.should_exit = True
         thread.join()
     assert left
