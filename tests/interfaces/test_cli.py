@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,16 +17,18 @@ import pytest
 from typer.testing import CliRunner
 
 from l2t import (
+    DomainPair,
     PairSampler,
     __version__,
     collect,
     infer,
+    load_reflection,
     open_store,
     prepare,
     read_domain,
     write_domain,
 )
-from l2t.domains import KnownClasses, digits, mnist
+from l2t.domains import KnownClasses, digits, mnist, normalize
 from l2t.experiences import Merged
 from l2t.interfaces.cli import app
 from l2t.interfaces.cli.demo import demo_rows, measure_demo, wide_pairs
@@ -474,3 +477,29 @@ main()
 def test_importing_the_package_imports_neither_pandas_nor_a_reader():
     code = "import sys, l2t.domains; sys.exit('pandas' in sys.modules or 'scipy.io' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_what_classifiers_were_trained_on(tmp_path, l2t):
+    source, target = (normalize(each).take(np.arange(0, 1500, 10)) for each in (digits(), mnist()))
+    path = str(tmp_path / "shared.db")
+    names = ["gfk", "coral", "identity"]
+    pairs = [DomainPair(source, target), DomainPair(target, source)]
+    with open_store(path) as store:
+        collect(pairs, store, algorithms=names, label_counts=(20,), n_draws=2, progress=False)
+    assert "trained on" in l2t("store", "ls", path).out
+    assert "trained on" not in l2t("store", "ls", path, "--trained-on", "target").out
+    listed = l2t("store", "ls", path, "--trained-on", "source", "--format", "json")
+    rows = json.loads(listed.out)
+    assert len(rows) == 6
+    assert {(row["trained_on"], row["labels"]) for row in rows} == {("source", 0)}
+    shown = json.loads(l2t("store", "show", path, rows[0]["run"], "--format", "json").out)
+    assert [score["trained_on"] for score in shown["scores"]] == ["target", "source", "both"]
+    told = l2t("learn", "--store", path, "-o", tmp_path / "r.json", "--trained-on", "source")
+    assert told.err == "l2t: experiences must be at least 20 of finished runs, got 6\n"
+
+
+def test_a_function_for_the_source_is_refused(files, tmp_path, l2t):
+    path = replace(load_reflection("default").paper, trained_on="source").save(tmp_path / "r.json")
+    told = l2t("transfer", files / "source.csv", files / "target.csv", "--reflection", path)
+    assert told.code == 1
+    assert "reflection must predict classifiers trained on the target" in told.err

@@ -40,6 +40,7 @@ OTHERS = OPTIONAL | {
     "q_mode",
     "label_range",
     "training",
+    "trained_on",
 }
 FIELDS = sorted(ARRAYS | NUMBERS | COUNTS | OTHERS)
 
@@ -162,12 +163,17 @@ def test_the_list_of_fields_is_complete(valid):
     assert found == {field for field in FIELDS if not field.startswith("calibration.")}
 
 
-@pytest.mark.parametrize("field", sorted({*FIELDS} - {"checksum"}))
+@pytest.mark.parametrize("field", sorted({*FIELDS} - {"checksum", "trained_on"}))
 def test_a_field_that_is_missing(valid, path, field):
     *outer, last = field.split(".")
     place = f" - at `$.{'.'.join(outer)}`".replace(".15", "[...]") if outer else ""
     message = field_refused(path, without(valid, field), field)
     assert message == f"Object missing required field `{last}`{place}"
+
+
+def test_an_older_function_predicts_what_is_trained_on_the_target(valid, path):
+    path.write_text(json.dumps(without(valid, "trained_on")))
+    assert load_edited(path).trained_on == "target"
 
 
 def test_a_field_of_the_forecast_that_is_missing(valid, path):
@@ -244,6 +250,7 @@ def test_a_forecast_whose_lists_do_not_fit(valid, path):
     [
         ("schema", 2, "schema 2 is newer than 1; use a newer version of l2t"),
         ("schema", 0, "Expected `int` >= 1 - at `$.schema`"),
+        ("trained_on", "test", "Invalid enum value 'test' - at `$.trained_on`"),
         ("q_mode", "half", "Invalid enum value 'half' - at `$.q_mode`"),
         ("lambda", -1.0, "Expected `float` >= 0.0 - at `$.lambda`"),
         ("mu", -1, "Expected `float` >= 0.0 - at `$.mu`"),

@@ -118,6 +118,7 @@ def experiences(n, ratio, algorithm="gfk", before=0.6):
             improvement_ratio=ratio,
             source="s",
             target=f"t{i}",
+            trained_on="target",
         )
         for i in range(n)
     ]

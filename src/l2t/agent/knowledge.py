@@ -156,7 +156,7 @@ def _learned(
     random_state: int,
 ) -> tuple[VersionOrigin, ReflectionFunction, Forecast] | None:
     """Return what runs teach; without a function to refine there must be enough for `learn`."""
-    found = store.experiences(key=keys, status="done")
+    found = store.experiences(key=keys, status="done", trained_on="target")
     known = list(recompute_statistics(found, store, kernels=KernelBank(), n_neighbors=N_NEIGHBORS))
     forecast = _first_forecast(store).refined(known)
     pairs = {(each.source, each.target) for each in known}
@@ -173,4 +173,6 @@ def _first_forecast(store: ExperienceStore) -> Forecast:
 
 
 def _outcomes(store: ExperienceStore, keys: list[str]) -> list[Experience]:
-    return list(store.experiences(key=keys, status="done", statistics=False)) if keys else []
+    if not keys:
+        return []
+    return list(store.experiences(key=keys, status="done", trained_on="target", statistics=False))

@@ -352,7 +352,8 @@ def _encoded(values: AnyArray) -> tuple[tuple[Any, ...], Indices]:
     known = [None if is_missing(value) else value for value in values.tolist()]
     found = {value for value in known if value is not None}
     try:
-        distinct = tuple(sorted(found))
+        with np.errstate(over="ignore"):  # a float64 beside a float32
+            distinct = tuple(sorted(found))
     except TypeError:  # labels of mixed types have no order of their own
         distinct = tuple(sorted(found, key=lambda value: (type(value).__name__, str(value))))
     index = {value: code for code, value in enumerate(distinct)}

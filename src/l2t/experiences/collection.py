@@ -4,6 +4,9 @@ The unit of work is the run (pair, algorithm, parameters, seed, protocol), ident
 that the store has is not repeated. A run that fails by its mathematics is stored with its reason, and never
 stops the others; one that fails for lack of memory or disk, or with its worker, is not stored: it may succeed
 next time. The runs of one pair are one task: they share its span and its accuracy without transfer.
+
+Where source and target have classes in common, every W is also scored with the classifier trained on the
+labelled rows of the source (0 labels, tested on target rows of the source's classes) and of both.
 """
 
 from __future__ import annotations
@@ -13,22 +16,29 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from l2t._version import __version__
-from l2t.algorithms import Algorithm, make_all
+from l2t.algorithms import Algorithm, LatentFactors, make_all
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
-from l2t.experiences.evaluation import LABEL_COUNTS, Accuracies, evaluate, improvement_ratio
+from l2t.experiences.evaluation import (
+    LABEL_COUNTS,
+    MIN_TEST_ROWS,
+    Accuracies,
+    evaluate,
+    improvement_ratio,
+)
 from l2t.experiences.executors import MAX_LOST, Executor
-from l2t.experiences.experience import Run, Score, run_key
+from l2t.experiences.experience import Run, Score, TrainedOn, run_key
 from l2t.experiences.heartbeat import Heartbeat
 from l2t.experiences.store import ExperienceStore, Packed, pack
 from l2t.progress import progress_bar
 from l2t.statistics import KernelBank, pair_statistics
-from l2t.typing import AnyArray
+from l2t.typing import Indices
 
 #: Errors of the machine, not of the run: it may succeed next time.
 TRANSIENT = (MemoryError, OSError)
@@ -73,6 +83,7 @@ class _Task:
     algorithms: tuple[Algorithm, ...]
     random_state: int
     protocol: _Protocol
+    shared: bool = True
 
     def missing_in(self, store: ExperienceStore, retry_failed: bool) -> _Task:
         """Return the task without the runs that the store has; failed ones are deleted to be done again."""
@@ -83,12 +94,38 @@ class _Task:
         there = store.keys(keys)
         return replace(self, algorithms=tuple(keys[key] for key in keys if key not in there))
 
-    def accuracies(self, Z: AnyArray, label_counts: tuple[int, ...]) -> Accuracies:
-        """Return the accuracies of a representation of the target's rows."""
-        target, protocol = self.pair.target, self.protocol
-        how: Any = {"n_draws": protocol.n_draws, "classifier": protocol.classifier}
-        how |= {"groups": target.group_codes, "random_state": self.random_state}
-        return evaluate(Z, target.codes, label_counts=label_counts, **how)
+    @cached_property
+    def source_codes(self) -> Indices | None:
+        """The classes of source rows by the target's codes, -1 where unlabelled; None if none is shared.
+
+        Classes that the target does not have come after its own.
+        """
+        source, target = self.pair.source, self.pair.target
+        place = {name: code for code, name in enumerate(target.classes)}
+        names = [place.setdefault(name, len(place)) for name in source.classes]
+        known = source.labeled_rows(default=True) & (source.codes >= 0)
+        codes = np.where(known, np.array([*names, -1])[source.codes], -1)
+        several = len(np.unique(codes[known])) > 1
+        n_test = np.isin(target.codes, codes[known]).sum()
+        return codes if self.shared and several and n_test >= MIN_TEST_ROWS else None
+
+    def accuracies(self, factors: LatentFactors | None = None) -> dict[TrainedOn, Accuracies]:
+        """Return the accuracies on the features as they are, or under W."""
+        (source, target), protocol = (self.pair.source, self.pair.target), self.protocol
+        how: Any = {"classifier": protocol.classifier, "random_state": self.random_state}
+        some = how | {"label_counts": protocol.label_counts, "n_draws": protocol.n_draws}
+        some["groups"] = target.group_codes
+        Z = target.X if factors is None else target.X @ factors.W
+        found: dict[TrainedOn, Accuracies] = {"target": evaluate(Z, target.codes, **some)}
+        if (codes := self.source_codes) is not None:
+            rows = codes >= 0
+            X = source.X[rows]
+            labelled = X if factors is None else X @ factors.source_W, codes[rows]
+            tested = np.where(np.isin(target.codes, codes[rows]), target.codes, -1)
+            alone: Any = {"label_counts": (0,), "n_draws": 1, "source": labelled}
+            found["source"] = evaluate(Z, tested, **how, **alone)
+            found["both"] = evaluate(Z, target.codes, source=labelled, **some)
+        return found
 
 
 def collect(
@@ -106,6 +143,7 @@ def collect(
     n_jobs: int = 1,
     cluster: Any = None,
     retry_failed: bool = False,
+    shared: bool = True,
     random_state: int = 0,
     progress: bool = True,
 ) -> Collection:
@@ -133,6 +171,9 @@ def collect(
         A Dask cluster to work on instead, such as ``"tcp://scheduler:8786"``.
     retry_failed : bool, default=False
         Whether runs that the store has as failed are deleted and done again.
+    shared : bool, default=True
+        Whether equal labels of source and target mean equal classes: then every W is scored with the
+        classifier trained on the source and on both as well (`Score.trained_on`).
     random_state : int, default=0
         The seed of algorithms, draws, pairings, and of the choice of `one_per_pair`.
     progress : bool, default=True
@@ -148,10 +189,8 @@ def collect(
     if not chosen:
         raise InvalidInputError("algorithms must be one or more, got none")
     bank = KernelBank() if kernels is None else kernels
-    label_counts = tuple(int(count) for count in label_counts)
-    protocol = _Protocol(label_counts, n_draws, bank, n_neighbors, classifier)
-    executor = Executor(n_jobs, cluster)
-    start = time.perf_counter()
+    protocol = _Protocol(tuple(map(int, label_counts)), n_draws, bank, n_neighbors, classifier)
+    executor, start = Executor(n_jobs, cluster), time.perf_counter()
     counts = {"done": 0, "failed": 0, "already_there": 0}
     lost: list[str] = []
     each = 1 if one_per_pair else len(chosen)
@@ -164,7 +203,8 @@ def collect(
         def tasks() -> Iterator[_Task]:
             for index, pair in enumerate(pairs):
                 wanted = _one_of(chosen, index, random_state) if one_per_pair else chosen
-                task = _Task(pair, wanted, random_state, protocol).missing_in(store, retry_failed)
+                whole = _Task(pair, wanted, random_state, protocol, shared)
+                task = whole.missing_in(store, retry_failed)
                 for _ in range(len(wanted) - len(task.algorithms)):
                     counts["already_there"] += 1
                     advance("already there")
@@ -218,15 +258,15 @@ def _perform(task: _Task) -> tuple[Packed, list[str]]:
     return pack(done), reasons
 
 
-def _before(task: _Task) -> Accuracies | Exception:
+def _before(task: _Task) -> dict[TrainedOn, Accuracies] | Exception:
     """Return the accuracies without transfer, or why there are none."""
     try:
-        return task.accuracies(task.pair.target.X, task.protocol.label_counts)
+        return task.accuracies()
     except (L2TError, *TRANSIENT) as error:
         return error
 
 
-def _run(task: _Task, algorithm: Algorithm, before: Accuracies | Exception) -> Run:
+def _run(task: _Task, algorithm: Algorithm, before: dict[TrainedOn, Accuracies] | Exception) -> Run:
     """Return one run; an error becomes its reason, unless it may pass."""
     start = time.perf_counter()
     found: dict[str, Any]
@@ -259,19 +299,24 @@ def _reason(error: Exception) -> str:
     return " ".join(f"{kind}{error}".split()) or type(error).__name__
 
 
-def _measured(task: _Task, algorithm: Algorithm, before: Accuracies) -> dict[str, Any]:
+def _measured(
+    task: _Task, algorithm: Algorithm, before: dict[TrainedOn, Accuracies]
+) -> dict[str, Any]:
     """Fit, compute the statistics, and score every label count."""
-    W = algorithm.fit(task.pair).W
+    factors = algorithm.fit(task.pair)
     statistics = pair_statistics(
         task.pair,
-        W,
+        factors.W,
         kernels=task.protocol.kernels,
         n_neighbors=task.protocol.n_neighbors,
         random_state=task.random_state,
     )
-    after = task.accuracies(task.pair.target.X @ W, before.label_counts)
-    columns = [each for of in (before, after) for each in (of.mean, of.standard_error)]
-    ratio = improvement_ratio(before.mean, after.mean, before.n_test)
-    rows = np.column_stack([*columns, ratio]).tolist()
-    scores = tuple(Score(n, *row) for n, row in zip(before.label_counts, rows, strict=True))
-    return {"status": "done", "W": W, "statistics": statistics, "scores": scores}
+    scores: list[Score] = []
+    for kind, after in task.accuracies(factors).items():
+        both = before[kind], after
+        columns = [each for of in both for each in (of.mean, of.standard_error)]
+        ratio = improvement_ratio(before[kind].mean, after.mean, after.n_test)
+        rows = np.column_stack([*columns, ratio]).tolist()
+        for count, row in zip(after.label_counts, rows, strict=True):
+            scores.append(replace(Score(count, *row), trained_on=kind))
+    return {"status": "done", "W": factors.W, "statistics": statistics, "scores": tuple(scores)}

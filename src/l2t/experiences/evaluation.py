@@ -4,14 +4,15 @@ For each label count c, c target rows are drawn by class in equal shares (a rema
 classes; a class too small for its share leaves it to the others), the other rows that carry a label are
 classified, by default by 1-NN, and the accuracy is averaged over several draws. The draws depend on the
 labels, the count and the seed alone: every representation of a target is evaluated on the same rows, and the
-*improvement ratio* of two of them is a paired comparison.
+*improvement ratio* of two of them is a paired comparison. Where the source has the target's classes, its
+labelled rows can be trained on as well, in every draw, or alone: that is a label count of 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,7 @@ def evaluate(
     n_draws: int = 10,
     classifier: Any = None,
     groups: npt.ArrayLike | None = None,
+    source: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
     random_state: int = 0,
 ) -> Accuracies:
     """Measure a classifier on the rows of Z.
@@ -98,6 +100,9 @@ def evaluate(
         Cloned and fitted to each draw; by default 1-NN, from distances computed once for all draws.
     groups : int array of shape (n,), optional
         Group codes (`Domain.group_codes`): a row of the same group as a labelled one is not tested.
+    source : (array-like of shape (n_s, u), int array of shape (n_s,)), optional
+        Labelled rows of the source and their class codes, which are trained on beside those of a draw. A
+        label count may then be 0.
     random_state : int, default=0
         The seed of the draws.
 
@@ -129,7 +134,8 @@ def evaluate(
     if not np.isfinite(rows).all():
         raise InvalidInputError("Z must be finite where a row carries a label")
     whole_number("n_draws", n_draws, least=1)
-    counts = tuple(whole_number("label_counts", count, least=1) for count in label_counts)
+    least = 1 if source is None else 0
+    counts = tuple(whole_number("label_counts", count, least=least) for count in label_counts)
     splits = {
         count: [
             (chosen, rows_to_test(len(codes), chosen, together))
@@ -145,7 +151,7 @@ def evaluate(
             f"got {counts} for {len(codes)} labelled rows"
             + ("" if together is None else f" in {len(np.unique(together))} groups")
         )
-    score = _scoring(rows, codes, classifier)
+    score = _scoring(rows, codes, classifier, source)
     scores = np.array([[score(*split) for split in splits[count]] for count in fitting])
     return Accuracies(fitting, scores, tuple(n_test[count] for count in fitting))
 
@@ -188,14 +194,28 @@ def nearest_accuracy(D: Array, codes: Indices, chosen: Indices, test: Indices) -
     return float(np.mean(codes[chosen][nearest] == codes[test]))
 
 
-def _scoring(Z: Array, codes: Indices, classifier: Any) -> Callable[[Indices, Indices], float]:
+def _scoring(
+    Z: Array, codes: Indices, classifier: Any, source: tuple[Any, Any] | None
+) -> Callable[[Indices, Indices], float]:
     """Return the function (labelled rows, test rows) -> score; distances for 1-NN are computed once."""
-    if classifier is None:
-        return partial(nearest_accuracy, squared_distances(Z), codes)
+    n, D = len(Z), None if classifier else squared_distances(Z)
+    if source is not None:
+        rows, classes = np.asarray(source[0], dtype=np.float64), np.asarray(source[1])
+        if D is None:
+            Z = np.vstack([Z, rows])
+        else:  # of the source rows of a class, the nearest is enough
+            apart, of_row = squared_distances(Z, rows), classes
+            classes = np.unique(of_row)
+            D = np.column_stack([D, *(apart[:, of_row == k].min(axis=1) for k in classes)])
+        codes = np.concatenate([codes, classes])
+    always = np.arange(n, len(codes))
+    if D is not None:
+        return lambda drawn, test: nearest_accuracy(D, codes, np.append(drawn, always), test)
 
     from sklearn.base import clone  # which is slow to import
 
-    def score(chosen: Indices, test: Indices) -> float:
+    def score(drawn: Indices, test: Indices) -> float:
+        chosen = np.append(drawn, always)
         fitted = clone(classifier).fit(Z[chosen], codes[chosen])
         return float(fitted.score(Z[test], codes[test]))
 

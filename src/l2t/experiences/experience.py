@@ -25,6 +25,8 @@ from l2t.statistics import PairStatistics
 Status = Literal["done", "failed"]
 #: Who measured a run: this package, or somebody who reported its accuracies.
 Origin = Literal["collected", "reported"]
+#: Whose labelled rows a classifier was trained on; "source" and "both" need classes that are shared.
+TrainedOn = Literal["target", "source", "both"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,8 @@ class Score:
     """The accuracies of a run with `n_labels` labelled target rows, without (before) and with W (after).
 
     Both are means over draws of the same test rows, with their standard errors; the improvement ratio is
-    ``l = after / before``, finite and positive.
+    ``l = after / before``, finite and positive. The classifier was `trained_on` the labelled rows of the
+    target, of the source (0 labels: no draws, and no standard errors) or of both, without and with W alike.
     """
 
     n_labels: int
@@ -41,16 +44,17 @@ class Score:
     accuracy_after: float
     standard_error_after: float
     improvement_ratio: float
+    trained_on: TrainedOn = "target"
 
 
 def ratio_error(score: Score | Experience) -> float:
     """Return the standard error of an improvement ratio from those of its accuracies.
 
     Both are measured on the same draws, which makes it an upper bound in general; infinite where one of the
-    accuracies is 0.
+    accuracies is 0, and where nothing was drawn.
     """
     before, after = score.accuracy_before, score.accuracy_after
-    if not (before > 0 and after > 0):
+    if not (before > 0 and after > 0 and score.n_labels):
         return math.inf
     shares = score.standard_error_before / before, score.standard_error_after / after
     return score.improvement_ratio * math.hypot(*shares)
@@ -91,7 +95,7 @@ class Run(_Work):
     W, statistics : array of shape (m, u) or None, PairStatistics or None
         The latent factor matrix, and d, Q and tau of the pair under it.
     scores : tuple of Score
-        One for each number of labels.
+        One for each number of labels and, where classes are shared, each `TrainedOn`.
     duration, version, host, created_at : float, str, str, datetime
         Seconds of work, which package, where and when (UTC).
     origin : {"collected", "reported"}
@@ -118,7 +122,7 @@ class Run(_Work):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Experience(_Work):
-    """A run at one number of labels, as a store returns it.
+    """A run at one number of labels, with what the classifier was `trained_on`, as a store returns it.
 
     A run that failed is one experience without scores (`n_labels` None, accuracies and ratio NaN).
     `n_classes` counts the classes of the target; it is 0 where no label is known.
@@ -136,6 +140,7 @@ class Experience(_Work):
     accuracy_after: float
     standard_error_after: float
     improvement_ratio: float
+    trained_on: TrainedOn = "target"
 
     def _repr_html_(self) -> str:
         names = "algorithm source_name target_name n_labels accuracy_after improvement_ratio status"

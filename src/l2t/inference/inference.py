@@ -180,6 +180,11 @@ def _predictor(
         raise InvalidInputError(f"method must be 'l2t' or 'paper', got {method!r}")
     if reflection is not None and not isinstance(reflection, ReflectionFunction):
         reflection = load_reflection(reflection)
+    if reflection is not None and reflection.trained_on != "target":
+        raise InvalidInputError(
+            "reflection must predict classifiers trained on the target, got one learned with "
+            f"trained_on={reflection.trained_on!r}; where classes are shared, infer needs none"
+        )
     forecast = Forecast.default() if reflection is None else reflection.forecast
     if forecast is None and method == "l2t":
         raise InvalidInputError("reflection must hold a forecast, unless method is 'paper'")

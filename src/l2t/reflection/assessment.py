@@ -75,10 +75,15 @@ class CurvePoint:
 
 
 def assess(function: ReflectionFunction, experiences: Iterable[Experience]) -> Assessment:
-    """Compare what a function predicts with what was measured; failed experiences are ignored."""
-    found = by_run(experiences)
+    """Compare what a function predicts with what was measured.
+
+    Failed experiences are ignored, and those that were trained on other rows than it predicts for.
+    """
+    found = by_run(experiences, function.trained_on)
     if not found:
-        raise InvalidInputError("experiences must hold at least one finished run, got none")
+        raise InvalidInputError(
+            f"experiences must hold at least one finished run trained on {function.trained_on!r}, got none"
+        )
     runs, terms, errors, counts = [], [], [], []
     for rows in found:
         assert rows[0].statistics is not None  # of `by_run`
@@ -136,7 +141,7 @@ def learning_curve(
     tested: list[Experience] = []
     pairs: dict[tuple[str, str], list[Experience]] = {}
     for each in experiences:
-        if each.statistics is None:
+        if each.statistics is None or each.trained_on != "target":
             continue
         if held_out(each.target):
             tested.append(each)

@@ -42,12 +42,12 @@ class LabelCurve:
     most: int = 120
 
     def __post_init__(self) -> None:
-        if not 1 <= self.fewest <= self.most:
+        if not (1 <= self.fewest <= self.most or self.fewest == self.most == 0):
             raise InvalidInputError(
                 f"fewest and most must be label counts with 1 <= fewest <= most, "
                 f"got {self.fewest} and {self.most}"
             )
-        if not -self.fewest < self.c <= 0:
+        if self.c != 0 and not -self.fewest < self.c < 0:
             raise InvalidInputError(
                 f"c must be above -{self.fewest} (the fewest labels) and at most 0, got {self.c}"
             )
@@ -59,6 +59,8 @@ class LabelCurve:
         [1.0, 1.0]
         """
         p, q, c = self.fewest, self.most, self.c
+        if c == 0:
+            return np.ones(np.shape(n_labels))
         # Below p the curve is not known, and near -c it has a pole.
         n = np.maximum(np.asarray(n_labels, dtype=np.float64), p)
         mean = 1.0 - c / (q - p) * np.log((q + c) / (p + c)) if q > p else p / (p + c)

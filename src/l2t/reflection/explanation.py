@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from l2t.experiences import Experience
+from l2t.experiences.experience import TrainedOn
 from l2t.reflection.function import ReflectionFunction
 from l2t.statistics import KernelBank, PairStatistics
 from l2t.typing import Array
@@ -112,11 +113,12 @@ def explain(
     return Explanation(predicted, terms, by_kernel, weights, function.kernels, nearest)
 
 
-def by_run(experiences: Iterable[Experience]) -> list[list[Experience]]:
-    """Return the experiences of each finished run."""
+def by_run(experiences: Iterable[Experience], trained_on: TrainedOn) -> list[list[Experience]]:
+    """Return the experiences of each finished run that were trained on some rows."""
     runs: dict[str, list[Experience]] = {}
     for each in experiences:
-        if each.statistics is not None and each.n_labels is not None and each.status == "done":
+        done = each.statistics is not None and each.n_labels is not None and each.status == "done"
+        if done and each.trained_on == trained_on:
             runs.setdefault(each.run_key, []).append(each)
     return list(runs.values())
 
@@ -128,9 +130,9 @@ def _nearest(
     past: Iterable[Experience],
 ) -> tuple[Neighbor, ...]:
     def counts(n: int | None) -> bool:
-        return n == n_labels or (n_labels is None and n is not None and n <= MOST_LABELS)
+        return n in (n_labels, 0) or (n_labels is None and n is not None and n <= MOST_LABELS)
 
-    runs = by_run(each for each in past if counts(each.n_labels))
+    runs = by_run((each for each in past if counts(each.n_labels)), function.trained_on)
     statistics: list[Any] = [rows[0].statistics for rows in runs]
     if not runs:
         return ()

@@ -21,6 +21,7 @@ from msgspec import Meta, Struct
 
 from l2t.domains.files._disk import reading
 from l2t.exceptions import FileFormatError, InvalidInputError, L2TError, L2TWarning
+from l2t.experiences.experience import TrainedOn
 from l2t.reflection.forecast import Forecast, Signs
 from l2t.reflection.function import ReflectionFunction
 from l2t.reflection.reliability import LEVELS, Kind
@@ -56,10 +57,11 @@ class _File(Struct, forbid_unknown_fields=True):
     n_neighbors: Count
     q_mode: QMode
     c: Finite
-    label_range: tuple[Count, Count]
+    label_range: tuple[Natural, Natural]
     calibration: dict[Natural, Kind] | None
     forecast: Forecast | None
     training: dict[str, Any]
+    trained_on: TrainedOn = "target"
     checksum: str | None = None
 
 
@@ -163,7 +165,7 @@ def _function(file: _File) -> ReflectionFunction:
     except OverflowError:
         raise ValueError("kernels must be a bank of few kernels, got an infinite one") from None
     if file.calibration is not None:
-        _check_calibration(file.calibration)
+        _check_calibration(file.calibration, file.trained_on)
     if file.forecast is not None:
         _check_forecast(file.forecast)
     values = msgspec.structs.asdict(file) | {"kernels": kernels}
@@ -171,8 +173,8 @@ def _function(file: _File) -> ReflectionFunction:
     return ReflectionFunction(**values)
 
 
-def _check_calibration(calibration: dict[int, Kind]) -> None:
-    if 0 not in calibration or len(calibration) < 2:
+def _check_calibration(calibration: dict[int, Kind], trained_on: TrainedOn) -> None:
+    if 0 not in calibration or (len(calibration) == 1 and trained_on != "source"):
         raise ValueError(
             f"calibration must have 0 and label counts, got {sorted(calibration)!r:.80}"
         )

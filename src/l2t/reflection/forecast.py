@@ -118,7 +118,7 @@ class OwnRatios:
     def noting(self, experiences: Iterable[Experience]) -> Iterator[Experience]:
         """Yield the experiences as they are."""
         for each in experiences:
-            if each.n_labels is not None and each.algorithm != "identity":
+            if each.n_labels and each.trained_on == "target" and each.algorithm != "identity":
                 name = (each.algorithm, each.source, each.target)
                 group = self.groups.setdefault(name, len(self.groups))
                 shots = each.n_labels / max(each.n_classes, 1)

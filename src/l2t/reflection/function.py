@@ -15,6 +15,7 @@ import numpy as np
 
 from l2t.domains.files._disk import replacing, writing
 from l2t.exceptions import InvalidInputError
+from l2t.experiences.experience import TrainedOn
 from l2t.reflection.calibration import LabelCurve
 from l2t.reflection.forecast import Forecast
 from l2t.reflection.reliability import Kind
@@ -61,6 +62,9 @@ class ReflectionFunction:
         function is the paper's form alone.
     training : mapping, default={}
         How it was learned and on what; plain JSON values.
+    trained_on : {"target", "source", "both"}, default="target"
+        What the classifier is trained on whose improvement it predicts. With "source" there are no numbers
+        of labels, and those that are given make no difference.
 
     Examples
     --------
@@ -83,6 +87,7 @@ class ReflectionFunction:
     calibration: Mapping[int, Kind] | None = None
     forecast: Forecast | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
+    trained_on: TrainedOn = "target"
 
     def __post_init__(self) -> None:
         beta = np.array(self.beta, dtype=np.float64)
@@ -102,12 +107,14 @@ class ReflectionFunction:
         r = whole_number("n_neighbors", self.n_neighbors, least=1)
         object.__setattr__(self, "n_neighbors", r)
         one_of("q_mode", self.q_mode, get_args(QMode))
+        one_of("trained_on", self.trained_on, get_args(TrainedOn))
         _ = self.label_curve  # refuses a c or a range that cannot be
 
     def __repr__(self) -> str:
         learned = self.training.get("experiences")
         how = f"learned from {learned} experiences" if learned else "written by hand"
-        return f"ReflectionFunction({len(self.kernels)} kernels, {how})"
+        rows = "" if self.trained_on == "target" else f", trained on {self.trained_on}"
+        return f"ReflectionFunction({len(self.kernels)} kernels, {how}{rows})"
 
     @property
     def paper(self) -> ReflectionFunction:
@@ -138,7 +145,7 @@ class ReflectionFunction:
 
     def ratio(self, inverse: float, n_labels: int | None = None) -> float:
         """Return the improvement ratio to expect for a value of 1/f."""
-        count = count_of(n_labels)
+        count = self._count(n_labels)
         f = 1.0 / max(inverse, LEAST)
         return f if count is None else f / float(self.label_curve.factor(count))
 
@@ -168,7 +175,7 @@ class ReflectionFunction:
                 "an interval needs a calibrated reflection function, got one without calibration; "
                 "l2t.learn gives a calibrated one"
             )
-        if (count := count_of(n_labels)) is None:
+        if (count := self._count(n_labels)) is None:
             return self.calibration[0].reach(level)
         counts = sorted(self.calibration)[1:]
         count = min(max(count, counts[0]), counts[-1])
@@ -199,6 +206,9 @@ class ReflectionFunction:
         with writing(where := Path(path)), replacing(where) as file:
             file.write(text.encode())
         return where
+
+    def _count(self, n_labels: int | None) -> int | None:
+        return None if self.trained_on == "source" else count_of(n_labels)
 
     def _check(self, statistics: PairStatistics) -> None:
         instance_of("statistics", statistics, PairStatistics)

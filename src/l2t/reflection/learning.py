@@ -11,17 +11,18 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
 from l2t._version import __version__
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.experiences import Experience
+from l2t.experiences.experience import TrainedOn
 from l2t.reflection.calibration import fit_label_curve
 from l2t.reflection.forecast import Forecast, OwnRatios
 from l2t.reflection.function import LEAST, ReflectionFunction, count_of
@@ -31,7 +32,7 @@ from l2t.reflection.reliability import Kind
 from l2t.reflection.table import QMode, Table, recompute_statistics
 from l2t.statistics import KernelBank
 from l2t.typing import Array
-from l2t.validation import whole_number
+from l2t.validation import one_of, whole_number
 
 if TYPE_CHECKING:
     from l2t.experiences import ExperienceStore
@@ -52,6 +53,7 @@ def learn(
     huber: float | Sequence[float] = (0.05, 0.2),
     label_curve: bool = True,
     max_labels: int | None = 30,
+    trained_on: TrainedOn = "target",
     n_folds: int = 5,
     n_starts: int = 8,
     store: ExperienceStore | None = None,
@@ -62,7 +64,8 @@ def learn(
     Parameters
     ----------
     experiences : iterable of Experience
-        At least 20 of finished runs, such as ``store.experiences()``; failed ones are ignored.
+        At least 20 of finished runs, such as ``store.experiences()``; failed ones are ignored, and those
+        that were `trained_on` other rows.
     kernels : KernelBank, optional
         A part of the experiences' bank; all of it by default.
     n_neighbors : int or sequence of int, optional
@@ -79,6 +82,9 @@ def learn(
     max_labels : int or None, default=30
         Experiences with more labels calibrate the function but do not shape it: there all ratios are
         near 1, and what is left is mostly noise. None for no limit.
+    trained_on : {"target", "source", "both"}, default="target"
+        What the classifier is trained on whose improvement is learned; the function says so. That of
+        "source" knows no numbers of labels.
     n_folds, n_starts : int, default=5 and 8
         Splits for choosing and calibrating, and starts of the search.
     store : ExperienceStore, optional
@@ -90,16 +96,18 @@ def learn(
     -------
     ReflectionFunction
         `training` holds the settings with their scores on held-out pairs, how many starts agreed, and why the
-        search stopped. Its forecast is the one that ships, refined by the experiences.
+        search stopped. Its forecast is the one that ships, refined by the experiences; it has none for
+        classifiers that are trained on the source or on both.
     """
     grid = _grid(gamma, huber, components)
     whole_number("n_folds", n_folds, least=2)
     whole_number("n_starts", n_starts, least=1)
     count_of(max_labels, "max_labels")
+    one_of("trained_on", trained_on, get_args(TrainedOn))
     best: _Trial | None = None
     choices: list[dict[str, Any]] = []
     own, several = OwnRatios(), _neighbors(n_neighbors)
-    given: Iterable[Experience] = own.noting(each for each in experiences if each.status == "done")
+    given: Iterable[Experience] = own.noting(_trained(experiences, trained_on))
     if len(several) > 1:  # otherwise they are read once, and not kept
         given = list(given)
     for r in several:
@@ -123,7 +131,22 @@ def learn(
     assert best is not None  # there is at least one candidate, and one setting
     solution, agreement = _from_several_starts(best, n_starts, random_state)
     function = _function(best, solution, q_mode, agreement | {"choices": choices})
-    return replace(function, forecast=Forecast.default().refined_by(own))
+    forecast = Forecast.default().refined_by(own) if trained_on == "target" else None
+    return replace(function, forecast=forecast, trained_on=trained_on)
+
+
+def _trained(experiences: Iterable[Experience], trained_on: TrainedOn) -> Iterator[Experience]:
+    """Yield the experiences of finished runs that were trained on some rows, of which there must be some."""
+    kinds = set()
+    for each in (each for each in experiences if each.status == "done"):
+        kinds.add(each.trained_on)
+        if each.trained_on == trained_on:
+            yield each
+    if kinds and trained_on not in kinds:
+        raise InvalidInputError(
+            f"trained_on must be what some experiences were trained on ({', '.join(sorted(kinds))}), "
+            f"got {trained_on!r}"
+        )
 
 
 @dataclass(frozen=True, eq=False)

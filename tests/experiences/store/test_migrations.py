@@ -1,4 +1,4 @@
-"""Tables are made and upgraded by the same migrations, and nothing is lost on the way."""
+"""New tables are the newest, older ones are upgraded, and nothing is lost on the way."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import inspect, text
 
 from l2t.exceptions import StoreVersionError
-from l2t.experiences.store import open_store, upgrade_store, versions
+from l2t.experiences.store import open_store, pack, upgrade_store, versions
 from l2t.experiences.store.schema import VERSION_TABLE, metadata
 from tests.experiences.store.contract import assert_same_run, random_run
 
@@ -51,7 +51,7 @@ def next_version(tmp_path, monkeypatch):
     return use
 
 
-def test_migrations_make_the_schema(url):
+def test_a_new_store_has_the_newest_tables(url):
     with open_store(url) as store, store._database.reading() as connection:
         context = MigrationContext.configure(
             connection,
@@ -88,6 +88,53 @@ def test_an_older_store_is_upgraded(url, next_version):
         assert notes == ["none yet"] * 4
 
 
+#: Of the first tables; `content` is what the first version hashed of run 0.
+FIRST_SCORES = """
+CREATE TABLE l2t_scores (
+    run INTEGER NOT NULL REFERENCES l2t_runs (id) ON DELETE CASCADE,
+    n_labels INTEGER NOT NULL,
+    accuracy_before DOUBLE PRECISION NOT NULL, standard_error_before DOUBLE PRECISION NOT NULL,
+    accuracy_after DOUBLE PRECISION NOT NULL, standard_error_after DOUBLE PRECISION NOT NULL,
+    improvement_ratio DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (run, n_labels)
+)
+"""
+FIRST_CONTENT = "5c251645c83e72a87dbc3b845bb4eb800ada63ceb72b242afd922588cdf6b6be"
+
+
+def test_scores_of_the_first_version_were_trained_on_the_target(url):
+    runs = [random_run(0), random_run(1, status="failed"), random_run(2)]
+    assert pack(runs[:1]).runs[runs[0].key]["content"] == FIRST_CONTENT
+    with open_store(url) as store:
+        for run in runs:
+            store.add(run)
+        with store._database.writing(alone=True) as connection:
+            connection.execute(text("ALTER TABLE l2t_scores RENAME TO newer"))
+            connection.execute(text(FIRST_SCORES))
+            names = ", ".join(
+                column["name"] for column in inspect(connection).get_columns("l2t_scores")
+            )
+            connection.execute(text(f"INSERT INTO l2t_scores SELECT {names} FROM newer"))
+            connection.execute(text("DROP TABLE newer"))
+            connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '0001'"))
+    with pytest.raises(StoreVersionError, match="has version 0001 and this code needs"):
+        open_store(url)
+    upgrade_store(url)
+    with open_store(url) as store, store._database.reading() as connection:
+        context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
+        assert compare_metadata(context, metadata) == []
+        keys = inspect(connection).get_pk_constraint("l2t_scores")["constrained_columns"]
+        assert keys == ["run", "n_labels", "trained_on"]
+        assert {each.trained_on for each in store.experiences(status="done")} == {"target"}
+        assert store.count() == 5
+        for run in runs:
+            assert_same_run(store.run(run.key), run)
+        assert store.check() == []
+    with open_store(url) as store:
+        assert store.delete(key=runs[0].key) == 1
+        assert store.check() == []
+
+
 def test_an_upgrade_that_fails_changes_nothing(url, next_version, monkeypatch):
     with open_store(url) as store:
         store.add(random_run(0))
@@ -103,7 +150,7 @@ def test_an_upgrade_that_fails_changes_nothing(url, next_version, monkeypatch):
         assert "note" not in columns
 
 
-def test_a_new_store_is_made_by_all_migrations(tmp_path, next_version):
+def test_a_new_store_needs_no_migration(tmp_path, next_version):
     next_version()
     with open_store(tmp_path / "a.db") as store:
         assert store.version == "9999"
@@ -127,4 +174,4 @@ def test_migrations_are_packaged():
     files = sorted(
         path.name for path in (Path(versions.__file__).parent / "migrations").rglob("*.py")
     )
-    assert files == ["r0001_first.py"]
+    assert files == ["r0001_first.py", "r0002_trained_on.py"]

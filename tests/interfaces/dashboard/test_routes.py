@@ -145,6 +145,29 @@ def test_no_cell_of_the_csv_is_a_formula(visiting, pair):
     assert (row["source"], row["target"]) == ("'=HYPERLINK(1)", "'@SUM(A1)")
 
 
+def test_other_scores_are_shown_beside_those_of_the_target(visiting):
+    """They are never mixed in charts, which are over numbers of labels."""
+    rng = np.random.default_rng(0)
+    sides = (l2t.Domain(rng.normal(size=(60, 3)), list("abc") * 20) for _ in range(2))
+    with l2t.open_store("memory://") as store, visiting(store) as client:
+        options = {"algorithms": ["gfk"], "label_counts": (3, 15), "progress": False}
+        l2t.collect([l2t.DomainPair(*sides)], store, **options)
+        (run,) = get(client, "/api/runs")["items"]
+        kinds = [(score["trained_on"], score["n_labels"]) for score in run["scores"]]
+        assert kinds == [("target", 3), ("target", 15), ("source", 0), ("both", 3), ("both", 15)]
+        (some,) = get(client, "/api/runs", trained_on="source")["items"]
+        assert [(each["n_labels"], each["ratio_error"]) for each in some["scores"]] == [(0, None)]
+        whole = get(client, f"/api/runs/{run['run']}")
+        assert [score["trained_on"] for score in whole["scores"]] == ["target"] * 2
+        assert [score["n_labels"] for score in whole["other_scores"]] == [0, 3, 15]
+        assert get(client, "/api/facets")["label_counts"] == [0, 3, 15]
+        assert sum(each["count"] for each in get(client, "/api/distributions")) == 2
+        assert get(client, "/api/experiences", trained_on="both")["total"] == 2
+        text = client.get("/api/experiences.csv", params={"n_labels": 0}).text
+        (row,) = csv.DictReader(io.StringIO(text))
+        assert row["trained_on"] == "source"
+
+
 def test_one_run_in_full(client, store, done_key, failed_key):
     told, run = get(client, f"/api/runs/{done_key}"), store.run(done_key)
     assert told["W_shape"] == list(run.W.shape)

@@ -15,7 +15,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -59,13 +59,10 @@ class Database:
         # A database in memory has one connection: its transactions take turns.
         self._turn: Any = threading.RLock() if address.kind == "memory" else nullcontext()
 
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> AbstractContextManager[Connection]:
         """Give a connection that sees the database as it was at one moment."""
-        snapshot = {"isolation_level": "REPEATABLE READ"}
-        options = snapshot if self.address.kind == "postgresql" else {}
-        with self._transaction(options) as connection:
-            yield connection
+        server = self.address.kind == "postgresql"
+        return self._transaction({"isolation_level": "REPEATABLE READ"} if server else {})
 
     @contextmanager
     def writing(self, *, alone: bool = False) -> Iterator[Connection]:

@@ -13,7 +13,7 @@ from sqlalchemy import Column, ColumnElement, Connection, Select, func, or_, sel
 
 from l2t.domains import Domain, DomainPair
 from l2t.exceptions import InvalidInputError, L2TError, StoreCorruptError, UnknownRunError
-from l2t.experiences.experience import Experience, Origin, Run, Status
+from l2t.experiences.experience import Experience, Origin, Run, Status, TrainedOn
 from l2t.experiences.store.database import Database
 from l2t.experiences.store.rows import decode, domain_of, experience_of, run_of, statistics_of
 from l2t.experiences.store.schema import BY_TIME, arrays, domains, microseconds, runs, scores
@@ -22,7 +22,7 @@ from l2t.statistics import PairStatistics
 from l2t.typing import AnyArray
 from l2t.validation import one_of, whole_number
 
-_COUNT = func.coalesce(scores.c.n_labels, 0)
+_COUNT = func.coalesce(scores.c.n_labels, -1)
 # True for every run. It leads SQLite to the index of time, in whose order the scores lie as well.
 _ALL_TIMES = runs.c.created_at >= -(2**62)
 _COLUMNS: dict[str, tuple[ColumnElement[Any], type, tuple[str, ...]]] = {
@@ -32,6 +32,7 @@ _COLUMNS: dict[str, tuple[ColumnElement[Any], type, tuple[str, ...]]] = {
     "origin": (runs.c.origin, str, get_args(Origin)),
     # Not the column itself: SQLite would begin with the scores, and have to sort.
     "n_labels": (_COUNT, int, ()),
+    "trained_on": (scores.c.trained_on, str, get_args(TrainedOn)),
 }
 #: What experiences can be sorted by.
 ORDERS: dict[str, ColumnElement[Any]] = {
@@ -47,13 +48,14 @@ class Filters(TypedDict, total=False):
     """The filters of a query; None or absent is no condition.
 
     `domain` is the name or the fingerprint of the source or the target, `status` and `origin` are those of
-    `Run`, and a run is made at `since` or later and before `until`, which need a time zone.
+    `Run`, `trained_on` is that of `Score`; runs are made at `since` or later and before `until`, with zone.
     """
 
     key: str | Sequence[str] | None
     algorithm: str | Sequence[str] | None
     domain: str | None
     n_labels: int | Sequence[int] | None
+    trained_on: TrainedOn | Sequence[TrainedOn] | None
     status: Status | None
     origin: Origin | None
     since: datetime | None
@@ -73,9 +75,8 @@ def conditions(filters: Filters) -> list[ColumnElement[bool]]:
             column, kind, allowed = _COLUMNS[name]
             found.append(column.in_(_several(value, name, kind, allowed)))
         elif name == "domain":
-            (named,) = _several([value], name, str)
-            sides = (runs.c.source, runs.c.target, runs.c.source_name, runs.c.target_name)
-            found.append(or_(*(side == named for side in sides)))
+            sides = runs.c["source", "target", "source_name", "target_name"]
+            found.append(or_(*(side.in_(_several([value], name, str)) for side in sides)))
         else:
             since, time = name == "since", microseconds(value, name)
             found.append(runs.c.created_at >= time if since else runs.c.created_at < time)
@@ -130,15 +131,15 @@ class RunReader:
         """
         where, place = conditions(filters), ORDERS[one_of("order", order, ORDERS)]
         page, total = select(runs.c.key), select(func.count()).select_from(runs)
-        if order in ("improvement_ratio", "n_labels") or filters.get("n_labels") is not None:
+        scored = filters.get("n_labels") is not None or filters.get("trained_on") is not None
+        if scored or order in ("improvement_ratio", "n_labels"):
             place = func.avg(place) if order == "improvement_ratio" else func.min(place)
             page = page.select_from(runs.outerjoin(scores)).group_by(runs.c.key)
             total = select(func.count(runs.c.key.distinct())).select_from(runs.outerjoin(scores))
         ends = (each.desc() if descending else each.asc() for each in (place, runs.c.key))
-        page, total = page.where(_ALL_TIMES, *where), total.where(_ALL_TIMES, *where)
-        page = page.order_by(*ends).offset(offset).limit(limit)
+        page = page.where(_ALL_TIMES, *where).order_by(*ends).offset(offset).limit(limit)
         keys = [key for (key,) in self._database.rows(page)]
-        return keys, int(self._database.rows(total)[0][0])
+        return keys, int(self._database.rows(total.where(_ALL_TIMES, *where))[0][0])
 
     def experiences(
         self,
@@ -174,11 +175,12 @@ class RunReader:
         if order == "created_at" and self._database.address.kind != "postgresql":
             # The same order, but one that SQLite finds in its indexes without sorting.
             place = (*BY_TIME.columns, runs.c.id, scores.c.n_labels)
-        query = matching(where, runs.c.id, scores.c.n_labels).offset(offset).limit(limit)
-        query = query.order_by(*(each.desc() if descending else each.asc() for each in place))
+        query = matching(where, runs.c.id, *scores.c["n_labels", "trained_on"])
+        whole = (*place, scores.c.trained_on)
+        query = query.order_by(*(each.desc() if descending else each.asc() for each in whole))
 
         def read() -> Iterator[Experience]:
-            places = self._database.rows(query)
+            places = self._database.rows(query.offset(offset).limit(limit))
             for start in range(0, len(places), _CHUNK):  # a slow reader must not hold others up
                 with self._database.reading() as connection:
                     chunk = places[start : start + _CHUNK]
@@ -211,13 +213,13 @@ class RunReader:
 
     def targets(self, *, n_features: int | None = None) -> Iterator[Domain]:
         """Iterate over the labelled targets of finished runs, each once, in order of arrival."""
-        for key in self.target_runs(n_features=n_features).values():
-            yield self.target(key)
+        return map(self.target, self.target_runs(n_features=n_features).values())
 
 
 def scores_of(run: int) -> Select[Any]:
     """Return the query for the scores of a run, by its number."""
-    return select(scores).where(scores.c.run == run).order_by(scores.c.n_labels)
+    order = (scores.c.trained_on.desc(), scores.c.n_labels)  # first of all, the target's own labels
+    return select(scores).where(scores.c.run == run).order_by(*order)
 
 
 def read_run(connection: Connection, row: Any, scored: Sequence[Any] = ()) -> Run:
@@ -277,21 +279,21 @@ def _side(connection: Connection, row: Any, side: str) -> Domain:
 def _experiences_at(
     connection: Connection, places: Sequence[Any], with_statistics: bool
 ) -> list[Experience]:
-    """Return the experiences of pairs of run and number of labels."""
+    """Return the experiences of runs at their numbers of labels."""
     chosen = [runs.c.id.in_({place.id for place in places})]
     query = matching(chosen, runs, scores, domains.c.n_classes)
     query = query.join(domains, domains.c.fingerprint == runs.c.target)
     if with_statistics:
         query = query.add_columns(arrays).outerjoin(arrays, runs.c.statistics == arrays.c.hash)
-    rows = {(row.id, row.n_labels): row for row in connection.execute(query)}
+    rows = {(row.id, row.n_labels, row.trained_on): row for row in connection.execute(query)}
     computed: dict[int, PairStatistics | None] = {}
     found = []
-    for number, count in places:
-        if (row := rows.get((number, count))) is None:  # it was deleted meanwhile
+    for place in places:
+        if (row := rows.get(tuple(place))) is None:  # it was deleted meanwhile
             continue
         with naming(f"run {row.key}"):
-            if number not in computed:
+            if row.id not in computed:
                 there = with_statistics and row.statistics is not None
-                computed[number] = statistics_of(row, decode(row)) if there else None
-            found.append(experience_of(row, computed[number]))
+                computed[row.id] = statistics_of(row, decode(row)) if there else None
+            found.append(experience_of(row, computed[row.id]))
     return found

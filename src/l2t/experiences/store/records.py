@@ -46,12 +46,14 @@ class RecordKeeper:
     def suggestion(self, id: str) -> SuggestionRecord:
         """Return a suggestion by its id, or by the beginning of it."""
         with self._database.reading() as connection:
-            return _record(SuggestionRecord, _suggestion_row(connection, id))
+            row = row_that_begins(connection, suggestions.c.id, id, UnknownSuggestionError)
+            return _record(SuggestionRecord, row)
 
     def suggested_run(self, id: str) -> Run:
         """Return the run that a suggestion becomes, with its pair and W, without scores."""
         with self._database.reading() as connection:
-            return read_suggestion(connection, _suggestion_row(connection, id))
+            row = row_that_begins(connection, suggestions.c.id, id, UnknownSuggestionError)
+            return read_suggestion(connection, row)
 
     def open_suggestions(self) -> list[SuggestionRecord]:
         """Return the suggestions whose outcome is open, the newest first."""
@@ -128,8 +130,8 @@ class RecordKeeper:
     def add_rehearsal(self, work: Mapping[str, Any], outcome: Any) -> bool:
         """Keep the outcome of a rehearsal, plain JSON values; False where it is known already."""
         text, now = canonical_json(work), schema.microseconds(datetime.now(UTC), "created_at")
-        row: Row = {"key": sha256(text), "work": text, "created_at": now}
-        row["outcome"] = canonical_json(outcome)
+        done = canonical_json(outcome)
+        row: Row = {"key": sha256(text), "work": text, "outcome": done, "created_at": now}
         return bool(self._database.write(lambda at: insert_new(at, schema.rehearsals, [row])))
 
     def note_collection(self, progress: CollectionProgress) -> None:
@@ -157,10 +159,6 @@ def read_suggestion(connection: Connection, row: Any) -> Run:
 def last_number(connection: Connection) -> int:
     """Return the number of the newest version of the agent's function; 0 where there is none."""
     return connection.execute(select(func.max(functions.c.number))).scalar() or 0
-
-
-def _suggestion_row(connection: Connection, id: str) -> Any:
-    return row_that_begins(connection, suggestions.c.id, id, UnknownSuggestionError)
 
 
 def _row(record: FunctionVersion | SuggestionRecord | CollectionProgress) -> Row:

@@ -12,18 +12,18 @@ import math
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple, dataclass, field, fields
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from l2t.domains import Domain, DomainPair
 from l2t.domains.labels import decode_labels, encode_labels
 from l2t.exceptions import InvalidInputError, StoreCorruptError
-from l2t.experiences.experience import Experience, Run, Score, canonical_json, sha256
+from l2t.experiences.experience import Experience, Run, Score, TrainedOn, canonical_json, sha256
 from l2t.experiences.store.schema import microseconds, moment
 from l2t.statistics import KernelBank, PairStatistics
 from l2t.typing import AnyArray
-from l2t.validation import instance_of, real_number
+from l2t.validation import instance_of, one_of, real_number
 
 LARGEST = 2**30 - 2**20  #: bytes; neither SQLite nor PostgreSQL holds a larger value
 _LEVEL = 1  # features are mostly noise: higher levels take several times as long for little
@@ -64,17 +64,14 @@ def decode(row: Any) -> AnyArray:
 Row = dict[str, Any]
 ArrayReader = Callable[[str | None], Any]  #: from a hash to the array, and from None to None
 _SCORE = tuple(each.name for each in fields(Score))
-_NO_SCORE: Row = dict.fromkeys(_SCORE[1:], math.nan)
+_NO_SCORE: Row = dict.fromkeys(_SCORE[1:-1], math.nan) | {"trained_on": "target"}
 _TEXTS = ("algorithm", "status", "origin", "reason", "version", "host")
 _JSON = ("params", "protocol", "random_state")
 
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """The rows of runs and of all that they refer to, by keys, fingerprints and hashes.
-
-    Workers of a collection pack their runs, so that writing them takes the store little time.
-    """
+    """The rows of runs and of all that they refer to, by keys, fingerprints and hashes."""
 
     runs: dict[str, Row] = field(default_factory=dict)
     scores: dict[str, list[Row]] = field(default_factory=dict)
@@ -101,7 +98,8 @@ def pack(runs: Iterable[Run]) -> Packed:
 def content_hash(row: Mapping[Any, Any], scores: Iterable[Mapping[Any, Any]]) -> str:
     """Return the sha256 of the row of a run and of its scores, but for what the store adds to them."""
     kept = {name: row[name] for name in row.keys() - {"id", "content", "used_for"}}
-    scored = sorted([score[name] for name in _SCORE] for score in scores)
+    # Without "target", as it was when all scores were trained on the target.
+    scored = sorted([s[name] for name in _SCORE if s[name] != "target"] for s in scores)
     return sha256(canonical_json([kept, scored]))
 
 
@@ -147,12 +145,13 @@ def _run_row(run: Run, arrays: dict[str, Row]) -> Row:
 
 
 def _score_rows(run: Run) -> list[Row]:
-    counts = [int(score.n_labels) for score in run.scores]
-    if len(set(counts)) < len(counts):
-        raise InvalidInputError(f"a run must have one score per number of labels, got {counts}")
+    keys = [(int(score.n_labels), score.trained_on) for score in run.scores]
+    if len(set(keys)) < len(keys):
+        raise InvalidInputError(f"a run must have one score per number of labels, got {keys}")
     return [
-        {"n_labels": count} | {name: real_number(name, getattr(score, name)) for name in _SCORE[1:]}
-        for count, score in zip(counts, run.scores, strict=True)
+        {"n_labels": count, "trained_on": one_of("trained_on", kind, get_args(TrainedOn))}
+        | {name: real_number(name, getattr(score, name)) for name in _SCORE[1:-1]}
+        for (count, kind), score in zip(keys, run.scores, strict=True)
     ]
 
 
@@ -199,11 +198,8 @@ def statistics_of(row: Any, stacked: AnyArray | None) -> PairStatistics | None:
     """Return d, Q and tau from the array that holds all three."""
     if stacked is None:
         return None
-    try:
-        *bank, n_neighbors = json.loads(row.kernels)
-        return PairStatistics(stacked[0], stacked[2:], stacked[1], KernelBank(*bank), n_neighbors)
-    except (ValueError, TypeError, LookupError) as error:
-        raise ValueError(f"its statistics cannot be read: {error}") from None
+    *bank, n_neighbors = json.loads(row.kernels)
+    return PairStatistics(stacked[0], stacked[2:], stacked[1], KernelBank(*bank), n_neighbors)
 
 
 def _key(run: Run) -> str:

@@ -76,11 +76,12 @@ runs = _table(
 BY_TIME = Index("ix_l2t_runs_time", *runs.c["created_at", "key", "status", "algorithm", "origin"])
 Index("ix_l2t_runs_use", *runs.c["used_for", "status", "created_at"])
 
-#: One row for each number of labels of a run.
+#: One row for each number of labels of a run, and each kind of rows that the classifier was trained on.
 scores = _table(
     "scores",
     Column("run", Integer, ForeignKey("l2t_runs.id", ondelete="CASCADE"), primary_key=True),
     Column("n_labels", Integer, primary_key=True, autoincrement=False),
+    Column("trained_on", String(16), primary_key=True),
     *_columns(Double, "accuracy_before", "standard_error_before"),
     *_columns(Double, "accuracy_after", "standard_error_after", "improvement_ratio"),
     sqlite_with_rowid=False,

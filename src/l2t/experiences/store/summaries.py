@@ -17,7 +17,9 @@ GRAIN = 0.001  #: ratios are counted rounded to this: a quantile is exact to hal
 BIN = 0.01  #: width of the bins of histograms
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _MINUTE = 60_000_000  # microseconds
-_SCORED = scores.join(runs)
+_TIME = runs.c.created_at
+# Classifiers that were trained on the target, with which others are not mixed.
+_SCORED = scores.join(runs, (runs.c.id == scores.c.run) & (scores.c.trained_on == "target"))
 
 
 class Summaries:
@@ -26,18 +28,16 @@ class Summaries:
     def __init__(self, database: Database) -> None:
         self._rows = database.rows
 
-    def state(self) -> tuple[int, int, int]:
+    def state(self) -> tuple[int, ...]:
         """Return a value that differs after every change of the runs; cheap, for caches."""
-        columns = (func.count(), func.max(runs.c.id), func.max(runs.c.created_at))
-        count, last, time = self._rows(select(*columns).select_from(runs))[0]
-        return int(count), int(last or 0), int(time or 0)
+        query = select(func.count(), func.max(runs.c.id), func.max(_TIME)).select_from(runs)
+        return tuple(int(value or 0) for value in self._rows(query)[0])
 
     def totals(self) -> Row:
         """Return how many runs, experiences, pairs ... there are, and the times of the first and last run."""
         failed = func.count().filter(runs.c.status == "failed").label("failed")
         algorithms = func.count(distinct(runs.c.algorithm)).label("algorithms")
-        time = runs.c.created_at
-        ends = (func.min(time).label("first"), func.max(time).label("last"))
+        ends = (func.min(_TIME).label("first"), func.max(_TIME).label("last"))
         query = select(func.count().label("runs"), failed, algorithms, *ends).select_from(runs)
         found = dict(self._rows(query)[0]._mapping)
         pairs = select(runs.c.source, runs.c.target).distinct().subquery()
@@ -89,38 +89,29 @@ class Summaries:
     def failures(self, *, limit: int = 50) -> list[Row]:
         """Return why runs failed: `algorithm`, `reason`, `count` and `last` time, the most frequent first."""
         groups = (runs.c.algorithm, runs.c.reason)
-        count, last = func.count().label("count"), func.max(runs.c.created_at).label("last")
+        count, last = func.count().label("count"), func.max(_TIME).label("last")
         query = select(*groups, count, last).where(runs.c.status == "failed").group_by(*groups)
         rows = self._rows(query.order_by(count.desc(), last.desc()).limit(limit))
         return [dict(row._mapping) | {"last": moment(row.last)} for row in rows]
 
     def runs_per_minute(self, since: datetime) -> list[tuple[datetime, int, int]]:
         """Return the minutes in which runs ended, with how many were done and how many failed."""
-        minute, failed = runs.c.created_at // _MINUTE, runs.c.status == "failed"
+        minute, failed = _TIME // _MINUTE, runs.c.status == "failed"
         query = select(minute, func.count(), func.count().filter(failed)).group_by(minute)
-        recent = runs.c.created_at >= microseconds(since, "since")
-        rows = self._rows(query.where(recent).order_by(minute))
+        rows = self._rows(query.where(microseconds(since, "since") <= _TIME).order_by(minute))
         return [(moment(int(at) * _MINUTE), n - failed, failed) for at, n, failed in rows]
 
     def domains(self, *, limit: int = 500) -> list[Row]:
         """Return the domains of runs, each with one of its names, in order of name."""
         found: dict[str, Row] = {}
-        sizes = domains.c["n_rows", "n_features", "y"]
+        sizes = (*domains.c["n_rows", "n_features"], domains.c.y.is_not(None).label("labelled"))
         for side in (runs.c.source, runs.c.target):
             name = func.min(runs.c[f"{side.name}_name"]).label("name")
             query = select(side.label("fingerprint"), name, *sizes)
             query = query.select_from(runs.join(domains, domains.c.fingerprint == side))
-            for row in self._rows(query.group_by(side, *sizes).limit(limit)):
-                each = dict(row._mapping)
-                found.setdefault(row.fingerprint, each | {"labelled": each.pop("y") is not None})
+            for row in self._rows(query.group_by(side, domains.c.fingerprint).limit(limit)):
+                found.setdefault(row.fingerprint, dict(row._mapping))
         return sorted(found.values(), key=lambda each: (each["name"], each["fingerprint"]))[:limit]
-
-    def run_of_domain(self, fingerprint: str) -> tuple[str, bool] | None:
-        """Return the key of a run on a domain, and whether it is the run's source; None without any."""
-        for side in (runs.c.source, runs.c.target):
-            for (key,) in self._rows(select(runs.c.key).where(side == fingerprint).limit(1)):
-                return key, side is runs.c.source
-        return None
 
     def some_runs(self, limit: int) -> list[str]:
         """Return the keys of at most `limit` finished runs: the smallest hashes are a random sample."""

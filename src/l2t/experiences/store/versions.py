@@ -79,7 +79,10 @@ def _migrate(connection: Connection) -> None:
     script = ScriptDirectory(str(MIGRATIONS))
 
     def steps(revision: Any, _context: Any) -> Any:
-        return script._upgrade_revs("head", revision)
+        if revision:
+            return script._upgrade_revs("head", revision)
+        metadata.create_all(connection)  # a new store has the newest tables at once
+        return script._stamp_revs("head", revision)
 
     with _ONE_AT_A_TIME, EnvironmentContext(Config(), script, fn=steps) as environment:
         environment.configure(connection=connection, version_table=VERSION_TABLE)

@@ -177,6 +177,7 @@ def function_summary(function: ReflectionFunction) -> dict[str, Any]:
         "rank_correlation_on_held_out_pairs": best,
         "neighbors": function.n_neighbors,
         "kernels": len(function.kernels),
+        "trained_on": function.trained_on,
         "lambda": function.lambda_,
         "mu": function.mu,
         "b": function.b,

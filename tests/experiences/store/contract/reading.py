@@ -25,6 +25,7 @@ __all__ = [
     "check_keys_of_many",
     "check_order_and_pages",
     "check_targets",
+    "check_what_scores_were_trained_on",
 ]
 
 
@@ -117,6 +118,41 @@ def check_filters(open: Open) -> None:
             assert store.count(**filters) == len(wanted), filters
 
 
+def check_what_scores_were_trained_on(open: Open) -> None:
+    """A run has scores at one number of labels for each kind of rows that a classifier is trained on."""
+    plain, (few, more) = random_run(0), random_run(1).scores
+    kinds: list[tuple[Score, Any]] = [(few, "target"), (more, "target"), (few, "both")]
+    scores = [dataclasses.replace(score, trained_on=kind) for score, kind in kinds]
+    scores.insert(2, dataclasses.replace(few, n_labels=0, trained_on="source"))
+    run = random_run(1, scores=tuple(scores))
+    with open() as store, open() as copy:
+        store.add(plain)
+        store.add(run)
+        assert store.run(run.key).scores == run.scores
+        assert store.check() == []
+        found = list(store.experiences(key=run.key))
+        assert [(each.trained_on, each.n_labels) for each in found] == [
+            ("source", 0),
+            ("both", 3),
+            ("target", 3),
+            ("target", 15),
+        ]
+        assert store.count(trained_on="target") == 4
+        assert store.count(trained_on=["source", "both"]) == 2
+        page: Any = {"limit": 5, "offset": 0, "order": "created_at", "descending": False}
+        assert store.page_of_runs(**page, trained_on="both") == ([run.key], 1)
+        assert store.page_of_runs(**page)[1] == 2
+        # Ratios of other classifiers are not mixed with those of the target's own.
+        assert sum(each["count"] for each in store.summaries.distributions()) == 4
+        assert not store.summaries.gains(run.algorithm, 0)
+        copy.merge(store)
+        assert copy.run(run.key).scores == run.scores
+        twice = random_run(2, scores=(few, few))
+        assert_raises(InvalidInputError, lambda: store.add(twice), "two scores of one kind")
+        odd = random_run(2, scores=(dataclasses.replace(few, trained_on="test"),))  # type: ignore
+        assert_raises(InvalidInputError, lambda: store.add(odd), "another kind")
+
+
 def check_order_and_pages(open: Open) -> None:
     """The order is by time, key and number of labels; pages join without gap or overlap."""
     with open() as store:
@@ -153,6 +189,7 @@ def check_bad_questions(open: Open) -> None:
             {"status": "odd"},
             {"origin": "odd"},
             {"n_labels": "3"},
+            {"trained_on": "test"},
             {"algorithm": 3},
             {"since": datetime(2030, 1, 1)},
         ]

@@ -83,6 +83,9 @@ def learn(
     max_labels: Annotated[
         int, number("Experiences with more labels calibrate intervals alone.")
     ] = 30,
+    trained_on: Annotated[
+        options.TrainedOn, typer.Option(help="Learn of classifiers trained on this.")
+    ] = "target",
     force: options.Force = False,
     seed: options.Seed = 0,
     config: options.Config = None,
@@ -105,13 +108,15 @@ def learn(
             store=opened,
             n_neighbors=neighbors or None,
             max_labels=max_labels,
+            trained_on=trained_on,
             random_state=seed,
         )
     function.save(output)
     settings = write_settings(context, output, store=known)
     show_record(function_summary(function), format)
     say(f"written to {output}; to repeat it: l2t learn --config {settings} --force", quiet)
-    say(f"next: l2t transfer SOURCE TARGET --reflection {shlex.quote(str(output))}", quiet)
+    if trained_on == "target":
+        say(f"next: l2t transfer SOURCE TARGET --reflection {shlex.quote(str(output))}", quiet)
 
 
 def _labelled(

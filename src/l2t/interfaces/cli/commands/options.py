@@ -77,6 +77,8 @@ Reflection = Annotated[
 ]
 Plot = Annotated[Path | None, file("Draw a picture (.png, .svg or .pdf).")]
 Seed = Annotated[int, number("Random seed.", least=0)]
+#: Written out, as the types of the library wait for numpy.
+TrainedOn = Literal["target", "source", "both"]
 Jobs = Annotated[int, number("Number of processes; -1 for one per core.", least=None)]
 As = Annotated[Format, typer.Option("--format", help="Output format.")]
 Quiet = Annotated[bool, flag("Print only results and errors.", "--quiet", "-q")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,6 +20,9 @@ store = typer.Typer(help="Manage an experience store.", no_args_is_help=True)
 app.add_typer(store, name="store")
 
 Status = Annotated[Literal["done", "failed"] | None, typer.Option(help="Only runs of this status.")]
+Trained = Annotated[
+    options.TrainedOn | None, typer.Option(help="Only of classifiers trained on this.")
+]
 Order = Literal["created_at", "algorithm", "duration", "improvement_ratio", "n_labels"]
 
 
@@ -82,6 +86,7 @@ def store_ls(
     algorithm: Annotated[str | None, named("Only of this algorithm.")] = None,
     domain: Annotated[str | None, named("Only with this source or target.")] = None,
     labels: Annotated[int | None, number("Only at this number of labels.", least=None)] = None,
+    trained_on: Trained = None,
     status: Status = None,
     limit: Annotated[int, number("Maximum number of rows.")] = 20,
     order: Annotated[Order, typer.Option(help="Sort by this, in falling order.")] = "created_at",
@@ -89,12 +94,14 @@ def store_ls(
 ) -> None:
     """List experiences, the newest or the largest first."""
     filters: Any = {"algorithm": algorithm, "domain": domain, "n_labels": labels, "status": status}
+    filters["trained_on"] = trained_on
     shown: Any = {"limit": limit, "order": order, "descending": True, "statistics": False}
     with l2t.open_store(url, create=False) as opened:
         found, total = list(opened.experiences(**shown, **filters)), opened.count(**filters)
+    columns = f"algorithm source target labels {_trained(found, format)} before after ratio status"
     rows = [
         {"run": each.run_key[:12]}
-        | picked(each, "algorithm source target labels before after ratio status")
+        | picked(each, columns)
         | ({"status": f"failed: {each.reason}"} if each.status == "failed" else {})
         for each in found
     ]
@@ -114,7 +121,7 @@ def store_show(
     record = picked(run, "run algorithm params seed status reason seconds created version host")
     record |= {"source": repr(run.pair.source), "target": repr(run.pair.target)}
     record["W"] = None if run.W is None else " x ".join(map(str, run.W.shape))
-    columns = "labels before error_before after error_after ratio"
+    columns = f"labels {_trained(run.scores, format)} before error_before after error_after ratio"
     rows = [picked(score, columns) for score in run.scores]
     show_record(record | ({"scores": rows} if format is Format.json else {}), format)
     if rows and format is not Format.json:
@@ -183,6 +190,12 @@ def store_merge(
     show_sentence(sentence, {"runs": runs, "suggestions": suggestions, "damaged": damaged}, format)
     if damaged:
         raise typer.Exit(1)
+
+
+def _trained(scores: Sequence[Any], format: Format) -> str:
+    """Return the column that says what classifiers were trained on, unless people know: the target."""
+    others = any(each.trained_on != "target" for each in scores)
+    return "trained_on" if others or format is not Format.table else ""
 
 
 def _count(count: int, noun: str) -> str:

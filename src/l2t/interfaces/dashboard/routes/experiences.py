@@ -16,7 +16,7 @@ from starlette.responses import Response, StreamingResponse
 
 from l2t.display import csv_cell
 from l2t.experiences import Experience, Run, Score
-from l2t.experiences.experience import ratio_error
+from l2t.experiences.experience import TrainedOn, ratio_error
 from l2t.interfaces.dashboard import pictures
 from l2t.interfaces.dashboard.context import Here
 from l2t.interfaces.dashboard.errors import Refused
@@ -26,7 +26,7 @@ router = APIRouter(tags=["experiences"])
 
 Key = Annotated[str, Path(pattern="^[0-9a-f]{64}$", description="The key of a run.")]
 Text = Annotated[str, Query(max_length=500, pattern=r"^[^\x00]+$")]
-Count = Annotated[int, Query(ge=1, le=10**9)]
+Count = Annotated[int, Query(ge=0, le=10**9)]
 Order = Literal["created_at", "algorithm", "duration", "improvement_ratio", "n_labels"]
 _MAX_NAMES = 1000
 _MAX_RUNS = 200  # in one filter
@@ -44,6 +44,9 @@ def _filters(
     domain: Annotated[
         Text | None, Query(description="Source or target, by its whole name.")
     ] = None,
+    trained_on: Annotated[
+        TrainedOn | None, Query(description="What the classifier was trained on.")
+    ] = None,
     status: Literal["done", "failed"] | None = None,
     since: Annotated[datetime | None, Query(description="Made at this time or later.")] = None,
     until: Annotated[datetime | None, Query(description="Made before this time.")] = None,
@@ -52,7 +55,13 @@ def _filters(
         Query(description="Only these runs.", max_length=_MAX_RUNS),
     ] = None,
 ) -> dict[str, Any]:
-    kept = {"algorithm": algorithm, "n_labels": n_labels, "domain": domain, "status": status}
+    kept: dict[str, Any] = {
+        "algorithm": algorithm,
+        "n_labels": n_labels,
+        "domain": domain,
+        "status": status,
+    }
+    kept["trained_on"] = trained_on
     return kept | {"since": _in_utc(since), "until": _in_utc(until), "key": run}
 
 
@@ -98,7 +107,7 @@ def runs(
 ) -> dict[str, Any]:
     """Return a page of runs, each with its scores by number of labels, and the number of all that match.
 
-    `ratio_error` is the standard error of an improvement ratio; None where an accuracy is 0.
+    `ratio_error` is the standard error of an improvement ratio; None where an accuracy or n_labels is 0.
     """
     page: Any = {"limit": limit, "offset": offset, "order": order, "descending": descending}
     key = ("runs", *map(str, (*page.values(), *filters.values())))
@@ -113,7 +122,7 @@ def runs(
             run["scores"].append(_score(each))
         found[each.run_key] = run
     for run in found.values():
-        run["scores"].sort(key=lambda score: score["n_labels"])
+        run["scores"].sort(key=lambda each: (each["trained_on"] != "target", each["n_labels"]))
     return {"total": total, "offset": offset, "items": list(found.values())}
 
 
@@ -135,6 +144,7 @@ def experiences_csv(
 def run(here: Here, key: Key) -> dict[str, Any]:
     """Return one run in full.
 
+    `scores` are of classifiers trained on the target, `other_scores` of those trained on the source or both.
     `statistics` are d, tau and the standard deviation of the distance (root of Q's diagonal) over the
     bandwidths 2^p eta; p is in `exponents`.
     """
@@ -199,7 +209,8 @@ def _run(run: Run) -> dict[str, Any]:
     return {
         "run": run.key,
         **{name: getattr(run, name) for name in _RUN},
-        "scores": [_score(each) for each in run.scores],
+        "scores": [_score(each) for each in run.scores if each.trained_on == "target"],
+        "other_scores": [_score(each) for each in run.scores if each.trained_on != "target"],
         "params": dict(run.params),
         "protocol": dict(run.protocol),
         "source": DomainOut.of(run.pair.source),

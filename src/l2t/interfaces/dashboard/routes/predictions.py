@@ -227,11 +227,11 @@ def _copy_domain(here: Context, id: str, path: Path) -> str:
     kind, _, rest = id.partition(":")
     if kind != "store":
         raise Refused(422, f"a domain must be store:FINGERPRINT, got {id!r:.80}")
-    found = here.store.summaries.run_of_domain(rest.replace("\0", ""))
+    wanted = rest.replace("\0", "")
+    found = next(here.store.experiences(domain=wanted, limit=1, statistics=False), None)
     if found is None:
         raise Refused(404, f"the store has no domain {rest!r:.80}")
-    key, is_source = found
-    pair = here.store.run(key).pair
-    domain = pair.source if is_source else pair.target
+    pair = here.store.run(found.run_key).pair
+    domain = pair.source if found.source == wanted else pair.target
     write_domain(domain, path)
     return domain.name

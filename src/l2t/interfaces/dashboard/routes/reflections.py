@@ -54,6 +54,7 @@ def reflection(here: Here, name: Name) -> dict[str, Any]:
         "beta": function.beta.tolist(),
         **{each: getattr(function, each) for each in ("lambda_", "mu", "b", "n_neighbors")},
         "label_range": function.label_range,
+        "trained_on": function.trained_on,
         "calibrated_on": None if calibration is None else calibration[0].n_pairs,
         "algorithms": dict(function.training.get("algorithms", {})),
     }
@@ -136,7 +137,7 @@ def _assessment(here: Context, known: NamedFunction, pairs: Pairs) -> dict[str, 
     keys = summaries.some_runs(_MOST_RUNS if pairs == "all" else SHARE * _MOST_RUNS)
     if not keys:
         raise Refused(404, "there are no runs in this store yet to assess a function on")
-    experiences = here.store.experiences(key=keys)
+    experiences = here.store.experiences(key=keys, trained_on=function.trained_on)
     if pairs == "held-out":
         experiences = (each for each in experiences if held_out(each.target))
     readable = list(_readable(function, experiences, here.store))

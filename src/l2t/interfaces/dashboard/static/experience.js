@@ -138,6 +138,7 @@ function rest(run) {
       table(
         [
           { title: "labels", number: true, value: (s) => String(s.n_labels) },
+          ...(run.other_scores.length ? [{ title: "trained on", value: (s) => s.trained_on }] : []),
           {
             title: "accuracy without",
             number: true,
@@ -154,7 +155,7 @@ function rest(run) {
             value: (s) => el("b", { class: ratioClass(s.improvement_ratio, s.ratio_error) }, gain(s.improvement_ratio)),
           },
         ],
-        run.scores,
+        [...run.scores, ...run.other_scores],
         { label: "Accuracies" },
       ),
     ),

@@ -25,7 +25,7 @@ const form = byId("filters");
 const state = new URLSearchParams(location.search);
 const chosen = new Set(JSON.parse(sessionStorage.getItem("l2t-chosen") ?? "[]"));
 const keep = () => sessionStorage.setItem("l2t-chosen", JSON.stringify([...chosen]));
-const names = ["algorithm", "n_labels", "domain", "status", "since"];
+const names = ["algorithm", "n_labels", "trained_on", "domain", "status", "since"];
 
 const facets = await api("/api/facets").catch(() => ({ algorithms: [], label_counts: [], names: [] }));
 for (const each of facets.algorithms) form.algorithm.append(el("option", {}, each));
@@ -85,14 +85,20 @@ function header(title, order) {
 }
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
-const ratios = (run) => run.scores.map((score) => score.improvement_ratio);
+const isOther = (score) => score.trained_on !== "target";
+
+// The scores of classifiers that were trained on the target, which are not mixed with others.
+function own(run) {
+  const found = run.scores.filter((score) => !isOther(score));
+  return found.length ? found : run.scores;
+}
 
 // The mean over numbers of labels, and as error that of a single one: the same draws are behind all of them.
 function overall(run) {
   if (run.status === "failed") return el("span", { title: run.reason }, badge("failed", "bad"));
-  const errors = run.scores.map((score) => score.ratio_error);
+  const errors = own(run).map((score) => score.ratio_error);
   const error = errors.every((each) => each !== null) ? mean(errors) : null;
-  const value = mean(ratios(run));
+  const value = mean(own(run).map((score) => score.improvement_ratio));
   return el("b", { class: ratioClass(value, error) }, gain(value));
 }
 
@@ -115,6 +121,7 @@ function unfold(run, button) {
         table(
           [
             { title: "labels", number: true, value: (s) => String(s.n_labels) },
+            ...(run.scores.some(isOther) ? [{ title: "trained on", value: (s) => s.trained_on }] : []),
             {
               title: "without transfer",
               number: true,
@@ -172,7 +179,7 @@ function columns() {
     {
       title: "labels",
       value: (r) => {
-        const counts = r.scores.map((score) => score.n_labels);
+        const counts = own(r).map((score) => score.n_labels);
         if (!counts.length) return "–";
         const words = counts.length > 1 ? `${counts[0]} to ${counts.at(-1)}` : String(counts[0]);
         const button = el(

@@ -304,6 +304,7 @@ function weights(functions) {
     ],
     ["neighbours of τ", (f) => String(f.n_neighbors)],
     ["learned for", (f) => `${f.label_range[0]} to ${f.label_range[1]} labels`],
+    ["classifiers trained on", (f) => f.trained_on],
     [
       "held out in learning",
       (f) =>
