@@ -110,6 +110,21 @@ def test_a_bit_that_flips_in_parquet_is_noticed(tmp_path: Path, proves: Any) -> 
     proves("A flipped bit in a parquet file that L2T wrote is noticed, or harmless", flips, "flips")
 
 
+def test_a_parquet_file_that_hides_rows_is_refused(tmp_path: Path) -> None:
+    """Its number of rows is written twice, where no checksum covers it."""
+    path = write_domain(FULL, tmp_path / "file.parquet")
+    content = path.read_bytes()
+    places = [at for at, byte in enumerate(content) if byte == 2 * len(FULL.X)]  # as thrift has it
+    refusals = set()
+    for at in places:
+        path.write_bytes(content[:at] + bytes([2]) + content[at + 1 :])
+        try:
+            assert len(read_domain(path, labeled="labeled", groups="groups").X) == len(FULL.X)
+        except FileFormatError as error:
+            refusals.add(str(error).removeprefix(f"{path}: "))
+    assert "is damaged: it declares 5 rows and has 1" in refusals
+
+
 def sheet_of_two_cells() -> bytes:
     """A workbook of a few kilobytes that spans 17 thousand million cells."""
     book = openpyxl.Workbook()

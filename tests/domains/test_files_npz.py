@@ -53,6 +53,12 @@ def test_a_name_that_is_damaged_hides_no_array(path: Path) -> None:
     before, name, after = write_domain(whole, path).read_bytes().rpartition(b"labeled.npy")
     path.write_bytes(before + name.replace(b"l", b"L", 1) + after)
     refused(path, "is damaged or of another format: File name in directory 'Labeled.npy' and")
+    last = before.rindex(b"PK\x01\x02")
+    # A comment on the array before that spans the rest of the directory.
+    first = before.rindex(b"PK\x01\x02", 0, last)
+    comment = struct.pack("<H", len(before) - last + len(name))
+    path.write_bytes(before[: first + 32] + comment + before[first + 34 :] + name + after)
+    refused(path, "is damaged: its directory lacks an array")
 
 
 def test_class_indices_become_names(path: Path) -> None:

@@ -75,13 +75,16 @@ def read_svmlight(paths: Sequence[Path], zero_based: bool | None) -> list[dict[s
 
 
 def archive(file: IO[bytes]) -> Any:
-    """Open an archive of arrays by name, and check the names: their damage would hide an array."""
+    """Open an archive of arrays by name, and check its directory: damage there would hide an array."""
     if not zipfile.is_zipfile(file):  # numpy would take it for a pickle
         raise FileFormatError("is not a whole zip archive")
     file.seek(0)
     found = np.load(file, allow_pickle=False)
     for member in found.zip.filelist:  # opening one compares its two names
         found.zip.open(member).close()
+    file.seek(-12 - len(found.zip.comment), io.SEEK_END)  # where the number of members is
+    if int.from_bytes(file.read(2), "little") not in (len(found.files), 0xFFFF):
+        raise FileFormatError("is damaged: its directory lacks an array")
     return found
 
 

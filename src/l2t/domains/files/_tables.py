@@ -162,6 +162,9 @@ def read_parquet(path: Path, names: Names) -> Sheet:
         check_memory("the table", 8 * declared.num_rows * declared.num_columns)
         handle.seek(0)
         table = read_table(handle, page_checksum_verification=True)
+    if table.num_rows != declared.num_rows:  # which no checksum covers
+        declares = f"it declares {declared.num_rows} rows and has {table.num_rows}"
+        raise FileFormatError(f"is damaged: {declares}")
     # Floats stay those of numpy, which need no mask; memory is given back column by column.
     whole = [f"{kind}{bits}" for kind in ("Int", "UInt") for bits in (8, 16, 32, 64)]
     types = {pa.type_for_alias(each.lower()): pd.array([], each).dtype for each in whole}
