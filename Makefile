@@ -96,10 +96,10 @@ hashes: $(VENV)/ready  ## write requirements.txt: constraints.txt with the sha25
 	$(BIN)/python -m tools.hashes
 
 fuzz: $(VENV)/ready  ## attack files, texts, numbers and routes for ten minutes; failing seeds are kept
-	FUZZ_SECONDS=$${FUZZ_SECONDS:-580} $(BIN)/python -m pytest tests/fuzz -q -rP
+	FUZZ_SECONDS=$${FUZZ_SECONDS:-580} $(PYTEST) --dist load tests/fuzz -q -rP
 
 reliability: $(VENV)/ready  ## run every test that proves a promise, and write docs/reliability.md
-	FUZZ_SECONDS=1 $(PYTEST) --promises build/promises.json
+	FUZZ_SECONDS=inf $(PYTEST) --promises build/promises.json
 	$(BIN)/python -m tools.reliability build/promises.json
 
 clean:  ## remove the virtual environment and caches

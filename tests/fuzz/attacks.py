@@ -6,6 +6,7 @@ An attack may end with a result or an `L2TError`. Whatever else leaves it is a b
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
 import json
 import random
@@ -52,7 +53,7 @@ def read(kind: str, path: Path, **options: Any) -> Any:
 
 
 def attack_files(chance: random.Random, folder: Path) -> None:
-    kind = chance.choice(MATLAB if chance.random() < 0.01 else (*TABLES, "model"))
+    kind = chance.choice(MATLAB if chance.random() < 0.005 else (*TABLES, "model"))
     content, format, named = file(kind, folder)
     for _ in range(chance.choice([1, 1, 2])):
         content = mutate(content, chance) or b"x"
@@ -105,7 +106,7 @@ def attack_json(chance: random.Random, folder: Path) -> None:
         if chance.random() < 0.2:
             del place[key]
         else:
-            place[key] = chance.choice([*ODD, chance.gauss(0, 1), chance.randrange(10**6)])
+            place[key] = copy.deepcopy(chance.choice([*ODD, chance.gauss(0, 1), 12]))
         if not tree or not place:
             break
     function = from_json(json.dumps(tree))

@@ -1,13 +1,14 @@
 """Whatever files, texts, numbers and requests hold: a result, or one sentence.
 
 A short run of fixed seeds in every test run. ``make fuzz`` (FUZZ_SECONDS) takes new seeds: each attack as
-often as `ATTACKS` says, and then for as long as there is time. A seed that failed is kept in seeds.txt, and
-tried first from then on.
+often as `ATTACKS` says, and then for as long as there is time; FUZZ_SECONDS=inf does the former alone. A seed
+that failed is kept in seeds.txt, and tried first from then on.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import random
 import secrets
@@ -25,12 +26,12 @@ SECONDS = float(os.environ.get("FUZZ_SECONDS", "0"))
 BEGAN = time.monotonic()
 #: By attack: how often in a test run, how often at least by `make fuzz`, of what, and what it proves.
 ATTACKS = {
-    "files": (120, 14_300, "files", "A damaged file is read, or refused by one sentence"),
     "flips": (60, 2_000, "bits", "A flipped bit is harmless, or noticed where there are checksums"),
     "json": (200, 3_000, "files", "A reflection function with wrong values is refused, or works"),
-    "toml": (40, 1_000, "files", "Damaged settings of the command line end in one sentence"),
-    "numbers": (120, 10_600, "calls", "Odd numbers give finite results or one sentence"),
+    "toml": (40, 600, "files", "Damaged settings of the command line end in one sentence"),
     "routes": (120, 2_000, "requests", "No request to the dashboard is answered by 500"),
+    "files": (120, 14_300, "files", "A damaged file is read, or refused by one sentence"),
+    "numbers": (120, 10_600, "calls", "Odd numbers give finite results or one sentence"),
 }
 
 
@@ -42,10 +43,11 @@ def seeds(name: str):
     if not SECONDS:
         yield from range(short)
         return
-    end = BEGAN + SECONDS * (1 + list(ATTACKS).index(name)) / len(ATTACKS)
+    share = (1 + list(ATTACKS).index(name)) / len(ATTACKS)
+    spare = SECONDS * share if math.isfinite(SECONDS) else 0.0
     first = secrets.randbits(40)
     for done in itertools.count():
-        if done >= least and time.monotonic() > end:
+        if (passed := time.monotonic() - BEGAN) > SECONDS or (done >= least and passed > spare):
             return
         yield first + done
 
