@@ -91,3 +91,14 @@ def test_one_domain_with_itself(photos):
     """Shared names: what the source takes, the target cannot."""
     for pair in PairSampler(photos, photos, 30, n_classes=4):
         assert not set(pair.source.classes) & set(pair.target.classes)
+
+
+def test_the_same_classes_of_both():
+    source = Domain(np.arange(12.0)[:, None], list("abcd") * 3, name="s")
+    target = Domain(np.arange(12.0)[:, None], list("cabx") * 3, name="t")
+    for pair in PairSampler(source, target, 20, n_classes=2, shared=True):
+        assert pair.source.classes == pair.target.classes
+        assert set(pair.source.classes) < {"a", "b", "c"}
+    assert len({pair.source.name for pair in PairSampler(source, target, 20, 2, shared=True)}) == 3
+    with pytest.raises(InvalidInputError, match=r"at most 3, .* share 3, must have the same"):
+        PairSampler(source, target, 1, n_classes=4, shared=True)

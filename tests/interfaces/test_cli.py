@@ -498,6 +498,23 @@ def test_what_classifiers_were_trained_on(tmp_path, l2t):
     assert told.err == "l2t: experiences must be at least 20 of finished runs, got 6\n"
 
 
+@pytest.mark.slow
+def test_shared_classes_from_collect_to_learn(tmp_path, l2t, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for domain in (digits(), mnist()):
+        write_domain(domain.take(np.arange(0, len(domain), 3)), f"{domain.name}.npz")
+    options = ("--pairs", 7, "--per-class", 20, "--algorithms", "gfk,tca,stl", "--shared")
+    assert l2t("collect", "digits.npz", "mnist.npz", *options, "--quiet").code == 0
+    told = l2t("learn", "-o", "r.json", "--trained-on", "source", "--format", "json")
+    assert told.code == 0, told.err
+    assert (json.loads(told.out)["trained_on"], json.loads(told.out)["experiences"]) == (
+        "source",
+        21,
+    )
+    assert load_reflection("r.json").trained_on == "source"
+    assert "next: l2t transfer" not in told.err
+
+
 def test_a_function_for_the_source_is_refused(files, tmp_path, l2t):
     path = replace(load_reflection("default").paper, trained_on="source").save(tmp_path / "r.json")
     told = l2t("transfer", files / "source.csv", files / "target.csv", "--reflection", path)

@@ -1,4 +1,7 @@
-"""Pairs as the paper draws them: k random source classes, k random target classes with other names."""
+"""Pairs as the paper draws them: k random source classes, k random target classes with other names.
+
+Or the same k classes of both domains, where classes are shared.
+"""
 
 from __future__ import annotations
 
@@ -51,11 +54,14 @@ class PairSampler(PairSequence):
     n_pairs : int
         The length of the sequence.
     n_classes : int, default=3
-        Classes k drawn from each domain, disjoint by name: "Stop_sign" and "stop signs" are one.
+        Classes k drawn from each domain, disjoint by name: "Stop_sign" and "stop signs" are one. Or
+        the same in both, if `shared`.
     max_per_class : int or None, default=80
         Keep at most this many random rows of a class.
     random_state : int, default=0
         The seed.
+    shared : bool, default=False
+        Whether the same classes are drawn from both domains, by equal labels.
 
     Examples
     --------
@@ -71,6 +77,7 @@ class PairSampler(PairSequence):
     n_classes: int = 3
     max_per_class: int | None = 80
     random_state: int = 0
+    shared: bool = False
 
     def __post_init__(self) -> None:
         whole_number("n_pairs", self.n_pairs, least=0)
@@ -85,10 +92,14 @@ class PairSampler(PairSequence):
         ours, theirs = map(len, sides)
         shared = len(set.intersection(*(set(map(spelling, each)) for each in sides)))
         most = min(ours, max(theirs - shared, theirs // 2))
+        rule = "must have no class in common"
+        if self.shared:
+            most = shared = len(set.intersection(*map(set, sides)))
+            rule = "must have the same classes"
         if self.n_classes > most:
             raise InvalidInputError(
                 f"n_classes must be at most {most}, as source and target, which have {ours} and {theirs} "
-                f"classes and share {shared}, must have no class in common, got {self.n_classes}"
+                f"classes and share {shared}, {rule}, got {self.n_classes}"
             )
         DomainPair(self.source, self.target)  # refuses features that do not match
 
@@ -97,12 +108,13 @@ class PairSampler(PairSequence):
 
     def _draw(self, at: int) -> DomainPair:
         rng = np.random.default_rng(np.random.SeedSequence(self.random_state, spawn_key=(at,)))
-        drawn = _draw_classes(rng, self.source.classes, self.n_classes)
+        names = [n for n in self.source.classes if not self.shared or n in self.target.classes]
+        drawn = _draw_classes(rng, names, self.n_classes)
         # By name, not by type: a csv file makes the number 3 of what a parquet file calls "3".
         taken = {spelling(name) for name in drawn}
         others = [name for name in self.target.classes if spelling(name) not in taken]
         source = some_rows(rng, self.source, drawn, self.max_per_class)
-        aimed = _draw_classes(rng, others, self.n_classes)
+        aimed = drawn if self.shared else _draw_classes(rng, others, self.n_classes)
         return DomainPair(source, some_rows(rng, self.target, aimed, self.max_per_class))
 
 

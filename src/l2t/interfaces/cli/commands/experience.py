@@ -31,6 +31,7 @@ def collect(
     pairs: Annotated[int, number("Number of pairs to draw.")] = 100,
     classes: Annotated[int, number("Classes of each domain in a pair.", least=2)] = 3,
     per_class: Annotated[int, number("Maximum number of rows per class.")] = 80,
+    shared: Annotated[bool, flag("Draw the same classes from both files.", "--shared")] = False,
     *,
     reading: options.Reading,
     normalize: options.Normalize = "rows",
@@ -51,12 +52,15 @@ def collect(
 ) -> None:
     """Draw pairs from two labelled domains, run algorithms on them, and store every experience.
 
+    Source and target of a pair have other classes, or with --shared the same; then classifiers trained on the
+    source and on both are measured as well.
+
     Interrupted at any moment, the same command resumes where it stopped: nothing is done twice. The settings
     of the run are written beside the store (experiences.db: experiences.toml); --config repeats it.
     """
     first, second = _labelled([source, target], reading, normalize, quiet)
     try:
-        sampler = l2t.PairSampler(first, second, pairs, classes, per_class, random_state=seed)
+        sampler = l2t.PairSampler(first, second, pairs, classes, per_class, seed, shared)
     except InvalidInputError as error:
         raise InvalidInputError(
             f"{error}; 'l2t predict' and 'l2t transfer' need no experiences, as they rehearse on the "
