@@ -16,11 +16,12 @@ from threadpoolctl import threadpool_limits
 
 from l2t import Domain, DomainPair
 
-# No test fails because the machine is slow. The examples of one test may share its fixtures: they overwrite
-# what the example before has written.
+# No test fails because the machine is slow, or by chance: `make fuzz` tries what is new. The examples of one
+# test may share its fixtures: they overwrite what the example before has written.
 settings.register_profile(
     "l2t",
     deadline=None,
+    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("l2t")

@@ -425,7 +425,10 @@ def test_a_wrong_password(postgres_server):
     rules = postgres_server.pgdata / "pg_hba.conf"
     before = rules.read_text()
     rules.write_text(f"local all guest scram-sha-256\n{before}")
+    loaded = postgres_server.psql("SELECT pg_conf_load_time();")
     postgres_server.psql("CREATE ROLE guest LOGIN PASSWORD 'right'; SELECT pg_reload_conf();")
+    while postgres_server.psql("SELECT pg_conf_load_time();") == loaded:
+        pass
     try:
         url = postgres_server.get_uri().replace("postgres:@", "guest:wrong@")
         said = sentence(lambda: open_store(url))

@@ -113,7 +113,7 @@ def as_text(value: Any) -> str:
 
 @pytest.mark.slow
 @given(data=st.data())
-@settings(max_examples=600, derandomize=True)
+@settings(max_examples=600)
 def test_no_route_fails_on_its_own(fuzzed, routes, done_key, failed_key, asked_key, proves, data):
     method, path, parameters, has_body = data.draw(st.sampled_from(routes))
     keys = [asked_key, done_key, failed_key, "0" * 32, "0" * 64]
@@ -158,7 +158,7 @@ def test_no_route_fails_on_its_own(fuzzed, routes, done_key, failed_key, asked_k
 
 
 @given(path=st.text(max_size=60))
-@settings(max_examples=100, derandomize=True)
+@settings(max_examples=100)
 def test_no_address_fails(fuzzed, path):
     answer = fuzzed.get("/" + quote(as_text(path)), follow_redirects=False)
     assert answer.status_code < 500

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import socket
@@ -41,18 +42,15 @@ http {{
 @contextmanager
 def nginx(folder, address, host):
     """Serve another server under /l2t/ with TLS, and give the port."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    text = CONFIGURATION.format(folder=folder, port=port, address=address, host=host)
-    (folder / "configuration").write_text(text)
-    with subprocess.Popen(["nginx", "-p", folder, "-c", folder / "configuration"]) as process:
+    command = ["nginx", "-p", folder, "-c", folder / "configuration"]
+    with socket.create_server(("127.0.0.1", 0)) as opened:  # which nginx takes over
+        port, number = opened.getsockname()[1], opened.fileno()
+        text = CONFIGURATION.format(folder=folder, port=port, address=address, host=host)
+        (folder / "configuration").write_text(text)
+        inherited = {"env": os.environ | {"NGINX": f"{number};"}, "pass_fds": [number]}
+        process = subprocess.Popen(command, **inherited)
+    with process:
         try:
-            while process.poll() is None:
-                with socket.socket() as visitor:
-                    if visitor.connect_ex(("127.0.0.1", port)) == 0:
-                        break
-            assert process.poll() is None, (folder / "errors").read_text()
             yield port
         finally:
             process.terminate()
