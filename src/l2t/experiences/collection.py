@@ -230,9 +230,12 @@ def collect(
 def measure_run(
     pair: DomainPair, algorithm: Algorithm, *, label_counts: Sequence[int], random_state: int = 0
 ) -> Run:
-    """Return one run, measured as `collect` does; an error becomes its reason, unless it may pass."""
+    """Return one run, measured as `collect` does with the target's labels alone.
+
+    An error becomes its reason, unless it may pass.
+    """
     protocol = _Protocol(tuple(int(count) for count in label_counts))
-    task = _Task(pair, (algorithm,), random_state, protocol)
+    task = _Task(pair, (algorithm,), random_state, protocol, shared=False)
     return _run(task, algorithm, _before(task))
 
 

@@ -32,9 +32,10 @@ from l2t.domains import Domain
 from l2t.domains.domain import feature_rows
 from l2t.exceptions import InvalidInputError
 from l2t.experiences.evaluation import expected_accuracy
+from l2t.experiences.experience import TrainedOn
 from l2t.inference.result import Candidate, Candidates, Inference
 from l2t.inference.shared.task import FEW_COLUMNS, Combination, Task, shared_classes
-from l2t.inference.shared.ways import Decision, Linear, Way, decide, teach
+from l2t.inference.shared.ways import Decision, Linear, decide, teach
 from l2t.numerics import unit_rows
 from l2t.typing import AnyArray, Array
 
@@ -78,7 +79,7 @@ class SharedInference:
         return "identity" if self.trained_on == "target" else self.members[0].candidate
 
     @property
-    def trained_on(self) -> Way:
+    def trained_on(self) -> TrainedOn:
         """The labelled rows that were trained on: "source", "target" or "both"."""
         return self.decision.way
 

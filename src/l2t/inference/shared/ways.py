@@ -14,15 +14,15 @@ development data (docs/results/shared-classes.md).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from l2t.experiences.experience import TrainedOn
 from l2t.inference.shared.classifiers import C
 from l2t.inference.shared.task import Combination, Task
 from l2t.typing import Array, Indices
 
-Way = Literal["source", "both", "target"]
 FOLDS = 3
 #: So many combinations, the first ones of the vote, are trained again with target labels.
 VOTERS = 3
@@ -40,7 +40,7 @@ TAUGHT_C = 100.0
 class Decision(NamedTuple):
     """The way that is taken, the vote's share in it, predicted classes, accuracies on labelled rows."""
 
-    way: Way
+    way: TrainedOn
     share: float
     predicted: Indices
     accuracies: dict[str, float]
