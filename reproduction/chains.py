@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
 from l2t import algorithms
 from l2t.algorithms.chain import SEPARATOR
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.experiences import evaluate
 from l2t.inference.candidates import fit_candidates
+from l2t.prediction.choice import STEADY
+from l2t.prediction.classifiers import Task, fit_head
+from l2t.prediction.model import Features
 from l2t.progress import progress_bar
 from l2t.typing import AnyArray
 from reproduction.beyond_linear import NONLINEAR, TWICE, nonlinear_features
+from reproduction.combinations import FAMILIES, SETTINGS, draw_task
 from reproduction.kinds import draw
 from reproduction.pages import write_page
 
@@ -31,25 +38,23 @@ N_DRAWS = 8
 #: A target has at most so many classes, and rows of each.
 MOST_CLASSES = 6
 MOST_ROWS = 40
+#: Features and numbers of labels per class that answers are measured with, and the draws of each family.
+ONE_LEVEL = "classes+spectrum"
+ANSWERED = (ONE_LEVEL, TWICE[0], "classes > stacked features > classes+spectrum")
+LABELS = ("1", "5", "20")
+N_ANSWERS = 6
+#: A second level joins the default candidates where it gains this at every number of labels.
+LEAST_GAIN = 0.005
 
-#: Log ratios over 1-NN on the features as they are, by candidate and number of labels.
+#: Log ratios over 1-NN on the features as they are, or accuracies, by candidate and number of labels.
 Measured = dict[str, list[float]]
 
 
 def write_chains(data: Path, out: Path, work: Path, n_draws: int) -> None:
     """Measure the draws that are not measured yet, and write the page."""
     work.mkdir(parents=True, exist_ok=True)
-    found: dict[str, list[Measured]] = {kind: [] for kind in KINDS}
-    with progress_bar(len(KINDS) * n_draws, "measuring", shown=True) as advance:
-        for number in range(n_draws):
-            for kind in KINDS:
-                path = work / f"{kind} {number}.json".replace(" > ", "-to-").replace(" ", "-")
-                if not path.exists():
-                    part = path.with_suffix(".part")
-                    part.write_text(json.dumps(_measure(kind, number, data)))
-                    part.replace(path)
-                found[kind].append(json.loads(path.read_text()))
-                advance(kind)
+    found = _measured(KINDS, n_draws, work, partial(_measure, data=data))
+    answers = _measured(FAMILIES, N_ANSWERS, work / "answers", partial(_answer, data=data))
     means = {
         kind: {name: _mean([each[name] for each in tasks]) for name in (*LINEAR, *NONLINEAR)}
         for kind, tasks in found.items()
@@ -69,7 +74,53 @@ def write_chains(data: Path, out: Path, work: Path, n_draws: int) -> None:
         beyond=beyond,
         gains=gains,
         shots=SHOTS,
+        n_answers=N_ANSWERS,
+        labels=LABELS,
+        answers={name: _by_family(answers, name) for name in ANSWERED},
+        least=LEAST_GAIN,
     )
+
+
+def _measured(
+    kinds: Sequence[str] | dict[str, Any],
+    n_draws: int,
+    work: Path,
+    measure: Callable[[str, int], Measured],
+) -> dict[str, list[Measured]]:
+    """Return what was measured on each draw of each kind; what is in the working folder is not done again."""
+    work.mkdir(parents=True, exist_ok=True)
+    found: dict[str, list[Measured]] = {kind: [] for kind in kinds}
+    with progress_bar(len(found) * n_draws, "measuring", shown=True) as advance:
+        for number in range(n_draws):
+            for kind, tasks in found.items():
+                path = work / f"{kind} {number}.json".replace(" > ", "-to-").replace(" ", "-")
+                if not path.exists():
+                    part = path.with_suffix(".part")
+                    part.write_text(json.dumps(measure(kind, number)))
+                    part.replace(path)
+                tasks.append(json.loads(path.read_text()))
+                advance(kind)
+    return found
+
+
+def _answer(family: str, number: int, data: Path) -> Measured:
+    """Return accuracies of the classifiers that `predict` averages, by features and number of labels."""
+    kinds = FAMILIES[family]
+    found: Measured = {}
+    for shots in LABELS:
+        drawn = draw_task(kinds[number % len(kinds)], number, SETTINGS[shots], data)
+        source, target, labelled, tested = drawn
+        known, X, codes = KnownClasses([source]), np.asarray(target.X), target.codes
+        W = fit_candidates(
+            {ONE_LEVEL: algorithms.make(ONE_LEVEL)}, DomainPair(source, Domain(X)), known, 0
+        )[0][ONE_LEVEL]
+        for name, Z in {ONE_LEVEL: X @ W, **nonlinear_features(Domain(X), known)}.items():
+            rows = Features.of(Z, None, unit=True)(Z)
+            task = Task(rows, labelled, codes[labelled], len(target.classes))
+            P = sum(softmax(fit_head(each, task).scores(rows[tested]), axis=1) for each in STEADY)
+            right = float(np.mean(np.argmax(P, axis=1) == codes[tested]))
+            found.setdefault(name, []).append(right)
+    return found
 
 
 def _measure(kind: str, number: int, data: Path) -> Measured:
@@ -88,6 +139,15 @@ def _measure(kind: str, number: int, data: Path) -> Measured:
     # A candidate that cannot be fitted is not used: the features stay as they are.
     found |= {name: np.zeros(len(SHOTS)) for name in failed}
     return {name: values.tolist() for name, values in found.items()}
+
+
+def _by_family(answers: dict[str, list[Measured]], name: str) -> dict[str, list[float]]:
+    """Return mean accuracies of some features by family, and the mean of all families."""
+    found = {
+        family: np.mean([task[name] for task in tasks], axis=0).tolist()
+        for family, tasks in answers.items()
+    }
+    return {**found, "mean": np.mean(list(found.values()), axis=0).tolist()}
 
 
 def _smaller(target: Domain) -> Domain:

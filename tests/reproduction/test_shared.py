@@ -110,7 +110,12 @@ def test_the_page_of_chains(tmp_path, monkeypatch, data_directory):
     monkeypatch.setattr(chains, "KINDS", ("letters", "digits"))
     monkeypatch.setattr(chains, "CANDIDATES", ("classes", "gfk", "classes > gfk"))
     monkeypatch.setattr(chains, "LINEAR", (*chains.CANDIDATES, *chains.TWICE))
+    monkeypatch.setattr(chains, "FAMILIES", {"letters": ("letters",)})
+    monkeypatch.setattr(chains, "LABELS", ("1", "5"))
+    monkeypatch.setattr(chains, "N_ANSWERS", 1)
     chains.write_chains(data_directory, tmp_path / "out", tmp_path / "work", 1)
     page = (tmp_path / "out" / "chains.md").read_text()
     assert "| candidate | letters | digits |" in page
     assert "| classes > gfk | " in page
+    assert "\n| mean | 0." in page
+    assert "A second level joins the default candidates" in page
