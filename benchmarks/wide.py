@@ -4,48 +4,62 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from benchmarks.data import feature_pair
 from benchmarks.figures import Figure
 from benchmarks.memory import alone, peak_memory
-from l2t import Domain, DomainPair, infer
+from l2t import Domain, DomainPair, infer, predict
 
 #: Features, and at most so many seconds.
 SIZES = ((20_000, 1.0), (200_000, 3.0))
 SOURCE, TARGET, WORDS = 400, 200, 100
+WAYS = {"infer": "infer", "predict": "predict", "shared": "predict, shared classes"}
 
 
 def run(sizes: tuple[tuple[int, float], ...] = SIZES) -> dict[str, Any]:
     rows, figures = [], []
     for m, most in sizes:
-        found = alone(f"from benchmarks.wide import measure; measure({m})")
-        dense = 8 * (SOURCE + TARGET) * m / 2**20
-        rows.append((f"{m:,}", f"{found['seconds']:.2f}", f"{found['more']:.0f}", f"{dense:.0f}"))
-        beside = f"{found['more']:.0f} MiB more than before; X would be {dense:.0f}"
-        what = f"infer, {SOURCE} + {TARGET} x {m:,} sparse"
-        figures.append(Figure(what, found["seconds"], most, "s", beside=beside))
+        dense = round(8 * (SOURCE + TARGET) * m / 2**20)
+        for name, what in WAYS.items():
+            found = alone(f"from benchmarks.wide import measure; measure({m}, {name!r})")
+            more, seconds = found["more"], found["seconds"]
+            rows.append((what, f"{m:,}", f"{seconds:.2f}", f"{more:.0f}", f"{dense}"))
+            size = f"{SOURCE} + {TARGET} x {m:,} sparse"
+            if name == "infer":
+                beside = f"{more:.0f} MiB more than before; X would be {dense}"
+                figures.append(Figure(f"{what}, {size}", seconds, most, "s", beside=beside))
+            else:
+                beside = f"{seconds:.2f} s; the goal is X made dense"
+                figures.append(Figure(f"{what}, {size}, memory", more, dense, "MiB", False, beside))
     return {"ns": SOURCE, "nt": TARGET, "words": WORDS, "rows": rows, "figures": figures}
 
 
-def measure(m: int) -> None:
-    """Print what an inference takes, and the memory that it adds."""
+def measure(m: int, way: str) -> None:
+    """Print what one of `WAYS` takes, and the memory that it adds."""
     rng = np.random.default_rng(0)
-    infer(feature_pair(60, 60, 8), n_labels=3)  # what a first call imports
 
-    def domain(codes: np.ndarray) -> Domain:
-        ours = (997 * codes[:, None] + rng.integers(0, 400, (len(codes), WORDS // 2))) % m
-        columns = np.hstack([ours, rng.integers(0, m, (len(codes), WORDS // 2))])
+    def domain(codes: np.ndarray, features: int, n_labelled: int) -> Domain:
+        ours = (997 * codes[:, None] + rng.integers(0, 400, (len(codes), WORDS // 2))) % features
+        columns = np.hstack([ours, rng.integers(0, features, (len(codes), WORDS // 2))])
         places = np.repeat(np.arange(len(codes)), WORDS), columns.ravel()
-        return Domain(
-            sparse.csr_array((rng.random(columns.size), places), shape=(len(codes), m)), codes
-        )
+        X = sparse.csr_array((rng.random(columns.size), places), shape=(len(codes), features))
+        return Domain(X, codes, labeled=np.arange(len(codes)) < n_labelled)
 
-    source, target = domain(np.arange(SOURCE) % 8), domain(8 + np.arange(TARGET) % 4)
+    def action(n: int, features: int) -> Callable[[], Any]:
+        shared = way == "shared"
+        source = domain(np.arange(2 * n) % 8, features, 2 * n)
+        target = domain(np.arange(n) % 4 + 8 * (not shared), features, 20)
+        if way == "infer":
+            return lambda: infer(DomainPair(source, target), n_labels=20, n_classes=4)
+        return lambda: predict(source, target)
+
+    action(TARGET // 4, 5000)()  # what a first call imports
+    measured = action(TARGET, m)
     before, start = peak_memory(), time.perf_counter()
-    infer(DomainPair(source, target), n_labels=20, n_classes=4)
+    measured()
     seconds = time.perf_counter() - start
     print(json.dumps({"seconds": seconds, "more": peak_memory() - before}))

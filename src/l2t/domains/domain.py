@@ -372,7 +372,7 @@ def label_array(values: Any, parameter: str = "y") -> AnyArray:
 
 def feature_rows(X: Any, n_features: int) -> Any:
     """Return the rows of an array, DataFrame, sparse matrix or Domain to transform, or reject them."""
-    check_whole("X", rows := X.X if isinstance(X, Domain) else X)
+    check_whole("X", rows := X.rows if isinstance(X, Domain) else X)
     rows = rows if sparse.issparse(rows) else np.asarray(rows)
     if rows.ndim != 2 or rows.shape[1] != n_features or rows.dtype.kind not in "fiub":
         raise InvalidInputError(

@@ -133,22 +133,22 @@ def infer(
     target, origins = _domains(pair, sources)
     n_labels, n_classes = _label_count(target, n_labels), _class_count(target, n_classes)
     special = any(each is not None for each in (reflection, n_components, plan, starts))
-    if not special and method in (None, "l2t") and _are_shared(target, origins, candidates, shared):
-        names = CANDIDATES if candidates is None else ("identity", *candidates)
-        together = infer_shared(target, origins, candidates=names, random_state=random_state)
-        return as_inference(together, target, n_labels, n_classes)
-    if shared:
+    special = special or method not in (None, "l2t")
+    together = not special and _are_shared(target, origins, candidates, shared)
+    if shared and not together:
         raise InvalidInputError(
             "shared=True needs candidates by name, and neither a reflection function, n_components, "
             f"plan, starts nor method='paper', got candidates={candidates!r} and method={method!r}"
         )
-    if starts is None and known is None and store is None and _is_wide(target, origins, candidates):
+    alone = starts is None and known is None and store is None
+    if alone and _is_wide(target, origins, None if together else candidates):
         settings: Any = {"reflection": reflection, "n_components": n_components, "plan": plan}
         settings |= {"n_labels": n_labels, "n_classes": n_classes, "candidates": candidates}
         settings |= {"n_rehearsals": n_rehearsals, "method": method, "rows": rows}
-        return _in_coordinates(
-            target, origins, random_state=random_state, callback=callback, **settings
-        )
+        settings |= {"shared": together, "random_state": random_state, "callback": callback}
+        return _in_coordinates(target, origins, **settings)
+    if together:
+        return _voted(target, origins, candidates, n_labels, n_classes, random_state)
     drawn = _landmarks(target, rows, random_state)
     origins = [representative(each, random_state) for each in origins]
     origins, who = _contributing(origins, drawn, random_state)
@@ -170,6 +170,20 @@ def infer(
         about = n_components, n_labels, n_classes, drawn
         found = choose(target, factors, failed, rehearsal, classes, forecast, *about)
         return replace(found, reason=found.reason + who, feature_names=target.feature_names)
+
+
+def _voted(
+    target: Domain,
+    origins: list[Domain],
+    candidates: Any,
+    n_labels: int,
+    n_classes: int,
+    random_state: int,
+) -> Inference:
+    """Infer where the source's labels are for training."""
+    names = CANDIDATES if candidates is None else ("identity", *candidates)
+    found = infer_shared(target, origins, candidates=names, random_state=random_state)
+    return as_inference(found, target, n_labels, n_classes)
 
 
 def _predictor(
@@ -388,8 +402,13 @@ def _in_coordinates(target: Domain, origins: list[Domain], **settings: Any) -> I
     few, *sources = (
         each.with_features(Z) for each, Z in zip((target, *origins), span.coordinates, strict=True)
     )
-    found = infer(few, sources=sources, shared=False, **settings)
+    found = infer(few, sources=sources, **settings)
     dtype = np.result_type(*(each.rows.dtype for each in (target, *origins)))
+    return lift_candidates(found, span, target, dtype)
+
+
+def lift_candidates(found: Inference, span: GramSpan, target: Domain, dtype: Any) -> Inference:
+    """Return what was found in the coordinates of a span with each W in the features, once asked for."""
     plain = sparse.eye_array(target.n_features, dtype=dtype, format="csr")
 
     def lifted(each: Candidate) -> Candidate:
@@ -399,7 +418,12 @@ def _in_coordinates(target: Domain, origins: list[Domain], **settings: Any) -> I
         return replace(each, factor=W)
 
     candidates = Candidates([lifted(each) for each in found.candidates.values()])
-    return replace(found, candidates=candidates, feature_names=target.feature_names)
+    shared = found.shared
+    if shared is not None:
+        mean, coef = span.lift(shared.linear.mean[:, None])[:, 0], span.lift(shared.linear.coef)
+        shared = replace(shared, linear=shared.linear._replace(mean=mean, coef=coef))
+    about: Any = {"candidates": candidates, "shared": shared}
+    return replace(found, **about, feature_names=target.feature_names)
 
 
 def _landmarks(target: Domain, rows: npt.ArrayLike | None, random_state: int) -> Domain:

@@ -29,7 +29,7 @@ class GramSpan:
     rows: Any
     #: The coordinates of each of them.
     coordinates: list[Array]
-    _back: Array  # U / s
+    back: Array  # U / s
 
     @classmethod
     def of(cls, parts: Sequence[Any]) -> GramSpan:
@@ -46,4 +46,34 @@ class GramSpan:
 
     def lift(self, V: Array) -> Array:
         """Map a factor of the coordinates (r x u) to one of the features (m x u)."""
-        return np.asarray(self.rows.T @ (self._back @ V))
+        return np.asarray(self.rows.T @ (self.back @ V))
+
+
+@dataclass(frozen=True, eq=False)
+class Lifted:
+    """A factor ``rows' V`` (m x u) of the features, kept as the sparse rows (n x m) and V (n x u).
+
+    ``X @ W`` is ``(X rows') V``, for an array or a sparse matrix X.
+
+    >>> W = Lifted(sparse.csr_array(np.eye(2, 5)), np.ones((2, 1)))
+    >>> W.shape, (np.ones((1, 5)) @ W).tolist()
+    ((5, 1), [[2.0]])
+    """
+
+    rows: Any
+    V: Array
+
+    __array_ufunc__ = None  # an array leaves the product to it
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Features and columns."""
+        return self.rows.shape[1], self.V.shape[1]
+
+    def __rmatmul__(self, X: Any) -> Array:
+        products = X @ self.rows.T
+        return np.asarray(products @ self.V)
+
+    def toarray(self) -> Array:
+        """Return W as an array."""
+        return np.asarray(self.rows.T @ self.V)

@@ -19,6 +19,7 @@ from l2t.domains.files._disk import reading, replacing, writing
 from l2t.domains.labels import decode_labels, encode_labels
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import in_threads, unit_rows
+from l2t.numerics.gram import Lifted
 from l2t.prediction.classifiers import Head
 from l2t.typing import AnyArray, Array
 from l2t.validation import check_memory
@@ -35,10 +36,11 @@ _NUMBERS = ("scale", "unit", "bandwidth")
 class Features:
     """Rows as a classifier takes them: ``(X W - mean) / scale``, divided by their norm where `unit`.
 
-    W is None for the features as they are; X is divided by `columns` first, where they are given.
+    W is an array or a `Lifted` factor, and None for the features as they are; X is divided by `columns`
+    first, where they are given.
     """
 
-    W: AnyArray | None
+    W: Any
     mean: Array
     scale: float
     unit: bool = False
@@ -168,6 +170,8 @@ class Model:
                     f"{type(head.estimator).__name__}; take classifier='auto' or one by its name"
                 )
             values = vars(features) | vars(head)
+            if isinstance(features.W, Lifted):
+                values["W"] = features.W.toarray()
             arrays |= {f"{name}-{i}": values[name] for name in _ARRAYS}
             parts.append({name: values[name] for name in _NUMBERS})
         arrays = {name: each for name, each in arrays.items() if each is not None}

@@ -39,6 +39,7 @@ from l2t.prediction.training import (
     known_classes,
     training_rows,
 )
+from l2t.prediction.wide import Coordinates, are_few_and_wide, numbered
 from l2t.reflection import ReflectionFunction
 from l2t.typing import AnyArray, Array, Indices, Mask
 from l2t.validation import one_of, seed, whole_number
@@ -101,8 +102,8 @@ class Prediction:
     def suggest(self, n: int) -> Indices:
         """Return the places of n rows to label next: typical ones of those that are least certain."""
         whole_number("n", n, least=1)
-        (features, _), X = self.model.parts[0], self.target.X
-        every = features(X) if len(X) <= LANDMARKS else None
+        (features, _), X = self.model.parts[0], self.target.rows
+        every = features(X) if len(self.target) <= LANDMARKS else None
         return suggest_rows(
             lambda rows: features(X[rows]) if every is None else every[rows],
             self.probabilities,
@@ -203,13 +204,19 @@ def predict(
     rows, drawn = _landmarks(aim, seed(random_state))
     few = aim if drawn is None else aim.take(rows)
     origins = [representative(each, random_state) for each in origins]
+    wide, alone = None, isinstance(classifier, str) and known is None and store is None
+    if alone and are_few_and_wide([aim, *origins]):
+        first, *others = numbered([aim, *origins])
+        wide = Coordinates([aim, *origins], training_rows(others, first, train_on, shared).X[:, 0])
+        few, *origins = wide.domains
     training = training_rows(origins, few, train_on, shared)
-    with few_threads(sum(len(each) for each in (few, *origins)) * aim.n_features):
+    with few_threads(sum(len(each) for each in (few, *origins)) * few.n_features):
         past = known_classes(known, store, aim.n_features)
         if drawn is not None and not training.shared:
             origins = [unlabel_rows(each, aim) for each in origins]
             past = past and past.without(aim)
-        work = _Work(origins, few, training, past, random_state, drawn)
+        columns = column_scales(training.X) if wide is None else None
+        work = _Work(origins, few, training, past, columns, random_state, drawn)
         say = callback or (lambda stage: None)
         named = not isinstance(classifier, str) or classifier != "auto"
         if training.shared and len(training.classes) > 1 and not named and reflection is None:
@@ -218,6 +225,9 @@ def predict(
             found = work.predict(classifier, balanced, reflection, say)
         if drawn is not None:
             found = _applied(found, aim)
+        if wide is not None:
+            found.report.sentences.extend([SCALED] if wide.are_scaled else [])
+            found = wide.lifted(found)
     answers = {"predicted": found.labels, "probability": found.probability, "given": found.given}
     frame = frame_like(target[0] if isinstance(target, tuple) else target, answers)
     return dataclasses.replace(found, frame=frame)
@@ -253,11 +263,12 @@ class _Work:
         target: Domain,
         training: Training,
         known: KnownClasses | None,
+        columns: AnyArray | None,
         random_state: int,
         drawn: Indices | None = None,
     ) -> None:
         self.training, self.raw, self.seed, self.drawn = training, target, random_state, drawn
-        self.columns = column_scales(training.X)
+        self.columns = columns
         self.target, self.sources, self.X, self.known = target, sources, training.X, known
         if self.columns is not None:
             self.target, *self.sources = (

@@ -6,8 +6,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
-from l2t.numerics import two_components
+from l2t.numerics import GramSpan, two_components
 from l2t.prediction.report import PLAIN
 from l2t.typing import Array, Indices
 
@@ -88,8 +89,9 @@ def _map(found: Prediction, codes: Indices) -> dict[str, Any]:
     given = rng.permutation(np.flatnonzero(found.given))[: MAPPED // 2]
     others = rng.permutation(np.flatnonzero(~found.given))[: MAPPED - len(given)]
     rows = np.sort(np.concatenate([given, others]))
-    X = np.asarray(target.X[rows], dtype=np.float64)
-    plain = X if features.columns is None else X / features.columns
+    X = target.rows[rows].astype(np.float64)
+    plain = X if features.columns is None else X @ sparse.diags_array(1.0 / features.columns)
+    plain = GramSpan.of([plain]).coordinates[0] if sparse.issparse(plain) else plain
     before = _flat(plain, None)
     labels = np.full(len(target), -1)
     if target.y is not None:

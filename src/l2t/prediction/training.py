@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from scipy import sparse
 
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.domains.domain import is_missing
@@ -150,13 +151,21 @@ def _check(train_on: str, given: set[Any], offered: set[Any], n_rows: int) -> No
         )
 
 
-def column_scales(X: AnyArray) -> AnyArray | None:
+def column_scales(X: Any) -> AnyArray | None:
     """Return the standard deviation of each column where they are very uneven; None where they are not."""
-    spread = X.std(axis=0, dtype=np.float64)
+    spread = _spread(X)
     some = spread[spread > 0]
     if len(some) < 2 or some.max() <= UNEVEN * np.median(some):
         return None
     return np.where(spread > 0, spread, 1.0)
+
+
+def _spread(X: Any) -> AnyArray:
+    """Return the standard deviation of each column of an array or a sparse matrix."""
+    if not sparse.issparse(X):
+        return np.asarray(X.std(axis=0, dtype=np.float64))
+    squares = X.multiply(X).mean(axis=0) - X.mean(axis=0) ** 2
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
 
 def describe_task(sources: list[Domain], target: Domain) -> dict[str, Any]:
@@ -196,7 +205,7 @@ def describe_task(sources: list[Domain], target: Domain) -> dict[str, Any]:
 
 def _scaling(X: AnyArray) -> str:
     """Say whether columns are scaled, and why."""
-    spread = X.std(axis=0, dtype=np.float64)
+    spread = _spread(X)
     times = spread.max() / (np.median(spread[spread > 0]) if spread.any() else 1.0)
     largest = f"the largest standard deviation of a column is {times:.3g} times the median"
     if column_scales(X) is None:
