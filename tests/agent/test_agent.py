@@ -84,7 +84,7 @@ def test_what_is_told_is_an_experience(agent, store, unlabelled):
     assert store.check() == []
 
 
-def test_telling_twice(agent, store, unlabelled):
+def test_telling_twice(agent, store, unlabelled, proves):
     suggestion = agent.ask(unlabelled[0], 15)
     agent.tell(suggestion, 0.5, 0.6)
     agent.tell(suggestion.id, 0.5, 0.6)  # the same again changes nothing
@@ -99,6 +99,7 @@ def test_telling_twice(agent, store, unlabelled):
     assert [each.accuracy_after for each in store.experiences()] == [0.7]
     assert agent.tell(suggestion, 0.5, 0.7, correct=True).key == corrected.key
     assert store.check() == []
+    proves("A reported outcome can be corrected", 2, "corrections")
 
 
 def test_deleting_the_run_opens_the_suggestion_again(agent, store, unlabelled):

@@ -160,7 +160,7 @@ def test_in_the_background(store, default, unlabelled, tell):
 
 
 def test_what_is_told_during_a_refinement_is_used_by_the_next(
-    store, default, unlabelled, monkeypatch
+    store, default, unlabelled, monkeypatch, proves
 ):
     """Without waiting for another report."""
     began, may_end, used = threading.Event(), threading.Event(), []
@@ -177,6 +177,7 @@ def test_what_is_told_during_a_refinement_is_used_by_the_next(
         agent.observe(unlabelled[1], np.eye(64, 5), 0.5, 0.6, 15)
         may_end.set()
     assert used == [1, 2]
+    proves("An outcome reported during a refinement is used by the next", 1, "outcomes")
 
 
 def test_what_goes_wrong_in_the_background_is_reported(store, default, unlabelled, monkeypatch):

@@ -108,12 +108,13 @@ def broken(kind):
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "bsr", "coo", "lil", "dok"])
-def test_a_sparse_matrix_with_indices_out_of_range_is_refused(kind):
+def test_a_sparse_matrix_with_indices_out_of_range_is_refused(kind, proves):
     with pytest.raises(InvalidInputError, match="X must be a sound sparse matrix, got"):
         Domain(broken(kind))
     for estimator in (L2TTransformer(method="tca"), L2TClassifier()):
         with pytest.raises(InvalidInputError, match="X must be a sound sparse matrix, got"):
             estimator.fit(broken(kind), [0, 1, 0, 1])
+    proves(f"A sparse matrix with indices out of range is refused: {kind}", 3, "calls")
 
 
 @pytest.mark.parametrize(
@@ -138,10 +139,11 @@ def test_a_sparse_matrix_with_indices_out_of_range_is_refused(kind):
         (np.ma.masked_equal([[1.0, 2.0]], 2.0), "X must have no masked values, got 1; fill them"),
     ],
 )
-def test_bad_features_are_refused_in_one_sentence(bad, sentence):
+def test_bad_features_are_refused_in_one_sentence(bad, sentence, proves):
     with pytest.raises(InvalidInputError, match=sentence) as caught:
         Domain(bad)
     assert "\n" not in str(caught.value)
+    proves("Features that are no table of usable numbers are refused by one sentence", 1, "tables")
 
 
 @pytest.mark.parametrize(

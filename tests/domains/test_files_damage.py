@@ -193,7 +193,7 @@ def fail(*_: Any, **__: Any) -> None:
 
 @pytest.mark.parametrize("format", WRITTEN)
 def test_a_failed_write_leaves_the_old_file_and_no_other(
-    tmp_path: Path, format: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, format: str, proves: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_domain(BARE, tmp_path / "file", format=format)
     before = path.read_bytes()
@@ -202,6 +202,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(
         write_domain(BARE, path, format=format)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
+    proves(f"A write that fails leaves the old file: {format}", 1, "files")
 
 
 def test_an_interrupted_write_leaves_nothing(
@@ -231,7 +232,7 @@ def test_nobody_else_reads_a_private_file_while_it_is_replaced(
     assert modes == [0o600]
 
 
-def test_the_new_file_has_the_rights_of_the_old_one(tmp_path: Path) -> None:
+def test_the_new_file_has_the_rights_of_the_old_one(tmp_path: Path, proves: Any) -> None:
     path = write_domain(BARE, tmp_path / "a.csv")
     umask = os.umask(0)
     os.umask(umask)
@@ -239,6 +240,7 @@ def test_the_new_file_has_the_rights_of_the_old_one(tmp_path: Path) -> None:
     path.chmod(0o600)
     write_domain(BARE, path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    proves("A file that is replaced keeps its permissions", 1, "files")
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def permuted(y, rng):
 
 
 @pytest.mark.parametrize("rows", [17, 1700])
-def test_no_target_label_reaches_any_W(rows, rng):
+def test_no_target_label_reaches_any_W(rows, rng, proves):
     """Also with a store that holds the same target labelled, below and above the number of rows searched."""
     pair = made(rows=rows)
     y = pair.target.y
@@ -119,6 +119,7 @@ def test_no_target_label_reaches_any_W(rows, rng):
     for each in results.values():
         same_factors(each, results["none"])
     assert results["labelled"].choice == results["fillers"].choice
+    proves("No target label reaches a transformation", len(variants), "labellings")
 
 
 @pytest.mark.parametrize("rows", [17, 1700])

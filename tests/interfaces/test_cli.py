@@ -411,7 +411,7 @@ ESCAPE = "\x1b]0;owned\x07\u202e"
 
 
 @pytest.mark.parametrize("format", Format)
-def test_names_with_terminal_escapes_are_shown_harmlessly(capsys, format):
+def test_names_with_terminal_escapes_are_shown_harmlessly(capsys, format, proves):
     show_rows([{"name": f"a{ESCAPE}"}], format)
     show_record({"name": f"a{ESCAPE}"}, format)
     show_sentence(f"a{ESCAPE}", {"name": f"a{ESCAPE}"}, format)
@@ -419,6 +419,7 @@ def test_names_with_terminal_escapes_are_shown_harmlessly(capsys, format):
     shown = capsys.readouterr()
     assert not re.search("[\x1b\x07\u202e]", shown.out + shown.err)
     assert shown.err == "\\x1b]0;owned\\x07\\u202e read\n"
+    proves(f"Names from files cannot command a terminal: {format}", 4, "outputs")
 
 
 def test_an_error_about_such_a_file_is_harmless(l2t, tmp_path):
@@ -427,11 +428,12 @@ def test_an_error_about_such_a_file_is_harmless(l2t, tmp_path):
     assert "\x1b" not in shown.err
 
 
-def test_cells_of_csv_are_no_formulas(capsys):
+def test_cells_of_csv_are_no_formulas(capsys, proves):
     values = ["=1+1", "+1", "-1+1", "@SUM(A1)", "＝1", "\tx", "plain", -1.5, None]
     show_rows([{"a": value} for value in values], Format.csv)
     cells = [cell for (cell,) in csv.reader(capsys.readouterr().out.splitlines()) if cell]
     assert cells == ["a", "'=1+1", "'+1", "'-1+1", "'@SUM(A1)", "'＝1", "'\tx", "plain", "-1.5"]
+    proves("A cell of csv that a command prints is no formula", 6, "cells")
 
 
 def test_a_table_that_is_too_wide_is_shown_row_by_row(capsys, monkeypatch):

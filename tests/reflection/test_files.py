@@ -475,21 +475,23 @@ def test_hostile_content_runs_nothing(valid, path, tmp_path, proves):
     proves("Nothing in a reflection function runs", 3 * len(FIELDS), "files")
 
 
-def test_a_file_that_was_edited_is_loaded_with_a_warning(valid, path):
-    for content, how in (
+def test_a_file_that_was_edited_is_loaded_with_a_warning(valid, path, proves):
+    edits = (
         (changed(valid, "mu", valid["mu"] + 0.5), "does not match its content"),
         (changed(valid, "training", {"note": "mine"}), "does not match its content"),
         (changed(valid, "forecast.trust", 0.123), "does not match its content"),
         (changed(valid, "checksum", "0" * 64), "does not match its content"),
         (changed(valid, "checksum", None), "is missing"),
         (without(valid, "checksum"), "is missing"),
-    ):
+    )
+    for content, how in edits:
         path.write_text(json.dumps(content))
         sentence = f"{path} was edited by hand: its checksum {how}"
         with pytest.warns(L2TWarning, match=f"^{re.escape(sentence)}$"):
             loaded = load_reflection(path)
         assert loaded.mu == content["mu"]
         assert_same(load_reflection(loaded.save(path)), loaded)
+    proves("A reflection function edited by hand is loaded with a warning", len(edits), "files")
 
 
 def test_the_checksum_is_that_of_the_canonical_json(valid, path):

@@ -336,7 +336,7 @@ def test_a_database_that_may_not_grow(path, monkeypatch):
         assert store.check() == []
 
 
-def test_a_file_that_is_read_only(writers):
+def test_a_file_that_is_read_only(writers, proves):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "store.db"
         with open_store(path) as store:
@@ -347,6 +347,7 @@ def test_a_file_that_is_read_only(writers):
         said = writers("readonly", f"sqlite:///{path}")
         assert "read-only" in said
         Path(folder).chmod(0o755)
+    proves("A store that may not be written says so, and is read", 1, "stores")
 
 
 def test_another_process_holds_the_store(path, monkeypatch):

@@ -15,13 +15,14 @@ TOKEN = "correct-horse-battery"
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:8765", "127.0.0.1.evil.example", "", "[::2]"]
 )
-def test_a_host_that_is_not_ours_is_refused(client, host):
+def test_a_host_that_is_not_ours_is_refused(client, host, proves):
     answer = client.get("/api/totals", headers={"host": host})
     assert answer.status_code == 421
     assert "does not name this server" in answer.json()["error"]
     forwarded = {"x-forwarded-host": f"localhost, {host}"}
     assert client.get("/api/totals", headers=forwarded).status_code == 421
     assert client.get("/", headers={"host": host}).status_code == 421
+    proves("A request to the dashboard under a foreign name is refused", 3, "requests")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:1", "localhost:8765", "LOCALHOST", "[::1]:8765"])
@@ -104,16 +105,18 @@ def test_a_token_never_leads_to_another_server(visiting, store):
         {"origin": "http://127.0.0.1:9999"},
     ],
 )
-def test_pages_of_other_sites_cannot_change_anything(client, headers):
-    for path in (
+def test_pages_of_other_sites_cannot_change_anything(client, headers, proves):
+    paths = (
         "/api/predictions",
         "/api/rankings",
         "/api/uploads?name=a.csv",
         "/api/learning-curves",
-    ):
+    )
+    for path in paths:
         answer = client.post(path, headers=headers)
         assert answer.status_code == 403
         assert "other sites" in answer.json()["error"]
+    proves("No page of another site changes anything in the dashboard", len(paths), "requests")
 
 
 def test_our_own_pages_can(client):
@@ -190,6 +193,7 @@ def test_a_full_disk_is_a_sentence(visiting, store, monkeypatch):
         assert (context.uploads._under_way, list(context.uploads._folder.iterdir())) == (0, [])
 
 
-def test_files_outside_of_the_static_folder_are_not_served(client):
+def test_files_outside_of_the_static_folder_are_not_served(client, proves):
     for path in ("/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py"):
         assert client.get(path).status_code == 404
+    proves("No file outside of the dashboard's own is served", 3, "requests")
