@@ -23,8 +23,6 @@ from l2t.typing import Array, Indices
 
 #: The signs of K(s, s'), K(s, t'), K(t, s'), K(t, t') in h.
 SIGNS = np.array([1.0, -1.0, -1.0, 1.0])
-#: Rows of h that are multiplied at a time: OpenBLAS is 2.6 times as fast with 32 and one as with 33.
-ROWS = 32
 
 
 def paired_rows(ns: int, nt: int, random_state: int | None) -> tuple[Indices, Indices]:
@@ -51,10 +49,7 @@ def mmd_covariance(S: Array, T: Array, eta: float, kernels: KernelBank) -> tuple
         for k, values in kernels.evaluate(D, eta):
             np.dot(SIGNS, values, out=h[k])
             sums[k] += values @ counts
-        for first in range(0, K, ROWS):
-            last = first + ROWS
-            products[first:last, :last] += times * (h[first:last] @ h[:last].T)
-    products = np.tril(products) + np.tril(products, -1).T
+        products += times * (h @ h.T)
     means = sums @ SIGNS / n**2
     return (products - n**2 * np.outer(means, means)) / max(n**2 - 1, 1), sums
 
