@@ -148,8 +148,8 @@ def predict(
     rows; all combinations are rehearsed on the known classes and cross-validated on the labelled rows. No
     target label is read for the features. A target of more than 20,000 rows is represented by so many random
     ones and the labelled ones; the model is then applied to all rows in blocks, so that little memory beyond
-    X is needed, which may be a read-only memory map. Sparse matrices of more than 4,096 features and 2,000
-    rows at most, of all domains together, are never made dense.
+    X is needed, which may be a read-only memory map. Sparse matrices of more than 4,096 features are
+    never made dense where all domains together have at most 2,000 rows.
 
     Parameters
     ----------
