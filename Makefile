@@ -96,7 +96,7 @@ hashes: $(VENV)/ready  ## write requirements.txt: constraints.txt with the sha25
 	$(BIN)/python -m tools.hashes
 
 fuzz: $(VENV)/ready  ## attack files, texts, numbers and routes for ten minutes; failing seeds are kept
-	FUZZ_SECONDS=$${FUZZ_SECONDS:-580} $(PYTEST) --dist load tests/fuzz -q -rP
+	FUZZ_SECONDS=$${FUZZ_SECONDS:-570} $(PYTEST) --dist load tests/fuzz -q -rP --show-capture=stdout
 
 reliability: $(VENV)/ready  ## run every test that proves a promise, and write docs/reliability.md
 	FUZZ_SECONDS=inf $(PYTEST) --promises build/promises.json
