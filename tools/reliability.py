@@ -37,7 +37,8 @@ def page(proved: list[dict[str, Any]]) -> str:
         count = sum(number for _, number in found)
         names = ", ".join(dict.fromkeys(kind for kind, _ in found if kind))
         shown = f"{promise} ({names})" if names else promise
-        lines.append(f"| {shown} | {count:,} {unit} | `{test.removeprefix('tests/')}` |\n")
+        counted = f"{count:,} {unit if count > 1 else unit.removesuffix('s')}"
+        lines.append(f"| {shown} | {counted} | `{test.removeprefix('tests/')}` |\n")
     return HEAD + "".join(lines)
 
 

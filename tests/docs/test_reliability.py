@@ -26,6 +26,7 @@ def test_one_promise_for_several_kinds():
         },
     ]
     assert page(proved).endswith("|---|\n| It holds (npz, csv) | 1,500 files | `a.py::test_x` |\n")
+    assert "| 1 file |" in page([proved[0] | {"count": 1}])
 
 
 def test_every_proof_is_a_test():
