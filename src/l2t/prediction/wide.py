@@ -48,10 +48,8 @@ class Coordinates:
     """
 
     def __init__(self, domains: Sequence[Domain], used: Array) -> None:
-        self._target, self.dtype = (
-            domains[0],
-            np.result_type(*(each.rows.dtype for each in domains)),
-        )
+        self._target = domains[0]
+        self.dtype = np.result_type(*(each.rows.dtype for each in domains))
         parts = [each.rows.astype(np.float64) for each in domains]
         columns = column_scales(sparse.vstack(parts, "csr")[used.astype(np.intp)])
         self.are_scaled = columns is not None
