@@ -149,7 +149,8 @@ def check_what_scores_were_trained_on(open: Open) -> None:
         assert copy.run(run.key).scores == run.scores
         twice = random_run(2, scores=(few, few))
         assert_raises(InvalidInputError, lambda: store.add(twice), "two scores of one kind")
-        odd = random_run(2, scores=(dataclasses.replace(few, trained_on="test"),))  # type: ignore
+        unknown: Any = "test"
+        odd = random_run(2, scores=(dataclasses.replace(few, trained_on=unknown),))
         assert_raises(InvalidInputError, lambda: store.add(odd), "another kind")
 
 

@@ -88,7 +88,7 @@ def learn(
         int, number("Experiences with more labels calibrate intervals alone.")
     ] = 30,
     trained_on: Annotated[
-        options.TrainedOn, typer.Option(help="Learn of classifiers trained on this.")
+        options.TrainedOn, typer.Option(help="Learn from classifiers trained on these rows.")
     ] = "target",
     force: options.Force = False,
     seed: options.Seed = 0,

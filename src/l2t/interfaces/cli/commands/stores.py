@@ -21,7 +21,7 @@ app.add_typer(store, name="store")
 
 Status = Annotated[Literal["done", "failed"] | None, typer.Option(help="Only runs of this status.")]
 Trained = Annotated[
-    options.TrainedOn | None, typer.Option(help="Only of classifiers trained on this.")
+    options.TrainedOn | None, typer.Option(help="Only classifiers trained on these rows.")
 ]
 Order = Literal["created_at", "algorithm", "duration", "improvement_ratio", "n_labels"]
 
