@@ -151,7 +151,14 @@ def test_a_signal_within_exec_leaves_the_exit_code(name):
         f"app.command('stop')(lambda: exec('signal.raise_signal(signal.{name})'))\nmain()\n"
     )
     command = [sys.executable, "-m", "stopping", "stop"]
-    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    told = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        # Who is started by nohup passes on that it is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+    )
     assert told.returncode == 130, told
     assert told.stderr.startswith("l2t: interrupted;")
 
