@@ -138,8 +138,8 @@ class Setting:
     def timed(self, stage: str) -> Iterator[None]:
         """Keep how long a stage takes, with what earlier runs spent on it.
 
-        In one process that is processor time, which a busy machine does not change; otherwise the time that
-        passed, once for each process.
+        In one process that is processor time, which a busy machine does not change; otherwise elapsed time,
+        multiplied by the number of processes.
         """
         alone = self.n_jobs == 1 and self.cluster is None
         clock = time.process_time if alone else time.perf_counter
@@ -154,12 +154,13 @@ class Setting:
                 file.write(json.dumps(row) + "\n")
 
     def minutes(self) -> dict[str, float]:
-        """Return the minutes of processes that each stage took, in all runs so far."""
+        """Return the minutes that each stage took with `n_jobs` processes, in all runs so far."""
         found: dict[str, float] = {}
+        unit = 60 * max(1, self.n_jobs)
         path = self.work / TIMES
         for line in path.read_text().splitlines() if path.exists() else ():
             row = json.loads(line)
-            found[row["stage"]] = found.get(row["stage"], 0.0) + row["seconds"] / 60
+            found[row["stage"]] = found.get(row["stage"], 0.0) + row["seconds"] / unit
         return found
 
     def pairs(
