@@ -13,7 +13,7 @@ from sklearn.metrics import balanced_accuracy_score
 
 from l2t.domains import Domain
 from l2t.prediction import predict
-from l2t.prediction.choice import STEADY, Situation, to_average
+from l2t.prediction.choice import AVERAGED_CLASSIFIERS, Comparison, to_average
 from l2t.prediction.classifiers import BALANCED, DEFAULT, Task, fit_head
 from l2t.prediction.labelling import suggest_rows
 from l2t.prediction.model import Features
@@ -30,7 +30,7 @@ __all__ = ["averaged", "chosen", "write_answers"]
 Combination = tuple[str, str]
 
 
-def situation(task: dict[str, Any]) -> Situation:
+def situation(task: dict[str, Any]) -> Comparison:
     """Return what is known of the combinations of a task."""
 
     def scores(found: dict[str, Any] | None) -> Scores | None:
@@ -47,7 +47,7 @@ def situation(task: dict[str, Any]) -> Situation:
     features = PLAIN if task["choice"] == "identity" else task["choice"]
     known = scores(task["rehearsed"]), scores(task["measured"])
     default = features, DEFAULT
-    return Situation(*known, task["corrections"], default, task["n_classes"])
+    return Comparison(*known, task["corrections"], default, task["n_classes"])
 
 
 def combinations(task: dict[str, Any]) -> list[Combination]:
@@ -170,7 +170,7 @@ def _averaging(tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _is_steady(task: dict[str, Any], combination: Combination) -> bool:
-    return combination[0] == situation(task).default[0] and combination[1] in STEADY
+    return combination[0] == situation(task).default[0] and combination[1] in AVERAGED_CLASSIFIERS
 
 
 def _files(work: Path) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ from l2t.inference.shared.inference import CANDIDATES, LEAST_TRUST, vote_weights
 from l2t.inference.shared.task import Task, shared_classes, smoothness
 from l2t.inference.shared.ways import Decision, teach, vote
 from l2t.numerics import squared_distances
-from l2t.prediction.scoring import _labelled
+from l2t.prediction.scoring import draw_labelled
 from l2t.progress import progress_bar
 from l2t.typing import AnyArray, Array
 from reproduction.controls import CONTROLS, draw_controls
@@ -313,7 +313,7 @@ def _other_classes(kind: str, data: Path) -> Measured:
     found = {"kind": kind, "classes": size}
     for name, some in {"good": good, "noise": [*good, sources["noise"]]}.items():
         result = infer(Domain(target.X), sources=some, n_labels=5 * size, n_classes=size)
-        splits = [_labelled(target.codes, 5, np.random.default_rng(draw)) for draw in range(10)]
+        splits = [draw_labelled(target.codes, 5, np.random.default_rng(draw)) for draw in range(10)]
         Z = result.transform(target.X)
         found[name] = [
             float(

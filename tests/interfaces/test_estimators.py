@@ -622,25 +622,25 @@ IMPOSSIBLE = {
         "target",
         lambda y: np.where(y > 2, -1, y),
         "train_on='target' needs labelled target rows, got none of 45; "
-        "label a few, or take train_on='source' if both domains have the same classes",
+        "label a few, or use train_on='source' if both domains have the same classes",
     ),
     "no target label for both": (
         "both",
         lambda y: np.where(y > 2, -1, y),
         "train_on='both' needs labelled target rows, got none of 45; "
-        "take train_on='source' if both domains have the same classes",
+        "label a few, or use train_on='source' if both domains have the same classes",
     ),
     "other classes": (
         "both",
         lambda y: y,
-        "train_on='both' needs classes that both domains share, got the target's 3 which no source "
-        "row has; take train_on='target'",
+        "train_on='both' needs classes that both domains share, got the target's 3, which no source "
+        "row has; use train_on='target'",
     ),
     "a class that no source row has": (
         "source",
         lambda y: np.where(y > 3, y - 3, y),
-        "train_on='source' needs classes that both domains share, got the target's 3 which no source "
-        "row has; take train_on='target'",
+        "train_on='source' needs classes that both domains share, got the target's 3, which no source "
+        "row has; use train_on='target'",
     ),
     "no source label": (
         "source",
@@ -776,7 +776,7 @@ def test_stacks_keep_float32_and_check_features():
     assert X.dtype == np.float32
     with refuses("source and target must have the same features, got 2 and 3 columns"):
         stack_domains(ROWS, np.eye(3))
-    with refuses("source must be a Domain, (X, y) or X, got a tuple of 3"):
+    with refuses("source must be a Domain, (X, y) or X, got a tuple of length 3"):
         stack_domains((ROWS, [0, 1], [1, 1]), ROWS)
     with refuses(
         "target must not have the known label -1, which means unlabelled here; give that class "

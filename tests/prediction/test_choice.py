@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from l2t.experiences.evaluation import expected_accuracy
-from l2t.prediction.choice import STEADY, Situation, choose
+from l2t.prediction.choice import AVERAGED_CLASSIFIERS, Comparison, choose
 from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT
 from l2t.prediction.labelling import labels_needed, suggest_rows
 from l2t.prediction.scoring import Scores, folds
@@ -29,9 +29,9 @@ def scores(level=0.6, n_trials=6, size=40, noise=0.0, **better):
 
 
 def chosen(rehearsed=None, measured=None, corrections=None, features="plain", **options):
-    situation = Situation(rehearsed, measured, corrections or {}, (features, DEFAULT), 3)
-    used, outlooks = choose(COMBINATIONS, situation, **options)
-    assert len(outlooks) == len(COMBINATIONS)
+    comparison = Comparison(rehearsed, measured, corrections or {}, (features, DEFAULT), 3)
+    used, rows = choose(COMBINATIONS, comparison, **options)
+    assert len(rows) == len(COMBINATIONS)
     return used[0]
 
 
@@ -50,27 +50,31 @@ def test_a_single_combination_follows_a_large_rehearsed_gain():
 
 def test_three_classifiers_and_what_is_clearly_better_on_labelled_rows_are_averaged():
     better = scores(nearest_neighbour=0.2, nearest_centroid=0.1)
-    situation = Situation(better, None, {}, ("plain", DEFAULT), 3)
-    used, _ = choose(COMBINATIONS, situation)  # a rehearsed gain is not enough
-    assert [(row.features, row.classifier) for row in used] == [("plain", n) for n in STEADY]
-    used, _ = choose(COMBINATIONS, dataclasses.replace(situation, measured=better))
+    comparison = Comparison(better, None, {}, ("plain", DEFAULT), 3)
+    used, _ = choose(COMBINATIONS, comparison)  # a rehearsed gain is not enough
+    assert [(row.features, row.classifier) for row in used] == [
+        ("plain", n) for n in AVERAGED_CLASSIFIERS
+    ]
+    used, _ = choose(COMBINATIONS, dataclasses.replace(comparison, measured=better))
     assert (used[0].features, used[0].classifier) == ("plain", "nearest neighbour")
-    assert {(row.features, row.classifier) for row in used[1:]} == {("plain", n) for n in STEADY}
-    used, _ = choose(COMBINATIONS, situation, single=True)
+    assert {(row.features, row.classifier) for row in used[1:]} == {
+        ("plain", n) for n in AVERAGED_CLASSIFIERS
+    }
+    used, _ = choose(COMBINATIONS, comparison, single=True)
     assert [row.classifier for row in used] == ["nearest neighbour"]
 
 
 def test_with_few_columns_the_default_is_averaged_with_up_to_three_that_are_clearly_better():
     better = scores(nearest_neighbour=0.2, nearest_centroid=0.1)
     better.values[:, 1] += 0.05
-    used, _ = choose(COMBINATIONS, Situation(better, better, {}, ("plain", "logistic"), 3))
+    used, _ = choose(COMBINATIONS, Comparison(better, better, {}, ("plain", "logistic"), 3))
     gains = [row.gain for row in used]
     assert gains == sorted(gains, reverse=True)
     assert (len(used), used[2].features, used[3].classifier) == (4, "spectrum", "logistic")
 
 
 def gain(rehearsed, features="plain", classifier="nearest neighbour"):
-    return Situation(rehearsed, None, {}, ("plain", DEFAULT), 3).gain((features, classifier))
+    return Comparison(rehearsed, None, {}, ("plain", DEFAULT), 3).gain((features, classifier))
 
 
 def test_an_uncertain_gain_counts_less():
@@ -101,9 +105,9 @@ def test_balanced_classes_are_assumed_only_where_they_are_known():
     rehearsed = scores(**{"balanced k-means": 0.2})
     assert chosen(rehearsed).classifier == DEFAULT
     assert chosen(rehearsed, balanced=True).classifier == "balanced k-means"
-    situation = Situation(scores(**{"balanced k-means": -0.2}), None, {}, ("plain", DEFAULT), 3)
-    used, _ = choose(COMBINATIONS, situation, balanced=True)
-    assert [row.classifier for row in used] == list(STEADY)
+    comparison = Comparison(scores(**{"balanced k-means": -0.2}), None, {}, ("plain", DEFAULT), 3)
+    used, _ = choose(COMBINATIONS, comparison, balanced=True)
+    assert [row.classifier for row in used] == list(AVERAGED_CLASSIFIERS)
 
 
 def test_where_neighbourhoods_mislead_nothing_that_trusts_them_is_used():
@@ -163,8 +167,12 @@ def test_suggested_rows_are_uncertain_and_differ():
 @pytest.mark.parametrize(
     ("accuracy", "curve", "sentence"),
     [
-        (0.85, {5: 0.85, 10: 0.95}, "About 2 more labels per class would bring 90 %."),
-        (0.4, {1: 0.4, 2: 0.5}, "About 1 more label per class would bring 50 %."),
+        (
+            0.85,
+            {5: 0.85, 10: 0.95},
+            "About 2 more labels per class should raise the accuracy to 90 %.",
+        ),
+        (0.4, {1: 0.4, 2: 0.5}, "About 1 more label per class should raise the accuracy to 50 %."),
         (0.85, {5: 0.85, 10: 0.86}, None),
         (0.85, {5: 0.85}, None),
         (0.995, {5: 0.85, 10: 0.99}, None),

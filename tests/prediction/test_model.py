@@ -100,7 +100,7 @@ def test_a_classifier_of_scikit_learn_is_not_saved(data, tmp_path):
     model = Model(np.arange(3), None, ((Features(None, np.zeros(4), 1.0), head),))
     np.testing.assert_allclose(model.predict_proba(X), head.estimator.predict_proba(X), atol=1e-9)
     with pytest.raises(
-        InvalidInputError, match="must have a classifier of l2t to be saved, got Gau"
+        InvalidInputError, match="a model with an estimator cannot be saved, got Gau"
     ):
         model.save(tmp_path / "model.l2t")
     assert not list(tmp_path.iterdir())
@@ -181,5 +181,5 @@ def test_other_files_are_one_sentence(tmp_path):
     with pytest.raises(FileFormatError, match="there is no such file"):
         load_model(path)
     path.write_bytes(b"PK\x03\x04 and nothing")
-    with pytest.raises(FileFormatError, match="is not a whole zip archive"):
+    with pytest.raises(FileFormatError, match="is not a saved model, or is damaged"):
         load_model(path)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import l2t
+from l2t.prediction.prediction import _compare
 from l2t.prediction.report import PLAIN, Report, ReportRow
 
 
@@ -76,11 +77,11 @@ def row(features, expected, **more):
         ),
         (
             [row(PLAIN, 0.9), row("spectrum", 0.88, used=True)],
-            "About 88 % of the predictions should be right, as many as without transfer (90 %).",
+            "About 88 % of the predictions should be right, about as many as without transfer (90 %).",
         ),
         (
             [row("spectrum", None, used=True)],
-            "Every row has a predicted class; how often that is right could not be measured.",
+            "Every row has a predicted class; the accuracy could not be measured.",
         ),
     ],
 )
@@ -104,3 +105,12 @@ def test_show_is_html_in_a_notebook_and_words_elsewhere(found, monkeypatch, caps
     monkeypatch.setitem(sys.modules, "IPython", notebook)
     l2t.show(found)
     assert shown == [found]
+
+
+def test_a_gain_is_named_only_where_there_is_one():
+    assert _compare(0.86, 0.78, "logistic") == (
+        "That is 8.0 points above the best classifier without transfer, logistic."
+    )
+    assert _compare(0.916, 0.919, "soft k-means") == (
+        "The best classifier without transfer, soft k-means, should reach about 92 %."
+    )

@@ -117,7 +117,7 @@ def test_polars_frames(kinds, found):
 def test_a_classifier_that_is_asked_for_is_used(kinds):
     found = l2t.predict(*kinds, classifier="nearest neighbour")
     assert found.classifier == "nearest neighbour"
-    assert "asked for" in found.report.sentences[0]
+    assert "requested" in found.report.sentences[0]
     with pytest.raises(InvalidInputError, match=re.escape("classifier must be one of auto, ")):
         l2t.predict(*kinds, classifier="forest")
 
@@ -155,6 +155,10 @@ def test_shared_classes_are_predicted_saved_and_reported(kinds, tmp_path):
     assert "Source and target have the same classes" in str(found.report)
     assert np.mean(found.labels == y) > 0.9
     assert abs(found.probability.mean() - found.report.rows[0].expected) < 0.1
+    expected = (
+        f"About {100 * found.report.rows[0].expected:.0f} % of the predictions should be right"
+    )
+    assert f"{expected}." in found.report.sentences  # the table and the sentences agree
     again = l2t.load_model(found.model.save(tmp_path / "model.l2t"))
     np.testing.assert_array_equal(again.predict_proba(X), found.probabilities)
     assert np.mean(again.predict(X + 0.1) == y) > 0.9
@@ -170,8 +174,8 @@ def test_partly_shared_classes_are_named(kinds):
     X, y = source.X[rows] + 0.1 * rng.normal(size=(rows.sum(), 8)), y[rows]
     found = l2t.predict(source, Domain(X, y, labeled=np.arange(90) % 3 == 0))
     assert (
-        "Source and target share the classes 3, 4; no labelled target row is of 0, 1, 2, 5; "
-        "no source row is of 9." in found.report.sentences
+        "Source and target share the classes 3, 4; classes without labelled target rows: 0, 1, 2, 5; "
+        "classes without source rows: 9." in found.report.sentences
     )
     assert np.mean(found.labels == y) > 0.8
 
@@ -200,7 +204,7 @@ def test_the_report_says_which_sources_count(kinds):
 
 def test_without_any_label_there_is_nothing_to_predict(kinds):
     source, target = kinds
-    with pytest.raises(InvalidInputError, match="needs labelled target rows, got none of 90"):
+    with pytest.raises(InvalidInputError, match=r"got none of 90; label a few$"):
         l2t.predict(Domain(source.X), target.X)
 
 

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from l2t.prediction.choice import STEADY
+from l2t.prediction.choice import AVERAGED_CLASSIFIERS
 from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT
 from reproduction.answers import accuracy, averaged, chosen, situation
 from reproduction.combinations import SETTINGS, Setting, draw_task, measure_answers
@@ -45,10 +45,10 @@ def made(family, number, gains):
 
 def test_a_combination_that_is_best_on_labelled_rows_is_averaged_with_the_three():
     new = made("letters", 99, {("classes", "logistic"): 0.35})
-    assert set(chosen(new)) == {("plain", name) for name in STEADY}
+    assert set(chosen(new)) == {("plain", name) for name in AVERAGED_CLASSIFIERS}
     new |= {"measured": new["rehearsed"]}
     assert chosen(new)[0] == ("classes", "logistic")
-    assert set(chosen(new)[1:]) == {("plain", name) for name in STEADY}
+    assert set(chosen(new)[1:]) == {("plain", name) for name in AVERAGED_CLASSIFIERS}
     assert accuracy(new, chosen(new)[0]) == pytest.approx(0.95)
     assert situation(new).default == ("plain", DEFAULT)
     assert chosen(new, single=True) == [("classes", "logistic")]

@@ -1,4 +1,4 @@
-"""Prediction: classes for every row of a target, what to expect of them, and a model for further rows."""
+"""Prediction: the class of every row of a target, the accuracy to expect, and a model for further rows."""
 
 from __future__ import annotations
 

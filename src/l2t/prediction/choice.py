@@ -8,13 +8,13 @@ than these on the labelled rows, where there is one. What a combination should g
 ``s r + n / (n + 60) m``
 
 * r is the mean difference d to the default in rehearsal, shrunk by its error s_d to ``d³ / (d² + s_d²)``. It
-  counts by ``s = error / (error + 0.05)``: where the default hardly errs in rehearsal, there is no room to
-  see a gain in;
+  counts by ``s = error / (error + 0.05)``: a gain can hardly show where the default is nearly always right
+  in rehearsal;
 * m is the difference on the n labelled rows, cross-validated.
 
-Without a rehearsal, and where inference expects that the target's neighbourhoods mislead unlike those in
-rehearsal, the labelled rows alone count, and the default is averaged only with what is clearly better; in the
-second case not with anything that trusts neighbourhoods.
+Without a rehearsal, or where inference expects neighbourhoods to mislead in the target although they did not
+in rehearsal, only the labelled rows count, and the default is averaged only with what is clearly better; in
+the second case, with nothing that relies on neighbourhoods.
 """
 
 from __future__ import annotations
@@ -30,33 +30,39 @@ from l2t.prediction.report import ReportRow
 from l2t.prediction.scoring import Scores
 from l2t.typing import Array
 
-#: Features and classifiers that trust the neighbourhoods of the target.
-TRUSTING = {"spectrum", "classes+spectrum", "label spreading", "smoothed logistic", "soft k-means"}
-TRUSTING |= set(BALANCED)
-#: Neighbourhoods mislead where inference takes so much off the log ratio that "spectrum" rehearsed.
-MISLED = -0.05
-#: Classifiers that are averaged on the features that inference chose, and combinations in all, at most.
-STEADY = (DEFAULT, "label spreading", "smoothed logistic")
-AVERAGED = 4
-#: A gain above this is clear.
-CLEAR = 0.02
-#: Half of a difference is believed at so much error of the default in rehearsal, and so many labelled rows.
-ROOM = 0.05
-ROWS = 60.0
-#: Standard deviation of real accuracies around rehearsed ones.
-SPREAD = 0.1
-#: No accuracy above this is promised.
-MOST = 0.99
+#: Features and classifiers that rely on the neighbourhoods of the target.
+RELY_ON_NEIGHBOURS = {
+    "spectrum",
+    "classes+spectrum",
+    "label spreading",
+    "smoothed logistic",
+    "soft k-means",
+}
+RELY_ON_NEIGHBOURS |= set(BALANCED)
+#: Neighbourhoods mislead where inference corrects the rehearsed log ratio of "spectrum" to less by this.
+MISLEADING_BELOW = -0.05
+#: Classifiers that are averaged on the features that inference chose; and the maximum number of combinations.
+AVERAGED_CLASSIFIERS = (DEFAULT, "label spreading", "smoothed logistic")
+MAX_AVERAGED = 4
+#: Gain in accuracy above which a combination is clearly better.
+CLEAR_GAIN = 0.02
+#: Error of the default in rehearsal, and number of labelled rows, at which a difference counts by half.
+HALF_ERROR = 0.05
+HALF_ROWS = 60.0
+#: Standard deviation of measured accuracies around rehearsed ones.
+REHEARSAL_DEVIATION = 0.1
+#: Maximum of an expected accuracy.
+MAX_EXPECTED = 0.99
 
 Combination = tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)
-class Situation:
-    """What combinations were worth in rehearsal and on the labelled rows of a target of `n_classes`.
+class Comparison:
+    """The scores of combinations in rehearsal and on the labelled rows of a target of `n_classes`.
 
-    `corrections` are logs of the improvement ratios that inference expects over the rehearsed ones, and
-    `default` is what others are compared with.
+    `corrections` are the logs of expected over rehearsed improvement ratios, by features; `default` is the
+    combination that others are compared with.
     """
 
     rehearsed: Scores | None
@@ -67,13 +73,15 @@ class Situation:
 
     @property
     def rehearsal_counts(self) -> bool:
-        """Whether there is a rehearsal, and the target's neighbourhoods are as in it."""
-        return self.rehearsed is not None and self.corrections.get("spectrum", 0.0) >= MISLED
+        """Whether there is a rehearsal, and neighbourhoods are not expected to mislead in the target."""
+        return (
+            self.rehearsed is not None and self.corrections.get("spectrum", 0.0) >= MISLEADING_BELOW
+        )
 
     def usable(self, combination: Combination, *, balanced: bool = False) -> bool:
-        """Tell whether a combination may be used, where balanced classes are known or not."""
+        """Return whether a combination may be used; `balanced` says that all classes have equal size."""
         misled = self.rehearsed is not None and not self.rehearsal_counts
-        if misled and combination != self.default and TRUSTING & set(combination):
+        if misled and combination != self.default and RELY_ON_NEIGHBOURS & set(combination):
             return False
         return balanced or combination[1] not in BALANCED
 
@@ -84,7 +92,7 @@ class Situation:
             base = self.rehearsed.of(*self.default)
             difference, error = self.rehearsed.of(*combination) - base, 1.0 - float(base.mean())
             if np.isfinite(difference).all() and error > 0:
-                gain += _shrunk(difference) * error / (error + ROOM)
+                gain += _shrunk_mean(difference) * error / (error + HALF_ERROR)
         return gain
 
     def measured_gain(self, combination: Combination) -> float:
@@ -93,25 +101,27 @@ class Situation:
             return 0.0
         m = self.measured.mean(*combination) - self.measured.mean(*self.default)
         n = self.measured.n_rows
-        return m * n / (n + ROWS) if np.isfinite(m) else 0.0
+        return m * n / (n + HALF_ROWS) if np.isfinite(m) else 0.0
 
-    def outlook(self, combination: Combination) -> ReportRow:
-        """Return what to expect of a combination: its gain over what to expect of the default."""
-        gain, level, deviation = self.gain(combination), None, SPREAD
-        if self.rehearsed is not None and self.rehearsal_counts:  # the skill of its classes
+    def report_row(self, combination: Combination) -> ReportRow:
+        """Return the expected accuracy of a combination: that of the default, plus its gain."""
+        gain, level, deviation = self.gain(combination), None, REHEARSAL_DEVIATION
+        if (
+            self.rehearsed is not None and self.rehearsal_counts
+        ):  # accuracy above chance carries over
             base = self.rehearsed.of(*self.default).mean()
             skill = (base - 1 / self.rehearsed.n_classes) / (1 - 1 / self.rehearsed.n_classes)
             level = 1 / self.n_classes + skill * (1 - 1 / self.n_classes)
         accuracy, error = self._measured(self.default)
         if self.measured is not None and accuracy is not None and error is not None:
             accuracy = expected_accuracy(accuracy, self.measured.n_rows)
-            if level is None or abs(level - accuracy) > 2.0 * np.hypot(SPREAD, error):
-                level = accuracy  # the rehearsal is of something else
+            if level is None or abs(level - accuracy) > 2.0 * np.hypot(REHEARSAL_DEVIATION, error):
+                level = accuracy  # the rehearsal contradicts the labelled rows
                 deviation = error
             else:
-                level = np.average([level, accuracy], weights=[SPREAD**-2, error**-2])
-                deviation = float((SPREAD**-2 + error**-2) ** -0.5)
-        expected = None if level is None else float(np.clip(level + gain, 0.0, MOST))
+                level = np.average([level, accuracy], weights=[REHEARSAL_DEVIATION**-2, error**-2])
+                deviation = float((REHEARSAL_DEVIATION**-2 + error**-2) ** -0.5)
+        expected = None if level is None else float(np.clip(level + gain, 0.0, MAX_EXPECTED))
         row = ReportRow(*combination, gain, expected, *self._measured(combination))
         return row.with_interval(deviation)
 
@@ -125,42 +135,42 @@ class Situation:
 
 def choose(
     combinations: list[Combination],
-    situation: Situation,
+    comparison: Comparison,
     *,
     balanced: bool = False,
     single: bool = False,
 ) -> tuple[list[ReportRow], list[ReportRow]]:
-    """Return the outlooks of the combinations to average, a `single` one where wanted, and those of all."""
-    outlooks = {each: situation.outlook(each) for each in combinations}
-    usable = [each for each in combinations if situation.usable(each, balanced=balanced)]
-    used = to_average(usable, situation, single=single)
-    return [outlooks[each] for each in used], list(outlooks.values())
+    """Return the report rows of the combinations to average, only the best if `single`, and those of all."""
+    rows = {each: comparison.report_row(each) for each in combinations}
+    usable = [each for each in combinations if comparison.usable(each, balanced=balanced)]
+    used = to_average(usable, comparison, single=single)
+    return [rows[each] for each in used], list(rows.values())
 
 
 def to_average(
-    usable: Sequence[Combination], situation: Situation, *, single: bool = False
+    usable: Sequence[Combination], comparison: Comparison, *, single: bool = False
 ) -> list[Combination]:
-    """Return the combinations to average, best first; a `single` one where wanted."""
-    features, classifier = situation.default
-    steady = [situation.default]
-    if situation.rehearsal_counts and classifier == DEFAULT and not single:
-        steady = [each for name in STEADY if (each := (features, name)) in usable]
+    """Return the combinations to average, best first; only the best if `single`."""
+    features, classifier = comparison.default
+    steady = [comparison.default]
+    if comparison.rehearsal_counts and classifier == DEFAULT and not single:
+        steady = [each for name in AVERAGED_CLASSIFIERS if (each := (features, name)) in usable]
         even = [each for name in BALANCED if (each := (features, name)) in usable]
-        steady += [each for each in even if situation.gain(each) > 0]
-        steady.sort(key=situation.gain, reverse=True)
-    value = situation.gain if single else situation.measured_gain
-    least = max(CLEAR, *map(value, steady))
+        steady += [each for each in even if comparison.gain(each) > 0]
+        steady.sort(key=comparison.gain, reverse=True)
+    value = comparison.gain if single else comparison.measured_gain
+    least = max(CLEAR_GAIN, *map(value, steady))
     better = sorted((each for each in usable if value(each) > least), key=value, reverse=True)
-    return [*better[: AVERAGED - len(steady)], *steady][: 1 if single else None]
+    return [*better[: MAX_AVERAGED - len(steady)], *steady][: 1 if single else None]
 
 
 def standard_error(accuracy: float, n: int) -> float:
-    """Return the standard error of an accuracy on n rows, above zero where all of them are right."""
+    """Return the standard error of an accuracy on n rows, which is above zero even at an accuracy of 1."""
     return float(np.sqrt((accuracy * (1 - accuracy) + 0.25 / n) / n))
 
 
-def _shrunk(differences: Array) -> float:
-    """Return the mean of differences, the smaller the larger its error is."""
+def _shrunk_mean(differences: Array) -> float:
+    """Return the mean of differences, shrunk by its standard error."""
     d = float(differences.mean())
     s = float(differences.std(ddof=1) / np.sqrt(len(differences))) if len(differences) > 1 else 1.0
     return d**3 / (d**2 + s**2) if d else 0.0

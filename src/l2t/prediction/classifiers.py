@@ -1,18 +1,18 @@
-"""Classifiers: what turns few labelled rows, and many that are not, into classes.
+"""Classifiers for a target with few labelled and many unlabelled rows.
 
-Each one sees all target rows Z and the codes of the labelled ones, and leaves arrays behind (`Head`) that
-score further rows without it. Rows arrive centred, with a mean squared norm of 1 ("plain"), or divided by
-their norm after that ("unit"):
+Each one is trained on all target rows Z and the codes of the labelled ones, and is kept as arrays (`Head`)
+that score further rows. Rows are centred, with a mean squared norm of 1 ("plain"), and then divided by their
+norm ("unit"):
 
 ======================  =====  ===========================================================================
 name                    rows   scores of a row z
 ======================  =====  ===========================================================================
 nearest neighbour       plain  minus the distance to the nearest labelled row of each class
 nearest centroid        plain  minus the distance to the mean of each class
-logistic                plain  logistic regression, its C by cross-validation where labels suffice
+logistic                plain  logistic regression; C is cross-validated if each class has 3 labels
 logistic (centred)      unit   the same
 label spreading         unit   shares of the classes around z, spread over the graph of all rows (Zhou 2004)
-smoothed logistic       unit   the same, from the labels and what logistic regression makes of the other rows
+smoothed logistic       unit   the same, from the labels and predictions of logistic regression elsewhere
 soft k-means            unit   k-means from the class means, with soft assignments and class shares
 balanced k-means        unit   the same with classes of equal size, by Sinkhorn's scaling (PT-MAP; Hu 2021)
 ======================  =====  ===========================================================================
@@ -33,19 +33,19 @@ from scipy.special import softmax
 from l2t.numerics import mean_squared_distance, squared_distances
 from l2t.typing import Array, Indices
 
-#: Values of C that cross-validation chooses from, and the one without it.
+#: Values of C for cross-validation, and the value without it.
 GRID = (1.0, 10.0, 100.0)
 C_DEFAULT = 10.0
-#: Labels per class, in the smallest class, from which C is cross-validated.
+#: Labels in the smallest class from which C is cross-validated.
 CV_SHOTS = 3
-#: Labels that are added to each class when the shares of classes are estimated from few labels.
+#: Labels added to each class when class frequencies are estimated.
 EVEN_LABELS = 5.0
-#: Bandwidth of the graph of label spreading in mean squared distances, and how far labels spread.
+#: Bandwidth of the graph of label spreading in mean squared distances, and its alpha.
 SPREAD_WIDTH = 0.05
 SPREADING = 0.8
-#: Weight of a guess of logistic regression beside a label.
+#: Weight of a prediction of logistic regression relative to a label.
 GUESS = 0.3
-#: Sharpness of k-means, its steps and how far each one moves.
+#: Inverse temperature of k-means, its number of steps and step size, and Sinkhorn's iterations per step.
 SHARPNESS = 20.0
 STEPS = 20
 RATE = 0.3
@@ -56,8 +56,9 @@ SCALINGS = 10
 class Head:
     """A trained classifier as arrays.
 
-    With `coef`, a row z has the scores ``z coef + intercept``; with `rows`, the shares of the classes among
-    the rows around it, or the nearest row of each class where `bandwidth` is 0.
+    With `coef`, a row z has the scores ``z coef + intercept``. With `rows`, its scores are the class shares
+    of the rows around it (Gaussian kernel), or minus the distance to the nearest row of each class if
+    `bandwidth` is 0.
     """
 
     coef: Array | None = None
@@ -67,7 +68,7 @@ class Head:
     bandwidth: float = 0.0
 
     def scores(self, Z: Array) -> Array:
-        """Return one score per row and class; their softmax are probabilities."""
+        """Return one score per row and class; their softmax is the probability."""
         if self.coef is not None and self.intercept is not None:
             return np.asarray(Z @ self.coef + self.intercept)
         assert self.rows is not None
@@ -85,7 +86,7 @@ class Head:
 
 
 class Task(NamedTuple):
-    """Rows Z of a target, the places of the labelled ones, and their classes from 0 to n_classes - 1."""
+    """Rows Z of a target, the indices of the labelled ones, and their classes from 0 to n_classes - 1."""
 
     Z: Array
     at: Indices
@@ -94,7 +95,7 @@ class Task(NamedTuple):
 
     @property
     def onehot(self) -> Array:
-        """The classes of the labelled rows as a table of 0 and 1."""
+        """The classes of the labelled rows, one-hot encoded."""
         return np.eye(self.n_classes)[self.codes]
 
     @property
@@ -105,7 +106,7 @@ class Task(NamedTuple):
 
 
 class Classifier(NamedTuple):
-    """How to train a classifier, and whether it takes rows divided by their norm."""
+    """A function that trains a classifier, and whether rows are divided by their norm first."""
 
     fit: Callable[..., Head]
     unit: bool
@@ -114,19 +115,19 @@ class Classifier(NamedTuple):
 def fit_head(
     name: str, task: Task, *, cross_validate: bool = True, guess: Head | None = None
 ) -> Head:
-    """Train a classifier; `guess` is a trained "logistic (centred)", where there is one."""
+    """Train a classifier; `guess` is a "logistic (centred)" that was trained already."""
     if task.n_classes == 1:
         return Head(np.zeros((task.Z.shape[1], 1)), np.zeros(1))
     C = None if cross_validate else C_DEFAULT
     if name in ("logistic", "logistic (centred)"):
         return _logistic(task, C)
     if name == "smoothed logistic":
-        return _spread(task, _logistic(task, C) if guess is None else guess)
+        return _label_spreading(task, _logistic(task, C) if guess is None else guess)
     return CLASSIFIERS[name].fit(task)
 
 
-def _around(centres: Array, sharpness: float, offsets: Array | float = 0.0) -> Head:
-    """Return the head with scores ``offset - sharpness ||z - centre||²``, up to what classes share."""
+def _centroid_head(centres: Array, sharpness: float, offsets: Array | float = 0.0) -> Head:
+    """Return the head with scores ``offset - sharpness ||z - centre||²``, up to a constant per row."""
     squares = np.einsum("ij,ij->i", centres, centres)
     return Head(2.0 * sharpness * centres.T, offsets - sharpness * squares)
 
@@ -166,8 +167,8 @@ def _logistic(task: Task, C: float | None = None) -> Head:
     return Head(coef, intercept - centre @ coef)
 
 
-def _spread(task: Task, guess: Head | None = None) -> Head:
-    """Return ``(I - a S)^-1 Y`` on the graph S of all rows; Y are the labels, and guesses of other rows."""
+def _label_spreading(task: Task, guess: Head | None = None) -> Head:
+    """Return ``(I - a S)^-1 Y`` on the graph S of all rows; Y are labels, and predictions for other rows."""
     n = len(task.Z)
     shares = np.zeros((n, task.n_classes))
     if guess is not None:
@@ -187,13 +188,13 @@ def _spread(task: Task, guess: Head | None = None) -> Head:
     return Head(rows=task.Z, shares=F, bandwidth=width)
 
 
-def _means(task: Task, *, balanced: bool) -> Head:
+def _soft_k_means(task: Task, *, balanced: bool) -> Head:
     centres, offsets = task.means, np.ones(task.n_classes)
     n, fixed = len(task.Z), task.onehot
     for _ in range(STEPS):
         D = squared_distances(task.Z, centres)
         K = np.exp(-SHARPNESS * (D - D.min(axis=1, keepdims=True)))
-        for _ in range(SCALINGS if balanced else 0):  # every class has the same mass
+        for _ in range(SCALINGS if balanced else 0):  # every class gets the same mass
             offsets = n / task.n_classes / (K.T @ (1.0 / (K @ offsets)))
         P = K * offsets
         P /= P.sum(axis=1, keepdims=True)
@@ -202,21 +203,21 @@ def _means(task: Task, *, balanced: bool) -> Head:
         if not balanced:
             offsets = (mass + 1.0) / (n + task.n_classes)
         centres = centres + RATE * (P.T @ task.Z / mass[:, None] - centres)
-    return _around(centres, SHARPNESS, np.log(offsets))
+    return _centroid_head(centres, SHARPNESS, np.log(offsets))
 
 
 CLASSIFIERS = {
     "nearest neighbour": Classifier(
         lambda task: Head(rows=task.Z[task.at], shares=task.onehot), unit=False
     ),
-    "nearest centroid": Classifier(lambda task: _around(task.means, 1.0), unit=False),
+    "nearest centroid": Classifier(lambda task: _centroid_head(task.means, 1.0), unit=False),
     "logistic": Classifier(_logistic, unit=False),
     "logistic (centred)": Classifier(_logistic, unit=True),
-    "label spreading": Classifier(_spread, unit=True),
-    "smoothed logistic": Classifier(_spread, unit=True),
-    "soft k-means": Classifier(partial(_means, balanced=False), unit=True),
-    "balanced k-means": Classifier(partial(_means, balanced=True), unit=True),
+    "label spreading": Classifier(_label_spreading, unit=True),
+    "smoothed logistic": Classifier(_label_spreading, unit=True),
+    "soft k-means": Classifier(partial(_soft_k_means, balanced=False), unit=True),
+    "balanced k-means": Classifier(partial(_soft_k_means, balanced=True), unit=True),
 }
 DEFAULT = "logistic (centred)"
-#: What assumes that all classes have the same number of rows.
+#: Classifiers that assume that all classes have the same number of rows.
 BALANCED = ("balanced k-means",)

@@ -1,4 +1,4 @@
-"""Which rows to label next, and how many labels a given accuracy takes."""
+"""Which rows to label next, and how many labels a higher accuracy needs."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from l2t.numerics import squared_distances
 from l2t.typing import Array, Indices, Mask
 
-#: Accuracies that a sentence is about: the first that is not reached yet.
+#: Accuracies to reach: the next one above the expected accuracy is reported.
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
-#: Rows are suggested from this many times as many of the least certain ones.
+#: The n rows to suggest are chosen from this many times n of the least certain rows.
 CANDIDATES = 3
 
 
@@ -22,9 +22,9 @@ def suggest_rows(
     n: int,
     random_state: int = 0,
 ) -> Indices:
-    """Return the rows nearest to the n centres (k-means) of the 3 n of which the model is least certain.
+    """Return the rows nearest to the n cluster centres (k-means) of the 3 n least certain rows.
 
-    `features` returns the features of rows by their places.
+    `features` returns the features of rows by their indices.
     """
     from sklearn.cluster import KMeans
 
@@ -42,20 +42,20 @@ def suggest_rows(
 
 
 def labels_needed(shots: float, accuracy: float, curve: dict[int, float]) -> str | None:
-    """Return how many labels per class beyond `shots` bring the next round accuracy, in a sentence.
+    """Return a sentence on how many labels per class beyond `shots` the next of `LEVELS` needs.
 
-    `curve` has accuracies in rehearsal by labels per class, the present number first.
+    `curve` has accuracies in rehearsal by labels per class, beginning with the present number.
 
     Examples
     --------
     >>> labels_needed(5, 0.85, {5: 0.85, 10: 0.88, 20: 0.92})
-    'About 9 more labels per class would bring 90 %.'
+    'About 9 more labels per class should raise the accuracy to 90 %.'
     """
     counts = sorted(curve)
     now = curve[counts[0]]
     if len(counts) < 2 or now >= 1.0:
         return None
-    # Errors fall as they did in rehearsal.
+    # The error is assumed to fall as in rehearsal.
     errors = np.minimum.accumulate(
         [(1.0 - accuracy) * (1.0 - curve[each]) / (1.0 - now) for each in counts]
     )
@@ -65,4 +65,4 @@ def labels_needed(shots: float, accuracy: float, curve: dict[int, float]) -> str
     logs = np.interp(-(1.0 - level), -errors, np.log(counts))
     more = max(1, round(float(np.exp(logs)) - shots))
     many = "labels" if more > 1 else "label"
-    return f"About {more} more {many} per class would bring {100 * level:.0f} %."
+    return f"About {more} more {many} per class should raise the accuracy to {100 * level:.0f} %."

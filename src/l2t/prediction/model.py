@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,16 +18,16 @@ from l2t.domains.domain import columns_in_order, feature_rows
 from l2t.domains.files._arrays import archive
 from l2t.domains.files._disk import reading, replacing, writing
 from l2t.domains.labels import decode_labels, encode_labels
-from l2t.exceptions import InvalidInputError
+from l2t.exceptions import FileFormatError, InvalidInputError
 from l2t.numerics import in_threads, unit_rows
 from l2t.numerics.gram import Lifted
 from l2t.prediction.classifiers import Head
 from l2t.typing import AnyArray, Array
 from l2t.validation import check_memory
 
-#: The version of the file's form; a reader rejects a newer one.
+#: The version of the file format; any other is rejected.
 SCHEMA = 1
-#: Rows that are classified at a time.
+#: Rows per block of a prediction.
 BLOCK = 8192
 _ARRAYS = ("columns", "mean", "W", "coef", "intercept", "rows", "shares")
 _NUMBERS = ("scale", "unit", "bandwidth")
@@ -34,10 +35,9 @@ _NUMBERS = ("scale", "unit", "bandwidth")
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Rows as a classifier takes them: ``(X W - mean) / scale``, divided by their norm where `unit`.
+    """The features for a classifier: ``(X W - mean) / scale``, with rows divided by their norm if `unit`.
 
-    W is an array or a `Lifted` factor, and None for the features as they are; X is divided by `columns`
-    first, where they are given.
+    W is an array, a `Lifted` factor, or None for the identity. X is first divided by `columns`, if given.
     """
 
     W: Any
@@ -48,14 +48,14 @@ class Features:
 
     @classmethod
     def of(cls, X: AnyArray, W: AnyArray | None, *, unit: bool = False) -> Features:
-        """Return the features of target rows X: with a mean of zero and a mean squared norm of 1."""
+        """Return features that have mean zero and mean squared norm 1 on target rows X."""
         Z = np.asarray(X if W is None else X @ W, dtype=np.float64)
         mean = Z.mean(axis=0)
         scale = float(np.sqrt(np.mean(np.sum((Z - mean) ** 2, axis=1))))
         return cls(W, mean, scale if scale > 0 else 1.0, unit)
 
     def __call__(self, X: Any) -> Array:
-        """Return the rows that the classifier takes."""
+        """Return the features of rows X."""
         if self.columns is not None:
             X = (X.toarray() if sparse.issparse(X) else X) / self.columns
         Z = X if self.W is None else X @ self.W
@@ -65,12 +65,12 @@ class Features:
 
 @dataclass(frozen=True, eq=False)
 class EstimatorHead:
-    """A classifier of scikit-learn that was trained on the classes themselves."""
+    """A trained classifier of scikit-learn."""
 
     estimator: Any
 
     def scores(self, Z: Array) -> Array:
-        """Return log probabilities, or the decision function, or 0 and 1."""
+        """Return log probabilities; without them the decision function, or else 1 for the predicted class."""
         if hasattr(self.estimator, "predict_proba"):
             P = np.maximum(self.estimator.predict_proba(Z), np.finfo(float).tiny)
             return np.asarray(np.log(P))
@@ -86,22 +86,22 @@ Part = tuple[Features, Head | EstimatorHead]
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """What classifies rows of the target, those that arrive later as well.
+    """A trained model, which classifies rows of the target and further rows like them.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
         The classes of the target.
     feature_names : tuple of str or None
-        The names of the columns, where they have any.
+        The names of the columns; None if they have none.
     parts : tuple of (Features, Head or EstimatorHead)
-        What is done to rows first, and the trained classifier; probabilities of several are averaged.
-    temperature : float
-        Scores are divided by it, so that probabilities are as large as the share of right answers.
-    name : str
-        The features and the classifier, for people.
-    means, medians : array of shape (n_features,) or None
-        Of the target's columns: what `l2t apply --impute` fills missing cells of further rows with.
+        Features and the classifier trained on them; probabilities of several are averaged.
+    temperature : float, default=1.0
+        Scores are divided by it, so that the mean probability is the expected accuracy.
+    name : str, default=""
+        The features and classifiers, for display.
+    means, medians : array of shape (n_features,) or None, default=None
+        Those of the target's columns, which `l2t apply --impute` fills missing cells of further rows with.
     """
 
     classes_: AnyArray
@@ -119,18 +119,45 @@ class Model:
         return len(features.mean) if features.W is None else int(features.W.shape[0])
 
     def predict(self, X: Any) -> AnyArray:
-        """Return the class of each row of an array, a DataFrame, a sparse matrix or a Domain."""
+        """Return the class of each row.
+
+        Parameters
+        ----------
+        X : array, DataFrame, sparse matrix or Domain of shape (n, n_features)
+            The rows. A frame must have the columns that the model was trained with, in any order.
+
+        Returns
+        -------
+        array of shape (n,)
+        """
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> Array:
-        """Return the probability of each class, in the order of `classes_`.
+        """Return the probability of each class for each row, in the order of `classes_`.
 
-        A frame must have the columns that the model was made with, in any order.
+        Parameters
+        ----------
+        X : array, DataFrame, sparse matrix or Domain of shape (n, n_features)
+            The rows, as for `predict`.
+
+        Returns
+        -------
+        array of shape (n, n_classes)
         """
         return np.asarray(softmax(self.decision_function(X) / self.temperature, axis=1))
 
     def decision_function(self, X: Any) -> Array:
-        """Return the scores of the classes, before they are calibrated; logs of the mean probabilities."""
+        """Return the scores of the classes before calibration: logarithms of the averaged probabilities.
+
+        Parameters
+        ----------
+        X : array, DataFrame, sparse matrix or Domain of shape (n, n_features)
+            The rows, as for `predict`.
+
+        Returns
+        -------
+        array of shape (n, n_classes)
+        """
         rows = feature_rows(columns_in_order(X, self.feature_names), self.n_features)
         starts = range(0, rows.shape[0], BLOCK)
         found = in_threads(lambda at: self._scores(rows[at : at + BLOCK]), starts)
@@ -141,7 +168,7 @@ class Model:
         return np.asarray(logsumexp([log_softmax(each, axis=1) for each in scores], axis=0))
 
     def calibrated(self, scores: Array, accuracy: float) -> Model:
-        """Return the model whose mean probability on rows with these scores is the accuracy to expect."""
+        """Return the model whose temperature makes the mean probability at these scores the accuracy."""
         chance = 1.0 / scores.shape[1]
         if chance == 1.0 or not len(scores):
             return self
@@ -154,20 +181,36 @@ class Model:
             return float(P.max(axis=1).mean() - wanted)
 
         ends = -12.0, 12.0
-        if excess(ends[0]) <= 0 or excess(ends[1]) >= 0:  # all scores are alike
+        if excess(ends[0]) <= 0 or excess(ends[1]) >= 0:  # all scores are equal
             return self
         return replace(self, temperature=float(np.exp(brentq(excess, *ends, xtol=1e-3))))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the model to one file, whole or not at all: a zip of npy arrays, one of which is JSON."""
+        """Write the model to one file: a zip of npy arrays, one of which is JSON.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, which is replaced if it exists.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        InvalidInputError
+            The classifier is an estimator of scikit-learn.
+        """
         codes, classes = encode_labels(self.classes_, "classes")
         arrays: dict[str, Any] = {"codes": codes, "means": self.means, "medians": self.medians}
         parts = []
         for i, (features, head) in enumerate(self.parts):
             if isinstance(head, EstimatorHead):
                 raise InvalidInputError(
-                    "a model must have a classifier of l2t to be saved, got "
-                    f"{type(head.estimator).__name__}; take classifier='auto' or one by its name"
+                    f"a model with an estimator cannot be saved, got {type(head.estimator).__name__}; use "
+                    "classifier='auto' or one of l2t.prediction.CLASSIFIERS"
                 )
             values = vars(features) | vars(head)
             if isinstance(features.W, Lifted):
@@ -183,7 +226,7 @@ class Model:
 
 
 def load_model(path: str | os.PathLike[str]) -> Model:
-    """Read a model that `Model.save` wrote; nothing in the file can run code.
+    """Read a model that `Model.save` wrote; reading a file never runs code from it.
 
     Parameters
     ----------
@@ -197,21 +240,23 @@ def load_model(path: str | os.PathLike[str]) -> Model:
     Raises
     ------
     FileFormatError
-        There is no such file, or it does not hold a model that this version can read.
+        The file does not exist, or is not a model that this version can read.
     """
     where = Path(path)
     with reading(where):
+        if not zipfile.is_zipfile(where):
+            raise FileFormatError("is not a saved model, or is damaged")
         with where.open("rb") as handle, archive(handle) as file:
             check_memory("the model", sum(each.file_size for each in file.zip.filelist))
             content = json.loads(str(file["json"]))
             arrays: dict[str, Any] = {name: file[name] for name in file.files if name != "json"}
         if content["schema"] != SCHEMA:
             raise ValueError(f"its schema is {content['schema']!r:.40}, not {SCHEMA}")
-        return _model(content, arrays)
+        return _from_file(content, arrays)
 
 
-def _model(content: dict[str, Any], arrays: dict[str, Any]) -> Model:
-    """Return the model of a file; a ValueError where its parts are wrong."""
+def _from_file(content: dict[str, Any], arrays: dict[str, Any]) -> Model:
+    """Return the model from the content of a file; raise a ValueError if that is invalid."""
     names, temperature = content["feature_names"], float(content["temperature"])
     finite = all(np.isfinite(each).all() for each in (temperature, *arrays.values()))
     if not finite or temperature <= 0:
@@ -219,11 +264,11 @@ def _model(content: dict[str, Any], arrays: dict[str, Any]) -> Model:
     named = None if names is None else tuple(map(str, names))
     classes = decode_labels(arrays["codes"], content["classes"])
     parts = tuple(_part(each, arrays, i) for i, each in enumerate(content["parts"]))
-    usual = arrays.get("means"), arrays.get("medians")
-    model = Model(classes, named, parts, temperature, str(content["name"]), *usual)
-    # Parts that do not fit together cannot score a row.
+    fills = arrays.get("means"), arrays.get("medians")
+    model = Model(classes, named, parts, temperature, str(content["name"]), *fills)
+    # Parts of different shapes cannot score a row.
     scores = model.decision_function(np.zeros((1, model.n_features)))
-    lengths = {len(each) for each in (named, *usual) if each is not None}
+    lengths = {len(each) for each in (named, *fills) if each is not None}
     if scores.shape != (1, len(classes)) or lengths - {model.n_features}:
         raise ValueError("its parts do not fit together")
     return model

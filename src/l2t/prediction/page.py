@@ -1,4 +1,4 @@
-"""A prediction as one HTML page that needs no other file, and as a part of a notebook."""
+"""A prediction as one self-contained HTML page, and as HTML for a notebook."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def page(summary: dict[str, Any]) -> str:
 
 
 def fragment(summary: dict[str, Any]) -> str:
-    """Return the part of the page that shows a summary."""
+    """Return the content of the page, without head and body."""
     found, seen = summary, summary["map"]
     sides = (("before", False), ("after", True))
     maps = "".join(
         f"<figure><figcaption>{'predicted' if after else 'as given'}</figcaption>"
-        f"{_map(seen[side], seen, after=after)}</figure>"
+        f"{_scatter(seen[side], seen, after=after)}</figure>"
         for side, after in sides
     )
     sentences = "".join(f"<li>{html.escape(each)}</li>" for each in found["sentences"])
@@ -50,8 +50,8 @@ def fragment(summary: dict[str, Any]) -> str:
         f"<h2>Accuracy to expect</h2>{_bars(found['report'])}<ul>{sentences}</ul>",
         f"<h2>The target</h2>{_legend(found['classes'])}<div class='maps'>{maps}</div>",
         f"<h2>Predicted classes</h2>{_table(('class', 'rows'), counts)}",
-        _listed("Rows that are least certain: label these next", found["uncertain"]),
-        _listed("Rows whose label the model doubts", found["suspicious"]),
+        _rows_table("Least certain rows: label these next", found["uncertain"]),
+        _rows_table("Rows whose label differs from the prediction", found["suspicious"]),
         f"<details><summary>Details</summary><p>{html.escape(found['details']['model'])}</p>"
         f"<p>{html.escape(found['reason'])}</p></details></div>",
     ]
@@ -71,8 +71,8 @@ def _cell(value: Any) -> str:
     return f"<td{number}>{html.escape('' if value is None else str(value))}</td>"
 
 
-def _listed(title: str, rows: list[dict[str, Any]]) -> str:
-    """Return rows with the two classes that are most probable; nothing where there are none."""
+def _rows_table(title: str, rows: list[dict[str, Any]]) -> str:
+    """Return a table of rows with their two most probable classes; nothing if there are no rows."""
     if not rows:
         return ""
     names = ["predicted", "probability", "second", "second_probability"]
@@ -84,7 +84,7 @@ def _listed(title: str, rows: list[dict[str, Any]]) -> str:
 
 
 def _bars(report: list[dict[str, Any]]) -> str:
-    """Return the accuracies to expect, with their intervals."""
+    """Return a bar chart of the expected accuracies with their intervals."""
     line, left, wide = 24, 260, 420
     parts = []
     for i, row in enumerate(report):
@@ -110,8 +110,8 @@ def _bars(report: list[dict[str, Any]]) -> str:
     return f'<svg {size} role="img" aria-label="Accuracy to expect">{"".join(parts)}</svg>'
 
 
-def _map(points: list[list[float]], seen: dict[str, Any], *, after: bool) -> str:
-    """Return the target: grey where there is no label, solid where one is given, pale where predicted."""
+def _scatter(points: list[list[float]], seen: dict[str, Any], *, after: bool) -> str:
+    """Return a scatter plot of the target: unlabelled rows grey, given labels solid, predictions pale."""
     drawn = []
     order = sorted(range(len(points)), key=lambda i: seen["given"][i] >= 0)  # labelled ones on top
     for i in order:
@@ -134,5 +134,5 @@ def _legend(classes: list[str]) -> str:
         for i, name in enumerate(shown)
     )
     return (
-        f"<p>{dots}<span class='q'>solid: given, pale: predicted, grey: without a label</span></p>"
+        f"<p>{dots}<span class='q'>solid: given label, pale: predicted, grey: no label</span></p>"
     )

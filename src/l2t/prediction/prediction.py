@@ -1,4 +1,4 @@
-"""Predicted classes of a target, what to expect of them, and the model that made them."""
+"""Predicted classes of a target, the accuracy to expect, and the model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from l2t.inference.candidates import candidate_algorithms
 from l2t.inference.shared import as_inference, infer_shared
 from l2t.inference.shared.task import FEW_COLUMNS
 from l2t.numerics import few_threads
-from l2t.prediction.choice import Situation, choose
+from l2t.prediction.choice import Comparison, choose
 from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, DEFAULT, Task, fit_head
 from l2t.prediction.labelling import labels_needed, suggest_rows
 from l2t.prediction.model import EstimatorHead, Features, Model, Part
@@ -44,12 +44,12 @@ from l2t.reflection import ReflectionFunction
 from l2t.typing import AnyArray, Array, Indices, Mask
 from l2t.validation import one_of, seed, whole_number
 
-#: Rows that classifiers of all rows see at most, and half as many for cross-validation.
+#: Maximum number of rows that a classifier is trained on, labelled or not; half of it in cross-validation.
 MAX_ROWS = 1500
-#: Labelled rows that classifiers of a graph, which grows with their square, are trained on at most.
+#: Maximum number of labelled rows for classifiers on a graph, whose memory grows with their square.
 MOST_ROWS = 5000
 SPREADING = ("label spreading", "smoothed logistic")
-#: Multiples of the present number of labels that the curve of accuracy is rehearsed at.
+#: Multiples of the present number of labels at which the learning curve is rehearsed.
 CURVE = (2, 4, 8)
 SCALED = "Columns were divided by their standard deviation: their scales differ widely."
 
@@ -69,16 +69,20 @@ class Prediction:
     classes : array of shape (n_classes,)
         The classes of the target.
     choice, classifier : str
-        The candidate whose features are used, "identity" for the features as they are; and the classifier:
-        the best of those that are averaged.
-    report, model, inference : Report, Model, Inference
-        What to expect, and why; what classifies further rows; and what was transferred.
+        The candidate whose features are used, "identity" for the original features; and the classifier. If
+        several combinations are averaged, those of the best one.
+    report : Report
+        The accuracy to expect, and why.
+    model : Model
+        The trained model, which classifies further rows.
+    labels_needed : str or None
+        How many more labels a higher accuracy needs, in a sentence; None if unknown.
+    inference : Inference
+        What is transferred, and why.
     target : Domain
         The target as it was given.
-    labels_needed : str or None
-        About how many labels more would bring the next round accuracy.
-    frame : DataFrame or None
-        The columns predicted, probability and given, where the target was a frame of pandas or polars.
+    frame : DataFrame or None, default=None
+        The columns predicted, probability and given, if the target was a frame of pandas or polars.
     """
 
     labels: AnyArray
@@ -100,7 +104,18 @@ class Prediction:
         return f"Prediction({n} rows, {k} classes, {self.classifier} on {self.choice})"
 
     def suggest(self, n: int) -> Indices:
-        """Return the places of n rows to label next: typical ones of those that are least certain."""
+        """Return rows to label next: typical ones among the least certain.
+
+        Parameters
+        ----------
+        n : int
+            The number of rows.
+
+        Returns
+        -------
+        int array of shape (n,)
+            Indices of rows of the target, fewer if fewer are unlabelled.
+        """
         whole_number("n", n, least=1)
         (features, _), X = self.model.parts[0], self.target.rows
         every = features(X) if len(self.target) <= LANDMARKS else None
@@ -112,15 +127,15 @@ class Prediction:
         )
 
     def summary(self) -> dict[str, Any]:
-        """Return what a page shows of it, as plain numbers and text; see `l2t.prediction.summary`."""
+        """Return a dict with the content of its page as numbers and text; see `l2t.prediction.summary`."""
         return summarize(self)
 
     def to_html(self) -> str:
-        """Return one page that needs no other file: what to expect, the target before and after, and why."""
+        """Return a self-contained HTML page: expected accuracy, the target before and after, and why."""
         return page(self.summary())
 
     def plot(self) -> Any:
-        """Return a figure of the accuracies to expect; see `Report.plot`."""
+        """Return a `matplotlib.figure.Figure` of the expected accuracies; see `Report.plot`."""
         return self.report.plot()
 
     def _repr_html_(self) -> str:
@@ -143,49 +158,56 @@ def predict(
 ) -> Prediction:
     """Predict the class of every row of a target.
 
-    Logistic regression, label spreading and a mixture of both on the features that `l2t.infer` chooses are
-    averaged, and with them a combination of features and classifier that is clearly better on the labelled
-    rows; all combinations are rehearsed on the known classes and cross-validated on the labelled rows. No
-    target label is read for the features. A target of more than 20,000 rows is represented by so many random
-    ones and the labelled ones; the model is then applied to all rows in blocks, so that little memory beyond
-    X is needed, which may be a read-only memory map. Sparse matrices of more than 4,096 features are
-    never made dense where all domains together have at most 2,000 rows.
+    The prediction is the average of logistic regression, label spreading and a mixture of both on the
+    features that `l2t.infer` chooses, and of any combination of features and classifier that is clearly
+    better on the labelled rows. All combinations are rehearsed on the known classes and cross-validated on
+    the labelled rows. The features do not depend on target labels.
+
+    If a target has more than 20,000 rows, the model is trained on 20,000 random ones and the labelled ones,
+    and applied to all rows in blocks, so that little memory is needed beyond X, which may be a read-only
+    memory map. Sparse matrices of more than 4,096 features are never made dense if all domains together have
+    at most 2,000 rows.
 
     Parameters
     ----------
     sources : Domain, (X, y) or X, or a list of them
         Labelled rows of other classes, or of the same ones; arrays, pandas or polars frames.
     target : Domain, (X, y) or X
-        The rows to classify. Of a Domain those that are marked by `labeled` are labelled; of (X, y) all but
-        those with None, NaN or -1.
+        The rows to classify. In a Domain, the rows marked by `labeled` are labelled; in (X, y), all but those
+        whose label is None, NaN or -1.
     classifier : str or classifier of scikit-learn, default="auto"
-        "auto" to choose, one of `l2t.prediction.CLASSIFIERS` by name, or a classifier of your own, which is
+        "auto" to choose, a name in `l2t.prediction.CLASSIFIERS`, or a classifier of your own, which is
         trained on the features that `l2t.infer` chooses.
     train_on : {"auto", "target", "source", "both"}, default="auto"
-        Which labelled rows the classifier is trained on; by default those of the target, and those of the
-        sources as well where these have the target's classes.
-    shared : bool, optional
-        Whether equal labels of source and target mean equal classes. By default they do, and a target without
-        a labelled row has the classes of the sources. Then the classifier is taught by a vote of candidates
-        that are trained on the sources' labels (`l2t.inference.shared`).
+        The domains whose labelled rows the classifier is trained on; "auto" is the target, and the sources as
+        well if they have classes of the target.
+    shared : bool or None, default=None
+        Whether equal labels of source and target mean equal classes. None means that they do, and that a
+        target without a labelled row has the classes of the sources. If classes are shared, candidates
+        trained on the sources' labels vote (`l2t.inference.shared`).
     balanced : bool, default=False
-        Whether all classes of the target are known to have about as many rows: then classifiers that assume
-        so are considered.
-    known : KnownClasses, optional
-        Further labelled rows in the same feature space.
-    store : str, path or ExperienceStore, optional
-        An experience store, or its URL: the classes of its labelled targets are known as well.
-    reflection : ReflectionFunction, str or path, optional
-        A reflection function, or the file of one, for the features; see `l2t.infer`.
+        Whether all classes of the target are known to have about the same number of rows; if so, classifiers
+        that assume this are considered as well.
+    known : KnownClasses or None, default=None
+        Further labelled rows with the same features.
+    store : str, path, ExperienceStore or None, default=None
+        An experience store, or its URL, whose labelled targets are known classes as well.
+    reflection : ReflectionFunction, str, path or None, default=None
+        A reflection function or its file, for the choice of features; see `l2t.infer`.
     random_state : int, default=0
         The seed.
-    callback : callable, optional
-        Is called with the name of each stage.
+    callback : callable or None, default=None
+        Called with the name of each stage when it begins.
 
     Returns
     -------
     Prediction
         The predicted labels with their probabilities, the report and the model.
+
+    Raises
+    ------
+    InvalidInputError
+        The domains have different features, or the target's classes cannot be learned from the labels.
 
     Examples
     --------
@@ -199,33 +221,34 @@ def predict(
     """
     if isinstance(classifier, str) or not hasattr(classifier, "fit"):
         one_of("classifier", classifier, ("auto", *CLASSIFIERS))
-    aim = as_domain(target, "target")
+    whole = as_domain(target, "target")
     given = sources if isinstance(sources, list) else [sources]
     origins = [as_domain(each, "source") for each in given]
-    rows, drawn = _landmarks(aim, seed(random_state))
-    few = aim if drawn is None else aim.take(rows)
+    rows, drawn = _landmarks(whole, seed(random_state))
+    few = whole if drawn is None else whole.take(rows)
     origins = [representative(each, random_state) for each in origins]
     wide, alone = None, isinstance(classifier, str) and known is None and store is None
-    if alone and are_few_and_wide([aim, *origins]):
-        first, *others = numbered([aim, *origins])
-        wide = Coordinates([aim, *origins], training_rows(others, first, train_on, shared).X[:, 0])
+    if alone and are_few_and_wide([whole, *origins]):
+        first, *others = numbered([whole, *origins])
+        used = training_rows(others, first, train_on, shared).X[:, 0]
+        wide = Coordinates([whole, *origins], used)
         few, *origins = wide.domains
     training = training_rows(origins, few, train_on, shared)
     with few_threads(sum(len(each) for each in (few, *origins)) * few.n_features):
-        past = known_classes(known, store, aim.n_features)
+        past = known_classes(known, store, whole.n_features)
         if drawn is not None and not training.shared:
-            origins = [unlabel_rows(each, aim) for each in origins]
-            past = past and past.without(aim)
+            origins = [unlabel_rows(each, whole) for each in origins]
+            past = past and past.without(whole)
         columns = column_scales(training.X) if wide is None else None
-        work = _Work(origins, few, training, past, columns, random_state, drawn)
-        say = callback or (lambda stage: None)
+        steps = _Steps(origins, few, training, past, columns, random_state, drawn)
+        report = callback or (lambda stage: None)
         named = not isinstance(classifier, str) or classifier != "auto"
         if training.shared and len(training.classes) > 1 and not named and reflection is None:
-            found = work.predict_shared(train_on, say)
+            found = steps.predict_shared(train_on, report)
         else:
-            found = work.predict(classifier, balanced, reflection, say)
+            found = steps.predict(classifier, balanced, reflection, report)
         if drawn is not None:
-            found = _applied(found, aim)
+            found = _apply_to_all(found, whole)
         if wide is not None:
             found.report.sentences.extend([SCALED] if wide.are_scaled else [])
             found = wide.lifted(found)
@@ -235,9 +258,9 @@ def predict(
 
 
 def _landmarks(target: Domain, random_state: int) -> tuple[Indices, Indices | None]:
-    """Return the rows that represent a large target, and the places among them that candidates are fitted to.
+    """Return the rows that represent a large target, and those of them that candidates are fitted to.
 
-    The labelled rows are among the former. The latter are random rows, which no label chooses; None for all.
+    The former include the labelled rows. The latter are drawn without regard to labels; None for all.
     """
     if len(target) <= LANDMARKS:
         return np.arange(len(target)), None
@@ -247,16 +270,16 @@ def _landmarks(target: Domain, random_state: int) -> tuple[Indices, Indices | No
     return rows, np.searchsorted(rows, drawn)
 
 
-def _applied(found: Prediction, target: Domain) -> Prediction:
-    """Return the prediction of all rows of a target that landmarks stood for."""
+def _apply_to_all(found: Prediction, target: Domain) -> Prediction:
+    """Return the prediction for all rows of a target, from that for its landmarks."""
     P = found.model.predict_proba(target)
     labels, given = np.asarray(found.classes[P.argmax(axis=1)]), target.labeled_rows(default=False)
     parts: Any = {"labels": labels, "probability": P.max(axis=1), "probabilities": P}
     return dataclasses.replace(found, **parts, given=given, target=target)
 
 
-class _Work:
-    """One prediction, step by step; rows are divided by `columns` where these are very uneven."""
+class _Steps:
+    """The steps of one prediction; features are divided by `columns` unless that is None."""
 
     def __init__(
         self,
@@ -282,35 +305,33 @@ class _Work:
         self.factors: dict[str, AnyArray | None] = {PLAIN: None}
 
     def predict(
-        self, classifier: Any, balanced: bool, reflection: Any, say: Callable[[str], None]
+        self, classifier: Any, balanced: bool, reflection: Any, callback: Callable[[str], None]
     ) -> Prediction:
         """Infer, score, choose, train and predict."""
-        training = self.training
-        given: Any = {"n_classes": max(len(training.classes), 2), "random_state": self.seed}
-        given |= {"sources": self.sources, "known": self.known, "callback": say, "shared": False}
-        given["rows"] = self.drawn
-        found = infer(self.target, reflection, **given)
-        say("comparing classifiers")
+        given: Any = {"n_classes": max(len(self.training.classes), 2), "random_state": self.seed}
+        given |= {"sources": self.sources, "known": self.known, "shared": False}
+        found = infer(self.target, reflection, rows=self.drawn, callback=callback, **given)
+        callback("comparing classifiers")
         for name, each in found.candidates.items():
             if name != "identity" and each.W is not None:
                 self.factors[name] = each.W
-        averaged, outlooks, rehearsed, sentences = self._choose(found, classifier, balanced)
+        averaged, rows, rehearsed, sentences = self._choose(found, classifier, balanced)
         used = averaged[0]
-        say("predicting")
+        callback("predicting")
         model, P = self._train(averaged, classifier)
         needed = self._labels_needed(used, rehearsed)
         answers = np.asarray(model.classes_[P.argmax(axis=1)]), P.max(axis=1), P
         choice = "identity" if used.features == PLAIN else used.features
-        report = self._report(averaged, outlooks, [*sentences, *filter(None, [needed])])
+        report = self._report(averaged, rows, [*sentences, *filter(None, [needed])])
         about: Any = model.classes_, choice, used.classifier, report, model, needed, found, self.raw
         return Prediction(*answers, self.raw.labeled_rows(default=False), *about)
 
-    def predict_shared(self, train_on: TrainOn, say: Callable[[str], None]) -> Prediction:
-        """Predict by the vote of what is trained on the sources' labels."""
-        say("comparing ways to train on the source")
+    def predict_shared(self, train_on: TrainOn, callback: Callable[[str], None]) -> Prediction:
+        """Predict by a vote of candidates that are trained on the sources' labels."""
+        callback("comparing ways to train on the source")
         alone = train_on == "source"
         found = infer_shared(self.target, self.sources, source_alone=alone, random_state=self.seed)
-        say("predicting")
+        callback("predicting")
         labels = self.training.labels
         labels = labels[[label in found.classes for label in labels.tolist()]]
         model = shared_model(found, self.raw, labels, self.columns)
@@ -326,38 +347,40 @@ class _Work:
     def _choose(
         self, found: Inference, classifier: Any, balanced: bool
     ) -> tuple[list[ReportRow], list[ReportRow], Scores | None, list[str]]:
-        """Return the combinations to average, all of them, what was rehearsed, and sentences about it."""
+        """Return the combinations to average, all combinations, the rehearsal, and sentences."""
         training = self.training
         features = PLAIN if found.choice == "identity" else found.choice
         if not isinstance(classifier, str):
             used = ReportRow(features, type(classifier).__name__)
-            return [used], [used], None, ["this classifier was given"]
+            return [used], [used], None, ["this classifier was requested"]
         names = [classifier]
         if classifier == "auto":
             names = [name for name in CLASSIFIERS if balanced or name not in BALANCED]
-        # With few columns the norm of a row, which centred rows lose, is much of what is known.
+        # With few columns the norm of a row, which unit rows lose, carries much of the information.
         usual = DEFAULT if self.X.shape[1] >= FEW_COLUMNS else "logistic"
         default = features, usual if usual in names else names[0]
         rehearsed = None if training.shared else self._rehearse(names, training.shots)
         if rehearsed is not None and features not in rehearsed.features:
-            rehearsed = None  # its plays had too few rows
+            rehearsed = None  # the candidate could not be fitted in every play
         measured = self._measure(names)
         known = rehearsed, measured, expected_beyond_rehearsal(found)
-        situation = Situation(*known, default, len(training.classes))
+        comparison = Comparison(*known, default, len(training.classes))
         combinations = [(each, name) for each in self.factors for name in names]
         balanced = balanced or classifier in BALANCED
         single = training.shared or classifier != "auto"
-        averaged, outlooks = choose(combinations, situation, balanced=balanced, single=single)
+        averaged, rows = choose(combinations, comparison, balanced=balanced, single=single)
         basis = [f"rehearsed {len(rehearsed.values)} times on known classes"] if rehearsed else []
         if measured is not None:
             basis.append(f"cross-validated on {measured.n_rows} labelled rows")
-        why = " and ".join(basis) or "a safe default, because nothing can be measured"
-        sentences = [why if classifier == "auto" else "this classifier was asked for"]
+        why = " and ".join(basis) or "the default, because nothing can be measured"
+        sentences = [why if classifier == "auto" else "this classifier was requested"]
         if measured is None:
             sentences.append("There are too few labelled rows to measure the accuracy on them.")
-        if rehearsed is not None and not situation.rehearsal_counts:
-            sentences.append("The target is unlike the known classes; their rehearsal is not used.")
-        return averaged, outlooks, rehearsed, sentences
+        if rehearsed is not None and not comparison.rehearsal_counts:
+            sentences.append(
+                "The target differs from the known classes, so the rehearsal on them is not used."
+            )
+        return averaged, rows, rehearsed, sentences
 
     @cached_property
     def _classes(self) -> KnownClasses:
@@ -379,8 +402,8 @@ class _Work:
             **settings,
         )
 
-    def _some(self, n_rows: int) -> Indices:
-        """Return labelled rows, the target's own first, and random others of the target."""
+    def _sample(self, n_rows: int) -> Indices:
+        """Return up to n_rows rows: labelled ones, those of the target first, then random target rows."""
         codes, n = self.training.codes, self.training.n_target
         rng = np.random.default_rng(self.seed)
         labelled = rng.permutation(np.flatnonzero(codes >= 0))
@@ -389,8 +412,8 @@ class _Work:
         return np.sort(np.concatenate([labelled, free[: max(n_rows - len(labelled), 0)]]))
 
     def _measure(self, names: Sequence[str]) -> Scores | None:
-        """Cross-validate on the rows that are trained on."""
-        rows = self._some(MAX_ROWS // 2)
+        """Cross-validate on the labelled rows."""
+        rows = self._sample(MAX_ROWS // 2)
         codes = self.training.codes[rows]
         groups = self.raw.group_codes
         if groups is not None:
@@ -403,8 +426,8 @@ class _Work:
         """Return the calibrated model, and the probabilities of the target's rows."""
         training, n, X = self.training, self.training.n_target, self.raw.X
         parts = [self._part(each, classifier) for each in averaged]
-        usual = ", ".join(each.name for each in averaged), X.mean(axis=0), np.median(X, axis=0)
-        model = Model(training.labels, self.raw.feature_names, tuple(parts), 1.0, *usual)
+        described = ", ".join(each.name for each in averaged), X.mean(axis=0), np.median(X, axis=0)
+        model = Model(training.labels, self.raw.feature_names, tuple(parts), 1.0, *described)
         free, scores = np.flatnonzero(training.codes[:n] < 0)[:5000], model.decision_function(X)
         if averaged[0].expected is not None and len(free):
             model = model.calibrated(scores[free], averaged[0].expected)
@@ -417,9 +440,9 @@ class _Work:
         at = np.flatnonzero(training.codes >= 0)
         if isinstance(classifier, str):
             features = Features.of(self.X[:n], W, unit=CLASSIFIERS[used.classifier].unit)
-            rows = np.union1d(self._some(MAX_ROWS), at)
+            rows = np.union1d(self._sample(MAX_ROWS), at)
             if len(rows) > MOST_ROWS and used.classifier in SPREADING:
-                rows = self._some(MOST_ROWS)
+                rows = self._sample(MOST_ROWS)
             codes = training.codes[rows]
             at = np.flatnonzero(codes >= 0)
             task = Task(features(self.X[rows]), at, codes[at], len(labels))
@@ -430,7 +453,7 @@ class _Work:
         return dataclasses.replace(features, columns=self.columns), head
 
     def _labels_needed(self, used: ReportRow, rehearsed: Scores | None) -> str | None:
-        """Return a sentence from rehearsed accuracies of what is used, with more labels per class."""
+        """Return a sentence on more labels, from a rehearsed learning curve of the used combination."""
         if rehearsed is None or used.expected is None or used.features not in rehearsed.features:
             return None
         shots, combination = max(1, round(self.training.shots)), (used.features, used.classifier)
@@ -443,36 +466,41 @@ class _Work:
         return labels_needed(self.training.shots, used.expected, curve)
 
     def _report(
-        self, averaged: list[ReportRow], outlooks: list[ReportRow], sentences: list[str]
+        self, averaged: list[ReportRow], rows: list[ReportRow], sentences: list[str]
     ) -> Report:
         used, *others = averaged
-        shown = [each for each in outlooks if each.features == PLAIN]
+        shown = [each for each in rows if each.features == PLAIN]
         best_plain = max(shown, key=lambda each: each.expected or 0.0, default=used)
         for features in self.factors:
-            theirs = [each for each in outlooks if each.features == features != PLAIN]
+            theirs = [each for each in rows if each.features == features != PLAIN]
             if theirs:
                 shown.append(max(theirs, key=lambda each: (each == used, each.gain)))
         reason, *more = sentences
         marked = dataclasses.replace(used, used=True, reason=reason)
-        where = "as they are" if used.features == PLAIN else f"of {used.features!r}"
-        first = [f"Used: {used.classifier} on the features {where}; {reason}."]
+        where = "original features" if used.features == PLAIN else f"features of {used.features!r}"
+        first = [f"Used: {used.classifier} on the {where}; {reason}."]
         if others:
             first.append(f"Averaged with {', '.join(each.name for each in others)}.")
         if used.expected is not None:
             first.append(f"About {100 * used.expected:.0f} % of the predictions should be right.")
             if used.features != PLAIN and best_plain.expected is not None:
-                gain = f"{100 * (used.expected - best_plain.expected):+.1f} points"
-                first.append(
-                    f"That is {gain} over the best way without transfer, {best_plain.name}."
-                )
+                first.append(_compare(used.expected, best_plain.expected, best_plain.name))
         if self.columns is not None:
             first.append(SCALED)
         rows = tuple(marked if each == used else each for each in shown)
         return Report(rows, first + more)
 
 
+def _compare(expected: float, without: float, name: str) -> str:
+    """Return a sentence that compares the expected accuracy with the best one without transfer."""
+    best = f"best classifier without transfer, {name}"
+    if (points := 100 * (expected - without)) >= 0.05:
+        return f"That is {points:.1f} points above the {best}."
+    return f"The {best}, should reach about {100 * without:.0f} %."
+
+
 def expected_beyond_rehearsal(found: Inference) -> dict[str, float]:
-    """Return the log of what inference expects of each candidate over what it rehearsed."""
+    """Return the log of the expected over the rehearsed improvement ratio of each candidate."""
     return {
         name: float(np.log(each.predicted / each.rehearsed))
         for name, each in found.candidates.items()

@@ -1,4 +1,4 @@
-"""A report: what to expect of each way to classify the target, which one is used, and why."""
+"""A report: the expected accuracy of each way to classify the target, which one is used, and why."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from l2t.display import bar_figure, html_table
 if TYPE_CHECKING:
     import pandas as pd
 
-#: So many standard deviations around the mean hold 90 % of a normal distribution.
+#: Standard deviations on each side of the mean that hold 90 % of a normal distribution.
 NORMAL_90 = 1.645
-#: The features as they are.
+#: The original features.
 PLAIN = "plain"
 COLUMNS: tuple[str, ...] = ("name", "features", "classifier", "trained_on", "measured", "error")
 COLUMNS += ("expected", "low", "high", "used", "reason")
@@ -25,17 +25,21 @@ class ReportRow:
     Attributes
     ----------
     features, classifier : str
-        "plain" or the candidate whose features they are, and the classifier.
-    gain, expected : float, float or None
-        Accuracy to expect over that of the default, and all of it, from the rehearsal and the labelled rows.
-    measured, error : float or None
-        Accuracy cross-validated on the labelled rows and its standard error; None where they are too few.
-    used, reason : bool, str
-        Whether the predictions are made this way, and why.
-    trained_on : {"target", "source", "both"}
-        Whose labelled rows the classifier is trained on.
-    low, high : float or None
-        The 90 % interval of what to expect.
+        The candidate whose features are used, or "plain" for the original features; and the classifier.
+    gain : float, default=0.0
+        Expected accuracy minus that of the default, from the rehearsal and the labelled rows.
+    expected : float or None, default=None
+        Expected accuracy; None if unknown.
+    measured, error : float or None, default=None
+        Cross-validated accuracy on the labelled rows and its standard error; None if they are too few.
+    used : bool, default=False
+        Whether the predictions are made this way.
+    reason : str, default=""
+        Why it is used.
+    trained_on : {"target", "source", "both"}, default="target"
+        The domain whose labelled rows the classifier is trained on.
+    low, high : float or None, default=None
+        The 90 % interval of the expected accuracy.
     """
 
     features: str
@@ -52,12 +56,12 @@ class ReportRow:
 
     @property
     def name(self) -> str:
-        """What a person calls it."""
+        """The name for display."""
         name = self.classifier + ("" if self.features == PLAIN else f" on {self.features}")
         return name + ("" if self.trained_on == "target" else f", trained on {self.trained_on}")
 
     def with_interval(self, deviation: float | None) -> ReportRow:
-        """Return the row with an interval of this standard deviation around what is expected."""
+        """Return the row with a 90 % interval of this standard deviation around the expected accuracy."""
         if self.expected is None or deviation is None:
             return self
         reach = NORMAL_90 * deviation
@@ -67,20 +71,20 @@ class ReportRow:
 
     @property
     def is_baseline(self) -> bool:
-        """Whether nothing is transferred: plain features, and a classifier that does not vote."""
+        """Whether nothing is transferred: original features, and a classifier other than the vote."""
         return self.features == PLAIN and self.classifier != "vote"
 
 
 @dataclass(frozen=True)
 class Report:
-    """What to expect, and why.
+    """The accuracy to expect, and why.
 
     Attributes
     ----------
     rows : tuple of ReportRow
-        The plain classifiers, then the best one on the features of each candidate; one of all is used.
+        The classifiers on the original features, then the best one on the features of each candidate.
     sentences : list of str
-        What a person should know, in order.
+        The result in sentences, the most important first.
     """
 
     rows: tuple[ReportRow, ...]
@@ -91,10 +95,10 @@ class Report:
 
     @property
     def headline(self) -> str:
-        """What was found and what to expect, in one sentence."""
+        """The result in one sentence."""
         used = next((row for row in self.rows if row.used), None)
         if used is None or used.expected is None:
-            return "Every row has a predicted class; how often that is right could not be measured."
+            return "Every row has a predicted class; the accuracy could not be measured."
         plain = [row for row in self.rows if row.is_baseline and not row.used and row.expected]
         best = max(plain, key=lambda row: row.expected or 0.0, default=None)
         range_ = (
@@ -103,14 +107,14 @@ class Report:
             else f" (90 % interval {_share(used.low)} to {_share(used.high)} %)"
         )
         if used.is_baseline or best is None or best.expected is None:
-            why = "" if best is None else "; a transfer should not help here"
+            why = "" if best is None else "; a transfer is not expected to help"
             return (
                 f"About {_share(used.expected)} % of the predictions should be right{range_}{why}."
             )
         if used.expected <= best.expected:
             return (
                 f"About {_share(used.expected)} % of the predictions should be right{range_}, "
-                f"as many as without transfer ({_share(best.expected)} %)."
+                f"about as many as without transfer ({_share(best.expected)} %)."
             )
         return (
             f"Using the source should raise accuracy from {_share(best.expected)} % "
@@ -118,11 +122,11 @@ class Report:
         )
 
     def records(self) -> list[dict[str, Any]]:
-        """Return one plain record per row."""
+        """Return a list with one dict per row."""
         return [{name: getattr(row, name) for name in COLUMNS} for row in self.rows]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the rows as a table."""
+        """Return the rows as a DataFrame, indexed by name."""
         import pandas as pd
 
         return pd.DataFrame(self.records()).set_index("name")
@@ -131,7 +135,7 @@ class Report:
         return html_table(self.records(), *self.sentences)
 
     def plot(self) -> Any:
-        """Return a `matplotlib.figure.Figure` of the accuracies to expect."""
+        """Return a `matplotlib.figure.Figure` of the expected accuracies with their intervals."""
         bars = []
         for row in self.rows:
             ends = None if row.low is None or row.high is None else (row.low, row.high)

@@ -1,4 +1,4 @@
-"""Scores of every kind of features with every classifier, rehearsed on known classes or cross-validated."""
+"""Accuracies of all features with all classifiers, rehearsed on known classes or cross-validated."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ Split = tuple[Indices, Indices]
 Factors = Mapping[str, AnyArray | None]
 
 N_PLAYS = 6
-#: Sets of labelled rows per play: with few labels per class it counts more which they are.
+#: Random draws of labelled rows per play, by the least number of labels per class: few labels vary more.
 N_DRAWS = {1: 2, 5: 1}
-#: Rows of a playing target, and labels per class in it, at most.
+#: Maximum number of rows of a play's target, and of labels per class in it.
 MAX_ROWS = 300
 MAX_SHOTS = 40
 N_FOLDS = 4
-#: How many rehearsals are kept in the process.
-KEPT = 64
-_kept: OrderedDict[str, Scores | None] = OrderedDict()
-#: Plays with the W's of candidates, and how many lists of them are kept: each is scored with several counts.
-FITTED_KEPT = 2
+#: Number of rehearsals cached in the process.
+CACHED = 64
+_cache: OrderedDict[str, Scores | None] = OrderedDict()
+#: Cached lists of plays with the W's of candidates, each of which is scored with several label counts.
+FITTED_CACHED = 2
 _fitted: OrderedDict[str, list[tuple[Domain, Factors]]] = OrderedDict()
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Accuracies (trials, features, classifiers) in plays or folds, and how many rows each one tested."""
+    """Accuracies (trials, features, classifiers) in plays or folds, and the number of test rows per trial."""
 
     features: tuple[str, ...]
     classifiers: tuple[str, ...]
@@ -49,35 +49,35 @@ class Scores:
     sizes: Indices
 
     def of(self, features: str, classifier: str) -> Array:
-        """Return the accuracies of one combination; NaN where it was not tried."""
+        """Return the accuracies of one combination; NaN if it was not tried."""
         if features not in self.features or classifier not in self.classifiers:
             return np.full(len(self.values), np.nan)
         i, j = self.features.index(features), self.classifiers.index(classifier)
         return np.asarray(self.values[:, i, j])
 
     def mean(self, features: str, classifier: str) -> float:
-        """Return the accuracy over all rows that were tested."""
+        """Return the accuracy over all test rows."""
         return float(np.average(self.of(features, classifier), weights=self.sizes))
 
     @property
     def n_rows(self) -> int:
-        """The rows that were tested, over all trials."""
+        """The number of test rows over all trials."""
         return int(self.sizes.sum())
 
 
 def score(
     X: AnyArray, factors: Factors, codes: Indices, splits: Iterable[Split], names: Sequence[str]
 ) -> Scores:
-    """Score combinations on splits of rows X into labelled and tested ones; others take part unlabelled."""
+    """Score combinations on splits of rows X into training and test rows; all other rows are unlabelled."""
     n_classes = int(codes.max()) + 1
     splits = list(splits)
     values = np.empty((len(splits), len(factors), len(names)))
     for i, W in enumerate(factors.values()):
-        view = [Features.of(X, W, unit=unit)(X) for unit in (False, True)]
+        versions = [Features.of(X, W, unit=unit)(X) for unit in (False, True)]
         for trial, (at, test) in enumerate(splits):
             heads: dict[str, Head] = {}
             for j, name in enumerate(names):
-                Z = view[CLASSIFIERS[name].unit]
+                Z = versions[CLASSIFIERS[name].unit]
                 task, guess = Task(Z, at, codes[at], n_classes), heads.get(DEFAULT)
                 heads[name] = fit_head(name, task, cross_validate=False, guess=guess)
                 right = heads[name].scores(Z[test]).argmax(axis=1) == codes[test]
@@ -98,54 +98,55 @@ def rehearse_combinations(
     n_plays: int = N_PLAYS,
     random_state: int = 0,
 ) -> Scores | None:
-    """Score combinations in plays of known classes; None where these are fewer than three, or too small.
+    """Score combinations in plays of known classes; None if there are fewer than three, or too few rows.
 
-    `features` names the only ones to score.
+    If `features` is given, only these are scored.
     """
     playing = playing_classes(known, n_classes)
     if not (playing and n_plays):
         return None
-    most = min(MAX_ROWS // playing, rows_per_class)
-    rows = min((20, 40, 80), key=lambda each: abs(np.log(each / most)))
+    wanted = min(MAX_ROWS // playing, rows_per_class)
+    rows = min((20, 40, 80), key=lambda each: abs(np.log(each / wanted)))
     n_labels = int(np.clip(round(shots), 1, MAX_SHOTS))
     params = {name: dict(getattr(each, "params", {})) for name, each in algorithms.items()}
     drawn = json.dumps([known.fingerprint, params, playing, rows, random_state])
     key = json.dumps([drawn, n_plays, n_labels, features, list(names)])
-    if key not in _kept:
+    if key not in _cache:
         if len(_fitted.get(drawn, ())) < n_plays:
             plays = draw_plays(known.reduced(), playing, rows, n_plays, random_state)
             _fitted[drawn] = [_fit(play, algorithms) for play in plays]
-            if len(_fitted) > FITTED_KEPT:
+            if len(_fitted) > FITTED_CACHED:
                 _fitted.popitem(last=False)
-        tasks = [(target, _only(W, features)) for target, W in _fitted[drawn][:n_plays]]
-        trials = [trial for task in tasks if (trial := _play(*task, n_labels, names))]
-        _kept[key] = _stacked(trials) if trials else None
-        if len(_kept) > KEPT:
-            _kept.popitem(last=False)
-    _kept.move_to_end(key)
-    return _kept[key]
+        trials = []
+        for target, factors in _fitted[drawn][:n_plays]:
+            some = {name: W for name, W in factors.items() if features in (None, name)}
+            trials += filter(None, [_score_play(target, some, n_labels, names)])
+        _cache[key] = _stacked(trials) if trials else None
+        if len(_cache) > CACHED:
+            _cache.popitem(last=False)
+    _cache.move_to_end(key)
+    return _cache[key]
 
 
 def _fit(play: Play, algorithms: Mapping[str, Algorithm]) -> tuple[Domain, Factors]:
-    """Return the playing target, and the W's of candidates for it."""
+    """Return the target of a play, and the W's of the candidates fitted to it."""
     factors: dict[str, AnyArray | None] = {PLAIN: None}
     for name, algorithm in algorithms.items():
         try:
             factors[name] = fit_quietly(algorithm, play.pair, play.known).W
-        except L2TError:  # it cannot play with these classes
+        except L2TError:  # it cannot be fitted to these classes
             continue
     return play.pair.target, factors
 
 
-def _only(factors: Factors, features: str | None) -> Factors:
-    return {name: W for name, W in factors.items() if features in (None, name)}
-
-
-def _play(target: Domain, factors: Factors, n_labels: int, names: Sequence[str]) -> Scores | None:
+def _score_play(
+    target: Domain, factors: Factors, n_labels: int, names: Sequence[str]
+) -> Scores | None:
+    """Return the mean scores over random draws of labelled rows; None if no rows are left to test."""
     codes = np.unique(target.codes, return_inverse=True)[1]
     rng = np.random.default_rng(len(codes))
     n_draws = N_DRAWS[max(few for few in N_DRAWS if few <= n_labels)]
-    splits = [_labelled(codes, n_labels, rng) for _ in range(n_draws)]
+    splits = [draw_labelled(codes, n_labels, rng) for _ in range(n_draws)]
     if not factors or not all(len(test) for _, test in splits):
         return None
     found = score(target.X, factors, codes, splits, names)
@@ -154,7 +155,7 @@ def _play(target: Domain, factors: Factors, n_labels: int, names: Sequence[str])
 
 
 def _stacked(trials: list[Scores]) -> Scores:
-    """Return the scores of several plays, of the features that all of them have."""
+    """Return the scores of several plays, for the features that all of them have."""
     shared = [name for name in trials[0].features if all(name in each.features for each in trials)]
     values = np.concatenate(
         [each.values[:, [each.features.index(name) for name in shared]] for each in trials]
@@ -163,15 +164,15 @@ def _stacked(trials: list[Scores]) -> Scores:
     return dataclasses.replace(trials[0], features=tuple(shared), values=values, sizes=sizes)
 
 
-def _labelled(codes: Indices, n_labels: int, rng: np.random.Generator) -> Split:
-    """Draw n_labels rows of each class, at most half of it; the others are tested."""
+def draw_labelled(codes: Indices, n_labels: int, rng: np.random.Generator) -> Split:
+    """Draw n_labels training rows per class, at most half of the class; the others are test rows."""
     members = [rng.permutation(np.flatnonzero(codes == code)) for code in range(codes.max() + 1)]
     at = np.concatenate([each[: min(n_labels, max(len(each) // 2, 1))] for each in members])
     return at, np.setdiff1d(np.arange(len(codes)), at)
 
 
 def folds(codes: Indices, groups: Indices | None = None) -> list[Split]:
-    """Return splits of the labelled rows in which every class keeps one; groups are held out together."""
+    """Return cross-validation splits that keep a row of every class; groups are held out together."""
     labelled = np.flatnonzero(codes >= 0)
     fold = np.full(len(codes), -1)
     rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""What a page shows of a prediction, as plain numbers and text: computed here, drawn elsewhere."""
+"""The content of a prediction's page as numbers and text; `page` and the dashboard draw it."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from l2t.typing import Array, Indices
 if TYPE_CHECKING:
     from l2t.prediction.prediction import Prediction
 
-#: Rows in the map, rows that are listed, and classes that are named, at most.
+#: Maximum number of rows in the map, of rows in a list, and of classes.
 MAPPED, LISTED, CLASSES = 600, 12, 40
-#: A row is drawn at most so many median distances from the centre.
+#: Maximum distance of a drawn row from the centre, in median distances.
 FAR = 4.0
 
 
 def summarize(found: Prediction) -> dict[str, Any]:
-    """Return what was found in a prediction; rows are counted from 0.
+    """Return the summary of a prediction; rows are counted from 0.
 
-    `map` has up to 600 rows in a square from -1 to 1, `before` in the features as they are and `after` as the
-    classifier sees them; `given` is the class of a row with a label, else -1, and `predicted` that of each.
+    `map` has up to 600 rows in a square from -1 to 1, `before` in the original features and `after` in those
+    of the classifier; `given` is the code of the given class, -1 without one, `predicted` the predicted one.
     """
     target, classes = found.target, list(map(str, found.classes))
     codes = found.probabilities.argmax(axis=1)
@@ -60,7 +60,7 @@ def _finite(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _row(found: Prediction, row: int) -> dict[str, Any]:
-    """Return a row, the two classes that are most probable, and its label where it has one."""
+    """Return a row with its two most probable classes, and its label if it has one."""
     P = found.probabilities[row]
     best = np.argsort(-P, kind="stable")[:2]
     label = found.target.y[row] if found.given[row] and found.target.y is not None else None
@@ -75,7 +75,7 @@ def _row(found: Prediction, row: int) -> dict[str, Any]:
 
 
 def _suspicious(found: Prediction) -> Indices:
-    """Return rows whose label is not what the model predicts for them, the surest first."""
+    """Return rows whose label differs from the prediction, the most probable prediction first."""
     if found.target.y is None:
         return np.empty(0, dtype=np.intp)
     given = np.flatnonzero(found.given)
@@ -92,7 +92,7 @@ def _map(found: Prediction, codes: Indices) -> dict[str, Any]:
     X = target.rows[rows].astype(np.float64)
     plain = X if features.columns is None else X @ sparse.diags_array(1.0 / features.columns)
     plain = GramSpan.of([plain]).coordinates[0] if sparse.issparse(plain) else plain
-    before = _flat(plain, None)
+    before = _project(plain, None)
     labels = np.full(len(target), -1)
     if target.y is not None:
         place = {label: code for code, label in enumerate(found.classes.tolist())}
@@ -100,15 +100,15 @@ def _map(found: Prediction, codes: Indices) -> dict[str, Any]:
     return {
         "rows": rows.tolist(),
         "before": before.round(4).tolist(),
-        "after": _flat(features(X), before).round(4).tolist(),
+        "after": _project(features(X), before).round(4).tolist(),
         "given": labels[rows].tolist(),
         "predicted": codes[rows].tolist(),
         "n_left_out": len(target) - len(rows),
     }
 
 
-def _flat(X: Array, like: Array | None) -> Array:
-    """Return rows in two principal components; those that are far from all others are drawn nearer."""
+def _project(X: Array, like: Array | None) -> Array:
+    """Return rows in two principal components, with outliers moved towards the centre."""
     rows = X - np.median(X, axis=0)
     far = np.linalg.norm(rows, axis=1)
     most = FAR * float(np.median(far))
@@ -118,7 +118,7 @@ def _flat(X: Array, like: Array | None) -> Array:
 
 
 def _details(found: Prediction) -> dict[str, Any]:
-    """Return the model in its parts, and what was rehearsed."""
+    """Return the parts of the model, and the number of rehearsals."""
     model, rehearsal = found.model, found.inference.rehearsal
     return {
         "model": model.name,

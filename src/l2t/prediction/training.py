@@ -1,4 +1,4 @@
-"""What a prediction starts from: domains as people have them, and the rows that it is trained on."""
+"""The input of a prediction: domains from what users pass, and the rows that it is trained on."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from l2t.domains.domain import is_missing
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore, open_store
 from l2t.typing import AnyArray, Indices, Mask
-from l2t.validation import instance_of
+from l2t.validation import instance_of, some_of
 
 TrainOn = Literal["auto", "target", "source", "both"]
 
-#: Classes that a sentence names, at most.
+#: Maximum number of classes that a sentence names.
 NAMED = 8
-#: A target label that means "not labelled" in arrays, beside NaN and None; and those that are texts.
+#: Target labels that mean "not labelled", beside NaN and None: a number, and strings.
 UNLABELED = -1
 UNLABELED_TEXTS = frozenset(("", "-1", "?", "NA", "N/A", "NaN", "nan", "null", "None"))
-#: Columns are divided by their standard deviation where the largest exceeds this many times the median.
+#: Columns are standardized if the largest standard deviation exceeds this many times the median.
 UNEVEN = 30.0
 
 
 def as_domain(given: Any, role: str) -> Domain:
-    """Return a Domain, (X, y) or X as a domain; in (X, y) every label that is no mark of a gap is known."""
+    """Return a Domain, (X, y) or X as a domain; in (X, y) the labels that are not missing are known."""
     if isinstance(given, Domain):
         return given
     if not isinstance(given, tuple):
         return Domain(given, name=role)
     if len(given) != 2:
         raise InvalidInputError(
-            f"{role} must be a Domain, (X, y) or X, got a tuple of {len(given)}"
+            f"{role} must be a Domain, (X, y) or X, got a tuple of length {len(given)}"
         )
     X, y = given
     domain = Domain(X, y, name=role)
@@ -44,7 +44,7 @@ def as_domain(given: Any, role: str) -> Domain:
 
 
 def known_classes(known: Any, store: Any, n_features: int) -> KnownClasses | None:
-    """Return the known classes, and those of a store or its URL as well."""
+    """Return the known classes together with those of a store or its URL."""
     if known is not None:
         instance_of("known", known, KnownClasses)
     if store is None:
@@ -57,13 +57,13 @@ def known_classes(known: Any, store: Any, n_features: int) -> KnownClasses | Non
 
 
 def known_labels(y: AnyArray, *, marked: bool) -> Mask:
-    """Tell which labels are known; -1 means that one is not, where it is a mark."""
-    gone = (is_missing(label) or (marked and is_mark(label)) for label in y.tolist())
-    return ~np.fromiter(gone, dtype=bool, count=len(y))
+    """Return which labels are known; if `marked`, -1 and some strings mean that a label is not."""
+    missing = (is_missing(label) or (marked and is_mark(label)) for label in y.tolist())
+    return ~np.fromiter(missing, dtype=bool, count=len(y))
 
 
 def is_mark(label: Any) -> bool:
-    """Tell whether a label marks a row that is not labelled."""
+    """Return whether a target label means that the row is not labelled."""
     if isinstance(label, str):
         return label in UNLABELED_TEXTS
     return isinstance(label, int | float) and label == UNLABELED
@@ -71,9 +71,9 @@ def is_mark(label: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """All `n_target` rows of the target, then the rows of sources that are trained on.
+    """All `n_target` rows of the target, followed by the source rows that are trained on.
 
-    Indices are positions in `classes`, those that can be predicted; -1 for rows without a label.
+    `codes` are indices into `classes`, -1 for unlabelled rows; `classes` are those that can be predicted.
     """
 
     X: AnyArray
@@ -83,7 +83,7 @@ class Training:
 
     @property
     def shared(self) -> bool:
-        """Whether rows of a source are among those that are trained on."""
+        """Whether source rows are trained on."""
         return len(self.X) > self.n_target
 
     @property
@@ -93,7 +93,7 @@ class Training:
 
     @property
     def labels(self) -> AnyArray:
-        """The classes as an array: of numbers where all are numbers, of objects otherwise."""
+        """The classes as an array, of dtype object if any is a string."""
         if any(isinstance(label, str) for label in self.classes):
             return np.array(self.classes, dtype=object)
         return np.array(self.classes)
@@ -102,11 +102,11 @@ class Training:
 def training_rows(
     sources: list[Domain], target: Domain, train_on: TrainOn = "auto", shared: bool | None = None
 ) -> Training:
-    """Return the rows to train on; "auto" has the sources' where these have a class of the target."""
+    """Return the rows to train on; "auto" includes source rows if a class is shared with the target."""
     labels, known = _labels(target, default=False)
-    ours = [(each.X, *_labels(each, default=True)) for each in sources]
+    parts = [(each.X, *_labels(each, default=True)) for each in sources]
     given = set(labels[known].tolist())
-    offered = {label for _, y, there in ours for label in y[there].tolist()}
+    offered = {label for _, y, labelled in parts for label in y[labelled].tolist()}
     if shared is False and train_on in ("source", "both"):
         raise InvalidInputError(
             f"train_on must be 'auto' or 'target' with shared=False, got {train_on!r}"
@@ -115,12 +115,12 @@ def training_rows(
         if shared is None:
             shared = bool(offered) and not (given and given.isdisjoint(offered))
         train_on = ("both" if given else "source") if shared else "target"
-    _check(train_on, given, offered, len(target))
-    parts = [(target.X, labels, known & (train_on != "source"))]
+    _check_classes(train_on, given, offered, len(target))
+    used = [(target.X, labels, known & (train_on != "source"))]
     if train_on != "target":
-        parts += [(X[there], y[there], there[there]) for X, y, there in ours]
-    X, y, there = (np.concatenate(each) for each in zip(*parts, strict=True))
-    y[~there] = None
+        used += [(X[labelled], y[labelled], labelled[labelled]) for X, y, labelled in parts]
+    X, y, labelled = (np.concatenate(each) for each in zip(*used, strict=True))
+    y[~labelled] = None
     encoded = Domain(np.zeros((len(y), 1)), y)
     return Training(X, encoded.codes, encoded.classes, len(target))
 
@@ -133,34 +133,34 @@ def _labels(domain: Domain, *, default: bool) -> tuple[AnyArray, Mask]:
     return domain.y.astype(object), known
 
 
-def _check(train_on: str, given: set[Any], offered: set[Any], n_rows: int) -> None:
-    """Say why rows cannot teach the target's classes."""
+def _check_classes(train_on: str, given: set[Any], offered: set[Any], n_rows: int) -> None:
+    """Raise an error if the target's classes cannot be learned from the labels to train on."""
     if train_on != "target" and not offered:
         raise InvalidInputError(f"train_on={train_on!r} needs labelled source rows, got none")
     if train_on != "source" and not given:
-        instead = "label a few, or take" if train_on == "target" else "take"
+        advice = ", or use train_on='source' if both domains have the same classes"
         raise InvalidInputError(
-            f"train_on={train_on!r} needs labelled target rows, got none of {n_rows}; {instead} "
-            "train_on='source' if both domains have the same classes"
+            f"train_on={train_on!r} needs labelled target rows, got none of {n_rows}; label a few"
+            + (advice if offered else "")
         )
-    strange = given - offered
-    if train_on != "target" and strange and (train_on == "source" or strange == given):
+    unknown = given - offered
+    if train_on != "target" and unknown and (train_on == "source" or unknown == given):
         raise InvalidInputError(
             f"train_on={train_on!r} needs classes that both domains share, got the target's "
-            f"{sorted(strange, key=str)[0]!r} which no source row has; take train_on='target'"
+            f"{sorted(unknown, key=str)[0]!r}, which no source row has; use train_on='target'"
         )
 
 
 def column_scales(X: Any) -> AnyArray | None:
-    """Return the standard deviation of each column where they are very uneven; None where they are not."""
-    spread = _spread(X)
-    some = spread[spread > 0]
-    if len(some) < 2 or some.max() <= UNEVEN * np.median(some):
+    """Return the standard deviation of each column if they differ widely, otherwise None."""
+    deviations = _deviations(X)
+    positive = deviations[deviations > 0]
+    if len(positive) < 2 or positive.max() <= UNEVEN * np.median(positive):
         return None
-    return np.where(spread > 0, spread, 1.0)
+    return np.where(deviations > 0, deviations, 1.0)
 
 
-def _spread(X: Any) -> AnyArray:
+def _deviations(X: Any) -> AnyArray:
     """Return the standard deviation of each column of an array or a sparse matrix."""
     if not sparse.issparse(X):
         return np.asarray(X.std(axis=0, dtype=np.float64))
@@ -169,44 +169,43 @@ def _spread(X: Any) -> AnyArray:
 
 
 def describe_task(sources: list[Domain], target: Domain) -> dict[str, Any]:
-    """Say what `predict` would be asked, before it is: sentences for people, and warnings.
+    """Return sentences and warnings that describe what `predict` would do with these domains.
 
     Raises
     ------
     InvalidInputError
-        The rows cannot teach the target's classes, or the features differ.
+        The target's classes cannot be learned from these rows, or the features differ.
     """
     for each in sources:
-        DomainPair(each, target)  # refuses other features
+        DomainPair(each, target)  # raises an error if the features differ
     training = training_rows(sources, target)
     codes, names = training.codes[: training.n_target], list(map(str, training.classes))
     counts = np.bincount(codes[codes >= 0], minlength=len(names))
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     sentences = [
-        f"Classes: {', '.join(names[:NAMED])}{more}. "
-        f"{int(counts.sum())} of {len(target)} rows have a label.",
+        f"Classes: {some_of(names, NAMED)}. {int(counts.sum())} of {len(target)} rows have a label.",
         f"Features: {target.n_features} columns that all files have.",
         f"Scaling: {_scaling(training.X)}.",
     ]
     if training.shared:
-        sentences.append("Source: its labels are used as well, as it has classes of the target.")
+        sentences.append("Source: it has classes of the target, so its labels are used as well.")
     elif sources:
-        sentences.append(
-            "Source: it has other classes; ways to tell them apart are rehearsed on it."
-        )
+        sentences.append("Source: it has other classes; candidates are rehearsed on them.")
     single = [name for name, count in zip(names, counts, strict=True) if count == 1]
     warnings = []
     if single and not training.shared:
         warnings.append(f"Only one row is labelled as {', '.join(single[:NAMED])}.")
     if not sources:
-        warnings.append("There is no source: nothing can be rehearsed or transferred.")
+        warnings.append(
+            "There is no source: nothing can be rehearsed on it or transferred from it."
+        )
     return {"sentences": sentences, "warnings": warnings}
 
 
 def _scaling(X: AnyArray) -> str:
-    """Say whether columns are scaled, and why."""
-    spread = _spread(X)
-    times = spread.max() / (np.median(spread[spread > 0]) if spread.any() else 1.0)
+    """Return whether columns are scaled, and why, in words."""
+    deviations = _deviations(X)
+    median = np.median(deviations[deviations > 0]) if deviations.any() else 1.0
+    times = deviations.max() / median
     largest = f"the largest standard deviation of a column is {times:.3g} times the median"
     if column_scales(X) is None:
         return f"none, because {largest}"

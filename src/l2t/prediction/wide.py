@@ -1,8 +1,8 @@
 """Predictions for few rows of very many sparse features, which are never made dense.
 
-All that is done with rows depends on their distances and angles alone, and these are the same in the
-coordinates of the rows by their Gram matrix (`GramSpan`): the prediction is made there, and its model is
-brought back to the features.
+A prediction depends only on distances and angles between rows, and these are the same in the coordinates of
+the rows from their Gram matrix (`GramSpan`): the prediction is made there, and its model is mapped back to
+the features.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 
 def are_few_and_wide(domains: Sequence[Domain]) -> bool:
-    """Tell whether all are sparse and have more features than rows can use."""
+    """Return whether all domains are sparse and wide, and have few rows in all."""
     same = len({each.n_features for each in domains}) == 1
     plain = all(is_wide(each.rows) and each.prepared is None for each in domains)
     return same and plain and sum(map(len, domains)) <= MAX_GRAM_ROWS
 
 
 def numbered(domains: Sequence[Domain]) -> list[Domain]:
-    """Return the domains with the number of each row, over all of them, as its only feature."""
+    """Return the domains with a running row number, over all domains, as the only feature."""
     ends = np.cumsum([len(each) for each in domains])
     rows = (np.arange(end - len(each), end) for each, end in zip(domains, ends, strict=True))
     return [each.with_features(at[:, None]) for each, at in zip(domains, rows, strict=True)]
@@ -44,7 +44,7 @@ def numbered(domains: Sequence[Domain]) -> list[Domain]:
 class Coordinates:
     """Few sparse domains, the target first, in the coordinates of their rows.
 
-    Columns are divided by their standard deviation over the rows `used` first, where they are very uneven.
+    Columns of very different scales are first divided by their standard deviation over the rows `used`.
     """
 
     def __init__(self, domains: Sequence[Domain], used: Array) -> None:
@@ -61,7 +61,7 @@ class Coordinates:
         self.domains = [each.with_features(Z) for each, Z in placed]
 
     def lifted(self, found: Prediction) -> Prediction:
-        """Return a prediction that was made in the coordinates for the features."""
+        """Return a prediction made in the coordinates, mapped back to the features."""
         target, inference = self._target, found.inference
         return replace(
             found,
