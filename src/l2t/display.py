@@ -1,4 +1,4 @@
-"""How results look to people: tables in notebooks, figures of bars, and frames of the kind that came in."""
+"""Display of results: text, tables in notebooks, bar charts, and data frames of the user's library."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from typing import Any
 
 from l2t.exceptions import MissingExtraError
 
-#: A name, a value, whether it is the chosen one, and the ends of where it may lie.
+#: Name, value, whether it is highlighted, and the interval.
 Bar = tuple[str, float, bool, tuple[float, float] | None]
 
-#: Characters that command a terminal or turn the direction of text; a line break and a tab do not.
-_COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+#: Characters that control a terminal or change the direction of text, except line breaks and tabs.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
-def harmless(text: str) -> str:
-    """Return text in which names from files cannot command the terminal."""
-    return _COMMANDS.sub(lambda found: repr(found[0])[1:-1], text)
+def escape_controls(text: str) -> str:
+    """Return text with control characters escaped, so that names from files cannot control a terminal."""
+    return _CONTROLS.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def csv_cell(value: Any) -> Any:
-    """Return a cell of csv in which text is no formula of a spreadsheet."""
-    text = harmless(value) if isinstance(value, str) else value
+    """Return the value of a csv cell, with text that a spreadsheet would take for a formula quoted."""
+    text = escape_controls(value) if isinstance(value, str) else value
     return (
         f"'{text}" if isinstance(value, str) and re.match(r"[=+@＝＋＠－\t\r\n-]", value) else text
     )
 
 
 def show(result: Any) -> None:
-    """Show a result: as HTML in a notebook, in words elsewhere.
+    """Show a result: as HTML in a notebook, as text elsewhere.
 
     Parameters
     ----------
-    result : Prediction, Inference, Report or any other result
-        What to show.
+    result : object
+        A Prediction, Inference, Report or any other object.
 
     Examples
     --------
-    >>> show("in words")
-    in words
+    >>> show("text")
+    text
     """
     shell = sys.modules.get("IPython")
     if shell is not None and shell.get_ipython() is not None:
@@ -51,7 +51,7 @@ def show(result: Any) -> None:
 
 
 def html_table(records: Sequence[Mapping[str, Any]], *sentences: str) -> str:
-    """Return records as an HTML table, followed by sentences."""
+    """Return records as an HTML table, followed by one paragraph per sentence."""
     import pandas as pd
 
     text = "".join(f"<p>{html.escape(each)}</p>" for each in sentences)
@@ -82,7 +82,7 @@ def bar_figure(bars: Sequence[Bar], label: str, limits: tuple[float, float] | No
 
 
 def frame_like(X: Any, columns: Mapping[str, Any]) -> Any:
-    """Return columns as a frame of the kind that X is, pandas or polars; None where X is no frame."""
+    """Return columns as a frame of the type of X (pandas or polars); None if X is not a frame."""
     if not hasattr(X, "columns"):
         return None
     more = {"index": X.index} if hasattr(X, "iloc") else {}

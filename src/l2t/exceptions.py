@@ -1,22 +1,22 @@
-"""What can go wrong, as a tree.
+"""The exceptions and warnings of this package, as a tree.
 
 ::
 
     Exception
     └── L2TError                    everything this package raises on purpose
-        ├── InvalidInputError       (ValueError)   a parameter breaks its rule
-        ├── FileFormatError         (ValueError)   a file is not what it should be
+        ├── InvalidInputError       (ValueError)   a parameter is invalid
+        ├── FileFormatError         (ValueError)   a file is invalid or cannot be read
         │   └── MissingColumnError  it has no column or array of that name
         ├── UnknownAlgorithmError   (LookupError)  no algorithm has that name
-        ├── MissingExtraError       (ImportError)  an optional dependency is absent
+        ├── MissingExtraError       (ImportError)  an optional dependency is not installed
         └── StoreError              a store cannot be opened, read or written
-            ├── StoreVersionError   it is older or newer than this code
-            ├── StoreCorruptError   something in it is damaged
+            ├── StoreVersionError   it was written by an older or newer version
+            ├── StoreCorruptError   a part of it is damaged
             ├── UnknownRunError     (LookupError)  no run has that key
             └── UnknownSuggestionError  (LookupError)  no suggestion has that id
 
     UserWarning
-    └── L2TWarning                  something was adjusted, and the result says so
+    └── L2TWarning                  an input or a parameter was adjusted
 
 Every message is one sentence that names the parameter, the rule and the value received.
 """
@@ -30,27 +30,27 @@ __all__ += ["UnknownSuggestionError"]
 
 
 class L2TError(Exception):
-    """Base of everything this package raises on purpose."""
+    """Base class of all errors that this package raises on purpose."""
 
 
 class InvalidInputError(L2TError, ValueError):
-    """A parameter breaks its rule."""
+    """A parameter is invalid."""
 
 
 class FileFormatError(L2TError, ValueError):
-    """A file cannot be read as the domain it should hold."""
+    """A file is invalid or cannot be read."""
 
 
 class MissingColumnError(FileFormatError):
-    """A file has no column or array of the name that was asked for."""
+    """A file has no column or array of the given name."""
 
 
 class UnknownAlgorithmError(L2TError, LookupError):
-    """No built-in or plugged-in algorithm has that name."""
+    """No algorithm, built in or from a plug-in, has the given name."""
 
 
 class MissingExtraError(L2TError, ImportError):
-    """An optional dependency is absent."""
+    """An optional dependency is not installed."""
 
     def __init__(self, need: str, extra: str) -> None:
         super().__init__(f"{need} needs an optional package: pip install 'l2t[{extra}]'")
@@ -61,20 +61,20 @@ class StoreError(L2TError):
 
 
 class StoreVersionError(StoreError):
-    """A store is older or newer than this code."""
+    """A store was written by an older or newer version of this package."""
 
 
 class StoreCorruptError(StoreError):
-    """Something in a store, or in a file that should become part of it, is damaged."""
+    """A part of a store, or of a file to be added to it, is damaged."""
 
 
 class UnknownRunError(StoreError, LookupError):
-    """No run has that key."""
+    """No run has the given key."""
 
 
 class UnknownSuggestionError(StoreError, LookupError):
-    """No suggestion of the agent has that id."""
+    """No suggestion of the agent has the given id."""
 
 
 class L2TWarning(UserWarning):
-    """Something was adjusted, and the result says so."""
+    """An input or a parameter was adjusted."""

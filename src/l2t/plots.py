@@ -1,4 +1,4 @@
-"""Figures of a transfer, of a comparison and of an explanation; nothing is computed here.
+"""Figures of a transfer, of a comparison and of an explanation.
 
 Each function returns a `matplotlib.figure.Figure`, which needs no display: ``plot_transfer(pair,
 found).savefig("both.png")``.
@@ -25,14 +25,14 @@ PALETTE = tuple(f"C{i}" for i in range(10))
 
 
 def plot_transfer(pair: DomainPair, found: Inference) -> Any:
-    """Plot both domains before and after the transfer, each in two principal components of both together.
+    """Plot both domains before and after the transfer, in two principal components of all rows.
 
     Parameters
     ----------
     pair : DomainPair
         The pair; target rows with labels are coloured by class.
     found : Inference
-        What was inferred for it.
+        The result of `l2t.infer` for the pair.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def plot_transfer(pair: DomainPair, found: Inference) -> Any:
     sides = (pair.source.X, pair.target.X)
     transferred = [found.transform(X) for X in sides]
     title = f"with {found.choice} (predicted {found.predicted:.2f})"
-    views = (("as they are", sides), (title, transferred))
+    views = (("original features", sides), (title, transferred))
     for axes, (title, rows) in zip(panels, views, strict=True):
         source, target = two_components(*rows)
         axes.scatter(*source.T, s=10, color="0.75", edgecolors="none", label=pair.source.name)
@@ -56,7 +56,7 @@ def plot_transfer(pair: DomainPair, found: Inference) -> Any:
 
 
 def _scatter_classes(axes: Any, rows: Any, pair: DomainPair) -> None:
-    """Draw target rows, one colour per class where there are labels."""
+    """Draw the target rows, labelled ones in the colour of their class."""
     target = pair.target
     style = {"s": 14, "edgecolors": "none", "alpha": 0.85}
     unknown = np.ones(len(rows), dtype=bool) if target.y is None else target.codes < 0
@@ -76,7 +76,7 @@ def plot_ratios(ratios: pd.DataFrame, title: str) -> Any:
     Parameters
     ----------
     ratios : DataFrame
-        What was measured, with the columns "method", "labels" and "ratio".
+        One row per measurement, with the columns "method", "labels" and "ratio".
     title : str
         The title.
 
@@ -106,12 +106,12 @@ def plot_ratios(ratios: pd.DataFrame, title: str) -> Any:
 
 
 def plot_explanation(explanation: Explanation) -> Any:
-    """Plot beta over the bandwidths, with the part of each term of 1/f at every kernel.
+    """Plot the weight beta of each kernel over the bandwidths, with its part of each term of 1/f.
 
     Parameters
     ----------
     explanation : Explanation
-        The prediction in parts.
+        The result of `ReflectionFunction.explain`.
 
     Returns
     -------

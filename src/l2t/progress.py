@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 def progress_bar(
     total: int | None, first: str, *, shown: bool = True
 ) -> Iterator[Callable[[str], None]]:
-    """Give a function that advances the bar by one and shows what was done last."""
+    """Yield a function that advances the bar by one and shows its argument beside it."""
     description = TextColumn("{task.description:<24}")
     columns = (description, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)

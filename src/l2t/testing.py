@@ -1,4 +1,4 @@
-"""Checks that every algorithm must pass, for the author of an algorithm, on small random pairs.
+"""Checks that every algorithm must pass, on small random pairs.
 
 >>> from l2t.algorithms import GFK
 >>> check_algorithm(GFK)
@@ -43,11 +43,16 @@ def check_algorithm(factory: Factory, *, skip: Iterable[str] = ()) -> None:
     skip : iterable of str, default=()
         Names of checks that do not apply, such as ``"check_rotation_of_features"`` for an algorithm that
         needs non-negative features.
+
+    Raises
+    ------
+    AssertionError
+        A check fails.
     """
     checks = {check.__name__: check for check in ALGORITHM_CHECKS}
     skipped = set(skip)
     if unknown := skipped - checks.keys():
-        raise InvalidInputError(f"skip must name checks, got {', '.join(sorted(unknown))}")
+        raise InvalidInputError(f"skip must be names of checks, got {', '.join(sorted(unknown))}")
     for name in (name for name in checks if name not in skipped):
         try:
             checks[name](factory)
@@ -119,15 +124,15 @@ def check_rotation_of_features(factory: Factory) -> None:
     """A rotation of the features does not change the distances of X W."""
     pair = _pair()
     R = np.linalg.qr(np.random.default_rng(3).normal(size=(pair.n_features,) * 2))[0]
-    turned = _map(pair, lambda X: X @ R)
-    _same_geometry(pair, R @ _fit(factory, turned).W, _fit(factory, pair).W, 1e-5)
+    rotated = _map(pair, lambda X: X @ R)
+    _same_geometry(pair, R @ _fit(factory, rotated).W, _fit(factory, pair).W, 1e-5)
 
 
 def check_shift_of_both_domains(factory: Factory) -> None:
     """A shift of both domains does not change the distances of X W."""
     pair = _pair()
-    moved = _map(pair, lambda X: X + np.linspace(0, 2, pair.n_features))
-    _same_geometry(pair, _fit(factory, moved).W, _fit(factory, pair).W, 1e-5)
+    shifted = _map(pair, lambda X: X + np.linspace(0, 2, pair.n_features))
+    _same_geometry(pair, _fit(factory, shifted).W, _fit(factory, pair).W, 1e-5)
 
 
 def check_order_of_rows(factory: Factory) -> None:
@@ -153,14 +158,14 @@ def check_more_features_than_rows(factory: Factory) -> None:
 
 def check_constant_and_duplicate_data(factory: Factory) -> None:
     """Constant features, duplicate columns, duplicate rows and zero rows give a finite W."""
-    oddities: tuple[Callable[[AnyArray], AnyArray], ...] = (
+    changes: tuple[Callable[[AnyArray], AnyArray], ...] = (
         lambda X: np.hstack([X, np.full((len(X), 2), 7.0)]),
         lambda X: np.hstack([X, X[:, :3]]),
         lambda X: np.concatenate([X[:1], X[:1], X[:1], X[3:]]),
         lambda X: np.concatenate([np.zeros((3, X.shape[1])), X[3:]]),
     )
-    for odd in oddities:
-        assert np.isfinite(_fit(factory, _map(_pair(), odd)).W).all()
+    for change in changes:
+        assert np.isfinite(_fit(factory, _map(_pair(), change)).W).all()
 
 
 def check_scale_of_data(factory: Factory) -> None:
@@ -249,7 +254,7 @@ def _fit(factory: Factory, pair: DomainPair, n_components: Any = COMPONENTS) -> 
 
 
 def _same_geometry(pair: DomainPair, first: AnyArray, second: AnyArray, tol: float) -> None:
-    """Compare the relative distances between all rows under two W, which a rotation does not change."""
+    """Assert that the relative distances between all rows are equal under two W."""
     X = np.concatenate([pair.source.X, pair.target.X]).astype(np.float64)
     D, E = (squared_distances(X @ np.asarray(W, dtype=np.float64)) for W in (first, second))
     np.testing.assert_allclose(D / D.mean(), E / E.mean(), rtol=0, atol=tol * 10)

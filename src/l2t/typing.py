@@ -13,10 +13,10 @@ Array: TypeAlias = npt.NDArray[np.float64]
 """An array of floats: features, factors, statistics."""
 
 AnyArray: TypeAlias = npt.NDArray[Any]
-"""An array of anything: labels, or features before they are checked."""
+"""An array of any dtype: labels, or features before validation."""
 
 Indices: TypeAlias = npt.NDArray[np.intp]
-"""Whole numbers: places in an array, or classes by their number."""
+"""An array of integers: positions in an array, or class codes."""
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
-"""Which entries of an array are meant."""
+"""A boolean mask."""

@@ -1,4 +1,4 @@
-"""Checks of parameters; each returns the value, or says which rule of which parameter it breaks."""
+"""Validation of parameters: each function returns the value, or raises an error with the violated rule."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 def whole_number(name: str, value: Any, *, least: int, otherwise: str = "") -> int:
     """Return a whole number of at least `least` as an int.
 
-    `otherwise` names what else the parameter may be, for the message; the caller checks it before.
+    `otherwise` is added to the rule in the message, for other values that the caller accepts.
 
     >>> whole_number("max_rows", 1, least=2)
     Traceback (most recent call last):
@@ -91,7 +91,7 @@ def instance_of(name: str, value: Any, kind: type[T]) -> T:
 
 
 def some_of(names: Iterable[Any], most: int) -> str:
-    """Return the first of some names with commas between them, and how many more there are.
+    """Return the first names, separated by commas, and how many more there are.
 
     >>> some_of("abcd", 2)
     'a, b and 2 more'
@@ -102,7 +102,7 @@ def some_of(names: Iterable[Any], most: int) -> str:
 
 
 def free_memory() -> float:
-    """Return the bytes that are free on this machine, and in this container; inf if unknown."""
+    """Return the free memory of this machine or container in bytes; inf if unknown."""
     free, group = math.inf, Path("/sys/fs/cgroup")
     with suppress(OSError, ValueError, IndexError):
         free = 1024 * int(Path("/proc/meminfo").read_text().split("MemAvailable:")[1].split()[0])
@@ -113,7 +113,7 @@ def free_memory() -> float:
 
 
 def check_memory(name: str, needed: float) -> None:
-    """Reject what would take more than half of the free memory."""
+    """Raise an error if something needs more than half of the free memory."""
     if needed > (most := free_memory() / 2):
         rule = f"must fit into half of the free memory ({most / 2**30:.1f} GiB)"
         raise InvalidInputError(f"{name} {rule}, got {needed / 2**30:.1f} GiB")

@@ -46,7 +46,7 @@ def test_contract(name, check):
 
 def test_check_algorithm_takes_exemptions():
     check_algorithm(CMF, skip=[check for name, check in EXEMPT if name == "cmf"])
-    with pytest.raises(InvalidInputError, match="skip must name checks, got check_taste"):
+    with pytest.raises(InvalidInputError, match="skip must be names of checks, got check_taste"):
         check_algorithm(GFK, skip=["check_taste"])
 
 

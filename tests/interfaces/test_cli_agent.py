@@ -90,7 +90,7 @@ def test_not_to_transfer_writes_the_features_as_they_were(files, tmp_path, l2t, 
     out = tmp_path / "z.csv"
     sides = (files / "source.csv", files / "target.csv")
     told = l2t("ask", *sides, "--store", tmp_path / "a.db", "-o", out)
-    assert f"target written to {out}, features as they were\n" in told.err
+    assert f"target written to {out}, with its original features\n" in told.err
     pd.testing.assert_frame_equal(pd.read_csv(out), pd.read_csv(sides[1]))
 
 

@@ -69,19 +69,19 @@ CONFUSED = {
     ),
     "an output that exists": (
         "transfer source.csv target.csv --label digit -o text.csv",
-        "an output must be a new file unless you add --force, got 'text.csv', which exists",
+        "text.csv exists; use --force to replace it",
     ),
     "a picture that exists": (
         "transfer source.csv target.csv --label digit --plot both.png",
-        "an output must be a new file unless you add --force, got 'both.png', which exists",
+        "both.png exists; use --force to replace it",
     ),
     "a function that exists": (
         "learn --store some.db -o why.json",
-        "an output must be a new file unless you add --force, got 'why.json', which exists",
+        "why.json exists; use --force to replace it",
     ),
     "a report that exists": (
         "demo --report text.csv",
-        "an output must be a new file unless you add --force, got 'text.csv', which exists",
+        "text.csv exists; use --force to replace it",
     ),
     "a spreadsheet": (
         "transfer source.csv book.xlsx --label digit",
@@ -150,12 +150,16 @@ CONFUSED = {
     "ranking nothing that is there": ("rank target.csv absent.csv --label digit", "absent.csv"),
     "collecting without labels": (
         "collect source.csv unlabelled.csv --label digit",
-        "unlabelled.csv: has no labels; name their column with --label",
+        "unlabelled.csv: has no labels; name the label column with --label",
     ),
     "collecting from too few classes": (
         "collect source.csv source.csv --label digit",
         "n_classes must be at most 1, as source and target, which have 3 and 3 classes and share 3, must "
-        "have no class in common, got 3; 'l2t predict' and 'l2t transfer' need no experiences, as they",
+        "have no class in common, got 3; 'l2t predict' and 'l2t transfer' need no experiences if the",
+    ),
+    "collecting with an unknown algorithm": (
+        "collect source.csv source.csv --label digit --shared --algorithms gfk,pca",
+        "must be one of tca, itl, ",
     ),
     "no store": ("learn --store absent.db", "absent.db"),
     "no such store": ("store check notes.txt", "got 'notes.txt'"),
@@ -212,7 +216,7 @@ def test_a_mistake_gets_one_sentence_that_puts_it_right(mistake, wrong, l2t):
         ),
         ("transfer source.csv target.csv --labels 0", "--labels"),
         ("explain source.csv", "a source and a target file are needed, got 1 file(s)"),
-        ("explain --plot why.png", "name a source and a target"),
+        ("explain --plot why.png", "--plot needs a source, a target"),
         ("transform", "No such command 'transform'"),
     ],
 )
@@ -273,9 +277,9 @@ def test_ids_and_text_are_passed_through(wrong, tables, l2t):
         assert told.code == 0, told.err
         own, written = (pd.read_csv(name, dtype={"name": str}) for name in ("own.csv", "z.csv"))
         if candidates == "identity":
-            assert "target written to z.csv, features as they were\n" in told.err
+            assert "target written to z.csv, with its original features\n" in told.err
             pd.testing.assert_frame_equal(written, own)
-        elif "features as they were" not in told.err:
+        elif "with its original features" not in told.err:
             others = ["digit", "name", "site"]
             assert list(written.columns[-3:]) == others
             pd.testing.assert_frame_equal(written[others], own[others])
@@ -311,7 +315,7 @@ def test_a_target_without_labels_is_a_target(wrong, tables, l2t):
     target.drop(columns="digit").to_csv("bare.csv", index=False)
     told = l2t(*shlex.split("transfer source.csv bare.csv --label digit --labels 10 -o z.csv"))
     assert told.code == 0, told.err
-    assert "note: bare.csv has no column 'digit': none of its labels are known\n" in told.err
+    assert "note: bare.csv has no column 'digit', so none of its labels are known\n" in told.err
     assert read_domain("z.csv").y is None
     target.drop(columns="digit").to_csv("index.csv")  # with the index of pandas
     assert l2t("rank", "index.csv", "source.csv", "--label", "digit").code == 0

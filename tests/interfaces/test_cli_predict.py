@@ -119,7 +119,7 @@ def test_the_report_for_programs(wine, l2t):
         assert (row["sample"], row["kind"]) == (each["sample"], "NA")
     assert len(record["suggested"]) == 3
     told = l2t("predict", *sides)
-    assert "label these rows next, counted from 1:\n" in told.err
+    assert "rows to label next, counted from 1:\n" in told.err
     assert all(each["sample"] in told.out for each in record["suggested"])
     assert max(map(len, told.out.partition("Used: ")[0].splitlines())) <= 80
     header = l2t("predict", *sides, "--format", "csv", "-q").out.splitlines()[0]

@@ -76,7 +76,7 @@ def test_progress_and_colours_on_a_terminal_alone():
     assert not COLOUR.search(shown)
     code, shown = on_terminal(*COLLECT, "--pairs", "5", "--quiet")
     assert "/10" not in plain(shown)
-    assert shown.startswith("2 runs done, 0 failed, 8 were there already")
+    assert shown.startswith("2 runs done, 0 failed, 8 already stored")
     piped = subprocess.run(
         [sys.executable, "-m", "l2t", *COLLECT, "--pairs", "5"], capture_output=True, check=True
     )
@@ -94,14 +94,14 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(jobs, l2t):
     code, shown = on_terminal(*arguments, until=r" [2-9]\d\d*/4000")
     assert code == 130
     told = plain(shown).splitlines()
-    expected = "what was finished is kept in experiences.db; resume with: l2t collect --config"
+    expected = "finished runs are kept in experiences.db; resume with: l2t collect --config"
     assert "Traceback" not in shown
     assert told[-1] == f"l2t: interrupted; {expected} experiences.toml"
     assert l2t("store", "check", "experiences.db").out == "sound\n"
     with open_store("experiences.db") as store:
         kept = store.keys()
     again = l2t("collect", "--config", "experiences.toml", "--pairs", "20", "-q")
-    told = re.match(r"(\d+) runs done, 0 failed, (\d+) were there already", again.out)
+    told = re.match(r"(\d+) runs done, 0 failed, (\d+) already stored", again.out)
     done, already_there = int(told[1]), int(told[2])
     assert done + already_there == 40
     # Four pairs at most are under way at a time, so the ten that were first done are among the first 20.
@@ -116,7 +116,7 @@ def test_ctrl_c_elsewhere():
     assert code == 130
     assert "Traceback" not in shown
     last = plain(shown).splitlines()[-1]
-    assert last == "l2t: interrupted; nothing half-written is left; start the command again"
+    assert last == "l2t: interrupted; no output file was left incomplete; run the command again"
     assert sorted(path.name for path in Path().iterdir()) == ["digits.npz", "mnist.npz"]
 
 
@@ -136,9 +136,7 @@ def test_a_signal_leaves_no_process_behind(number, l2t, proves):
     _, said = collecting.communicate(timeout=300)  # every process of it has closed the pipe
     killed = number == signal.SIGKILL
     assert collecting.returncode == (-number if killed else 130)
-    assert killed or said.startswith(
-        "l2t: interrupted; what was finished is kept in experiences.db"
-    )
+    assert killed or said.startswith("l2t: interrupted; finished runs are kept in experiences.db")
     assert "Traceback" not in said
     assert l2t("store", "check", "experiences.db").out == "sound\n"
     proves(f"A signal leaves no process and a sound store: {number.name}", 1, "signals")

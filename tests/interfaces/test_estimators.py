@@ -485,8 +485,8 @@ def test_a_plain_pipeline_cannot_learn_from_unlabelled_rows(stacked, routing, me
     memory = str(tmp_path) if memory else None
     plain = make_pipeline(L2TTransformer("gfk"), KNeighborsClassifier(1), memory=memory)
     with refuses(
-        "y must be known for every row where a classifier follows in a Pipeline, got 30 rows without a "
-        "label, which it would take for a class; use L2TClassifier instead of both"
+        "y must be known for every row if a classifier follows in a Pipeline, got 30 rows without a "
+        "label, which would become a class; use L2TClassifier instead of both"
     ):
         plain.fit(X, y, sample_domain=sample_domain)
     with pytest.raises(InvalidInputError, match="use L2TClassifier"):
@@ -677,12 +677,12 @@ def test_scoring_without_labels_is_told(shared):
     (X, y, sample_domain), _ = shared
     own = L2TClassifier(train_on="source").fit(X, y, sample_domain=sample_domain)
     with refuses(
-        "score needs labelled target rows, got none; without target labels take a scorer that needs none"
+        "score needs labelled target rows, got none; without target labels, use a scorer that needs none"
     ):
         own.score(X, y, sample_domain=sample_domain)
 
 
-RULE = "sample_domain must be one number per row, above 0 in source and below 0 in target rows"
+RULE = "sample_domain must be one number per row, above 0 for source and below 0 for target rows"
 
 
 @pytest.mark.parametrize(
@@ -695,7 +695,7 @@ RULE = "sample_domain must be one number per row, above 0 in source and below 0 
         (
             np.ones(105),
             "sample_domain must mark rows of both domains, got 105 source and 0 target rows; leave it "
-            "out to let X stand for both",
+            "out to use X as both",
         ),
     ],
 )
@@ -778,10 +778,7 @@ def test_stacks_keep_float32_and_check_features():
         stack_domains(ROWS, np.eye(3))
     with refuses("source must be a Domain, (X, y) or X, got a tuple of length 3"):
         stack_domains((ROWS, [0, 1], [1, 1]), ROWS)
-    with refuses(
-        "target must not have the known label -1, which means unlabelled here; give that class "
-        "another name"
-    ):
+    with refuses("target must not have a class -1 or another mark of unlabelled rows; rename it"):
         stack_domains(ROWS, Domain(ROWS, [-1, 1], labeled=[True, True]))
 
 

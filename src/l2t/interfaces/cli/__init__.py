@@ -1,6 +1,6 @@
 """The command line: each command parses, calls one library function and formats.
 
-Heavy imports wait until a command needs them, so that help is instant.
+Heavy modules are imported when a command needs them, so that help is instant.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`l2t demo`: the whole story on embedded data, as a table and a page with the pictures inside it."""
+"""`l2t demo`: the whole method on bundled data, as a table and a self-contained page with pictures."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from l2t.exceptions import MissingExtraError
 from l2t.experiences import collect, evaluate, improvement_ratio, open_store
 from l2t.experiences.executors import Executor
 from l2t.inference import infer
-from l2t.interfaces.cli.output import Format, say, show_rows
-from l2t.interfaces.cli.results import explained, measured
+from l2t.interfaces.cli.output import Format, print_note, show_rows
+from l2t.interfaces.cli.results import explanation_lines, measured
 from l2t.plots import plot_explanation, plot_ratios, plot_transfer
 from l2t.progress import progress_bar
 from l2t.reflection import ReflectionFunction, learn
 
 TRAINING_PAIRS = 12
-#: Classes of a target, and rows of a class at most.
+#: Classes of a target, and maximum number of rows per class.
 N_CLASSES, MAX_PER_CLASS = 3, 80
 LABEL_COUNTS = (3, 15, 30, 60, 120)
-FEW = 15  # labels of the pair that the report shows
+FEW = 15  # labelled rows of the pair in the report
 
 
 def run_demo(
@@ -45,47 +45,49 @@ def run_demo(
     *,
     quiet: bool,
 ) -> None:
-    """Collect, learn, transfer, and print a table to standard output."""
+    """Collect, learn and transfer; print a table, and write a page with pictures."""
     if any(find_spec(name) is None for name in ("matplotlib", "jinja2")):
         raise MissingExtraError("a report with pictures", "demo")
     start = time.perf_counter()
-    say(f"1/3 collecting: eight algorithms on {TRAINING_PAIRS} pairs of digit classes", quiet)
+    print_note(
+        f"1/3 collecting: eight algorithms on {TRAINING_PAIRS} pairs of digit classes", quiet
+    )
     with open_store("memory://") as store:
         pairs = digit_pairs(TRAINING_PAIRS, 2 * seed)
         collect(pairs, store, algorithms=PAPER, n_jobs=jobs, progress=not quiet)
-        say(f"2/3 learning the reflection function from {store.count()} experiences", quiet)
+        print_note(f"2/3 learning the reflection function from {store.count()} experiences", quiet)
         function = learn(store.experiences())
-    say(f"3/3 testing on {n_pairs} new pairs", quiet)
+    print_note(f"3/3 testing on {n_pairs} new pairs", quiet)
     tests = wide_pairs(n_pairs, 2 * seed + 1)
     study = measure_demo(tests, function, n_jobs=jobs, progress=not quiet)
     if format is Format.table:
         print("Improvement ratio by number of labelled target rows (± standard error)")
         show_rows(_table(study), format)
         print(
-            f"{n_pairs} new pairs, UCI digits <-> MNIST: the source has seven digits of one kind, the\n"
-            "target the other three of the other kind. A ratio above 1 means that the transfer helped;\n"
-            "1 stands for 1-NN without transfer. 'paper' searches with the function that was just\n"
-            "learned. L2T rehearses on the classes of the source, and does not transfer where nothing\n"
-            f"should help. Took {time.perf_counter() - start:.0f} s."
+            f"{n_pairs} new pairs, UCI digits <-> MNIST: the source has seven digits of one data set, the\n"
+            "target the other three of the other. A ratio above 1 means that the transfer helped; 1 is\n"
+            "1-NN without transfer. 'paper' searches with the function that was just learned. L2T\n"
+            "rehearses on the classes of the source, and does not transfer if no candidate is expected\n"
+            f"to help. Took {time.perf_counter() - start:.0f} s."
         )
     else:
         show_rows(demo_rows(study), format)
     title = f"UCI digits <-> MNIST, mean of {n_pairs} new pairs"
     if plot is not None:
         plot_ratios(study, title).savefig(plot, dpi=150)
-        say(f"Picture: {plot}", quiet)
+        print_note(f"Picture: {plot}", quiet)
     _write_report(report, study, function, title, tests[0])
-    say(f"Report with pictures: {report}", quiet)
-    say(
-        "Next, with files of your own:\n"
+    print_note(f"Report with pictures: {report}", quiet)
+    print_note(
+        "Next, with your own files:\n"
         "  l2t predict SOURCE.csv TARGET.csv --label COLUMN -o predictions.csv\n"
-        "  l2t collect SOURCE.npz TARGET.npz && l2t learn   # experiences of your own",
+        "  l2t collect SOURCE.npz TARGET.npz && l2t learn   # your own experiences",
         quiet,
     )
 
 
 def digit_pairs(n_pairs: int, random_state: int) -> list[DomainPair]:
-    """Draw pairs of three and three digits of UCI and MNIST, by turns from one to the other and back."""
+    """Draw pairs of three digits each, alternating UCI digits to MNIST and MNIST to UCI digits."""
     first, second = normalize(digits()), normalize(mnist())
     each = -(-n_pairs // 2)
     samplers = [
@@ -96,7 +98,7 @@ def digit_pairs(n_pairs: int, random_state: int) -> list[DomainPair]:
 
 
 def wide_pairs(n_pairs: int, random_state: int) -> list[DomainPair]:
-    """Draw pairs whose source has all digits that the target does not have, seven of them."""
+    """Draw pairs whose source has the seven digits that the target does not have."""
     sides = normalize(digits()), normalize(mnist())
     pairs = []
     for i in range(n_pairs):
@@ -127,7 +129,7 @@ def measure_demo(
 
 
 def _measured(task: tuple[int, DomainPair, ReflectionFunction]) -> list[dict[str, Any]]:
-    """Return the rows of one pair; its labels are for measuring alone."""
+    """Return the rows of one pair; its target labels are only used to measure."""
     index, pair, function = task
     target = pair.target
     unlabelled = DomainPair(pair.source, Domain(target.X, prepared=target.prepared))
@@ -160,13 +162,13 @@ def demo_rows(study: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _means(study: pd.DataFrame) -> dict[str, list[float]]:
-    """Return the mean ratios of every method."""
+    """Return the mean ratios of each method, by number of labels."""
     means = study.groupby(["method", "labels"], sort=False)["ratio"].mean()
     return {name: means[name].tolist() for name in study["method"].unique()}
 
 
 def _table(study: pd.DataFrame) -> list[dict[str, str]]:
-    """Return one row per method, with a column per number of labels."""
+    """Return one row per method, with one column per number of labels."""
     counts = study["labels"].unique().tolist()
     cells = {"no transfer": ["1.000" for _ in counts]}
     for row in demo_rows(study):
@@ -182,7 +184,7 @@ def _table(study: pd.DataFrame) -> list[dict[str, str]]:
 def _write_report(
     path: Path, study: pd.DataFrame, function: ReflectionFunction, title: str, pair: DomainPair
 ) -> None:
-    """Write what was measured, one pair before and after the transfer, and what was learned."""
+    """Write the page: the measurements, one pair before and after the transfer, and the function."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     found = infer(pair, n_labels=FEW)
@@ -207,7 +209,7 @@ def _write_report(
         after=accuracies["accuracy_after"],
         ratios=_picture(plot_ratios(study, title)),
         before_after=_picture(plot_transfer(pair, found)),
-        why="\n".join(explained(found)),
+        why="\n".join(explanation_lines(found)),
         explanation=search.explanation,
         beta=_picture(plot_explanation(search.explanation)),
         version=__version__,

@@ -1,4 +1,4 @@
-"""Results on standard output: a table for people, json or csv for programs."""
+"""Results on standard output, as a table, JSON or csv."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 import typer
 
-from l2t.display import csv_cell, harmless
+from l2t.display import csv_cell, escape_controls
 
-#: Attributes of what a store holds that have another name on the screen.
+#: Attributes of stored objects whose columns have another name.
 _ATTRIBUTES = {"source": "source_name", "target": "target_name", "choice": "algorithm"}
 _ATTRIBUTES |= {"labels": "n_labels", "before": "accuracy_before", "after": "accuracy_after"}
 _ATTRIBUTES |= {"error_before": "standard_error_before", "error_after": "standard_error_after"}
@@ -23,25 +23,25 @@ _ATTRIBUTES |= {"run": "key", "seed": "random_state", "seconds": "duration"}
 
 
 class Format(StrEnum):
-    """How results are printed."""
+    """The output format."""
 
     table = "table"
     json = "json"
     csv = "csv"
 
 
-def picked(item: Any, columns: str) -> dict[str, Any]:
-    """Return attributes of a stored object by the names of columns; None for NaN and "", dates as text."""
+def select_columns(item: Any, columns: str) -> dict[str, Any]:
+    """Return the named columns of a stored object; None for NaN and "", dates as text."""
     row = {name: getattr(item, _ATTRIBUTES.get(name, name)) for name in columns.split()}
     if "created" in row:
         row["created"] = row["created"].isoformat(timespec="seconds")
     return {name: None if value != value or value == "" else value for name, value in row.items()}
 
 
-def say(text: str, quiet: bool = False) -> None:
+def print_note(text: str, quiet: bool = False) -> None:
     """Print a note to standard error."""
     if not quiet:
-        typer.echo(harmless(text), err=True)
+        typer.echo(escape_controls(text), err=True)
 
 
 def show_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> None:
@@ -66,13 +66,13 @@ def show_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> None:
         if _console(width=10**6).measure(table).minimum <= _console().width:
             _console().print(table)
             return
-        for row in rows:  # it does not fit, and cutting cells would lose what they say
+        for row in rows:  # it does not fit, and cutting cells would lose their content
             show_record(row, format)
             print()
 
 
 def show_record(record: Mapping[str, Any], format: Format) -> None:
-    """Print one record: a line per field, or as json or csv."""
+    """Print one record: one line per field, or as JSON or csv."""
     if format is Format.json:
         print(json.dumps(dict(record), indent=2))
     elif format is Format.csv:
@@ -89,9 +89,9 @@ def show_record(record: Mapping[str, Any], format: Format) -> None:
 
 
 def show_sentence(sentence: str, record: Mapping[str, Any], format: Format) -> None:
-    """Print a sentence for people, or the record behind it."""
+    """Print a sentence or, in other formats than a table, the record behind it."""
     if format is Format.table:
-        print(harmless(sentence))
+        print(escape_controls(sentence))
     else:
         show_record(record, format)
 
@@ -107,4 +107,4 @@ def _cell(value: Any) -> str:
         return "–"
     if isinstance(value, float):
         return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
-    return harmless(str(value))
+    return escape_controls(str(value))

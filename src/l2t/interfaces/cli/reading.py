@@ -1,4 +1,4 @@
-"""The files of a command as domains, with notes on what looks wrong."""
+"""The files of a command: checks of outputs, inputs as domains, and notes on them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from l2t.domains.files._formats import format_to_read
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import open_store
 from l2t.experiences.store.address import Address
-from l2t.interfaces.cli.output import say
+from l2t.interfaces.cli.output import print_note
 
 if TYPE_CHECKING:
     from l2t.prediction import Model
@@ -29,24 +29,22 @@ def check_outputs(
     store: str | None = None,
     force: bool,
 ) -> None:
-    """Reject an output that is an input, a store or another output, cannot be written, or exists.
+    """Raise an error if an output is an input, a store or another output, cannot be written, or exists.
 
     The kind of an output is "domain", "table", "figure", "matrix" or anything else.
     """
-    kept = {_identity(each) for each in inputs if each is not None}
+    kept = {_file_id(each) for each in inputs if each is not None}
     if store is not None and (file := Address.of(store).path) is not None:
-        kept.add(_identity(file))
+        kept.add(_file_id(file))
     for output, kind in outputs:
         if output is None:
             continue
-        if (place := _identity(output)) in kept:
+        if (place := _file_id(output)) in kept:
             raise InvalidInputError(
                 f"an output must not replace an input or another output, got {str(output)!r}"
             )
         if not force and output.is_file():
-            raise InvalidInputError(
-                f"an output must be a new file unless you add --force, got {str(output)!r}, which exists"
-            )
+            raise InvalidInputError(f"{output} exists; use --force to replace it")
         endings = _ENDINGS.get(kind)
         if endings is not None and output.suffix.lower() not in endings:
             must = f"a {kind} must end in {', '.join(endings)}"
@@ -56,7 +54,7 @@ def check_outputs(
 
 
 def free_path(name: str) -> Path:
-    """Return a path of which there is no file yet: the name, or the name with a number."""
+    """Return a path that does not exist yet: the name, or the name with a number."""
     path, number = Path(name), 1
     while path.exists():
         number += 1
@@ -64,8 +62,8 @@ def free_path(name: str) -> Path:
     return path
 
 
-def _identity(path: str | Path) -> object:
-    """Return what two paths of one file have in common, hard links too."""
+def _file_id(path: str | Path) -> object:
+    """Return a value that is equal for two paths of the same file, hard links included."""
     try:
         found = Path(path).stat()
         return found.st_dev, found.st_ino
@@ -74,16 +72,16 @@ def _identity(path: str | Path) -> object:
 
 
 def read_files(paths: Sequence[Path], reading: dict[str, Any], quiet: bool) -> list[Table]:
-    """Return the files of a command, sources first; say what was adjusted in them."""
+    """Return the files of a command, sources first, and print notes on what was adjusted."""
     tables = read_tables(paths, **reading)
     for table in tables:
         for note in table.notes:
-            say(f"note: {note}", quiet)
+            print_note(f"note: {note}", quiet)
     return tables
 
 
 def read_features(path: Path, model: Model, reading: dict[str, Any], quiet: bool) -> Table:
-    """Return a file with the features of a model, by name where there are any, imputed from its rows."""
+    """Return a file with the features of a model, missing cells imputed with those of its target."""
     features = model.feature_names
     with file_errors(path):
         named = features is not None and format_to_read(path) in ("csv", "xlsx", "parquet")
@@ -95,26 +93,29 @@ def read_features(path: Path, model: Model, reading: dict[str, Any], quiet: bool
 def read_pair(
     source: Path, target: Path, *, reading: dict[str, Any], how: str, quiet: bool
 ) -> tuple[dict[str, Table], Preparation]:
-    """Return the source and the target as they are, and prepared; note what looks wrong."""
+    """Return the source and the target as read, and prepared, and print notes on what looks wrong."""
     first, second = read_files([source, target], reading, quiet)
     label = reading["label"]
     for table in (first, second):
         if label is not None and table.domain.y is None:
-            say(f"note: {table.path} has no column {label!r}: none of its labels are known", quiet)
+            print_note(
+                f"note: {table.path} has no column {label!r}, so none of its labels are known",
+                quiet,
+            )
     known = first.domain.labeled
     if known is not None and second.domain.y is not None and second.domain.labeled is None:
-        say(
-            f"note: {source} has labels for {int(known.sum())} of its {len(known)} rows, {target} for all: "
-            "the source comes first; are they in the wrong order?",
+        print_note(
+            f"note: {source} has labels for {int(known.sum())} of its {len(known)} rows, {target} for all; "
+            "the source must come first: is the order right?",
             quiet,
         )
     return {"source": first, "target": second}, prepare(first.domain, second.domain, how)
 
 
-def say_prepared(found: Preparation, how: str, quiet: bool) -> None:
-    """Say how data were prepared, and why, where that was proposed."""
+def note_preparation(found: Preparation, how: str, quiet: bool) -> None:
+    """Print how data were prepared, and why, if that was chosen automatically."""
     if how == "auto":
-        say(f"prepared: {found.reason}; --normalize {found.how} selects the same", quiet)
+        print_note(f"prepared: {found.reason}; same as --normalize {found.how}", quiet)
 
 
 def known_classes(url: str | None, n_features: int, quiet: bool) -> KnownClasses | None:
@@ -124,7 +125,7 @@ def known_classes(url: str | None, n_features: int, quiet: bool) -> KnownClasses
     with open_store(url, create=False) as store:
         known = KnownClasses(store.targets(n_features=n_features))
     if not known.n_classes:
-        say(f"note: the store has no labelled target with {n_features} features", quiet)
+        print_note(f"note: the store has no labelled target with {n_features} features", quiet)
     return known
 
 

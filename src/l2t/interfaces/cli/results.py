@@ -1,4 +1,4 @@
-"""What was inferred, as records for programs and in words for people."""
+"""Results of an inference as records and as text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from l2t.reflection.calibration import finite_interval
 def expectation(
     source: Path, target: Path, pair: DomainPair, found: Inference | Suggestion
 ) -> dict[str, Any]:
-    """Return what is expected of the choice for a pair of files."""
+    """Return the choice for a pair of files and the improvement to expect of it, as a record."""
     low, high = finite_interval(found.interval) or (None, None)
     return {
         "source": _described(source, pair.source),
@@ -36,7 +36,7 @@ def expectation(
 
 
 def _described(path: Path, domain: Domain) -> str:
-    """Return what a file holds, for people."""
+    """Return a description of a file."""
     text = f"{path}: {len(domain)} rows, {domain.n_features} features"
     if domain.y is None:
         return f"{text}, no labels"
@@ -47,7 +47,7 @@ def _described(path: Path, domain: Domain) -> str:
 
 
 def measured(target: Domain, found: Inference) -> dict[str, Any]:
-    """Return the measured improvement, where all labels of the target are there for it."""
+    """Return the measured improvement; nothing if not all labels of the target are known."""
     if target.y is None or target.labeled is not None:
         return {}
     counts = (found.n_labels,)
@@ -65,8 +65,8 @@ def measured(target: Domain, found: Inference) -> dict[str, Any]:
     }
 
 
-def for_people(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the record in fewer lines."""
+def for_display(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the record with fewer fields, for display."""
     interval = None if record["low"] is None else (record["low"], record["high"])
     expected = _expected_ratio(record["predicted_improvement"], interval)
     words = {name: record[name] for name in ("source", "target", "choice")}
@@ -80,7 +80,7 @@ def for_people(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _expected_ratio(predicted: float, interval: tuple[float, float] | None) -> str:
-    """Return what to expect of a candidate in words."""
+    """Return a predicted ratio with its interval as text."""
     words = f"{predicted:.3f} times the accuracy without transfer"
     known = finite_interval(interval)
     if known is None:
@@ -90,13 +90,13 @@ def _expected_ratio(predicted: float, interval: tuple[float, float] | None) -> s
 
 
 def candidate_rows(found: Inference) -> list[dict[str, Any]]:
-    """Return one row per candidate: rehearsed and predicted ratio, and the evidence of labelled rows."""
+    """Return one row per candidate: rehearsed and predicted ratio, and evidence from labelled rows."""
     rows = [
         {
             "candidate": f"{each.name} (chosen)" if each.chosen else each.name,
             "rehearsed": each.rehearsed,
             "predicted": each.predicted,
-            "same_class_nearer": _nearer(each, "{:.0%}, {:.0%} without it"),
+            "same_class_nearer": _nearer(each),
             "note": each.reason,
         }
         for each in found.candidates.values()
@@ -107,8 +107,8 @@ def candidate_rows(found: Inference) -> list[dict[str, Any]]:
     return rows
 
 
-def explained(found: Inference) -> Iterator[str]:
-    """Yield lines with the evidence for and against each candidate, and the choice."""
+def explanation_lines(found: Inference) -> Iterator[str]:
+    """Yield lines with the choice, and the evidence for and against each candidate."""
     labels = f"with {found.n_labels} labelled rows of {found.n_classes} classes"
     yield f"choice: {found.choice} ({found.verdict})"
     yield f"expected: {_expected_ratio(found.predicted, found.interval)}, {labels}"
@@ -117,7 +117,7 @@ def explained(found: Inference) -> Iterator[str]:
         yield ""
         yield f"{each.name}{', chosen' if each.chosen else ''}"
         if each.name == "identity":
-            yield "  the features as they are, which all others are compared with"
+            yield "  the original features, which all others are compared with"
         elif each.predicted is None:
             yield f"  cannot be used: {each.reason}"
         else:
@@ -131,7 +131,7 @@ def _rehearsed(candidate: Candidate, found: Inference) -> str:
         return "none"
     words = f"{candidate.rehearsed:.3f} times the accuracy, in {found.rehearsal.n_plays} rehearsals"
     if found.rehearsal.skill < LEAST_SKILL:
-        words += "; not used, as the features do not separate the known classes"
+        words += "; not used, because the features do not separate the known classes"
     return words
 
 
@@ -140,22 +140,27 @@ def _evidence(candidate: Candidate) -> str:
     if evidence is None:
         return "too few to check this candidate"
     side = "for" if evidence.suggests.mean > 0 else "against"
-    nearer = _nearer(candidate, "{:.0%} of the comparisons with it, {:.0%} without")
-    return f"{evidence.n_rows} speak {side} it: same-class rows are nearer in {nearer}"
+    shares = (
+        "{:.0%} of the comparisons ({:.0%} without it), 1-NN accuracy {:.0%} ({:.0%} without it)"
+    )
+    shares = shares.format(
+        evidence.order, evidence.order_without, evidence.nearest, evidence.nearest_without
+    ).replace("%", " %")
+    return f"{evidence.n_rows}, evidence {side} it: same-class rows nearer in {shares}"
 
 
-def _nearer(candidate: Candidate, words: str) -> str:
-    """Return how often the row of the same class is the nearer one; empty without evidence."""
+def _nearer(candidate: Candidate) -> str:
+    """Return in how many comparisons the row of the same class is nearer; empty without evidence."""
     evidence = candidate.evidence
     if evidence is None:
         return ""
-    return words.format(evidence.order, evidence.order_without).replace("%", " %")
+    return f"{evidence.order:.0%}, {evidence.order_without:.0%} without it".replace("%", " %")
 
 
 def write_side(
     side: str, table: Table, domain: Domain, found: Inference | Suggestion, path: Path
 ) -> str:
-    """Write a file with transformed features, or as it was read where the choice is not to transfer."""
+    """Write a file with transformed features, or the original ones if nothing is transferred."""
     transferred = found.verdict == "transfer"
     features = found.transform(domain) if transferred else None
     if path.suffix.lower() == ".npz":
@@ -163,11 +168,11 @@ def write_side(
         write_domain(raw if features is None else raw.with_features(features), path)
     else:
         table.write(path, features=features)
-    return f"{side} written to {path}{'' if transferred else ', features as they were'}"
+    return f"{side} written to {path}{'' if transferred else ', with its original features'}"
 
 
 def function_summary(function: ReflectionFunction) -> dict[str, Any]:
-    """Return what a reflection function has learned."""
+    """Return the parameters of a reflection function, and how it was learned."""
     training = function.training
     choices = [each for each in training.get("choices", []) if each.get("spearman") is not None]
     best = max((each["spearman"] for each in choices), default=None)

@@ -1,4 +1,4 @@
-"""A run as one TOML file: read by ``--config``, and written beside the results so that it can be repeated."""
+"""The settings of a run as a TOML file: read by ``--config``, and written beside the results."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ import typer
 from l2t._version import __version__
 from l2t.exceptions import InvalidInputError
 
-#: How a run is shown is no part of what it does.
+#: Options that do not change the result.
 _LEFT_OUT = ("config", "format", "quiet", "force", "help")
 _KINDS = ((int, "a whole number"), (bool, "true or false"), (str, "text in quotes"))
 
 
 def read_settings(context: typer.Context, file: Path | None) -> Path | None:
-    """Take what a file says for defaults; the callback of an eager option."""
+    """Use the settings in a file as defaults; the callback of an eager option."""
     if file is None or context.resilient_parsing:  # the latter: shell completion
         return file
     parameters = dict(_parameters(context))
@@ -30,7 +30,7 @@ def read_settings(context: typer.Context, file: Path | None) -> Path | None:
     for key, value in _load(file).items():
         if key not in parameters:
             known = ", ".join(parameters)
-            raise InvalidInputError(f"{file}: {key} is not one of its settings, which are {known}")
+            raise InvalidInputError(f"{file}: keys must be one of {known}, got {key!r:.80}")
         parameter = parameters[key]
         _check(context, parameter, value, f"{file}: {key}")
         found[parameter.name] = value
@@ -38,13 +38,13 @@ def read_settings(context: typer.Context, file: Path | None) -> Path | None:
     return file
 
 
-def write_settings(context: typer.Context, results: Path, **instead: str) -> Path:
-    """Write the settings of a run beside its results, by the next free number, and return the file.
+def write_settings(context: typer.Context, results: Path, **replaced: str) -> Path:
+    """Write the settings of a run beside its results, under the next free name, and return the file.
 
-    `instead` are settings to write otherwise than they were typed: a URL without its password.
+    `replaced` are settings to write with another value than was typed: a URL without its password.
     """
     typed = {key: _plain(context.params[each.name]) for key, each in _parameters(context)}
-    given = {key: value for key, value in (typed | instead).items() if value is not None}
+    given = {key: value for key, value in (typed | replaced).items() if value is not None}
     force = " --force" if "force" in context.params else ""
     for number in itertools.count(1):
         ending = ".toml" if number == 1 else f"-{number}.toml"
@@ -65,7 +65,7 @@ def write_settings(context: typer.Context, results: Path, **instead: str) -> Pat
 
 
 def _parameters(context: typer.Context) -> Iterator[tuple[str, Any]]:
-    """Yield the parameters of a command by the names that a person types."""
+    """Yield the parameters of a command by their names on the command line."""
     for parameter in context.command.params:
         name = max(parameter.opts, key=len).lstrip("-")
         if name not in _LEFT_OUT:
@@ -83,14 +83,14 @@ def _load(file: Path) -> dict[str, Any]:
 
 
 def _check(context: typer.Context, parameter: Any, value: Any, where: str) -> None:
-    """Refuse a value of the wrong type, then what the option itself refuses."""
+    """Raise an error for a value of the wrong type, or one that the option rejects."""
     command: Any = context.command.callback
     declared = inspect.signature(command, eval_str=True).parameters
     hint = str(get_args(declared[parameter.name].annotation)[0])  # without the help of the option
     kind, described = next(each for each in _KINDS if each[0].__name__ in hint or each[0] is str)
     several = "list" in hint
     if several:
-        described = f"a list of which each is {described}"
+        described = f"a list, each entry {described}"
     values = value if several and isinstance(value, list) else [value]
     if several != isinstance(value, list) or not all(type(each) is kind for each in values):
         raise InvalidInputError(f"{where} must be {described}, got {value!r:.80}")
@@ -108,6 +108,6 @@ def _plain(value: Any) -> Any:
 
 
 def _toml(given: Mapping[str, Any]) -> str:
-    """Return texts, numbers, truth values and lists of them as TOML, which writes them as JSON does."""
+    """Return strings, numbers, booleans and lists as TOML, where they look as in JSON."""
     lines = (f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in given.items())
     return "".join(lines).replace("\x7f", "\\u007f")

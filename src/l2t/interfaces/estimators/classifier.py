@@ -1,4 +1,4 @@
-"""A classifier of target rows: features and classifier chosen together, trained on the right rows."""
+"""A classifier of target rows that chooses features and classifier together."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from l2t.validation import one_of
 
 
 def _delegated(name: str, returned: str) -> Any:
-    """Return a method that exists where the classifier has it; those that L2T chooses have probabilities."""
+    """Return a method that exists if the classifier has it; the classifiers of L2T have probabilities."""
 
-    def exists(own: L2TClassifier) -> bool:
-        if not isinstance(own.classifier, str):
-            behind = getattr(own, "estimator_", own.classifier)
-            return bool(getattr(behind, name))  # its AttributeError tells more
+    def exists(self: L2TClassifier) -> bool:
+        if not isinstance(self.classifier, str):
+            behind = getattr(self, "estimator_", self.classifier)
+            return bool(getattr(behind, name))  # its AttributeError is more specific
         return name != "decision_function"
 
     def method(
         self: L2TClassifier, X: Any, *, sample_domain: Any = None, allow_source: bool = True
     ) -> AnyArray:
-        return self._ask(name, X)
+        return self._predict_with(name, X)
 
     method.__name__, method.__doc__ = name, f"Return {returned}; see `predict`."
     method.__qualname__ = f"L2TClassifier.{name}"
@@ -49,54 +49,59 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
     """Classify target rows from few labels, with the help of a source (`l2t.predict`).
 
     A plain Pipeline trains its classifier on the rows of both domains, and so predicts source classes. This
-    one trains on rows that know the target's classes.
+    classifier is trained on rows whose labels are classes of the target.
 
     Parameters
     ----------
     classifier : str or classifier, default="auto"
-        "auto" to choose; one of `l2t.prediction.CLASSIFIERS` by name, such as "nearest neighbour", the
-        paper's; or a classifier of scikit-learn, which is trained on the features that `l2t.infer` chooses.
+        "auto" to choose; a name in `l2t.prediction.CLASSIFIERS`, such as "nearest neighbour" as in the paper;
+        or a classifier of scikit-learn, which is trained on the features that `l2t.infer` chooses.
     train_on : {"auto", "target", "source", "both"}, default="auto"
-        The rows that it is trained on: the labelled target rows; or, where both domains have the same
-        classes, the labelled source rows, for which no target label is needed, or all labelled rows. "auto"
-        is the target, and both where the source has the target's classes. Without `sample_domain` X stands
-        for both domains, and all rows are trained on.
-    shared : bool, optional
-        Whether equal labels of source and target mean equal classes, as for `l2t.predict`. By default they
-        do, and a target without a labelled row has the classes of the source.
-    known, store, reflection : optional
-        Further known classes, the store of past targets and the reflection function, as for `l2t.predict`.
+        The domains whose labelled rows it is trained on. "source" and "both" need shared classes, and
+        "source" needs no target labels. "auto" is "both" if source and target share classes, otherwise
+        "target". Without `sample_domain`, it is trained on all rows.
+    shared : bool or None, default=None
+        Whether equal labels of source and target mean equal classes, as for `l2t.predict`. None means that
+        they do, and that a target without a labelled row has the classes of the source.
+    known : KnownClasses or None, default=None
+        Further labelled rows with the same features.
+    store : str, path, ExperienceStore or None, default=None
+        An experience store, or its URL, whose labelled targets are known classes as well.
+    reflection : ReflectionFunction, str, path or None, default=None
+        A reflection function or its file, for the choice of features; see `l2t.infer`.
     balanced : bool, default=False
-        Whether all classes of the target have about as many rows, as for `l2t.predict`.
+        Whether all classes of the target have about the same number of rows, as for `l2t.predict`.
     random_state : int, RandomState or None, default=0
         The seed.
 
     Attributes
     ----------
     classes_ : array
-        The classes of the target, which can be predicted.
+        The classes of the target.
     choice_, classifier_ : str
-        The candidate whose features are used, "identity" for the rows as they are, and the classifier.
+        The candidate whose features are used, "identity" for the original features, and the classifier.
     report_ : Report
-        Accuracies to expect, with transfer and without, and why this is used.
-    model_ : Model or None
-        What predicts, and can be saved; None for a classifier of scikit-learn, which is `estimator_`.
+        The expected accuracies with and without transfer, and why this one is used.
+    model_ : Model
+        The trained model, which can be saved unless `classifier` is an estimator of scikit-learn.
+    estimator_ : classifier
+        The trained estimator of scikit-learn, if `classifier` is one.
     inference_ : Inference
-        What was transferred.
+        What is transferred, and why.
     n_features_in_, feature_names_in_ : int, array of str
-        Features seen in `fit`, and their names where X had any.
+        Number of features seen in `fit`, and their names if X had any.
 
     See Also
     --------
-    l2t.predict : The same for domains, arrays and frames, with more to look at.
-    L2TTransformer : The features alone, for other uses.
+    l2t.predict : The same for domains, arrays and frames, with a more detailed result.
+    L2TTransformer : Only the transformation of the features.
 
     Notes
     -----
-    In a search or a cross-validation `score` counts the labelled target rows alone if `sample_domain` reaches
-    it, which takes ``sklearn.set_config(enable_metadata_routing=True)``. Stratified splitters, the default
-    for classifiers, sort labels: they take the -1 of unlabelled rows ("-1" among texts), but neither NaN nor
-    None.
+    In a search or a cross-validation, `score` uses only the labelled target rows if it is passed
+    `sample_domain`, which needs ``sklearn.set_config(enable_metadata_routing=True)``. Stratified splitters,
+    the default for classifiers, sort labels: they accept -1 for unlabelled rows ("-1" among strings), but
+    neither NaN nor None.
 
     Examples
     --------
@@ -114,7 +119,7 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
     True
     """
 
-    # Under metadata routing `sample_domain` is passed on without being asked for.
+    # With metadata routing, `sample_domain` is requested by default.
     __metadata_request__fit: ClassVar = {"sample_domain": True}
     __metadata_request__predict: ClassVar = {"sample_domain": True, "allow_source": True}
     __metadata_request__predict_proba: ClassVar = __metadata_request__predict
@@ -144,17 +149,17 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, *, sample_domain: Any = None) -> Self:
-        """Choose features and classifier, and train it on rows that know the target's classes.
+        """Choose features and classifier, and train the classifier.
 
         Parameters
         ----------
         X : array, DataFrame or sparse matrix of shape (n, m)
             Rows of both domains.
         y : array-like of shape (n,)
-            Labels. Target rows with -1, NaN or None are not labelled; among texts so are those with "-1",
-            "?", "", "NA", "N/A", "NaN", "null" and "None".
-        sample_domain : array-like of shape (n,), optional
-            Above 0 for source rows, below 0 for target rows; without it X stands for both domains.
+            Labels. Target rows with -1, NaN or None are not labelled; if labels are strings, nor are those
+            with "-1", "?", "", "NA", "N/A", "NaN", "null" and "None".
+        sample_domain : array-like of shape (n,) or None, default=None
+            Above 0 for source rows, below 0 for target rows; without it, X is used as both domains.
 
         Returns
         -------
@@ -171,8 +176,8 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         labels = column_or_1d(label_array(y), warn=True)
         pair, alone = split_domains(X, labels, sample_domain), sample_domain is None
         known = known_labels(labels, sample_domain)
-        assert_all_finite(_plain(labels[known]), input_name="y")
-        check_classification_targets(_plain(labels[known]))
+        assert_all_finite(_as_numbers(labels[known]), input_name="y")
+        check_classification_targets(_as_numbers(labels[known]))
         if alone and not known.all():
             raise InvalidInputError(
                 "y must not be missing where sample_domain is not given, "
@@ -203,15 +208,15 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         Parameters
         ----------
         X : array, DataFrame or sparse matrix of shape (n, m)
-            Rows of the target, seen before or not.
+            Rows of the target, seen in `fit` or not.
         sample_domain, allow_source : default=None and True
-            Not used. Scorers of skada pass them.
+            Ignored; accepted because scorers of skada pass them.
 
         Returns
         -------
         array of shape (n,)
         """
-        return self._ask("predict", X)
+        return self._predict_with("predict", X)
 
     predict_proba = _delegated(
         "predict_proba", "the probabilities of the classes, in the order of `classes_`"
@@ -234,19 +239,22 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
         Parameters
         ----------
-        X, y, sample_weight : array-like of shape (n, m), (n,) and (n,)
-            Rows, their labels and, optionally, their weights.
-        sample_domain : array-like of shape (n,), optional
-            Where it is given, the labelled target rows alone count, so that a cross-validation on rows
-            of both domains measures what is wanted.
+        X : array, DataFrame or sparse matrix of shape (n, m)
+            Rows.
+        y : array-like of shape (n,)
+            Labels.
+        sample_weight : array-like of shape (n,) or None, default=None
+            Weights of the rows.
+        sample_domain : array-like of shape (n,) or None, default=None
+            If given, only labelled target rows are used, as is right in a cross-validation on both domains.
         allow_source : bool, default=False
-            Whether the labelled source rows count as well.
+            Whether labelled source rows are used as well.
 
         Returns
         -------
         float
         """
-        predicted = self._ask("predict", X)
+        predicted = self._predict_with("predict", X)
         y = column_or_1d(label_array(y))
         rows = np.ones(len(y), dtype=bool)
         if sample_domain is not None:
@@ -254,18 +262,18 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
             rows &= np.asarray(allow_source) | ~is_source(sample_domain)
             if not rows.any():
                 raise InvalidInputError(
-                    "score needs labelled target rows, got none; without target labels take a scorer "
-                    "that needs none"
+                    "score needs labelled target rows, got none; without target labels, use a scorer that "
+                    "needs none"
                 )
         weights = None if sample_weight is None else np.asarray(sample_weight)[rows]
-        return float(accuracy_score(_plain(y[rows]), predicted[rows], sample_weight=weights))
+        return float(accuracy_score(_as_numbers(y[rows]), predicted[rows], sample_weight=weights))
 
     @property
     def estimator_(self) -> Any:
-        """The trained classifier of scikit-learn, where one was given."""
+        """The trained estimator of scikit-learn, if one was given."""
         return vars(self.model_.parts[0][1])["estimator"]
 
-    def _ask(self, method: str, X: Any) -> AnyArray:
+    def _predict_with(self, method: str, X: Any) -> AnyArray:
         check_is_fitted(self)
         check_whole("X", X)
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
@@ -282,8 +290,8 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         return tags
 
 
-def _plain(labels: AnyArray) -> AnyArray:
-    """Return labels without the `object` that held their None, where they are no texts."""
+def _as_numbers(labels: AnyArray) -> AnyArray:
+    """Return labels of dtype object as an array of numbers, unless one is a string."""
     if labels.dtype != object or any(isinstance(label, str) for label in labels):
         return labels
     return np.array(labels.tolist())

@@ -1,4 +1,4 @@
-"""Two domains as scikit-learn has them: one X, one y, and `sample_domain` to tell the rows apart."""
+"""Two domains in the form of scikit-learn: one X, one y, and `sample_domain` for the domain of each row."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from sklearn.utils.validation import check_consistent_length
 from l2t.domains import Domain, DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.prediction.training import UNLABELED, as_domain, is_mark
-from l2t.prediction.training import known_labels as labels_there
+from l2t.prediction.training import known_labels as is_known
 from l2t.typing import AnyArray, Mask
 
 Stacked = tuple[AnyArray, AnyArray | None, npt.NDArray[np.int64]]
 
 
 def stack_domains(source: Any, target: Any) -> Stacked:
-    """Stack two domains into what the estimators take.
+    """Stack two domains into X, y and `sample_domain` for the estimators.
 
     Parameters
     ----------
     source, target : Domain, or (X, y), or X
-        In a tuple (X, y) every target label counts as known, but for -1, NaN and None. In a Domain those
-        of `labeled` do, and none without that mask, as everywhere in L2T. Groups of a Domain are not part
-        of the stack: give them to a splitter such as scikit-learn's `GroupKFold`.
+        In a tuple (X, y), every target label is known except -1, NaN and None. In a target Domain, those
+        marked by `labeled` are known, and none without that mask. Groups of a Domain are not stacked: pass
+        them to a splitter such as scikit-learn's `GroupKFold`.
 
     Returns
     -------
     X : array of shape (ns + nt, m)
-        The rows of the source above those of the target.
+        The rows of the source, followed by those of the target.
     y : array of shape (ns + nt,) or None
-        The labels; None where there are none. A target row that is not labelled has -1 where all labels
-        are whole numbers, NaN where they are other numbers, and None where they are anything else; a
-        source row that is not labelled has NaN or None, for there -1 is a class like any other.
+        The labels; None if there are none. An unlabelled target row has -1 if all labels are integers, NaN if
+        they are floats, and None otherwise; an unlabelled source row has NaN or None, as -1 may be a class
+        there.
     sample_domain : int array of shape (ns + nt,)
         1 for source rows, -1 for target rows.
 
@@ -49,8 +49,7 @@ def stack_domains(source: Any, target: Any) -> Stacked:
     values = _labels(pair.source, pair.source_labeled) + _labels(pair.target, pair.target_labeled)
     if any(is_mark(value) for value in values[ns:]):
         raise InvalidInputError(
-            f"target must not have the known label {UNLABELED}, which means unlabelled here; "
-            "give that class another name"
+            f"target must not have a class {UNLABELED} or another mark of unlabelled rows; rename it"
         )
     X = np.concatenate([pair.source.X, pair.target.X])
     return X, _column(values, ns), np.repeat([1, -1], [ns, nt])
@@ -63,7 +62,7 @@ def _labels(domain: Domain, known: Mask) -> list[Any]:
 
 
 def _column(values: list[Any], ns: int) -> AnyArray | None:
-    """Return labels as an array that can hold them and mark those that are None."""
+    """Return labels as an array of a dtype that can mark those that are None."""
     kinds = {type(value) for value in values if value is not None}
     if not kinds:
         return None
@@ -76,7 +75,7 @@ def _column(values: list[Any], ns: int) -> AnyArray | None:
 
 
 def split_domains(X: Any, y: Any, sample_domain: Any) -> DomainPair:
-    """Return the domains, with the labelled rows marked; X is both where `sample_domain` is None."""
+    """Return the domains, with the labelled rows marked; both are X if `sample_domain` is None."""
     source = target = np.ones(X.shape[0], dtype=bool)
     if sample_domain is not None:
         source = is_source(sample_domain)
@@ -85,7 +84,7 @@ def split_domains(X: Any, y: Any, sample_domain: Any) -> DomainPair:
         if not (source.any() and target.any()):
             raise InvalidInputError(
                 f"sample_domain must mark rows of both domains, got {int(source.sum())} source "
-                f"and {int(target.sum())} target rows; leave it out to let X stand for both"
+                f"and {int(target.sum())} target rows; leave it out to use X as both"
             )
     if y is None:
         return DomainPair(Domain(X[source], name="source"), Domain(X[target], name="target"))
@@ -98,9 +97,11 @@ def split_domains(X: Any, y: Any, sample_domain: Any) -> DomainPair:
 
 
 def is_source(sample_domain: Any) -> Mask:
-    """Tell source rows (above 0) from target rows (below 0)."""
+    """Return which rows are source rows (above 0), the others being target rows (below 0)."""
     marks = np.asarray(sample_domain)
-    rule = "sample_domain must be one number per row, above 0 in source and below 0 in target rows"
+    rule = (
+        "sample_domain must be one number per row, above 0 for source and below 0 for target rows"
+    )
     if marks.ndim != 1 or marks.dtype.kind not in "iuf":
         raise InvalidInputError(f"{rule}, got shape {marks.shape} and dtype {marks.dtype}")
     bad = ~(np.abs(marks) > 0)
@@ -110,9 +111,9 @@ def is_source(sample_domain: Any) -> Mask:
 
 
 def known_labels(y: AnyArray, sample_domain: Any) -> Mask:
-    """Tell which rows are labelled; -1 means that one is not in target rows alone."""
-    known = labels_there(y, marked=False)
+    """Return which rows are labelled; only in target rows, -1 means unlabelled."""
+    known = is_known(y, marked=False)
     if sample_domain is not None:
         target = ~is_source(sample_domain)
-        known[target] = labels_there(y[target], marked=True)
+        known[target] = is_known(y[target], marked=True)
     return known

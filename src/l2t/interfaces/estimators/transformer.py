@@ -1,4 +1,4 @@
-"""What to transfer, as a transformer of scikit-learn."""
+"""A transformer of scikit-learn that maps rows to features that transfer."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from l2t.prediction.training import known_classes
 from l2t.reflection import ReflectionFunction
 from l2t.typing import AnyArray
 
-#: The floating types that are kept; anything else becomes the first.
+#: Float types that are kept; any other type becomes the first.
 FLOATS = (np.float64, np.float32)
-#: The methods that compare candidates; all others are single algorithms.
+#: Methods that choose by a prediction; all others are single algorithms.
 CHOOSING = ("l2t", "paper")
 
 
@@ -47,51 +47,53 @@ class L2TTransformer(
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
-    """Map rows of both domains to where knowledge transfers from the source to the target.
+    """Map rows of both domains to features in which the source improves classification of the target.
 
-    ``X -> X W``, with the W of the candidate that should improve accuracy most (`l2t.infer`), or that of one
-    algorithm; X itself where it is better not to transfer.
+    ``X -> X W``, with the W of the candidate that is expected to improve accuracy most (`l2t.infer`), or of
+    one algorithm; X itself if it is better not to transfer.
 
     Parameters
     ----------
     method : str or Algorithm, default="l2t"
         "l2t" to choose among candidates; "paper" for the search of the paper; or one algorithm, by name
-        (`l2t.algorithms.names`) or with its own settings, to which `n_components` and `random_state` then do
-        not apply.
-    candidates : sequence of names or algorithms, or mapping from names to W, optional
-        For "l2t": what to choose from, beside "identity"; by default "spectrum", "classes" and
-        "classes+spectrum". Without source labels and other known classes, "spectrum" and "identity" compete.
-    known, store : optional
-        Further known classes and the store of past targets, or its URL, as for `l2t.predict`.
-    reflection : ReflectionFunction, str or path, optional
-        For "paper", which it implies as in `l2t.infer`; by default the function that ships.
-    n_components : int, optional
-        Columns of W, at most (for "gfk" half of them). By default all that a candidate has; 20 or as many as
-        there can be for "paper" and for a base algorithm. A single "identity", "spectrum", "classes" or
+        (`l2t.algorithms.names`) or as an object, whose own settings then take the place of `n_components` and
+        `random_state`.
+    candidates : sequence of names or algorithms, mapping from names to W, or None, default=None
+        For "l2t": the candidates in addition to "identity"; by default "spectrum", "classes" and
+        "classes+spectrum". Without source labels and other known classes, only "spectrum" and "identity".
+    known : KnownClasses or None, default=None
+        Further labelled rows with the same features.
+    store : str, path, ExperienceStore or None, default=None
+        An experience store, or its URL, whose labelled targets are known classes as well.
+    reflection : ReflectionFunction, str, path or None, default=None
+        The function for "paper", which it implies as in `l2t.infer`; by default the one that ships.
+    n_components : int or None, default=None
+        Maximum number of columns of W (for "gfk", half of it). By default all columns of a candidate, and at
+        most 20 for "paper" and base algorithms. A single "identity", "spectrum", "classes" or
         "classes+spectrum" keeps all its columns.
-    n_labels, n_classes : int, optional
-        Labelled rows and classes of the target, where its labelled rows do not say so, as for `l2t.infer`.
+    n_labels, n_classes : int or None, default=None
+        Number of labelled rows and of classes of the target, if it has no labelled rows; see `l2t.infer`.
     random_state : int, RandomState or None, default=0
         The seed.
 
     Attributes
     ----------
     W_ : array of shape (n_features_in_, u)
-        The map that `transform` applies; no target label was read for it.
+        The linear map that `transform` applies; it does not depend on target labels.
     choice_ : str
-        The candidate that was chosen, or the name of the algorithm.
+        The chosen candidate, or the name of the algorithm.
     verdict_ : {"transfer", "no-transfer"}
-        "no-transfer" where the choice is "identity", so that `transform` returns X.
+        "no-transfer" if the choice is "identity"; then `transform` returns X.
     predicted_ : float or None
         The predicted improvement ratio of the choice; None for a single algorithm.
     inference_, factors_ : Inference or None, LatentFactors or None
-        The complete result: the first with all candidates, the second of a single algorithm.
+        The complete result: of a method that chooses, or of a single algorithm.
     n_features_in_, feature_names_in_ : int, array of str
-        Features seen in `fit`, and their names where X had any.
+        Number of features seen in `fit`, and their names if X had any.
 
     See Also
     --------
-    L2TClassifier : The same in front of a classifier, trained on the right rows.
+    L2TClassifier : The same with a classifier that is trained on the right rows.
 
     Notes
     -----
@@ -110,7 +112,7 @@ class L2TTransformer(
     20
     """
 
-    # Under metadata routing `sample_domain` is passed on without being asked for.
+    # With metadata routing, `sample_domain` is requested by default.
     __metadata_request__fit: ClassVar = {"sample_domain": True}
     __metadata_request__transform: ClassVar = {"sample_domain": True, "allow_source": True}
 
@@ -138,19 +140,19 @@ class L2TTransformer(
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, sample_domain: Any = None) -> Self:
-        """Find W.
+        """Fit the linear map W.
 
         Parameters
         ----------
         X : array, DataFrame or sparse matrix of shape (n, m)
             Rows of both domains.
-        y : array-like of shape (n,), optional
-            Labels. Those of the source are known classes, which candidates are fitted to and rehearsed on;
-            those of the target are evidence in the choice. Target rows with -1, NaN or None are not
-            labelled. A y of several columns is not used.
-        sample_domain : array-like of shape (n,), optional
-            Above 0 for source rows, below 0 for target rows; without it X stands for both domains, and its
-            labels are evidence alone.
+        y : array-like of shape (n,) or None, default=None
+            Labels. Candidates are fitted to and rehearsed on those of the source; those of the target are
+            evidence in the choice. Target rows with -1, NaN or None are not labelled. A y of several columns
+            is ignored.
+        sample_domain : array-like of shape (n,) or None, default=None
+            Above 0 for source rows, below 0 for target rows; without it, X is used as both domains, and its
+            labels are only evidence in the choice.
 
         Returns
         -------
@@ -160,13 +162,13 @@ class L2TTransformer(
         check_whole("X", X)
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2)
         labels = None if y is None else label_array(y)
-        if labels is not None and labels.ndim == 2:  # several columns are no classes
+        if labels is not None and labels.ndim == 2:  # several columns are not classes
             labels = labels[:, 0] if labels.shape[1] == 1 else None
         pair = split_domains(X, labels, sample_domain)
         known = known_classes(self.known, self.store, pair.n_features)
         if y is None and self._name == "itl":
             raise InvalidInputError(
-                "method='itl' requires y to be passed, but the target y is None; it uses source labels"
+                "method='itl' requires y to be passed, but the target y is None; it needs source labels"
             )
         self.inference_ = self.factors_ = self.predicted_ = None
         if self._name in CHOOSING:
@@ -193,13 +195,13 @@ class L2TTransformer(
     def fit_transform(
         self, X: Any, y: Any = None, *, sample_domain: Any = None, allow_source: bool = True
     ) -> AnyArray:
-        """Find W and transform the rows of both domains with it; see `fit` and `transform`."""
-        if y is not None and sample_domain is not None and _classifier_follows(self):
+        """Fit, and return the transformed rows of both domains; see `fit` and `transform`."""
+        if y is not None and sample_domain is not None and _is_before_classifier(self):
             unlabelled = int((~known_labels(label_array(y), sample_domain)).sum())
             if unlabelled:
                 raise InvalidInputError(
-                    "y must be known for every row where a classifier follows in a Pipeline, got "
-                    f"{unlabelled} rows without a label, which it would take for a class; use "
+                    "y must be known for every row if a classifier follows in a Pipeline, got "
+                    f"{unlabelled} rows without a label, which would become a class; use "
                     "L2TClassifier instead of both"
                 )
         return self.fit(X, y, sample_domain=sample_domain).transform(X)
@@ -207,14 +209,14 @@ class L2TTransformer(
     def transform(
         self, X: Any, *, sample_domain: Any = None, allow_source: bool = True
     ) -> AnyArray:
-        """Return ``X W``, or X itself where it is better not to transfer, in the floating type of X.
+        """Return ``X W``, or X itself if it is better not to transfer, in the float type of X.
 
         Parameters
         ----------
         X : array, DataFrame or sparse matrix of shape (n, m)
-            Rows of either domain, seen before or not.
+            Rows of either domain, seen in `fit` or not.
         sample_domain, allow_source : default=None and True
-            Not used: both domains have one map. Pipelines of skada pass them.
+            Ignored, as both domains have one map; accepted because pipelines of skada pass them.
 
         Returns
         -------
@@ -228,7 +230,17 @@ class L2TTransformer(
         return np.asarray(X @ self.W_.astype(X.dtype, copy=False))
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
-        """Return "l2ttransformer0", "l2ttransformer1" ..., or the input's names if nothing is transferred."""
+        """Return "l2ttransformer0", "l2ttransformer1" ..., or the input names if nothing is transferred.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the features of X; by default those seen in `fit`.
+
+        Returns
+        -------
+        array of str
+        """
         check_is_fitted(self)
         same = self.verdict_ == "no-transfer"
         mixin = OneToOneFeatureMixin if same else ClassNamePrefixFeaturesOutMixin
@@ -244,7 +256,7 @@ class L2TTransformer(
         return method.lower() if isinstance(method, str) else str(getattr(method, "name", None))
 
     def _fit_algorithm(self, pair: DomainPair, known: KnownClasses | None) -> LatentFactors:
-        """Fit a single algorithm, with the known classes where it uses any."""
+        """Fit a single algorithm, with the known classes if it uses any."""
         named = isinstance(self.method, str) or not isinstance(self.method, Algorithm)
         if named and self._name not in algorithms.names():
             raise InvalidInputError(
@@ -259,7 +271,7 @@ class L2TTransformer(
             algorithm = with_known(algorithm, known)
         with warnings.catch_warnings():
             if self.n_components is None and named:
-                warnings.simplefilter("ignore", L2TWarning)  # as many as there can be
+                warnings.simplefilter("ignore", L2TWarning)  # fewer components than 20 are fine
             return algorithm.fit(pair)
 
     def __sklearn_tags__(self) -> Any:
@@ -270,9 +282,9 @@ class L2TTransformer(
         return tags
 
 
-def _classifier_follows(transformer: L2TTransformer) -> bool:
-    """Tell whether a Pipeline is fitting this transformer, with a classifier that trains on all rows."""
-    for frame, _ in walk_stack(None):  # a step does not know of those behind it; its callers do
+def _is_before_classifier(transformer: L2TTransformer) -> bool:
+    """Return whether a Pipeline is fitting this transformer before a classifier that trains on all rows."""
+    for frame, _ in walk_stack(None):  # only a caller knows the next steps
         inside = frame.f_locals
         if inside.get("cloned_transformer") is transformer and "self" in inside:
             last = inside["self"].steps[-1][1]

@@ -1,4 +1,4 @@
-"""Commands of the agent that keeps learning: ask, tell, suggestions, versions."""
+"""Commands of the agent, which learns from outcomes: ask, tell, suggestions and versions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from l2t.exceptions import InvalidInputError
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, named, number
-from l2t.interfaces.cli.output import Format, picked, say, show_record, show_rows
+from l2t.interfaces.cli.output import Format, print_note, select_columns, show_record, show_rows
 
 
 @app.command(short_help="Ask the agent what to transfer; it learns from outcomes.")
@@ -29,7 +29,8 @@ def ask(
     classes: options.Classes = None,
     normalize: options.Normalize = "auto",
     explore: Annotated[
-        float, typer.Option(min=0, max=1, help="Probability of trying another candidate.")
+        float,
+        typer.Option(min=0, max=1, help="Probability of suggesting a random other candidate."),
     ] = 0.0,
     force: options.Force = False,
     seed: options.Seed = 0,
@@ -38,12 +39,12 @@ def ask(
 ) -> None:
     """Ask the agent what to transfer from a source file to a target file.
 
-    Works as `l2t transfer`, and stores the suggestion under an id. Measure the accuracy without and with it
-    on the same test rows, and report both: `l2t tell ID --before 0.61 --after 0.68`. The agent learns from
-    these outcomes, and from the labels of earlier targets in its store.
+    Like `l2t transfer`, but stores the suggestion under an id. Measure the accuracy without and with the
+    transfer on the same test rows, and report both: `l2t tell ID --before 0.61 --after 0.68`. The agent
+    learns from these outcomes, and from the labels of earlier targets in its store.
     """
     from l2t.interfaces.cli import results
-    from l2t.interfaces.cli.reading import check_outputs, read_pair, say_prepared, shown_url
+    from l2t.interfaces.cli.reading import check_outputs, note_preparation, read_pair, shown_url
 
     check_outputs((output, "domain"), inputs=[source, target], store=url, force=force)
     tables, prepared = read_pair(source, target, reading=reading, how=normalize, quiet=quiet)
@@ -51,17 +52,19 @@ def ask(
     with l2t.open_store(url) as store:
         agent = l2t.Agent(store, explore=explore, random_state=seed)
         found = agent.ask(pair, labels, n_classes=classes)
-    say_prepared(prepared, normalize, quiet)
+    note_preparation(prepared, normalize, quiet)
     record = {"id": found.id, **results.expectation(source, target, pair, found)}
     if format is Format.table:
-        assert found.inference is not None  # it was asked just now
-        show_record({"id": found.id, **results.for_people(record)}, format)
+        assert found.inference is not None  # it is new
+        show_record({"id": found.id, **results.for_display(record)}, format)
         show_rows(results.candidate_rows(found.inference), format)
     else:
         show_record(record | {"version": found.version}, format)
     if output is not None:
-        say(results.write_side("target", tables["target"], pair.target, found, output), quiet)
-    say(
+        print_note(
+            results.write_side("target", tables["target"], pair.target, found, output), quiet
+        )
+    print_note(
         "next, with the accuracies that you measured without and with the transfer: "
         f"l2t tell {found.id} --store {shlex.quote(shown_url(url))} --before ACCURACY --after ACCURACY",
         quiet,
@@ -70,13 +73,15 @@ def ask(
 
 @app.command(short_help="Report the outcome of a suggestion to the agent.")
 def tell(
-    id: Annotated[str, argument("ID", "Id of the suggestion, or its beginning.")],
+    id: Annotated[str, argument("ID", "Id of the suggestion, or a prefix of it.")],
     before: Annotated[float, typer.Option(help="Accuracy without the transfer, 0 to 1.")],
     after: Annotated[float, typer.Option(help="Accuracy on the same rows with it, 0 to 1.")],
     url: options.Store = "experiences.db",
-    labels: Annotated[int | None, number("Number of labelled rows, if not that of 'ask'.")] = None,
+    labels: Annotated[
+        int | None, number("Number of labelled rows; by default that of 'ask'.")
+    ] = None,
     correct: Annotated[
-        bool, typer.Option("--correct", help="Replace an outcome that was reported before.")
+        bool, typer.Option("--correct", help="Replace the outcome reported before.")
     ] = False,
     format: options.As = Format.table,
 ) -> None:
@@ -107,7 +112,7 @@ def suggestions(
         if delete is not None:
             store.delete_suggestion(delete)
         columns = "id source target choice labels predicted verdict created"
-        rows = [picked(each, columns) for each in store.open_suggestions()]
+        rows = [select_columns(each, columns) for each in store.open_suggestions()]
     show_rows(rows, format)
 
 
@@ -119,7 +124,7 @@ def versions(
     force: options.Force = False,
     format: options.As = Format.table,
 ) -> None:
-    """List all versions of the agent's reflection function, with the errors by which they replaced others."""
+    """List all versions of the agent's reflection function, with their errors on held-out runs."""
     from l2t.interfaces.cli.reading import check_outputs
 
     check_outputs((save, "function"), store=url, force=force)
@@ -130,14 +135,15 @@ def versions(
         in_use, function = agent.version, agent.reflection
         columns = "parent origin runs judged_on error error_of_incumbent took_over created"
         rows = [
-            {"version": each.number, "in_use": each.number == in_use} | picked(each, columns)
+            {"version": each.number, "in_use": each.number == in_use}
+            | select_columns(each, columns)
             for each in agent.versions()
         ]
     show_rows(rows, format)
     if save is not None:
         if function is None:
             raise InvalidInputError(
-                f"{save} cannot be written, as no reflection function has been learned yet"
+                f"{save} was not written: no reflection function has been learned yet"
             )
         function.save(save)
-        say(f"written to {save}")
+        print_note(f"function written to {save}")

@@ -12,37 +12,37 @@ import typer
 from typer.core import TyperGroup
 
 from l2t._version import __version__
-from l2t.display import harmless
+from l2t.display import escape_controls
 from l2t.exceptions import L2TError, L2TWarning
-from l2t.interfaces.cli.output import say
+from l2t.interfaces.cli.output import print_note
 
 EXIT_CODES = (
     "Exit codes: 0 success; 1 an error, in one sentence; 2 wrong usage; 130 interrupted by Ctrl-C. "
-    "Results go to standard output, all else to standard error. Colours appear on a terminal alone, and "
-    "not where NO_COLOR is set."
+    "Results go to standard output, notes and errors to standard error. Colours are used on a terminal only, "
+    "unless NO_COLOR is set."
 )
 _format_warning = warnings.formatwarning
 
 
 class _Commands(TyperGroup):
-    """The commands, with one sentence for an interruption: Typer itself would end without a word."""
+    """The commands, with a message on interruption, which Typer does not print."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as interruption:
-            how = str(interruption) or "nothing half-written is left; start the command again"
-            with suppress(OSError):  # the terminal may be gone
-                say(f"l2t: interrupted; {how}")
+            how = str(interruption) or "no output file was left incomplete; run the command again"
+            with suppress(OSError):  # the terminal may be closed
+                print_note(f"l2t: interrupted; {how}")
             raise typer.Exit(130) from None
 
 
 app = typer.Typer(
     name="l2t",
     cls=_Commands,
-    help="Learning to Transfer: what to transfer between two domains, learned from past transfers.\n\n"
-    "Begin with 'l2t demo', or with files of your own: 'l2t predict SOURCE TARGET --label COLUMN -o FILE'.",
+    help="Learning to Transfer: learn from past transfers what to transfer between two domains.\n\n"
+    "Start with 'l2t demo', or with your own files: 'l2t predict SOURCE TARGET --label COLUMN -o FILE'.",
     epilog=EXIT_CODES,
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -52,7 +52,7 @@ app = typer.Typer(
 
 
 class _Interrupted(KeyboardInterrupt):
-    """Ctrl-C or a signal. CPython loses the exit code where KeyboardInterrupt itself has left an exec()."""
+    """Ctrl-C or a signal; a subclass, as CPython loses the exit code of KeyboardInterrupt in exec()."""
 
 
 def _interrupt(*_: Any) -> None:
@@ -60,14 +60,14 @@ def _interrupt(*_: Any) -> None:
 
 
 def _as_sentence(message: Any, category: type[Warning], *place: Any, **line: Any) -> str:
-    """Return a warning for people: that of L2T without a place in the code."""
+    """Return the text of a warning, for those of L2T without the line of code."""
     if issubclass(category, L2TWarning):
-        return f"l2t: warning: {harmless(str(message))}\n"
+        return f"l2t: warning: {escape_controls(str(message))}\n"
     return _format_warning(message, category, *place, **line)
 
 
 def main() -> None:
-    """Run the command; an error is one sentence and exit code 1, and a signal stops it as Ctrl-C does."""
+    """Run a command; an error prints one sentence and gives exit code 1, and signals act like Ctrl-C."""
     warnings.formatwarning = _as_sentence
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
@@ -78,7 +78,7 @@ def main() -> None:
     try:
         app(prog_name="l2t")
     except (L2TError, OSError) as error:
-        say(f"l2t: {error}")
+        print_note(f"l2t: {error}")
         sys.exit(1)
 
 

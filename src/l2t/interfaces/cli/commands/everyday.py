@@ -12,11 +12,11 @@ import l2t
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, number
-from l2t.interfaces.cli.output import Format, say, show_record, show_rows
+from l2t.interfaces.cli.output import Format, print_note, show_record, show_rows
 
 NO_LABELS = (
-    "has no labels, so L2T can neither rehearse on its classes nor see which features separate classes: "
-    "the source adds nothing. Name its label column with --label, or a store of labelled targets with --store"
+    "has no labels, so L2T cannot learn from its classes, and the source adds nothing; name its label column "
+    "with --label, or a store of labelled targets with --store"
 )
 
 
@@ -26,7 +26,7 @@ def demo(
     seed: options.Seed = 0,
     jobs: options.Jobs = 2,
     plot: options.Plot = None,
-    report: Annotated[Path, file("Page with pictures to write.")] = Path("demo.html"),
+    report: Annotated[Path, file("Write a page with pictures.")] = Path("demo.html"),
     force: options.Force = False,
     format: options.As = Format.table,
     quiet: options.Quiet = False,
@@ -36,7 +36,7 @@ def demo(
     The source of a new pair has seven digits of the UCI set, the target the three other digits of MNIST, or
     the other way round (both ship with the installation). The table shows the improvement ratio of the eight
     base algorithms, of the paper's method and of L2T: 1-NN accuracy with the transfer over 1-NN accuracy
-    without, for 3 to 120 labelled target rows. A page with pictures is written, too.
+    without, for 3 to 120 labelled target rows. A page with pictures is written as well.
     """
     from l2t.interfaces.cli.demo import run_demo
     from l2t.interfaces.cli.reading import check_outputs
@@ -45,7 +45,7 @@ def demo(
     run_demo(pairs, seed, jobs, plot, report, format, quiet=quiet)
 
 
-@app.command(short_help="Find what to transfer from one file to another, and whether to.")
+@app.command(short_help="Transform the features of a target so that a source helps, if it can.")
 @options.reads_files()
 def transfer(
     context: typer.Context,
@@ -60,7 +60,7 @@ def transfer(
     store: options.KnownStore = None,
     method: options.How = "l2t",
     reflection: options.Reflection = None,
-    components: Annotated[int | None, number("Maximum number of output columns.")] = None,
+    components: Annotated[int | None, number("Maximum number of output features.")] = None,
     normalize: options.Normalize = "auto",
     source_output: Annotated[Path | None, file("Write the transformed source.")] = None,
     w_output: Annotated[Path | None, file("Write the matrix of the transfer (.npy).")] = None,
@@ -70,7 +70,7 @@ def transfer(
     format: options.As = Format.table,
     quiet: options.Quiet = False,
 ) -> None:
-    """Find what to transfer from a source to a target, and whether to, and write the transformed target.
+    """Find what to transfer from a source to a target, or that nothing helps, and transform the target.
 
     Both files have the same features, one row per line, and usually different classes; both may have a
     column of labels. csv, xlsx, parquet, npz, mat and svmlight files are read. Nothing has to be trained
@@ -78,12 +78,12 @@ def transfer(
 
       l2t transfer photos.csv sketches.csv --label species -o sketches_z.csv
 
-    An empty label cell in the target means that the label is not known; known labels are weighed as
-    evidence. Where every row of the target has a label, labels are used to measure the improvement alone
-    (with --labels N), unless --labeled names the column that marks those that you have.
+    An empty label cell in the target means that the label is unknown; known labels are evidence in the
+    choice. If every target row has a label, the labels are only used to measure the improvement (with
+    --labels N), unless --labeled names a column that marks the labelled rows.
     """
     from l2t.interfaces.cli import results
-    from l2t.interfaces.cli.reading import check_outputs, known_classes, read_pair, say_prepared
+    from l2t.interfaces.cli.reading import check_outputs, known_classes, note_preparation, read_pair
     from l2t.progress import progress_bar
 
     options.check_method(method, candidates=candidates, store=store)
@@ -100,18 +100,18 @@ def transfer(
     pair = prepared.pair
     known = known_classes(store, pair.n_features, quiet)
     if pair.source.y is None and not (known and known.n_classes):
-        say(f"note: {source} {NO_LABELS}", quiet)
+        print_note(f"note: {source} {NO_LABELS}", quiet)
     with progress_bar(4, "", shown=not quiet) as advance:
         found = l2t.infer(pair, known=known, callback=advance, **wanted)
-    say_prepared(prepared, normalize, quiet)
+    note_preparation(prepared, normalize, quiet)
     for side, path in sides.items():
         if path is not None:
             domain = getattr(pair, side)
-            say(results.write_side(side, tables[side], domain, found, path), quiet)
+            print_note(results.write_side(side, tables[side], domain, found, path), quiet)
     _write_others(pair, found, w_output, plot, quiet)
     record = results.expectation(source, target, pair, found) | results.measured(pair.target, found)
     if format is Format.table:
-        show_record(results.for_people(record), format)
+        show_record(results.for_display(record), format)
         show_rows(results.candidate_rows(found), format)
     else:
         more = {"candidates": found.candidates.records()} if format is Format.json else {}
@@ -135,13 +135,13 @@ def rank(
     format: options.As = Format.table,
     quiet: options.Quiet = False,
 ) -> None:
-    """Rank sources by what each is expected to add for a target, before anything is trained.
+    """Rank sources by how much each is expected to improve the accuracy on a target.
 
     The target comes first, then the sources. A source that adds 1.05 is expected to multiply the accuracy by
     1.05, compared with the best transfer that needs no source. 'predicted' is the accuracy relative to no
     transfer.
     """
-    from l2t.interfaces.cli.reading import free_path, known_classes, read_files, say_prepared
+    from l2t.interfaces.cli.reading import free_path, known_classes, note_preparation, read_files
     from l2t.reflection.calibration import finite_interval
 
     tables = read_files([*sources, target], reading, quiet)
@@ -149,7 +149,7 @@ def rank(
     *read, last = (l2t.normalize(table.domain, prepared.how) for table in tables)
     known = known_classes(store, last.n_features, quiet)
     ranked = l2t.rank_sources(last, read, known=known, **options.inference_options(context))
-    say_prepared(prepared, normalize, quiet)
+    note_preparation(prepared, normalize, quiet)
     rows: list[dict[str, Any]] = []
     for place, each in enumerate(ranked, start=1):
         low, high = finite_interval(each.inference.interval) or (None, None)
@@ -159,7 +159,7 @@ def rank(
         rows.append(row | {"choice": each.inference.choice})
     show_rows(rows, format)
     if ranked[0].adds <= 1:
-        say("no source adds anything to what the target itself allows", quiet)
+        print_note("no source is expected to improve the accuracy", quiet)
     source, labeled = rows[0]["source"], last.labeled
     predicts = labeled is not None and labeled.any()
     if predicts or ranked[0].inference.verdict == "transfer":
@@ -169,13 +169,13 @@ def rank(
             f"{target.name.partition('.')[0]}_{'predicted' if predicts else 'z'}.csv"
         )
         command = ["l2t", kind, source, str(target), *typed, "-o", str(output)]
-        say(f"next: {shlex.join(command)}", quiet)
+        print_note(f"next: {shlex.join(command)}", quiet)
 
 
 def _write_others(
     pair: l2t.DomainPair, found: l2t.Inference, matrix: Path | None, plot: Path | None, quiet: bool
 ) -> None:
-    """Write the matrix of the transfer, and draw both domains."""
+    """Write the matrix of the transfer, and a plot of both domains."""
     import numpy as np
 
     from l2t.domains.files._disk import replacing
@@ -184,9 +184,9 @@ def _write_others(
         with replacing(matrix) as handle:
             W = found.W if isinstance(found.W, np.ndarray) else found.W.toarray()
             np.save(handle, W, allow_pickle=False)
-        say(f"matrix written to {matrix}", quiet)
+        print_note(f"matrix written to {matrix}", quiet)
     if plot is not None:
         from l2t.plots import plot_transfer
 
         plot_transfer(pair, found).savefig(plot, dpi=150)
-        say(f"picture written to {plot}", quiet)
+        print_note(f"picture written to {plot}", quiet)

@@ -1,4 +1,4 @@
-"""Commands that gather experience and learn from it: collect and learn."""
+"""Commands that collect experiences and learn from them: collect and learn."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from l2t.exceptions import InvalidInputError
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, flag, named, number
-from l2t.interfaces.cli.output import Format, say, show_record, show_sentence
+from l2t.interfaces.cli.output import Format, print_note, show_record, show_sentence
 from l2t.interfaces.cli.settings import write_settings
 
 _FUNCTION = Path("reflection.json")
 
 
-@app.command(short_help="Run algorithms on pairs from two files, and store every experience.")
+@app.command(short_help="Run algorithms on pairs from two files, and store the experiences.")
 @options.reads_files("labeled")
 def collect(
     context: typer.Context,
@@ -29,63 +29,68 @@ def collect(
     target: Annotated[Path, argument("TARGET", "File of the target domain, with labels.")],
     store: options.Store = "experiences.db",
     pairs: Annotated[int, number("Number of pairs to draw.")] = 100,
-    classes: Annotated[int, number("Classes of each domain in a pair.", least=2)] = 3,
+    classes: Annotated[int, number("Number of classes of each domain in a pair.", least=2)] = 3,
     per_class: Annotated[int, number("Maximum number of rows per class.")] = 80,
     shared: Annotated[bool, flag("Draw the same classes from both files.", "--shared")] = False,
     *,
     reading: options.Reading,
     normalize: options.Normalize = "rows",
-    algorithms: Annotated[str, named("Comma-separated names.", metavar="NAMES")] = "all",
-    one_per_pair: Annotated[bool, flag("One random algorithm per pair.", "--one-per-pair")] = False,
+    algorithms: Annotated[
+        str, named("Comma-separated names of algorithms.", metavar="NAMES")
+    ] = "all",
+    one_per_pair: Annotated[
+        bool, flag("Run one random algorithm per pair.", "--one-per-pair")
+    ] = False,
     components: Annotated[int, number("Number of components.")] = 20,
     jobs: options.Jobs = 1,
     cluster: Annotated[
-        str | None, named("A Dask scheduler, such as tcp://host:8786.", metavar="ADDRESS")
+        str | None, named("Run on a Dask scheduler, such as tcp://host:8786.", metavar="ADDRESS")
     ] = None,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Repeat runs that failed before.")
+        bool, typer.Option("--retry-failed", help="Run again what failed before.")
     ] = False,
     seed: options.Seed = 0,
     config: options.Config = None,
     format: options.As = Format.table,
     quiet: options.Quiet = False,
 ) -> None:
-    """Draw pairs from two labelled domains, run algorithms on them, and store every experience.
+    """Draw pairs from two labelled domains, run algorithms on them, and store the experiences.
 
-    Source and target of a pair have other classes, or with --shared the same; then classifiers trained on the
-    source and on both are measured as well.
+    Source and target of a pair have different classes, or the same with --shared; then classifiers trained
+    on the source and on both are measured as well.
 
-    Interrupted at any moment, the same command resumes where it stopped: nothing is done twice. The settings
-    of the run are written beside the store (experiences.db: experiences.toml); --config repeats it.
+    If it is interrupted, run the same command again to resume. The settings are written beside the store
+    (experiences.toml for experiences.db); --config repeats the run.
     """
     first, second = _labelled([source, target], reading, normalize, quiet)
     try:
         sampler = l2t.PairSampler(first, second, pairs, classes, per_class, seed, shared)
     except InvalidInputError as error:
         raise InvalidInputError(
-            f"{error}; 'l2t predict' and 'l2t transfer' need no experiences, as they rehearse on the "
-            "classes of the source, where it has three or more"
+            f"{error}; 'l2t predict' and 'l2t transfer' need no experiences if the source has three or "
+            "more classes"
         ) from None
     names = algorithms if algorithms == "all" else re.split(r"\s*,\s*", algorithms.strip())
+    l2t.algorithms.make_all("algorithms", names)  # or an error, before anything is written
     given: Any = {"algorithms": names, "one_per_pair": one_per_pair, "n_components": components}
     given |= {"n_jobs": jobs, "cluster": cluster, "random_state": seed, "progress": not quiet}
     given["retry_failed"] = retry_failed
     _collect(context, sampler, store, format, **given)
 
 
-@app.command(short_help="Learn a reflection function from what was collected.")
+@app.command(short_help="Learn a reflection function from the experiences of a store.")
 def learn(
     context: typer.Context,
     store: options.Store = "experiences.db",
-    output: Annotated[Path, file("Write the function.", "--output", "-o")] = _FUNCTION,
+    output: Annotated[Path, file("Write the reflection function.", "--output", "-o")] = _FUNCTION,
     neighbors: Annotated[
         list[int] | None,
         number(
-            "Neighbours of the discriminant criterion; repeat it to choose the best of several."
+            "Number of neighbours in the discriminant criterion; may be repeated to choose the best."
         ),
     ] = None,
     max_labels: Annotated[
-        int, number("Experiences with more labels calibrate intervals alone.")
+        int, number("Maximum number of labels to learn from; others only calibrate intervals.")
     ] = 30,
     trained_on: Annotated[
         options.TrainedOn, typer.Option(help="Learn from classifiers trained on these rows.")
@@ -98,8 +103,8 @@ def learn(
 ) -> None:
     """Learn a reflection function from the experiences of a store.
 
-    Its settings are chosen on held-out experiences, and its intervals calibrated on them. The settings of the
-    run are written beside the function (reflection.json: reflection.toml); --config repeats it.
+    Its hyperparameters are chosen and its intervals calibrated on held-out experiences. The settings are
+    written beside the function (reflection.toml for reflection.json); --config repeats the run.
     """
     from l2t.interfaces.cli.reading import check_outputs, shown_url
     from l2t.interfaces.cli.results import function_summary
@@ -118,28 +123,32 @@ def learn(
     function.save(output)
     settings = write_settings(context, output, store=known)
     show_record(function_summary(function), format)
-    say(f"written to {output}; to repeat it: l2t learn --config {settings} --force", quiet)
+    print_note(
+        f"function written to {output}; to repeat: l2t learn --config {settings} --force", quiet
+    )
     if trained_on == "target":
-        say(f"next: l2t transfer SOURCE TARGET --reflection {shlex.quote(str(output))}", quiet)
+        print_note(
+            f"next: l2t transfer SOURCE TARGET --reflection {shlex.quote(str(output))}", quiet
+        )
 
 
 def _labelled(
     files: list[Path], reading: options.Reading, how: str, quiet: bool
 ) -> list[l2t.Domain]:
-    from l2t.interfaces.cli.reading import read_files, say_prepared
+    from l2t.interfaces.cli.reading import note_preparation, read_files
 
     tables = read_files(files, reading, quiet)
     for path in (table.path for table in tables if table.domain.y is None):
-        raise InvalidInputError(f"{path}: has no labels; name their column with --label")
+        raise InvalidInputError(f"{path}: has no labels; name the label column with --label")
     found = l2t.prepare(tables[0].domain, tables[-1].domain, how)
-    say_prepared(found, how, quiet)
+    note_preparation(found, how, quiet)
     return [l2t.normalize(table.domain, found.how) for table in tables]
 
 
 def _collect(
     context: typer.Context, sampler: l2t.PairSampler, url: str, format: Format, **given: Any
 ) -> None:
-    """Collect into a store, write the settings beside it, and print how it went."""
+    """Collect into a store, write the settings beside it, and print a summary."""
     from l2t.experiences.store.address import Address
     from l2t.interfaces.cli.reading import shown_url
 
@@ -151,18 +160,22 @@ def _collect(
             summary = l2t.collect(sampler, store, **given)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
-                f"what was finished is kept in {known}; resume with: l2t collect --config {settings}"
+                f"finished runs are kept in {known}; resume with: l2t collect --config {settings}"
             ) from None
         count = store.count()
     show_sentence(
-        f"{summary.done} runs done, {summary.failed} failed, {summary.already_there} were there already, "
-        f"in {summary.seconds:.0f} s; {known} holds {count} experiences",
+        f"{summary.done} runs done, {summary.failed} failed, {summary.already_there} already stored, "
+        f"in {summary.seconds:.0f} s; {known} has {count} experiences",
         asdict(summary) | {"experiences": count, "store": known, "settings": str(settings)},
         format,
     )
     quiet = not given["progress"]
     if why := "; ".join(dict.fromkeys(summary.lost)):
-        say(f"{len(summary.lost)} runs were not done; repeat the command to do them: {why:.300}")
+        print_note(
+            f"{len(summary.lost)} runs were lost; run the command again to repeat them: {why:.300}"
+        )
     if summary.failed:
-        say(f"to see why runs failed: l2t store ls {known} --status failed", quiet)
-    say(f"to repeat it: l2t collect --config {settings}; next: l2t learn --store {known}", quiet)
+        print_note(f"to see why runs failed: l2t store ls {known} --status failed", quiet)
+    print_note(
+        f"to repeat: l2t collect --config {settings}; next: l2t learn --store {known}", quiet
+    )

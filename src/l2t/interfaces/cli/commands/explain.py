@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 import l2t
-from l2t.display import harmless
+from l2t.display import escape_controls
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument
-from l2t.interfaces.cli.output import Format, say, show_record, show_rows
+from l2t.interfaces.cli.output import Format, print_note, show_record, show_rows
 
 
 @app.command(short_help="Explain a choice: the evidence for and against each candidate.")
@@ -37,19 +37,18 @@ def explain(
 ) -> None:
     """Explain the choice for two files: rehearsal, labelled rows and expected accuracy of each candidate.
 
-    With --method paper the prediction of the paper's reflection function is split into its terms and
-    kernels, --plot draws them, and --store lists the nearest experiences of a store. Without files, show what
-    the reflection function has learned.
+    With --method paper, the prediction of the paper's reflection function is split into its terms and
+    kernels, --plot plots them, and --store lists the nearest experiences of a store. Without files, the
+    parameters of the reflection function are shown.
     """
-    from l2t.interfaces.cli.reading import check_outputs, known_classes, read_pair, say_prepared
+    from l2t.interfaces.cli.reading import check_outputs, known_classes, note_preparation, read_pair
 
     if pair and len(pair) != 2:
         raise typer.BadParameter(f"a source and a target file are needed, got {len(pair)} file(s)")
     options.check_method(method, candidates=candidates)
     if plot and not (pair and method == "paper"):
         raise typer.BadParameter(
-            "--plot draws a prediction of the paper's method: name a source and a target, and add "
-            "--method paper"
+            "--plot needs a source, a target and --method paper: it plots a prediction of that method"
         )
     inputs = [reflection, *(pair or ())]
     check_outputs((plot, "figure"), inputs=inputs, store=store, force=force)
@@ -64,21 +63,21 @@ def explain(
     else:
         known = known_classes(store, domains.n_features, quiet)
         found = l2t.infer(domains, function, known=known, **options.inference_options(context))
-    say_prepared(prepared, normalize, quiet)
+    note_preparation(prepared, normalize, quiet)
     if method == "paper":
         _show_prediction(function, found, store, plot, format)
     else:
         _show_candidates(found, format)
     if plot is not None:
-        say(f"picture written to {plot}", quiet)
+        print_note(f"picture written to {plot}", quiet)
 
 
 def _show_candidates(found: l2t.Inference, format: Format) -> None:
     """Print the evidence for and against each candidate."""
-    from l2t.interfaces.cli.results import explained
+    from l2t.interfaces.cli.results import explanation_lines
 
     if format is Format.table:
-        typer.echo(harmless("\n".join(explained(found))))
+        typer.echo(escape_controls("\n".join(explanation_lines(found))))
     elif format is Format.json:
         record = {"choice": found.choice, "verdict": found.verdict, "because": found.reason}
         show_record(record | {"candidates": found.candidates.records()}, format)
@@ -93,7 +92,7 @@ def _show_prediction(
     plot: Path | None,
     format: Format,
 ) -> None:
-    """Print why a function predicts what it predicts, and draw it."""
+    """Print the parts of a prediction, and plot them."""
     assert found.search is not None  # it is the paper's method
     explanation = found.search.explanation
     if store is not None:
@@ -101,7 +100,7 @@ def _show_prediction(
             past = opened.experiences(status="done")
             explanation = function.explain(found.search.statistics, found.n_labels, past=past)
     if format is Format.table:
-        typer.echo(harmless(f"{explanation}\nverdict: {found.verdict}; {found.reason}"))
+        typer.echo(escape_controls(f"{explanation}\nverdict: {found.verdict}; {found.reason}"))
     else:
         record = {"predicted": explanation.predicted, "verdict": found.verdict}
         show_record(record | explanation.terms, format)
@@ -112,7 +111,7 @@ def _show_prediction(
 
 
 def _show_function(function: l2t.ReflectionFunction, format: Format) -> None:
-    """Print what was learned, and which kernels count."""
+    """Print the parameters of a function, and the kernels with a weight."""
     from l2t.interfaces.cli.results import function_summary
 
     total = max(function.beta.sum(), 1e-300)

@@ -13,17 +13,17 @@ import typer
 from l2t.interfaces.cli.output import Format
 from l2t.interfaces.cli.settings import read_settings
 
-#: How the files of a command are read: parameters of `l2t.domains.read_domains`.
+#: Options for reading files: parameters of `l2t.domains.read_domains`.
 Reading = dict[str, Any]
 
 
 def number(help: str, *, least: int | None = 1) -> Any:
-    """Declare an option that is a whole number."""
+    """Declare an integer option."""
     return typer.Option(min=least, metavar="N", help=help)
 
 
 def named(help: str, *flags: str, metavar: str | None = "NAME") -> Any:
-    """Declare an option that is a name, or several."""
+    """Declare a text option."""
     return typer.Option(*flags, metavar=metavar, help=help)
 
 
@@ -45,24 +45,26 @@ KnownStore = Annotated[
         "Also use the labelled targets of this store that have the same features.", metavar="STORE"
     ),
 ]
-Labels = Annotated[int | None, number("Number of labelled target rows to predict for.")]
+Labels = Annotated[
+    int | None, number("Number of labelled target rows; by default those of the file, or 15.")
+]
 Classes = Annotated[
     int | None,
-    number("Number of target classes; by default those of its labelled rows, or 3.", least=2),
+    number("Number of target classes; by default those of the labelled rows, or 3.", least=2),
 ]
 Candidates = Annotated[
     str | None,
     named(
-        "Comma-separated candidates to choose from beside 'identity' (no transfer): spectrum, classes, "
-        "classes+spectrum (the default), or base algorithms such as gfk.",
+        "Comma-separated candidates to choose from, in addition to 'identity' (no transfer); by default "
+        "spectrum, classes and classes+spectrum; also base algorithms such as gfk.",
         metavar="NAMES",
     ),
 ]
 Normalize = Annotated[
     Literal["auto", "none", "rows", "centred", "zscore"],
     typer.Option(
-        help="Scale the features first: rows by their norm, centred rows by their norm, or columns to unit "
-        "variance; auto: what does best on the labelled rows of the source."
+        help="Scale the features first: rows to unit norm, centred rows to unit norm, or columns to unit "
+        "variance; auto chooses what classifies the labelled source rows best."
     ),
 ]
 How = Annotated[
@@ -73,11 +75,12 @@ How = Annotated[
     ),
 ]
 Reflection = Annotated[
-    str | None, file("Function that 'l2t learn' wrote; by default the one that ships with L2T.")
+    str | None,
+    file("Reflection function from 'l2t learn'; by default the one that ships with L2T."),
 ]
 Plot = Annotated[Path | None, file("Draw a picture (.png, .svg or .pdf).")]
 Seed = Annotated[int, number("Random seed.", least=0)]
-#: Written out, as the types of the library wait for numpy.
+#: Repeated here, because importing the library's type would import numpy.
 TrainedOn = Literal["target", "source", "both"]
 Jobs = Annotated[int, number("Number of processes; -1 for one per core.", least=None)]
 As = Annotated[Format, typer.Option("--format", help="Output format.")]
@@ -89,32 +92,32 @@ Config = Annotated[
         callback=read_settings,
         is_eager=True,
         metavar="FILE",
-        help="Read settings from this TOML file, such as the one that an earlier run wrote; keys are "
-        "names of arguments and options, and the command line takes precedence.",
+        help="Read settings from this TOML file, such as one written by an earlier run. Keys are names of "
+        "arguments and options; the command line takes precedence.",
     ),
 ]
 
-#: Options of `reads_files`; text or none, where `_KINDS` has no other type.
+#: Options of `reads_files`; of type str or None, unless `_KINDS` has another type.
 _READING = {
     "label": named(
         "Column (csv, xlsx, parquet) or array (npz, mat) of labels; by default 'label' or 'y'."
     ),
     "labeled": named(
-        "Column of 0 and 1 in the target that marks the labels that you have; by default those that are "
-        "not empty, where some are."
+        "Column of 0 and 1 that marks the labelled target rows; by default, if some labels are empty, those "
+        "that are not."
     ),
     "id": named("Column that identifies rows."),
     "ignore": named(
-        "Comma-separated columns that are no features; they are copied to the output.",
+        "Comma-separated columns that are not features; they are copied to the output.",
         metavar="NAMES",
     ),
     "keep": named(
-        "Columns that are features although they look like ids or labels.",
+        "Comma-separated columns that are features although they look like ids or labels.",
         "--feature",
         metavar="NAMES",
     ),
     "missing": named(
-        "Comma-separated texts of missing cells, beside '', NA, N/A, null, NaN, None and ?.",
+        "Comma-separated texts that mean a missing cell, in addition to '', NA, N/A, null, NaN, None and ?.",
         metavar="TEXTS",
     ),
     "impute": typer.Option(
@@ -125,24 +128,24 @@ _READING = {
     "encoding": named("Encoding of csv files, such as cp1252; by default UTF-8 or UTF-16."),
     "zero_based": typer.Option(
         "--zero-based/--one-based",
-        help="Whether svmlight files count features from 0 or 1; by default 0 if the index 0 occurs.",
+        help="Whether feature indices in svmlight files start at 0 or 1; by default 0 if the index 0 occurs.",
     ),
 }
-#: Options that can be given again, or take several names with commas between them.
+#: Options that may be repeated, or take several comma-separated names.
 _SEVERAL = ("id", "ignore", "keep", "missing")
 _KINDS: dict[str, Any] = dict.fromkeys(_SEVERAL, list[str] | None) | {
     "impute": Literal["mean", "median", "drop"] | None,
     "decimal": str,
     "zero_based": bool | None,
 }
-#: Options that say what to infer.
+#: Options of an inference.
 _INFERRING = ("labels", "classes", "candidates", "store", "normalize", "seed")
 
 
 def reads_files(*left_out: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return a decorator that replaces the parameter `reading` of a command by options.
 
-    Typer sees the options of `_READING` but those left out; the command gets them as one `Reading`.
+    The command line has the options of `_READING` except those left out; the command gets them as one dict.
     """
     options = [
         inspect.Parameter(
@@ -177,19 +180,19 @@ def reads_files(*left_out: str) -> Callable[[Callable[..., None]], Callable[...,
 
 
 def inference_options(context: typer.Context) -> dict[str, Any]:
-    """Return the options of a command that say what to infer, as arguments of `infer`."""
+    """Return the options of a command for an inference, as arguments of `infer`."""
     candidates = context.params["candidates"]
     return {
         "n_labels": context.params["labels"],
         "n_classes": context.params["classes"],
         "candidates": candidates and tuple(name.strip() for name in candidates.split(",")),
-        "shared": False,  # the features are for a classifier of the target's own labels
+        "shared": False,  # the features are for a classifier trained on target labels
         "random_state": context.params["seed"],
     }
 
 
 def typed_options(context: typer.Context, command: str) -> list[str]:
-    """Return the options that were given and that another command has too, as words of a command line."""
+    """Return the given options that another command has as well, as words of a command line."""
     assert context.parent is not None
     group: Any = context.parent.command
     shared = {each.name for each in group.commands[command].params} & {*_READING, *_INFERRING}
@@ -210,4 +213,4 @@ def check_method(method: str, **options: Any) -> None:
     """Reject options of the other method."""
     for name, value in options.items():
         if method == "paper" and value is not None:
-            raise typer.BadParameter(f"--{name} is an option of --method l2t")
+            raise typer.BadParameter(f"--{name} needs --method l2t, got --method paper")

@@ -1,4 +1,4 @@
-"""Commands that end in answers: predict and apply."""
+"""Commands that predict classes: predict and apply."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 import l2t
-from l2t.display import harmless
+from l2t.display import escape_controls
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, number
-from l2t.interfaces.cli.output import Format, say, show_record, show_rows
+from l2t.interfaces.cli.output import Format, print_note, show_record, show_rows
 
 if TYPE_CHECKING:
     from l2t.domains import Table
 
-#: Columns that the output has beside those of the user.
+#: Columns that are added to those of the user.
 ANSWERS = ("predicted", "probability", "given")
 
 
@@ -30,20 +30,22 @@ def predict(
     output: Annotated[
         Path | None, file("Write predictions (csv, parquet).", "--output", "-o")
     ] = None,
-    save: Annotated[Path | None, file("Write the model, for 'l2t apply'.")] = None,
+    save: Annotated[Path | None, file("Write the trained model, for 'l2t apply'.")] = None,
     *,
     reading: options.Reading,
     suggest: Annotated[int, number("Suggest N rows to label next.", least=0)] = 0,
     train_on: Annotated[
         Literal["auto", "target", "source", "both"],
-        typer.Option(help="Labelled rows to train on; auto: all whose classes the target has."),
+        typer.Option(
+            help="Train on labelled rows of these domains; auto: the target, and sources with its classes."
+        ),
     ] = "auto",
     shared: Annotated[
         bool | None,
         typer.Option(
             "--shared/--no-shared",
-            help="Whether equal labels of sources and target mean equal classes. By default they do, and "
-            "a target without labels has the classes of the sources.",
+            help="Whether equal labels in sources and target mean the same class. By default they do, and a "
+            "target without labels has the classes of the sources.",
         ),
     ] = None,
     store: options.KnownStore = None,
@@ -54,11 +56,11 @@ def predict(
 ) -> None:
     """Predict the class of every row of a target that has labels for a few of its rows, or for none.
 
-    The output has your own rows and columns in their order, and three more: 'predicted', 'probability', and
-    'given' (whether the row had a label). Sources, of which there may be several or none, have the same
-    features, and other classes or the same ones. A target without labels is assumed to have the classes of
-    the sources. A table shows the accuracy to expect of plain classifiers and of L2T, and marks what the
-    predictions are made with.
+    The output has your rows and columns in their order, and three more columns: 'predicted', 'probability'
+    and 'given' (whether the row had a label). Sources, of which there may be several or none, have the same
+    features and other or the same classes. A target without labels is assumed to have the classes of the
+    sources. A table shows the expected accuracy of classifiers without transfer and of L2T, and marks the one
+    that is used.
 
       l2t predict photos.csv sketches.csv --label species -o predictions.csv --save model.l2t
 
@@ -78,18 +80,18 @@ def predict(
     if output is not None:
         answers = (found.labels, found.probability, found.given)
         target.write(output, columns=dict(zip(ANSWERS, answers, strict=True)))
-        say(f"predictions written to {output}", quiet)
+        print_note(f"predictions written to {output}", quiet)
     if save is not None:
         found.model.save(save)
         command = ["l2t", "apply", str(save), "NEW.csv", "-o", "predictions.csv"]
-        say(f"model written to {save}; for further rows: {shlex.join(command)}", quiet)
-    _show(found, target, suggest, format, quiet)  # last: who reads it may stop reading
+        print_note(f"model written to {save}; for further rows: {shlex.join(command)}", quiet)
+    _show(found, target, suggest, format, quiet)  # last, as a pipe may be closed
 
 
 @app.command(short_help="Predict further rows with a model that 'l2t predict' saved.")
 @options.reads_files("label", "labeled", "id", "ignore", "keep")
 def apply(
-    model: Annotated[Path, argument("MODEL", "Model that 'l2t predict --save' wrote.")],
+    model: Annotated[Path, argument("MODEL", "Model from 'l2t predict --save'.")],
     rows: Annotated[Path, argument("FILE", "File with the features of the model.")],
     output: Annotated[Path, file("Write predictions (csv, parquet).", "--output", "-o")],
     *,
@@ -100,7 +102,7 @@ def apply(
 ) -> None:
     """Predict the class of every row of a file with a saved model.
 
-    Features are matched by name, in any order. The output has your own rows and columns, 'predicted' and
+    Features are matched by name, in any order. The output has your rows and columns, 'predicted' and
     'probability'.
     """
     from l2t.interfaces.cli.reading import check_outputs, read_features
@@ -115,11 +117,11 @@ def apply(
     table.write(output, columns=dict(zip(ANSWERS[:2], answers, strict=True)))
     counts = Counter(labels.tolist()).most_common()
     show_rows([{"predicted": label, "rows": count} for label, count in counts], format)
-    say(f"predictions written to {output}", quiet)
+    print_note(f"predictions written to {output}", quiet)
 
 
 def _show(found: l2t.Prediction, target: Table, suggest: int, format: Format, quiet: bool) -> None:
-    """Print what to expect, and which rows to label next."""
+    """Print the expected accuracy, and which rows to label next."""
     rows = found.suggest(suggest).tolist() if suggest else []
     ids = target.frame[list(target.roles.ids)].iloc[rows].to_dict("records")
     suggested = [{"row": row + 1} | each for row, each in zip(rows, ids, strict=True)]
@@ -132,14 +134,14 @@ def _show(found: l2t.Prediction, target: Table, suggest: int, format: Format, qu
         show_rows(found.report.records(), format)
     else:
         show_rows([_expected(row) for row in found.report.records()], format)
-        typer.echo(harmless("\n".join(found.report.sentences)))
+        typer.echo(escape_controls("\n".join(found.report.sentences)))
     if suggested:
-        say("label these rows next, counted from 1:", quiet or format is not Format.table)
+        print_note("rows to label next, counted from 1:", quiet or format is not Format.table)
         show_rows(suggested, format)
 
 
 def _expected(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row of the report for people."""
+    """Return a row of the report for display."""
     measured = "too few labels"
     if row["measured"] is not None:
         measured = f"{100 * row['measured']:.1f} %"

@@ -1,4 +1,4 @@
-"""Commands that look into an experience store and after it: dashboard and store."""
+"""Commands for an experience store: dashboard and store."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ from l2t.exceptions import MissingExtraError
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, flag, named, number
-from l2t.interfaces.cli.output import Format, picked, say, show_record, show_rows, show_sentence
+from l2t.interfaces.cli.output import (
+    Format,
+    print_note,
+    select_columns,
+    show_record,
+    show_rows,
+    show_sentence,
+)
 
 _NEEDED = ("fastapi", "starlette", "uvicorn", "jinja2")
 store = typer.Typer(help="Manage an experience store.", no_args_is_help=True)
@@ -21,42 +28,54 @@ app.add_typer(store, name="store")
 
 Status = Annotated[Literal["done", "failed"] | None, typer.Option(help="Only runs of this status.")]
 Trained = Annotated[
-    options.TrainedOn | None, typer.Option(help="Only classifiers trained on these rows.")
+    options.TrainedOn | None,
+    typer.Option(help="Only accuracies of classifiers trained on these rows."),
 ]
 Order = Literal["created_at", "algorithm", "duration", "improvement_ratio", "n_labels"]
 
 
-@app.command(short_help="Serve a local web page: predict, and look into a store.")
+@app.command(short_help="Open the dashboard: predict in the browser, and inspect a store.")
 def dashboard(
     url: Annotated[
         str | None,
         named(
-            "A .db file or a URL; without it experiences.db, or none.", "--store", metavar="STORE"
+            "The store: a .db file or a URL; by default experiences.db, if it exists.",
+            "--store",
+            metavar="STORE",
         ),
     ] = None,
     host: Annotated[
-        str, typer.Option(help="Where to listen; another than this machine makes a token.")
+        str, typer.Option(help="Address to listen on; other machines need a token.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any that is free.")] = 8765,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any free one.")
+    ] = 8765,
     token: Annotated[
-        str | None, typer.Option(envvar="L2T_DASHBOARD_TOKEN", help="What visitors must know.")
+        str | None,
+        typer.Option(
+            envvar="L2T_DASHBOARD_TOKEN",
+            help="Token that visitors must enter; generated if other machines can connect.",
+        ),
     ] = None,
     allow_host: Annotated[
-        list[str] | None, typer.Option(help="A name of a proxy before it; may be given again.")
+        list[str] | None,
+        typer.Option(help="Further host name, such as that of a reverse proxy; may be repeated."),
     ] = None,
-    root_path: Annotated[str, typer.Option(help="The path that a proxy serves it under.")] = "",
-    read_only: Annotated[bool, flag("Only look: no uploads, no computing.", "--read-only")] = False,
+    root_path: Annotated[
+        str, typer.Option(help="Path under which a reverse proxy serves it.")
+    ] = "",
+    read_only: Annotated[bool, flag("Allow no uploads and no computation.", "--read-only")] = False,
     reflection: Annotated[
-        list[Path] | None, file("A function to show; may be given again.")
+        list[Path] | None, file("A reflection function to show; may be repeated.")
     ] = None,
-    max_upload: Annotated[int, number("MiB that an uploaded file may have.")] = 64,
+    max_upload: Annotated[int, number("Maximum size of an uploaded file in MiB.")] = 64,
     open_browser: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
     ] = True,
 ) -> None:
-    """Serve a web page: predict the classes of a file in the browser, and see what a store has learned.
+    """Serve the dashboard: predict the classes of a file in the browser, and inspect an experience store.
 
-    It listens on this machine alone unless --host says otherwise, and ends with Ctrl-C.
+    By default only this machine can connect (see --host). Stop it with Ctrl-C.
     """
     try:
         from l2t.interfaces.dashboard.app import serve
@@ -83,16 +102,18 @@ def dashboard(
 @store.command("ls", short_help="List experiences.")
 def store_ls(
     url: options.StoreUrl,
-    algorithm: Annotated[str | None, named("Only of this algorithm.")] = None,
-    domain: Annotated[str | None, named("Only with this source or target.")] = None,
-    labels: Annotated[int | None, number("Only at this number of labels.", least=None)] = None,
+    algorithm: Annotated[str | None, named("Only runs of this algorithm.")] = None,
+    domain: Annotated[str | None, named("Only runs with this source or target.")] = None,
+    labels: Annotated[
+        int | None, number("Only experiences with this number of labels.", least=None)
+    ] = None,
     trained_on: Trained = None,
     status: Status = None,
     limit: Annotated[int, number("Maximum number of rows.")] = 20,
-    order: Annotated[Order, typer.Option(help="Sort by this, in falling order.")] = "created_at",
+    order: Annotated[Order, typer.Option(help="Sort by this, in descending order.")] = "created_at",
     format: options.As = Format.table,
 ) -> None:
-    """List experiences, the newest or the largest first."""
+    """List experiences, by default the newest first."""
     filters: Any = {"algorithm": algorithm, "domain": domain, "n_labels": labels, "status": status}
     filters["trained_on"] = trained_on
     shown: Any = {"limit": limit, "order": order, "descending": True, "statistics": False}
@@ -101,28 +122,30 @@ def store_ls(
     columns = f"algorithm source target labels {_trained(found, format)} before after ratio status"
     rows = [
         {"run": each.run_key[:12]}
-        | picked(each, columns)
+        | select_columns(each, columns)
         | ({"status": f"failed: {each.reason}"} if each.status == "failed" else {})
         for each in found
     ]
     show_rows(rows, format)
-    say(f"{len(rows)} of {total} experiences", format is not Format.table)
+    print_note(f"{len(rows)} of {total} experiences", format is not Format.table)
 
 
-@store.command("show", short_help="One run in full.")
+@store.command("show", short_help="Show one run in full.")
 def store_show(
     url: options.StoreUrl,
-    key: Annotated[str, argument("RUN", "Beginning of its key, as shown by 'store ls'.")],
+    key: Annotated[str, argument("RUN", "Key of the run, or a prefix of it, from 'store ls'.")],
     format: options.As = Format.table,
 ) -> None:
     """Show one run in full, with its accuracies at every number of labels."""
     with l2t.open_store(url, create=False) as opened:
         run = opened.run(key)
-    record = picked(run, "run algorithm params seed status reason seconds created version host")
+    record = select_columns(
+        run, "run algorithm params seed status reason seconds created version host"
+    )
     record |= {"source": repr(run.pair.source), "target": repr(run.pair.target)}
     record["W"] = None if run.W is None else " x ".join(map(str, run.W.shape))
     columns = f"labels {_trained(run.scores, format)} before error_before after error_after ratio"
-    rows = [picked(score, columns) for score in run.scores]
+    rows = [select_columns(score, columns) for score in run.scores]
     show_record(record | ({"scores": rows} if format is Format.json else {}), format)
     if rows and format is not Format.json:
         show_rows(rows, format)
@@ -132,21 +155,23 @@ def store_show(
 def store_rm(
     url: options.StoreUrl,
     keys: Annotated[
-        list[str] | None, argument("RUN", "Beginnings of their keys, as shown by 'store ls'.")
+        list[str] | None, argument("RUN", "Keys of runs, or prefixes of them, from 'store ls'.")
     ] = None,
     status: Status = None,
     format: options.As = Format.table,
 ) -> None:
-    """Delete runs by key or status, with the domains and arrays that nothing else refers to."""
+    """Delete runs by key or status, with the domains and arrays that only they refer to."""
+    if not (keys or status):
+        raise typer.BadParameter("name the runs to delete, or select them with --status")
     with l2t.open_store(url, create=False) as opened:
         whole = [opened.key(each) for each in keys or ()]
         removed = opened.delete(key=whole or None, status=status)
     show_sentence(f"{_count(removed, 'run')} deleted", {"deleted": removed}, format)
 
 
-@store.command("check", short_help="Read and hash everything again.")
+@store.command("check", short_help="Check a store for damage.")
 def store_check(url: options.StoreUrl, format: options.As = Format.table) -> None:
-    """Read and hash everything in a store again; exit code 1 if anything is wrong."""
+    """Check all data of a store against their hashes; exit code 1 if anything is damaged."""
     with l2t.open_store(url, create=False) as opened:
         problems = opened.check()
     if format is Format.csv:
@@ -160,7 +185,7 @@ def store_check(url: options.StoreUrl, format: options.As = Format.table) -> Non
 
 @store.command("upgrade", short_help="Migrate a store of an older version.")
 def store_upgrade(url: options.StoreUrl, format: options.As = Format.table) -> None:
-    """Migrate a store that an older version of l2t created."""
+    """Migrate a store that was created by an older version of l2t."""
     from l2t.experiences import upgrade_store
 
     upgrade_store(url)
@@ -174,7 +199,7 @@ def store_merge(
     sources: Annotated[list[str], argument("SOURCE", "Stores to copy.")],
     format: options.As = Format.table,
 ) -> None:
-    """Copy other stores into a store, without duplicates; exit code 1 if a part of them is damaged."""
+    """Copy other stores into a store, without duplicates; exit code 1 if a part of one is damaged."""
     runs = suggestions = 0
     damaged: list[str] = []
     with l2t.open_store(url) as opened:
@@ -193,7 +218,7 @@ def store_merge(
 
 
 def _trained(scores: Sequence[Any], format: Format) -> str:
-    """Return the column that says what classifiers were trained on, unless people know: the target."""
+    """Return the name of the column trained_on; in a table, only if not all are trained on the target."""
     others = any(each.trained_on != "target" for each in scores)
     return "trained_on" if others or format is not Format.table else ""
 
