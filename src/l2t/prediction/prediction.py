@@ -487,8 +487,7 @@ class _Steps:
                 first.append(_compare(used.expected, best_plain.expected, best_plain.name))
         if self.columns is not None:
             first.append(SCALED)
-        rows = tuple(marked if each == used else each for each in shown)
-        return Report(rows, first + more)
+        return Report(tuple(marked if each == used else each for each in shown), first + more)
 
 
 def _compare(expected: float, without: float, name: str) -> str:

@@ -117,7 +117,7 @@ def rehearse_combinations(
             _fitted[drawn] = [_fit(play, algorithms) for play in plays]
             if len(_fitted) > FITTED_CACHED:
                 _fitted.popitem(last=False)
-        trials = []
+        trials: list[Scores] = []
         for target, factors in _fitted[drawn][:n_plays]:
             some = {name: W for name, W in factors.items() if features in (None, name)}
             trials += filter(None, [_score_play(target, some, n_labels, names)])
