@@ -2,8 +2,8 @@
 
     python -m tools.method
 
-Nothing is typed by hand: each table stands between two comments that name it, and is written anew from the
-page that it quotes.
+Nothing is typed by hand: each table is between two comments that name it, and is updated from the page that
+it quotes.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ PAGE = ROOT / "docs" / "method.md"
 RESULTS = ROOT / "docs" / "results"
 PICTURES = ROOT / "docs" / "images" / "method"
 SHOTS = ("1", "5", "15")
-#: Rows of families.md, and what they are called in the page.
+#: Rows of families.md, and their names on the page.
 RATIOS = {
-    "the true source, spectrum": "always the target's own spectrum",
+    "the true source, spectrum": "always spectrum",
     "noise in its place, L2T": "L2T, noise in place of the source (control)",
     "the true source, L2T": "L2T",
-    "the true source, best candidate of the kind": "best candidate of each kind (known afterwards)",
+    "the true source, best candidate of the kind": "best candidate of each kind, in hindsight",
     "an adverse target, classes+spectrum": "adverse targets: always classes+spectrum",
     "an adverse target, L2T": "adverse targets: L2T",
 }
-#: Headings of answers.md, and what they are called in the page.
+#: Headings of answers.md, and their names on the page.
 ANSWERS = {
     "1 label per class": "1",
     "5 labels per class": "5",
@@ -43,7 +43,7 @@ ANSWERS = {
 
 
 def find_tables(text: str) -> dict[str, list[list[str]]]:
-    """Return the rows of the tables of a page, by the heading above them; the heading of columns first."""
+    """Return the rows of the tables of a page by the heading above them; column names come first."""
     found: dict[str, list[list[str]]] = {}
     heading = ""
     for line in text.splitlines():
@@ -56,13 +56,13 @@ def find_tables(text: str) -> dict[str, list[list[str]]]:
 
 
 def find_row(page: str, first: str) -> list[str]:
-    """Return the cells after the first one of the row that begins with it."""
+    """Return the cells of the row whose first cell is `first`, without that cell."""
     rows = [row for table in find_tables(_read(page)).values() for row in table]
     return next([each for each in row[1:] if each] for row in rows if row[0] == first)
 
 
 def fill(text: str) -> str:
-    """Return the page with all of its tables written anew."""
+    """Return the page with all of its tables updated."""
     made = {"ratios": _ratios(), "answers": _answers(), "intervals": _intervals()}
     for name, table in made.items():
         block = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -78,7 +78,7 @@ def _read(page: str) -> str:
 
 def _ratios() -> str:
     rows = [[name, *find_row("families.md", first)] for first, name in RATIOS.items()]
-    return _table(["1-NN accuracy over that without transfer, labels per class:", *SHOTS], rows)
+    return _table(["improvement ratio of 1-NN, labels per class:", *SHOTS], rows)
 
 
 def _answers() -> str:
@@ -96,7 +96,7 @@ def _answers() -> str:
             f"{behind} of {families}",
         )
         columns[name] = values
-    names = ("best of five plain classifiers, known afterwards", "L2T", "difference",
+    names = ("best of five plain classifiers, in hindsight", "L2T", "difference",
              "families where L2T is behind")  # fmt: skip
     rows = [[name, *(each[i] for each in columns.values())] for i, name in enumerate(names)]
     return _table(["accuracy, labels per class:", *columns], rows)
@@ -105,8 +105,8 @@ def _answers() -> str:
 def _intervals() -> str:
     shares = [float(row[2]) for row in find_tables(_read("families.md"))["Intervals of 90 %"][1:]]
     return (
-        f"On kinds left out of the fit, intervals of 90 % hold {100 * min(shares):.0f} to "
-        f"{100 * max(shares):.0f} % of the real ratios, by kind."
+        f"On kinds left out of the fit, 90 % intervals contain {100 * min(shares):.0f} to "
+        f"{100 * max(shares):.0f} % of the real ratios, depending on the kind."
     )
 
 

@@ -1,7 +1,7 @@
-"""Write docs/reliability.md from what tests recorded with their fixture `proves`.
+"""Write docs/reliability.md from the counts that tests record with the fixture `proves`.
 
-python -m pytest --promises build/promises.json
-python -m tools.reliability build/promises.json
+    python -m pytest --promises build/promises.json
+    python -m tools.reliability build/promises.json
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from pathlib import Path
 from typing import Any
 
 PAGE = Path(__file__).parents[1] / "docs" / "reliability.md"
-HEAD = """# What holds, and the tests that prove it
+HEAD = """# Promises and their tests
 
-Each promise with the test that proves it, and how often in one run. The table is written by
-`make reliability` from the output of the tests themselves. It does all attacks of `fuzz/test_fuzz.py`, of
-which a usual test run does a few hundred; `make fuzz` goes on with new seeds for ten minutes. What is not
-promised stands in SECURITY.md at the root of the repository.
+This page lists each promise of L2T with the test that proves it, and how many cases one run tries. The table is written by
+`make reliability` from the output of the tests themselves. That runs all attacks of `fuzz/test_fuzz.py`, of
+which an ordinary test run tries a few hundred; `make fuzz` tries new seeds for ten minutes. What is not
+promised is in SECURITY.md at the root of the repository.
 
-| promise | by | test |
+| promise | cases | test |
 |---|---|---|
 """
 
 
 def page(proved: list[dict[str, Any]]) -> str:
-    """Return the text of the page; what a colon follows is one promise for several kinds."""
+    """Return the text of the page; promises that differ only after a colon are one row."""
     kinds: dict[tuple[str, str, str], list[tuple[str, int]]] = defaultdict(list)
     for each in proved:
         promise, _, kind = each["promise"].partition(": ")
