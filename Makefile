@@ -1,9 +1,9 @@
-# Two commands are enough: `make demo` and `make test`. Each sets up .venv when there is none.
+# `make demo` and `make test` are enough to begin with. Each installs into .venv if there is none.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
-# Tests of one file run in one process, which sets up what they share once.
+# Tests of one file run in one process, so that module fixtures are set up once.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
@@ -25,13 +25,13 @@ quick: $(VENV)/ready  ## run the tests that are not marked slow, in about a minu
 test: $(VENV)/ready  ## run every test (two processes)
 	$(PYTEST) $(PYTEST_ARGS)
 
-lint: $(VENV)/ready  ## style, types and the direction of imports
+lint: $(VENV)/ready  ## check style, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/bench  ## speed as ratios against peers and naive forms, on one thread; WHAT="tca eight" for some
+bench: $(VENV)/bench  ## measure speed against other packages and plain code, on one thread; WHAT="tca eight" for some
 	$(BIN)/python -m benchmarks $(WHAT)
 
 #: WHAT=paper    paper, rehearsal, families, studies, answers, shared-classes, chains,
@@ -40,21 +40,21 @@ bench: $(VENV)/bench  ## speed as ratios against peers and naive forms, on one t
 #: SCALE=quick   how many pairs WHAT=paper takes: smoke, quick or paper
 #: JOBS=1        processes
 #: OUT=          folder for the report
-#: DRAWS=10      draws per kind of data, for WHAT=rehearsal, WHAT=forecast and WHAT=answers
-#: WORK=         folder for experiences; what is there is not done again
+#: DRAWS=10      draws per kind of data, for WHAT=rehearsal, families, forecast, answers and chains
+#: WORK=         folder for intermediate results; a later run resumes from them
 #: L2T_DATA=     folder of the data sets; WHAT=paper uses digits without it
 reproduce: WHAT ?= paper
-reproduce: $(VENV)/$(if $(filter comparison,$(WHAT)),bench,ready)  ## measure the paper's experiments again; options below
+reproduce: $(VENV)/$(if $(filter comparison,$(WHAT)),bench,ready)  ## repeat the paper's experiments and the other measurements; options below
 	$(BIN)/python -m reproduction $(WHAT) $(PARTS) $(if $(SCALE),--scale $(SCALE)) $(if $(JOBS),--jobs $(JOBS)) \
 	  $(if $(OUT),--out $(OUT)) $(if $(WORK),--work $(WORK)) $(if $(DRAWS),--draws $(DRAWS))
 
-docs: $(VENV)/ready  ## build the documentation into site/, without a network; a warning is an error
+docs: $(VENV)/ready  ## build the documentation into site/, without network access; a warning is an error
 	$(BIN)/python -m tools.architecture
 	$(BIN)/python -m tools.method
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "open site/index.html (for its search: $(BIN)/python -m http.server --directory site)"
 
-gallery: $(VENV)/ready  ## run examples/gallery and keep what the scripts show (some need L2T_DATA)
+gallery: $(VENV)/ready  ## run examples/gallery and keep the output and plots (some need L2T_DATA)
 	$(BIN)/python -m tools.gallery $(WHAT)
 
 dist: $(VENV)/ready  ## build the wheel and the sdist into dist/
@@ -64,11 +64,11 @@ dist: $(VENV)/ready  ## build the wheel and the sdist into dist/
 oldest:  ## run the quick tests with the oldest versions that pyproject.toml allows (needs uv)
 	uv venv --clear --python $(PYTHON) $(VENV)-oldest
 	uv pip install --python $(VENV)-oldest --resolution lowest-direct --editable '.[all]' --group test
-	uv pip install --python $(VENV)-oldest httpx  # which older test clients of starlette ask for
+	uv pip install --python $(VENV)-oldest httpx  # which older test clients of starlette need
 	$(VENV)-oldest/bin/python -m pytest -m "not slow" --ignore tests/docs \
 	  -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning $(PYTEST_ARGS)
 
-results: $(VENV)/ready  ## measure docs/results again (needs L2T_DATA) and draw the README's picture
+results: $(VENV)/ready  ## measure docs/results again (needs L2T_DATA), and draw docs/images/demo.png
 	$(BIN)/l2t demo --plot docs/images/demo.png
 	rm -rf docs/results/paper  # tables and figures of parts that no longer exist
 	$(MAKE) reproduce WHAT=paper SCALE=quick JOBS=2 OUT=docs/results/paper
@@ -76,13 +76,14 @@ results: $(VENV)/ready  ## measure docs/results again (needs L2T_DATA) and draw 
 	$(MAKE) reproduce WHAT=forecast JOBS=2
 	$(MAKE) reproduce WHAT=rehearsal JOBS=2
 	$(MAKE) reproduce WHAT=families JOBS=2
+	$(MAKE) reproduce WHAT=answers
 	$(MAKE) reproduce WHAT=shared-classes
 	$(MAKE) reproduce WHAT=chains
 	$(MAKE) reproduce WHAT=studies
 	$(MAKE) reproduce WHAT=comparison
 	$(MAKE) bench
 
-constraints:  ## write constraints.txt anew from the newest versions
+constraints:  ## update constraints.txt to the newest versions
 	$(PYTHON) -m venv --clear $(VENV)
 	$(PIP) install --upgrade pip
 	$(PIP) install --editable '.[all]' --group dev
@@ -92,7 +93,7 @@ constraints:  ## write constraints.txt anew from the newest versions
 	touch $(VENV)/ready
 	$(MAKE) hashes
 
-hashes: $(VENV)/ready  ## write requirements.txt: constraints.txt with the sha256 of every wheel, for CI
+hashes: $(VENV)/ready  ## write requirements.txt for CI: constraints.txt with the sha256 of every wheel
 	$(BIN)/python -m tools.hashes
 
 fuzz: $(VENV)/ready  ## attack files, texts, numbers and routes for ten minutes; failing seeds are kept

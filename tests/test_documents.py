@@ -26,7 +26,6 @@ SHOWN = {
         "Collection(done=12, failed=0, already_there=0",
         "predicted  ",
     ),
-    "CONTRIBUTING.md": (),
     "docs/index.md": ("verdict ",),
     "docs/tutorial.md": (
         "soft k-means on spectrum (used)    88.9 % ± 11.9     90.6 %",
