@@ -77,7 +77,7 @@ def _rules(forecasts: dict[str, Forecast]) -> dict[str, Rule]:
         "what rehearsed best": rehearsed_best,
         "L2T without a source": lambda task, at: expected(task, at, rehearsed=False),
         "L2T": lambda task, at: expected(task, at, rehearsed=True),
-        "the best of each task (nobody can know)": best,
+        "best of each task, in hindsight": best,
     }
 
 
