@@ -1,4 +1,4 @@
-"""Pairs to measure on: real ones where `L2T_DATA` names them, made ones of the same size elsewhere."""
+"""Pairs for the benchmarks: real data if `L2T_DATA` is set, synthetic data of the same size otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the defaults of the base algorithms rest on: `python -m benchmarks defaults` (not a speed)."""
+"""Choice of the defaults of the base algorithms: `python -m benchmarks defaults` (not about speed)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What more features cost once there are more of them than rows."""
+"""Time by number of features, if there are more features than rows."""
 
 from __future__ import annotations
 

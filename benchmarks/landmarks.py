@@ -1,4 +1,4 @@
-"""Which rows should stand for all of them: random ones, those of k-means++, or those of high leverage."""
+"""Landmarks for large domains: random rows, those of k-means++, or those of high leverage."""
 
 from __future__ import annotations
 

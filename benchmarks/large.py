@@ -1,4 +1,4 @@
-"""Many rows: `l2t predict` from parquet to parquet, beside pandas that reads and writes the same file."""
+"""Many rows: `l2t predict` from parquet to parquet, compared with pandas copying the same file."""
 
 from __future__ import annotations
 

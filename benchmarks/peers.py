@@ -1,4 +1,4 @@
-"""Other packages that do the same."""
+"""Functions of other packages, for comparison."""
 
 from __future__ import annotations
 

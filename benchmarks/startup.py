@@ -1,4 +1,4 @@
-"""How long the first things take: help, the import, and the imports of a first inference."""
+"""Startup time: the help text, the import, and the imports of a first inference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""d, Q and tau against their plain form, how they grow, and what they hold in memory."""
+"""d, Q and tau compared with a plain implementation: time, growth and memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the site is made of beside its pages: the command reference, the gallery, mathematics as MathML."""
+"""Generated parts of the site: the command reference, the gallery, mathematics as MathML."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1
 
 
 def on_files(files: Any, *, config: Any) -> Any:
-    """Add the command reference, made from the commands themselves, and the gallery, from its scripts."""
+    """Add the command reference, generated from the commands, and the gallery, from its scripts."""
     made = {COMMANDS: command_page(), "gallery/index.md": gallery.index_page()}
     made |= {f"gallery/{each.stem}.md": gallery.page(each) for each in gallery.SCRIPTS}
     for name, content in made.items():
@@ -47,13 +47,13 @@ def on_page_content(content: str, **_: Any) -> str:
 def command_page() -> str:
     """Return the page of every command's help."""
     parts = [
-        "# Command line\n\nEvery command as it describes itself (`l2t COMMAND --help`). Results go to "
-        "standard output and can be had as a table, as JSON or as csv (`--format`); progress and notes go to "
-        "standard error, and `--quiet` leaves them out.\n\n"
+        "# Command line\n\nThis page has the help text of every command (`l2t COMMAND --help`). Results are "
+        "printed to standard output as a table, as JSON or as csv (`--format`); progress and notes are "
+        "printed to standard error, unless `--quiet` is given.\n\n"
         "| exit code | meaning |\n|---|---|\n| 0 | success |\n| 1 | an error, in one sentence; or `l2t "
         "store check` or `merge` found damage |\n| 2 | wrong usage |\n| 130 | interrupted by Ctrl-C |\n\n"
-        "`l2t --install-completion` teaches your shell to complete commands and options. Colours appear on a "
-        "terminal alone, and not where the environment variable `NO_COLOR` is set."
+        "`l2t --install-completion` installs completion of commands and options in your shell. Colours are "
+        "used on a terminal only, and not if the environment variable `NO_COLOR` is set."
     ]
     for words in command_names():
         level = "##" if len(words) < 3 else "###"

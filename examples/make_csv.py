@@ -1,7 +1,7 @@
-"""Make the csv files of the guide: a labelled source, a target with ten labels, and the answers.
+"""Write the csv files of the tutorial: a labelled source, a target with ten labels, and all its labels.
 
-The source are scans of seven digits, the target handwriting of the other three, both as 64 numbers per row as
-an embedding would give them. Files are written into the current directory.
+The source has scans of seven digits, the target handwriting of the other three, both with 64 features per
+row, like an embedding. The files are written into the current directory.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Transfer between two files of your own: read, infer, write the transformed target.
 
-Here the files are made first, from the embedded digits; put your own in their place. Both need the same
+Here the files are written first, from the embedded digits; use your own instead. Both need the same
 feature columns. An empty cell in the label column means that the label is not known.
 """
 

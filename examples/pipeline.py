@@ -1,7 +1,7 @@
 """Transfer inside scikit-learn: a pipeline that is fitted on both domains and predicts target classes.
 
-The source are three digits of one kind of image, the target three other digits of another kind, of which
-15 rows are labelled. One such pair says little, so five are measured.
+The source has three digits of one kind of image, the target three other digits of another kind, with 15
+labelled rows. One such pair proves little, so five are measured.
 """
 
 from __future__ import annotations

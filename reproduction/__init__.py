@@ -1,1 +1,1 @@
-"""The paper's experiments and the pages of docs/results, measured again: `make reproduce`."""
+"""Repeat the paper's experiments and the measurements of docs/results: `make reproduce`."""

@@ -22,7 +22,7 @@ from reproduction.shared import write_shared
 from reproduction.studies import write_studies
 
 app = typer.Typer(
-    help="Measure the paper's experiments and the pages of docs/results again.",
+    help="Repeat the paper's experiments and the measurements of docs/results.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -34,7 +34,7 @@ app = typer.Typer(
 def paper(
     parts: Annotated[
         list[str] | None,
-        typer.Argument(help=f"What to measure; everything by default: {', '.join(PARTS)}."),
+        typer.Argument(help=f"Parts to measure; by default all: {', '.join(PARTS)}."),
     ] = None,
     data: Annotated[
         Path | None,
@@ -44,21 +44,21 @@ def paper(
             "without it, the embedded digits are used.",
         ),
     ] = None,
-    scale: Annotated[str, typer.Option(help=f"How many pairs: {', '.join(SCALES)}.")] = "quick",
+    scale: Annotated[str, typer.Option(help=f"Number of pairs: {', '.join(SCALES)}.")] = "quick",
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("build/paper"),
     work: Annotated[
-        Path, typer.Option(help="Folder for experiences; what is there is not done again.")
+        Path, typer.Option(help="Folder for intermediate results; a later run resumes from them.")
     ] = Path("experiences"),
-    jobs: Annotated[int, typer.Option(help="Processes on this machine; -1 for one per core.")] = 1,
+    jobs: Annotated[int, typer.Option(help="Number of processes; -1 for one per core.")] = 1,
     cluster: Annotated[
         str | None, typer.Option(help="A Dask scheduler whose workers can import this folder.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of all pairs.")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of all pairs.")] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Do not show progress bars.")] = False,
 ) -> None:
-    """Every table and figure of the paper, and what it leaves open, as one report.
+    """Measure every table and figure of the paper, and questions that it leaves open, as one report.
 
-    Stopped at any moment, the same command resumes where it was.
+    If interrupted, the same command resumes where it stopped.
     """
     unknown = set(parts or ()) - set(PARTS)
     if unknown:
@@ -74,7 +74,7 @@ def office_caltech(
     ],
     out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
 ) -> None:
-    """All eight algorithms on the twelve Office-Caltech10 tasks, beside published figures.
+    """Compare the eight algorithms on the twelve Office-Caltech10 tasks with published figures.
 
     Needs office-caltech-surf/{amazon,caltech,webcam,dslr}.npz in the data folder.
     """
@@ -84,9 +84,9 @@ def office_caltech(
 Data = Annotated[Path, typer.Option(envvar="L2T_DATA", help="Folder with the data sets.")]
 Draws = Annotated[int, typer.Option(min=1, help="Draws per kind and mode, three targets each.")]
 Work = Annotated[
-    Path, typer.Option(help="Folder for measured tasks; what is there is not done again.")
+    Path, typer.Option(help="Folder for intermediate results; a later run resumes from them.")
 ]
-Jobs = Annotated[int, typer.Option(help="Processes on this machine; -1 for one per core.")]
+Jobs = Annotated[int, typer.Option(help="Number of processes; -1 for one per core.")]
 
 
 @app.command()
@@ -97,7 +97,7 @@ def rehearsal(
     draws: Draws = 10,
     jobs: Jobs = 1,
 ) -> None:
-    """Measure candidates, rehearsal and choice on twelve kinds of data, every group left out in turn."""
+    """Measure candidates, rehearsal and choice on twelve kinds of data, leaving out each group in turn."""
     write_rehearsal(data, out, work, draws, jobs)
 
 
@@ -109,7 +109,7 @@ def families(
     draws: Draws = 10,
     jobs: Jobs = 1,
 ) -> None:
-    """Measure choices, predictions and intervals on kinds of data that were left out of all learning."""
+    """Measure choices, predictions and intervals on kinds of data that were left out of learning."""
     write_families(data, out, work, draws, jobs)
 
 
@@ -120,10 +120,10 @@ def answers(
     work: Work = Path("build/answers"),
     draws: Annotated[int, typer.Option(min=2, help="Tasks per family and number of labels.")] = 8,
     others: Annotated[
-        int, typer.Option(min=2, help="The same of families that may not be shipped from.")
+        int, typer.Option(min=2, help="The same for families that may not be learned from.")
     ] = 8,
 ) -> None:
-    """Measure predictions beside plain classifiers on nine families."""
+    """Compare predictions with plain classifiers on nine families."""
     write_answers(data, out, work, draws, others)
 
 
@@ -135,7 +135,7 @@ def forecast(
     draws: Draws = 10,
     jobs: Jobs = 1,
 ) -> None:
-    """Fit the forecast that ships to tasks of all kinds that may be shipped from."""
+    """Fit the forecast that ships, to tasks of all kinds that it may be learned from."""
     write_forecast(data, out, work, draws, jobs)
 
 
@@ -154,7 +154,7 @@ def chains(
     data: Data,
     out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
     work: Work = Path("build/chains"),
-    draws: Annotated[int, typer.Option(min=1, help="Draws per kind.")] = 12,
+    draws: Annotated[int, typer.Option(min=1, help="Number of draws per kind.")] = 12,
 ) -> None:
     """Measure chains of algorithms on characters, sounds and sketches."""
     write_chains(data, out, work, draws)
@@ -166,7 +166,7 @@ def comparison(
     out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
     work: Work = Path("build/comparison"),
 ) -> None:
-    """Measure skada, ADAPT, POT and plain classifiers beside L2T on the same tasks."""
+    """Compare L2T with skada, ADAPT, POT and plain classifiers on the same tasks."""
     write_comparison(data, out, work)
 
 
@@ -176,9 +176,9 @@ def studies(
     out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
     work: Work = Path("build/studies"),
 ) -> None:
-    """Measure predictions, intervals and choices on tables, at other sizes and after own experience.
+    """Measure predictions, intervals and choices on tables, at other sizes and with own experience.
 
-    Stopped at any moment, the same command resumes where it was.
+    If interrupted, the same command resumes where it stopped.
     """
     write_studies(data, out, work)
 

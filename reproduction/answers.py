@@ -1,4 +1,4 @@
-"""Answers: accuracy of L2T's predictions beside plain classifiers, on nine families."""
+"""Accuracy of L2T's predictions and of plain classifiers on nine families."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Combination = tuple[str, str]
 
 
 def situation(task: dict[str, Any]) -> Comparison:
-    """Return what is known of the combinations of a task."""
+    """Return the rehearsed and cross-validated accuracies of the combinations of a task."""
 
     def scores(found: dict[str, Any] | None) -> Scores | None:
         if found is None:
@@ -93,7 +93,7 @@ N_SUGGESTED = 8
 def write_answers(data: Path, out: Path, work: Path, n_draws: int, n_others: int) -> None:
     """Measure tasks of all families, and write the page.
 
-    There are `n_draws` tasks of each family that may be shipped from, and `n_others` of the others.
+    There are `n_draws` tasks of each family that may be learned from, and `n_others` of the others.
     """
     others = [family for family in FAMILIES if family not in SHIPPABLE]
     tasks = measure_answers(SHIPPABLE, range(n_draws), data, work)

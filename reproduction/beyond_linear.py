@@ -1,4 +1,4 @@
-"""Features that are not linear in X, after the class geometry: beside the best linear chain.
+"""Features that are not linear in X, after the class geometry, to compare with the best linear chain.
 
 Each is a second level on ``X W`` of the first, "classes" or "classes+spectrum":
 

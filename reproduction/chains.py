@@ -1,4 +1,4 @@
-"""Chains of algorithms on targets with other classes: what each is worth beside its own parts."""
+"""Chains of algorithms on targets with other classes, compared with their parts."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _measured(
     work: Path,
     measure: Callable[[str, int], Measured],
 ) -> dict[str, list[Measured]]:
-    """Return what was measured on each draw of each kind; what is in the working folder is not done again."""
+    """Return the measurements of each draw of each kind; those in the working folder are reused."""
     work.mkdir(parents=True, exist_ok=True)
     found: dict[str, list[Measured]] = {kind: [] for kind in kinds}
     with progress_bar(len(found) * n_draws, "measuring", shown=True) as advance:
@@ -175,7 +175,7 @@ def _mean(logs: list[list[float]]) -> list[float]:
 def _left_out(
     means: dict[str, dict[str, list[float]]], kind: str, candidates: Sequence[str]
 ) -> tuple[str, list[float]]:
-    """Return the candidate that is best on the other kinds, and what it is worth on this one."""
+    """Return the candidate that is best on the other kinds, and its ratio on this one."""
     others = [each for each in KINDS if each != kind]
 
     def elsewhere(name: str) -> float:

@@ -1,8 +1,8 @@
-"""Tasks of every family, measured: what each combination of features and classifier did.
+"""Accuracy of each combination of features and classifier on tasks of every family.
 
-Two files per task are kept in a working folder, so that a run that was stopped resumes where it was: a JSON
-file of what each combination was worth in rehearsal, on the labelled rows, and really, and an npz file of the
-logs of its probabilities.
+Two files per task are kept in a working folder, so that an interrupted run resumes where it stopped: a JSON
+file of the accuracy of each combination in rehearsal, on the labelled rows and on the test rows, and an npz
+file of its log probabilities.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def draw_task(
 def measure_answers(
     families: Iterable[str], numbers: Iterable[int], data: Path, work: Path
 ) -> list[dict[str, Any]]:
-    """Return the measured tasks of families; those in the working folder are not measured again."""
+    """Return the measured tasks of families; those in the working folder are reused."""
     work.mkdir(parents=True, exist_ok=True)
     wanted = [
         (family, kinds[number % len(kinds)], number, name)
@@ -172,7 +172,7 @@ def measure_answers(
 def _measure(
     family: str, kind: str, number: int, name: str, data: Path
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what is kept of a task: records, and the tested classes with all log probabilities."""
+    """Return the records of a task, and the true classes of the test rows with all log probabilities."""
     source, target, labelled, test = draw_task(kind, number, SETTINGS[name], data)
     n_classes = int(target.codes.max()) + 1
     mask = np.isin(np.arange(len(target)), labelled)

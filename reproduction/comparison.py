@@ -1,9 +1,9 @@
-"""L2T beside skada, ADAPT, POT and plain classifiers, each at its own defaults, on the same tasks.
+"""Comparison of L2T with skada, ADAPT, POT and plain classifiers, each at its defaults, on the same tasks.
 
 Shared classes: the source is labelled, the target is not. Other classes: a few target rows are labelled, and
 the source has none of the target's classes, so that methods which train on the source cannot answer.
 
-One JSON file per task is kept in a working folder, so that a run that was stopped resumes where it was.
+One JSON file per task is kept in a working folder, so that an interrupted run resumes where it stopped.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def compare_shared(task: SharedTask) -> Measured:
 
 
 def shared_methods() -> dict[str, Method]:
-    """Return every method by name: it takes source rows, their codes and target rows, and gives codes."""
+    """Return the methods by name: functions of source rows, their codes and target rows that return codes."""
     return {
         "1-NN, source": lambda Xs, ys, Xt: KNeighborsClassifier(1).fit(Xs, ys).predict(Xt),
         "logistic regression, source": lambda Xs, ys, Xt: _logistic().fit(Xs, ys).predict(Xt),

@@ -1,4 +1,4 @@
-"""What the true source is worth beside noise, permuted labels and no source, on the same targets.
+"""The true source compared with noise, permuted labels and no source, on the same targets.
 
 Targets have 3, 6 and 12 classes; the source has all classes that no target draws from.
 """
@@ -56,7 +56,7 @@ def measure_controls(
 
 
 def _worth(tasks: list[Task], rule: Rule) -> list[float]:
-    """Return the mean log ratio of what a rule takes, for each number of labels shown; NaN for no task."""
+    """Return the mean log ratio of a rule for each number of labels shown; NaN for no task."""
     logs = np.full((len(tasks), len(SHOWN)), np.nan)
     for row, task in enumerate(tasks):
         for column, at in enumerate(map(SHOTS.index, SHOWN)):
@@ -80,7 +80,7 @@ def _error(values: Any) -> float:
 
 
 def _columns(tasks: list[Task], rules: dict[str, Rule]) -> dict[str, tuple[list[Task], Rule]]:
-    """Return what is shown side by side: tasks of one mode, and a rule."""
+    """Return the columns of the tables: tasks of one mode, and a rule."""
     true, noise, permuted = ([t for t in tasks if t["mode"] == mode] for mode in CONTROLS)
     return {
         "always spectrum": (true, rules["always spectrum"]),
@@ -132,7 +132,7 @@ def by_kind(tasks: list[Task], rules: dict[str, Rule]) -> list[dict[str, Any]]:
 
 
 def by_known_classes(tasks: list[Task], rules: dict[str, Rule]) -> list[dict[str, Any]]:
-    """Return what tasks with their true source are worth with it and without, by its number of classes."""
+    """Return ratios with the true source and without a source, by the number of source classes."""
     shown = ("always spectrum", "always classes+spectrum", "L2T without a source", "L2T")
     rows = []
     for low, high in pairwise(KNOWN):
@@ -151,7 +151,7 @@ def by_known_classes(tasks: list[Task], rules: dict[str, Rule]) -> list[dict[str
 def goals(
     tasks: list[Task], controls: list[Task], rules: dict[str, Rule]
 ) -> list[tuple[str, list[float], list[tuple[list[float], bool]]]]:
-    """Return differences of geometric means at 1 and 5 labels: what was asked, what is, and whether it holds.
+    """Return goals and results at 1 and 5 labels, as differences of geometric means, and what is reached.
 
     For sources of a random number of classes, and for sources of all classes.
     """

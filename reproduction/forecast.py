@@ -1,8 +1,8 @@
 """The forecast that ships: fitted to tasks of many kinds, adverse ones among them.
 
-Every kind counts the same. Nothing is chosen on a kind that the forecast is judged on: the limits of its
-gates are chosen on the kinds that may be shipped from, each group judged by what was fitted to the others;
-the numbers by labels per class are least squares.
+Every kind has the same weight. Nothing is chosen on a kind that the forecast is evaluated on: the limits of
+its gates are chosen on the kinds that it may be learned from, each group evaluated by a fit to the others;
+the parameters for each number of labels per class are fitted by least squares.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ NOISE = 0.5
 
 @dataclass(frozen=True)
 class Limits:
-    """What is chosen by trial; see `Forecast`."""
+    """Parameters that are chosen by grid search; see `Forecast`."""
 
     least_room: float = 0.1
     excess: tuple[float, float] = (0.02, 0.1)
@@ -53,7 +53,7 @@ class Limits:
     evidence: tuple[float, float, float] = (1.6, 5.0, 1.0)
 
 
-#: What is tried for each, one after the other.
+#: The values that are tried for each, one parameter after the other.
 TRIED: dict[str, list[Any]] = {
     "least_room": [0.05, 0.1, 0.2],
     # The excess of ordinary targets varies by about .03: below .02 it says nothing.
@@ -64,7 +64,7 @@ TRIED: dict[str, list[Any]] = {
 
 
 def write_forecast(data: Path, out: Path, work: Path, n_draws: int, n_jobs: int) -> None:
-    """Measure tasks of all kinds that may be shipped from, fit the forecast to them, and write it."""
+    """Measure tasks of all kinds that may be learned from, fit the forecast to them, and write it."""
     kinds = [name for name, kind in KINDS.items() if kind.group in SHIPPABLE]
     tasks = measure_tasks(kinds, MODES, n_draws, data, work, n_jobs=n_jobs)
     limits = choose_limits(tasks)
@@ -105,7 +105,7 @@ def fit_forecast(tasks: list[Task], limits: Limits) -> Forecast:
 
 
 def choose_limits(tasks: list[Task]) -> Limits:
-    """Return the limits that make the best choices, every group of kinds judged by the others."""
+    """Return the limits that give the best choices, each group of kinds evaluated by a fit to the others."""
     rows = _Rows(tasks)
     best = Limits()
     worth = rows.worth(best)
@@ -123,7 +123,7 @@ def choose_limits(tasks: list[Task]) -> Limits:
 
 
 def left_out(tasks: list[Task], limits: Limits) -> dict[str, Forecast]:
-    """Return the forecast for each group of kinds, fitted to the shippable others."""
+    """Return the forecast for each group of kinds, fitted to the other groups that may be learned from."""
     ours = [task for task in tasks if task["group"] in SHIPPABLE]
     return {
         group: fit_forecast([each for each in ours if each["group"] != group], limits)
@@ -145,9 +145,9 @@ def forecasts_without(tasks: list[Task]) -> dict[str, Forecast]:
 def expectations(
     forecast: Forecast, task: Task, at: int, draw: int | None = None, *, source: bool = True
 ) -> dict[str, Expectation]:
-    """Return what is expected of every candidate; without labelled rows, or with those of a draw.
+    """Return the expected log ratio of every candidate, without labelled rows or with those of a draw.
 
-    Without the `source`, nothing was rehearsed, and the classes are not known.
+    Without the `source`, there is no rehearsal and there are no known classes.
     """
     signs = signs_at(task, at, draw)
     if not source:
@@ -177,7 +177,7 @@ def outcomes(task: Task, name: str, at: int) -> Array:
 
 
 def reliability_of(tasks: list[Task], forecasts: dict[str, Forecast]) -> Reliability:
-    """Return how far the forecasts for left-out groups were off, by group."""
+    """Return the errors of the forecasts for left-out groups, by group."""
     errors: dict[str, list[float]] = {}
     pairs: Counter[str] = Counter()
     for task in tasks:
@@ -195,7 +195,7 @@ def reliability_of(tasks: list[Task], forecasts: dict[str, Forecast]) -> Reliabi
 
 
 def _evidence(tasks: list[Task], forecasts: dict[str, Forecast]) -> tuple[float, float, float]:
-    """Return how labelled rows should count: what leaves the least squared error."""
+    """Return the parameters of the evidence with the least squared error."""
     rows = []
     weights = _weights(tasks)
     for task, weight in zip(tasks, weights, strict=True):
@@ -231,7 +231,7 @@ def _evidence(tasks: list[Task], forecasts: dict[str, Forecast]) -> tuple[float,
 
 
 def _weights(tasks: list[Task]) -> Array:
-    """Return what each task counts: kinds alike, and a true task more."""
+    """Return the weight of each task: the same for all kinds, and more for tasks with their true source."""
     counts = Counter((task["kind"], task["mode"]) for task in tasks)
     return np.array(
         [
@@ -300,7 +300,7 @@ class _Rows:
         return found
 
     def worth(self, limits: Limits) -> float:
-        """Return what the choice is worth in the mean, each group judged by what the others give.
+        """Return the mean log ratio of the choice, each group evaluated by a fit to the others.
 
         Less where caution costs ordinary tasks more than `COST` at some number of labels per class.
         """

@@ -1,6 +1,6 @@
 """Kinds of data, and tasks drawn from them: a source, and a target with other classes.
 
-A task is a pair as a user would have it, with all labels of the target for measuring. Source and target come
+A task is a pair as a user would have it, with all labels of the target for evaluation. Source and target come
 from one file ("base to novel classes") or from two of one feature space. Controls replace the source by noise
 of its mean and spread, or permute its labels; adverse tasks add to the target offsets that random groups of
 its rows share, whatever their class.
@@ -33,7 +33,7 @@ MOST_TARGET_ROWS = 2000
 
 @dataclass(frozen=True)
 class Kind:
-    """Where the tasks of one kind come from.
+    """The data that tasks of one kind are drawn from.
 
     `group` names all kinds that share rows with this one: they are left out together.
     """

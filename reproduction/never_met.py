@@ -1,7 +1,7 @@
-"""What L2T says of kinds of data that it has never met: choices, predictions and intervals.
+"""Choices, predictions and intervals of L2T on kinds of data that it was not learned from.
 
-Every group of kinds is left out in turn: what judges it was chosen, fitted and calibrated on the others that
-may be shipped from.
+Each group of kinds is left out in turn: its forecast is chosen, fitted and calibrated on the other kinds that
+may be learned from.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def write_families(data: Path, out: Path, work: Path, n_draws: int, n_jobs: int)
 
 
 def judge(forecast: Forecast, task: Task) -> list[dict[str, Any]]:
-    """Return what was expected and what came out, for each number of labels per class and draw."""
+    """Return expected and measured log ratios for each number of labels per class and draw."""
     rows = []
     for at, shots in enumerate(SHOTS):
         if task["accuracy"]["identity"][at] is None:
@@ -159,7 +159,7 @@ def _spearman(rows: pd.DataFrame) -> tuple[float, float]:
 
 
 def _coverage(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return how many intervals of each kind hold, and whether that can be 90 %.
+    """Return the coverage of the intervals of each kind, and its p-value if the true coverage were 90 %.
 
     The draws and candidates of a task are not independent: the test counts tasks.
     """
@@ -182,7 +182,7 @@ def _coverage(rows: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _strange(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return how often the pairs of a kind are unlike the others, and what that changes."""
+    """Return how often the pairs of a kind are unfamiliar, and the coverage with and without widening."""
     records = []
     for kind, mine in rows.groupby("kind"):
         odd = mine[mine["strange"] > 1]

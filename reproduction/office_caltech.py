@@ -1,4 +1,4 @@
-"""Office-Caltech10 with SURF features: the field's classic benchmark, beside published figures.
+"""Office-Caltech10 with SURF features: the classic benchmark of domain adaptation, with published figures.
 
 Labels are shared, the whole source is labelled and the target is classified by 1-NN. Preparation:
 each row divided by its sum, then each column of a domain z-scored (n - 1). The published columns are
@@ -82,7 +82,7 @@ def load_office_caltech(directory: Path) -> dict[str, Domain]:
 def measure_office_caltech(
     directory: Path, *, names: Sequence[str] = algorithms.PAPER, progress: bool = False
 ) -> OfficeCaltech:
-    """Classify every target by 1-NN from every source: as it is, under each algorithm, with L2T's choice."""
+    """Classify every target by 1-NN from every source: original features, each algorithm, L2T's choice."""
     domains = load_office_caltech(directory)
     table = []
     with progress_bar(len(TASKS), "classifying", shown=progress) as advance:

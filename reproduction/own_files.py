@@ -1,4 +1,4 @@
-"""Files as people have them: `l2t predict` in one command beside logistic regression with z-scores.
+"""Files with ids, text and missing cells: `l2t predict` compared with logistic regression.
 
 Rows of data sets of scikit-learn become two csv files with an id, a column of text, missing cells and
 semicolons: a source, all of whose labels are known, and a target with five labels per class; or the target

@@ -1,4 +1,4 @@
-"""Pages of docs/results: each has a template of the same name."""
+"""Pages of docs/results, each with a template of the same name."""
 
 from __future__ import annotations
 

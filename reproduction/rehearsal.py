@@ -1,6 +1,6 @@
-"""What candidates are worth on every kind of data, what rehearsal foresaw, and what the choice is worth.
+"""Ratios of candidates on every kind of data, in rehearsal and measured, and of the choice.
 
-The forecast that chooses is fitted without the group of kinds that it is judged on.
+The forecast that chooses is fitted without the group of kinds that it is evaluated on.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _rules(forecasts: dict[str, Forecast]) -> dict[str, Rule]:
 
 
 def _worth(tasks: list[Task], rule: Rule, at: int) -> float:
-    """Return the mean log ratio of what a rule takes; NaN for no task."""
+    """Return the mean log ratio of a rule; NaN for no task."""
     values = [
         log_ratio(task, rule(task, at), at)
         for task in tasks
@@ -115,7 +115,7 @@ def _worst(tasks: list[Task], rule: Rule) -> list[tuple[str, float]]:
 
 
 def _kind_row(kind: str, tasks: list[Task], rule: Rule) -> dict[str, Any]:
-    """Return what was measured on one kind with its true source."""
+    """Return the measurements of one kind with its true source."""
     mine = [task for task in tasks if task["kind"] == kind]
     row: dict[str, Any] = {"kind": kind, "n": len(mine), "cells": {}}
     places = [SHOTS.index(shots) for shots in SHOWN]

@@ -1,6 +1,6 @@
-"""Shared classes: every candidate with every classifier, what L2T chooses, and with target labels.
+"""Shared classes: every candidate with every classifier, L2T's vote, and a few target labels.
 
-One JSON file per task is kept in a working folder, so that a run that was stopped resumes where it was.
+One JSON file per task is kept in a working folder, so that an interrupted run resumes where it stopped.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def write_shared(data: Path, out: Path, work: Path) -> None:
 
 
 def _stride(kind: str) -> int:
-    """Return how far apart the tasks are that are measured with labels, so that sources differ."""
+    """Return the step between tasks that are measured with labels, chosen so that sources differ."""
     return {"usps-mnist": 1, "office-caltech-googlenet": 2}.get(kind, 3)
 
 
@@ -141,7 +141,7 @@ def _run(jobs: list[Job], work: Path) -> list[Measured]:
 
 
 def _zero_labels(task: SharedTask) -> Measured:
-    """Return the accuracy of each combination without a target label, and what speaks for it."""
+    """Return the accuracy of each combination without a target label, and its scores."""
     parts = Task.of(Domain(task.target.X), [task.source], 0)
     truth = _codes(task)[parts.target_rows]
     spaces, _ = parts.spaces(CANDIDATES)
@@ -165,7 +165,7 @@ def measure(
     truth: AnyArray,
     trust: float,
 ) -> Measured:
-    """Return what combinations, votes of them and the taught classifier get right."""
+    """Return the accuracies of combinations, of their votes, and of the classifier trained on the vote."""
     predicted = {name: P.argmax(axis=1) for name, P in found.items()}
     every = np.stack(list(predicted.values()))
     rows = {
@@ -206,7 +206,7 @@ def _combination(parts: Task, name: str, smooth: float, P: Array) -> Combination
 
 
 def _taught(parts: Task, members: list[Combination], truth: AnyArray) -> float:
-    """Return the accuracy of what the vote teaches."""
+    """Return the accuracy of the classifier trained on the vote."""
     answers = vote(members).argmax(axis=1)
     found = teach(parts, Decision("source", 1.0, answers, {}))
     codes = np.array([parts.classes.index(name) for name in found.classes])

@@ -1,7 +1,7 @@
 """Tasks in which source and target have the same classes: five benchmarks, and development data.
 
-Whatever is chosen is chosen on the development data (digits, photographs and sketches, intents, letters); the
-benchmarks are for measuring alone.
+All choices are made on the development data (digits, photographs and sketches, intents, letters); the
+benchmarks are for evaluation alone.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MOST_ROWS = {"development": 500, "benchmark": 300}
 
 @dataclass(frozen=True, eq=False)
 class SharedTask:
-    """A source and a target with the same classes; all labels of the target are known for measuring."""
+    """A source and a target with the same classes; all labels of the target are known for evaluation."""
 
     benchmark: str
     name: str

@@ -1,6 +1,6 @@
-"""Which source, many classes, the paper's pairs: smaller studies with `infer` and `rank_sources` as they are.
+"""Ranking of sources, many classes, the paper's pairs: small studies with `infer` and `rank_sources`.
 
-Each draw is kept as a JSON file in a working folder, so that a run that was stopped resumes where it was.
+Each draw is kept as a JSON file in a working folder, so that an interrupted run resumes where it stopped.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Record = dict[str, Any]
 def source_tables(
     tasks: list[Task], rules: dict[str, Rule], data: Path, work: Path, n_jobs: int
 ) -> dict[str, Any]:
-    """Return what the page on rehearsal says of sources, measured where it is not known yet."""
+    """Return the tables on sources for the page on rehearsal; results in the working folder are reused."""
     controls = measure_controls(KINDS, N_CONTROLS, data, work, n_jobs=n_jobs)
     targets = measure_ranking(data, work, N_RANKED)
     many = measure_many_classes(data, work, N_MANY)
@@ -97,7 +97,7 @@ def draw_classes(
 
 
 def _kept(path: Path, measure: Callable[[], Any]) -> Any:
-    """Return what a file holds; it is measured first where there is none."""
+    """Return the content of a file, which is measured first if there is none."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(".part")
@@ -165,7 +165,7 @@ def _accuracy(Z: Any, target: Domain, count: int) -> float:
 
 
 def ranking_table(targets: list[list[Record]]) -> list[tuple[str, float, float, float]]:
-    """Return for each rule the mean ratio of the source it puts first, how often that is none, and the order.
+    """Return for each rule the mean ratio of its first source, how often that is useless, and the order.
 
     The order is Spearman's correlation with the real ratios, in the mean over targets. Sources that a rule
     cannot tell apart share the first place.

@@ -1,6 +1,6 @@
-"""Tasks of every kind, measured: what candidates did in rehearsal, and what they really did.
+"""Tasks of every kind: ratios of candidates in rehearsal, and measured ratios.
 
-One JSON file per draw is kept in a working folder, so that a run that was stopped resumes where it was.
+One JSON file per draw is kept in a working folder, so that an interrupted run resumes where it stopped.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _measure(task: tuple[tuple[str, str, int], Draws | None, Path, Path]) -> str
 
 
 def _measured(drawn: Draw, target: Domain) -> list[Task]:
-    """Return what was measured for a target; nothing where it has too few rows."""
+    """Return the measurements of a target; nothing if it has too few rows."""
     known = KnownClasses([drawn.source]).without(target)
     candidates = {name: algorithms.make(name) for name in CANDIDATES}
     rehearsal = rehearse(
@@ -125,7 +125,7 @@ def _measured(drawn: Draw, target: Domain) -> list[Task]:
 
 
 def _outcomes(target: Domain, factors: dict[str, AnyArray], n_classes: int) -> dict[str, Any]:
-    """Return accuracies, and what the labelled rows say, for each number of labels per class and draw."""
+    """Return accuracies, and the evidence of labelled rows, for each number of labels per class and draw."""
     X = target.X - target.X.mean(axis=0, dtype=np.float64)
     distances = {"identity": squared_distances(X)}
     distances |= {name: squared_distances(X @ W) for name, W in factors.items()}

@@ -1,4 +1,4 @@
-"""L2T beside base algorithms on pairs whose targets carry labels: ratios by label count."""
+"""L2T compared with base algorithms on pairs whose targets have labels: ratios by label count."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def measure_transfer(
     progress: bool = True,
     **options: Any,
 ) -> TransferStudy:
-    """Compare L2T with base algorithms on pairs whose targets carry labels for scoring.
+    """Compare L2T with base algorithms on pairs whose targets have labels for evaluation.
 
     Label counts, draws and the seed are those of `evaluate`; `options` are other arguments of `infer`.
     """

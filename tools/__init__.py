@@ -1,1 +1,1 @@
-"""What tests, benchmarks, the reproduction and the documentation share; not part of the package."""
+"""Code shared by tests, benchmarks, the reproduction and the documentation; not part of the package."""

@@ -1,4 +1,4 @@
-"""Draw docs/images/architecture.svg: the folders of src/l2t as layers, and who imports whom.
+"""Draw docs/images/architecture.svg: the folders of src/l2t as layers, and their imports.
 
     python -m tools.architecture
 
@@ -34,7 +34,7 @@ def find_layers() -> list[str]:
 
 
 def find_imports() -> set[tuple[str, str]]:
-    """Return the pairs of folders of which the first imports the second."""
+    """Return pairs of folders, the first of which imports the second."""
     graph = grimp.build_graph(PACKAGE)
     folders = find_layers()
     members = {name: {f"{PACKAGE}.{name}"} for name in folders}
@@ -50,7 +50,7 @@ def find_imports() -> set[tuple[str, str]]:
 
 
 def describe(imports: set[tuple[str, str]]) -> str:
-    """Return imports as one line of text, which the picture carries to be compared."""
+    """Return imports as one line of text, which is stored in the picture so that a test can compare it."""
     return ", ".join(f"{a} -> {b}" for a, b in sorted(imports))
 
 

@@ -1,4 +1,4 @@
-"""A dashboard as its command serves it, and a browser to look at it with."""
+"""A running dashboard, and a browser to test it with."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FLAGS = (
 
 @contextmanager
 def serve_dashboard(url: str | None, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Serve the dashboard of a store or of none; give its process and address, and see that it ends well."""
+    """Serve the dashboard of a store or of none; yield its process and address, and check that it stops."""
     command = [sys.executable, "-m", "l2t", "dashboard", "--port", "0", "--no-open"]
     command += [] if url is None else ["--store", url]
     with subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True) as process:
@@ -55,7 +55,7 @@ def find_chromium() -> str | None:
 
 @contextmanager
 def open_chromium(path: str) -> Iterator[Browser]:
-    """Give a browser without a window."""
+    """Yield a headless browser."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

@@ -1,7 +1,7 @@
-"""The gallery: scripts of examples/gallery, what they print and the picture that each makes.
+"""The gallery: scripts of examples/gallery, their output and their plots.
 
-``python -m tools.gallery`` runs them and keeps pictures and output in docs/images/gallery, of which the site
-is built (`docs/hooks.py`). Those that need data run where L2T_DATA is set.
+``python -m tools.gallery`` runs them and keeps plots and output in docs/images/gallery, from which the site
+is built (`docs/hooks.py`). Those that need data run only if L2T_DATA is set.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def needs_data(script: Path) -> bool:
 
 
 def run(script: Path, folder: Path) -> str:
-    """Run a script in a folder, where it leaves its picture, and return what it prints."""
+    """Run a script in a folder, where it saves its plot, and return its output."""
     done = subprocess.run(
         [sys.executable, str(script)],
         cwd=folder,
@@ -43,9 +43,10 @@ def run(script: Path, folder: Path) -> str:
 def index_page() -> str:
     """Return the page that shows all examples."""
     parts = [
-        "# Gallery\n\nShort scripts with the picture that each makes. They are in `examples/gallery` of the "
-        "repository; those that read `L2T_DATA` need the data sets that they name, the others run as they "
-        "are. Each is one draw: what to expect on average is in the [results](../results/answers.md).\n"
+        "# Gallery\n\nThis page shows short scripts with the plot that each makes. They are in "
+        "`examples/gallery` of the repository; those that use `L2T_DATA` need the data sets that they "
+        "name, the others run as they are. Each is one random draw; averages are in the "
+        "[results](../results/answers.md).\n"
     ]
     for script in SCRIPTS:
         title, _ = _title_and_text(script)
@@ -57,13 +58,13 @@ def index_page() -> str:
 
 
 def page(script: Path) -> str:
-    """Return the page of a script: its text, its picture, its code and what it prints."""
+    """Return the page of a script: its text, its plot, its code and its output."""
     title, text = _title_and_text(script)
     code = script.read_text().partition('"""\n\n')[2].rstrip()
     printed = (KEPT / f"{script.stem}.txt").read_text().rstrip()
     return (
         f"# {title}\n\n{text}\n\n![{title}](../images/gallery/{script.stem}.png)\n\n"
-        f"```python\n{code}\n```\n\nprints\n\n```text\n{printed}\n```\n"
+        f"```python\n{code}\n```\n\nOutput:\n\n```text\n{printed}\n```\n"
     )
 
 
@@ -73,7 +74,7 @@ def _title_and_text(script: Path) -> tuple[str, str]:
 
 
 def main(names: list[str]) -> None:
-    """Run the scripts of these names, or all, and keep what they make."""
+    """Run the scripts of these names, or all, and keep their output and plots."""
     KEPT.mkdir(parents=True, exist_ok=True)
     for script in SCRIPTS:
         if names and script.stem not in names:

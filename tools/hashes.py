@@ -1,7 +1,7 @@
-"""Write requirements.txt: the pins of constraints.txt with the sha256 of every wheel that may be installed.
+"""Write requirements.txt: the versions of constraints.txt with the sha256 of every wheel.
 
-``python -m tools.hashes`` asks the Python package index; a file that was replaced there is refused by
-``pip install --require-hashes``.
+``python -m tools.hashes`` queries the Python package index; ``pip install --require-hashes`` rejects a file
+that was replaced there.
 """
 
 from __future__ import annotations

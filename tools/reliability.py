@@ -1,7 +1,7 @@
 """Write docs/reliability.md from the counts that tests record with the fixture `proves`.
 
-    python -m pytest --promises build/promises.json
-    python -m tools.reliability build/promises.json
+python -m pytest --promises build/promises.json
+python -m tools.reliability build/promises.json
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 PAGE = Path(__file__).parents[1] / "docs" / "reliability.md"
 HEAD = """# Promises and their tests
 
-This page lists each promise of L2T with the test that proves it, and how many cases one run tries. The table is written by
-`make reliability` from the output of the tests themselves. That runs all attacks of `fuzz/test_fuzz.py`, of
-which an ordinary test run tries a few hundred; `make fuzz` tries new seeds for ten minutes. What is not
-promised is in SECURITY.md at the root of the repository.
+This page lists each promise of L2T with the test that proves it, and how many cases one run tries. The table
+is written by `make reliability` from the output of the tests themselves. That runs all attacks of
+`fuzz/test_fuzz.py`, of which an ordinary test run tries a few hundred; `make fuzz` tries new seeds for ten
+minutes. What is not promised is in SECURITY.md at the root of the repository.
 
 | promise | cases | test |
 |---|---|---|

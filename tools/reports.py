@@ -19,9 +19,9 @@ def render(template: Path, **values: Any) -> str:
     Parameters
     ----------
     template : path
-        The template; what it imports is looked for beside it and in tools/templates.
+        The template; its imports are looked up next to it and in tools/templates.
     **values
-        What the template names; a name that is missing is an error.
+        The variables of the template; a missing one is an error.
 
     Returns
     -------
@@ -38,7 +38,7 @@ def render_block(template: Path, block: str, **values: Any) -> str:
 
 
 def number(value: float | None, how: str = ".3f") -> str:
-    """Return a number, or a dash for a number that is not known."""
+    """Return a formatted number, or a dash for None and NaN."""
     return "–" if value is None or math.isnan(value) else format(value, how)
 
 

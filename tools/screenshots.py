@@ -1,8 +1,8 @@
-"""Take the pictures of docs/dashboard.md: a store is collected, served, and walked through in Chromium.
+"""Take the screenshots of docs/dashboard.md: collect a store, serve it, and visit its pages in Chromium.
 
     python -m tools.screenshots [STORE]
 
-A store that is given is used, and made where there is none; the pictures go to docs/images/dashboard.
+STORE is created if it does not exist; the screenshots are written to docs/images/dashboard.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def make_store(path: Path) -> None:
 
 
 def begin_agent(store: l2t.ExperienceStore) -> None:
-    """Let an agent learn from all that, and leave two suggestions of it open."""
+    """Let an agent learn from the store, and leave two of its suggestions open."""
     agent = l2t.Agent(store)
     rows = (l2t.normalize(digits()), l2t.normalize(mnist()))
     for pair in l2t.PairSampler(*rows, 2, max_per_class=50, random_state=2):
@@ -60,7 +60,7 @@ def begin_agent(store: l2t.ExperienceStore) -> None:
 
 @contextmanager
 def collecting(store: Path) -> Iterator[None]:
-    """Let it look as if a collection were under way."""
+    """Simulate a running collection."""
     now = datetime.now(UTC)
     shown = CollectionProgress(
         id="0" * 32,
@@ -81,7 +81,7 @@ def collecting(store: Path) -> Iterator[None]:
 
 
 def take(page: Page, name: str, *, most: int = 1500) -> None:
-    """Take a picture of the page from its top, of a height that fits its content."""
+    """Take a screenshot of the page, as high as its content."""
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(400)
     height = page.evaluate("document.documentElement.scrollHeight")
@@ -99,7 +99,7 @@ def take(page: Page, name: str, *, most: int = 1500) -> None:
 
 
 def walk(browser: Browser, address: str, scheme: str, store: Path) -> None:
-    """Take a picture of every page in light or dark."""
+    """Take a screenshot of every page in light or dark mode."""
     context = browser.new_context(
         viewport={"width": WIDTH, "height": 900},
         color_scheme=scheme,  # type: ignore[arg-type]
@@ -148,7 +148,7 @@ def walk(browser: Browser, address: str, scheme: str, store: Path) -> None:
 
 
 def predict(page: Page, address: str, scheme: str) -> str:
-    """Walk through the example of the first page, and return the address of its result."""
+    """Run the example of the first page, and return the URL of its result."""
     page.goto(address)
     page.get_by_role("button", name="Try an example").click()
     page.get_by_text("Scaling:").wait_for()
@@ -160,7 +160,7 @@ def predict(page: Page, address: str, scheme: str) -> str:
 
 
 def main(store: Path) -> None:
-    """Make the store if there is none, and take all pictures."""
+    """Create the store if there is none, and take all screenshots."""
     if not store.exists():
         make_store(store)
     OUT.mkdir(parents=True, exist_ok=True)

@@ -1,1 +1,1 @@
-"""The same computations written plainly, and the part of them that nobody can leave out."""
+"""Plain implementations of the same computations, and lower bounds of their time."""

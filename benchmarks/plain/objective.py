@@ -1,4 +1,4 @@
-"""The objective of the inference as one would write it first, and what of it nobody can leave out."""
+"""A plain implementation of the objective of the inference, and a lower bound of its time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WEIGHTS = ReflectionFunction(np.linspace(1.0, 0.2, 33) / 20, lambda_=2.0, mu=0.3
 
 
 class PlainObjective:
-    """The objective as one would write it first, vectorised: kernel by kernel, term by term."""
+    """A plain, vectorised implementation of the objective: kernel by kernel, term by term."""
 
     def __init__(self, pair: DomainPair, reflection: ReflectionFunction) -> None:
         self.r, span = reflection, pair.span
@@ -92,7 +92,7 @@ class PlainObjective:
 
 
 def objective_floor(pair: DomainPair, V: Array) -> Callable[[], None]:
-    """Return an action that does only what cannot be avoided."""
+    """Return a function with only the unavoidable computations."""
     Y = pair.span.joint
     Z = Y @ V
     D = squared_distances(Z)

@@ -25,7 +25,7 @@ def sparse_problem(
 
 
 def codes_row_by_row(D: Array, T: Array, own: npt.NDArray[np.intp], alpha: float) -> Array:
-    """Return sparse codes by one scikit-learn lasso a row, which may not use the atom that is itself."""
+    """Return sparse codes by one scikit-learn lasso per row, which may not use the row's own atom."""
     codes = np.zeros((len(T), len(D)))
     lasso = Lasso(alpha / D.shape[1], fit_intercept=False, tol=1e-6, max_iter=100_000)
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""d, Q and tau straight from their definitions, and what of them nobody can leave out."""
+"""d, Q and tau straight from their definitions, and a lower bound of their time."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def plain_statistics(pair: DomainPair, W: Array, kernels: KernelBank) -> tuple[A
 
 
 def statistics_floor(pair: DomainPair, W: Array) -> None:
-    """Do what cannot be left out, and nothing with it: half of each symmetric array."""
+    """Run only the unavoidable computations: half of each symmetric array."""
     Xs, Xt = (X.astype(np.float64) for X in (pair.source.X, pair.target.X))
     Z = np.concatenate([Xs @ W, Xt @ W])
     for products in (Z @ Z.T, Xt @ Xt.T):

@@ -1,7 +1,7 @@
-"""Images: sketches of classes that nobody has labelled before.
+"""Images: sketches of new classes, with two labels per class.
 
-The source are sketches of 60 things, as features of a network that was trained on photographs. The target are
-sketches of eight other things, of which two per class are labelled.
+The source has sketches of 60 classes, as features of a network that was trained on photographs. The target
+has sketches of eight other classes, with two labels each.
 """
 
 import os

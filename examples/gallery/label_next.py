@@ -1,7 +1,7 @@
-"""Label next: the rows whose label would tell most.
+"""Active learning: which rows to label next.
 
-Every prediction suggests rows to label. Here four rounds of five labels each, beside as many random rows. One
-draw proves little: docs/results/answers.md has the means over many.
+Every prediction suggests rows to label. Here are four rounds of five labels each, compared with random rows.
+One draw proves little: docs/results/answers.md has means over many.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,7 @@
-"""An algorithm of your own, beside those that L2T knows.
+"""Your own algorithm as a candidate.
 
-Whitened principal components of both domains as a class of a few lines. It is rehearsed, predicted and chosen
-like any other candidate.
+Whitened principal components of both domains are a class of a few lines, which is rehearsed, predicted and
+chosen like any other candidate.
 """
 
 from dataclasses import dataclass

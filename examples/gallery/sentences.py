@@ -1,7 +1,7 @@
-"""Sentences: what customers want, with few examples of each intent.
+"""Sentences: intents of customers, with few labels per intent.
 
-The source are embeddings of sentences of 150 intents, the target sentences of ten intents from another
-collection. How many labels per intent does one need?
+The source has embeddings of sentences of 150 intents, the target has sentences of ten intents from another
+data set. How does the accuracy depend on the number of labels per intent?
 """
 
 import os

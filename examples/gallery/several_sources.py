@@ -1,7 +1,7 @@
 """Several sources: which of them helps, and by how much.
 
-The target are three digits in handwriting. The sources are the other digits in the same handwriting, scans of
-them, and noise. `rank_sources` predicts by what each multiplies the accuracy that is possible without it.
+The target has three digits in handwriting. The sources are the other digits in the same handwriting, scans of
+them, and noise. `rank_sources` predicts the factor by which each source improves the accuracy.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,7 @@
 """Shared classes: the same ten digits, scanned and in handwriting, and no label in the target.
 
-Where source and target have the same classes, no target label is needed. Adapted features and
-classifiers vote, without having seen a label of the target; the result says which.
+If source and target have the same classes, no target label is needed. Classifiers on several adapted features
+are trained on the source and vote; the result names them.
 """
 
 import matplotlib.pyplot as plt

@@ -1,8 +1,8 @@
-"""Sounds: what to expect, before anybody checks.
+"""Sounds: the accuracy to expect, before it is checked.
 
-The source are recordings of 40 kinds of sounds as spectral statistics, the target recordings of five other
-kinds with three labels each. The report says which features and classifier are used, and what share should be
-right. With so few labels that can be off by ten points and more, as it is here.
+The source has recordings of 40 kinds of sounds as spectral statistics, the target has recordings of five
+other kinds with three labels each. The report names the features and classifiers that are used, and the
+accuracy to expect. With so few labels that can be off by ten points and more, as it is here.
 """
 
 import os

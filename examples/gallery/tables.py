@@ -1,4 +1,4 @@
-"""Tables: columns with names, of uneven scales, in a DataFrame.
+"""Tables: a DataFrame with columns of different scales.
 
 Each row describes a printed letter by 16 measurements. The source has 20 letters, the target the other six
 with five labels each. `prepare` proposes how to scale the columns.

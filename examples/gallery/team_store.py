@@ -1,7 +1,7 @@
-"""A team's store: transfers of two colleagues in one place, and a function learned from both.
+"""A team's store: experiences of two colleagues in one store, and a function learned from both.
 
-Both write into one store, here a SQLite file; a URL of PostgreSQL works the same. Each run is an algorithm on
-a pair of domains, and its experiences say what it was worth with how many target labels.
+Both write to one store, here an SQLite file; a PostgreSQL URL works as well. Each run is an algorithm on a
+pair of domains, and its experiences are the improvement ratios at several numbers of target labels.
 """
 
 import matplotlib.pyplot as plt

@@ -1,1 +1,1 @@
-"""The paper's experiments, measured again: every table and figure, and what it leaves open."""
+"""The paper's experiments: every table and figure, and questions that the paper leaves open."""

@@ -1,4 +1,4 @@
-"""Beyond the paper: what it leaves open about L2T, measured on the same testing pairs."""
+"""Beyond the paper: further questions about L2T, measured on the same testing pairs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SOURCES: dict[Source, str] = {
 
 
 def exhaustive(study: Study) -> Section:
-    """Compare L2T with running all eight and picking one, in quality and in time."""
+    """Compare L2T with running all eight algorithms and choosing one, by accuracy and time."""
     found = study.tested
     single = max(ALGORITHMS, key=lambda name: float(np.nanmean(found[name])))
     all_eight = found.seconds("exhaustive")
@@ -68,7 +68,7 @@ def exhaustive(study: Study) -> Section:
 
 
 def prediction(study: Study) -> Section:
-    """Predicted against actual ratios of L2T's choice, and the intervals."""
+    """Compare predicted and actual ratios of L2T's choice, and check the intervals."""
     found = study.tested
     actual, predicted = found["L2T"], found.field("L2T", "predicted")
     low, high = found.field("L2T", "low"), found.field("L2T", "high")
@@ -99,9 +99,9 @@ def prediction(study: Study) -> Section:
 
 
 def controls(study: Study) -> Section:
-    """Is it transfer at all? The source replaced by noise, by another one, left out, or its labels permuted.
+    """Replace the source by noise, by another one, by none, or permute its labels.
 
-    The paper's search reads no source label: there the ratios are permuted that its function learns from.
+    The paper's search uses no source label: there the ratios from which its function is learned are permuted.
     """
     methods: dict[str, Method] = {}
     kinds = [kind for kind in study.ours if kind != ONE_TEACHER]
@@ -155,7 +155,7 @@ def controls(study: Study) -> Section:
 
 
 def random_classes(study: Study) -> Section:
-    """As in the paper, classes drawn at random for all pairs; the same classes may be met again."""
+    """Draw classes at random for all pairs, as in the paper, so that parts may share classes."""
     s = study.setting
 
     def learned() -> ReflectionFunction:

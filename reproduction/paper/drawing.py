@@ -1,4 +1,4 @@
-"""How the figures look."""
+"""Drawing of the figures."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ SHOWN = (1, 5, 10, 20)
 
 
 def elsewhere(study: Study) -> Section:
-    """Measure base algorithms, the paper's method and L2T, with the source and with noise in its place."""
+    """Compare base algorithms, the paper's method and L2T, with the source and with noise in its place."""
     here = study.setting
     scale = "smoke" if here.scale == "smoke" else "small"
     rows: list[tuple[object, ...]] = []

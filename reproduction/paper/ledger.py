@@ -1,4 +1,4 @@
-"""What was measured, one line per pair and method, so that a stopped reproduction resumes."""
+"""Measurements, one line per pair and method, so that an interrupted reproduction resumes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["Ledger"]
 
 
 class Ledger:
-    """An append-only file of JSON lines; a line that was cut off counts as never written.
+    """An append-only file of JSON lines; an incomplete line is ignored.
 
     Parameters
     ----------
     path : path
-        The file; made with the first line.
+        The file, created with the first line.
     """
 
     def __init__(self, path: Path) -> None:
@@ -36,7 +36,7 @@ class Ledger:
         return self._rows[key]
 
     def add(self, method: str, pair: str, row: Mapping[str, Any]) -> None:
-        """Keep what a method gave on a pair."""
+        """Add the result of a method on a pair."""
         kept = {"method": method, "pair": pair, **row}
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a") as file:

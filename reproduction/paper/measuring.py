@@ -1,4 +1,4 @@
-"""Methods on pairs: measured once, kept in the ledger, and read as arrays."""
+"""Results of methods on pairs: measured once, kept in the ledger, and returned as arrays."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["Measured", "measure", "p_values"]
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What methods gave on pairs.
+    """The results of methods on pairs.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Measured:
     before : array of shape (pairs, counts)
         Accuracy without transfer; NaN where the target is too small.
     rows : mapping from method names to the rows of its pairs
-        As `Method.measure` gives them.
+        As `Method.measure` returns them.
     """
 
     label_counts: tuple[int, ...]
@@ -61,7 +61,7 @@ class Measured:
 
 
 def measure(methods: Mapping[str, Method], pairs: Pairs, setting: Setting, title: str) -> Measured:
-    """Measure methods on pairs; what the ledger has is not measured again."""
+    """Measure methods on pairs; results in the ledger are reused."""
     ledger = Ledger(setting.work / "measured.jsonl")
     keys = {name: method.key for name, method in methods.items()}
     tasks, order = [], []

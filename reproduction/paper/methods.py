@@ -1,4 +1,4 @@
-"""What is measured on a pair: base algorithms, the paper's method, L2T, and running everything."""
+"""Methods that are measured on a pair: base algorithms, the paper's method, L2T, and all algorithms."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ FORECAST = files("l2t.reflection").joinpath("forecast.json")
 
 
 class Trial:
-    """A testing pair, with what was fitted to it already.
+    """A testing pair, with a cache of algorithms fitted to it.
 
     Parameters
     ----------
     pair : DomainPair
-        The pair; its target carries labels for measuring.
+        The pair; its target has labels for evaluation.
     other : DomainPair
-        Another pair, of which the source may be taken.
+        Another pair, whose source may be used.
     seed : int
         The seed of the draws of labelled rows.
     label_counts : sequence of int
@@ -116,7 +116,7 @@ class Method(Protocol):
 
     @property
     def key(self) -> str:
-        """What distinguishes it from every other method, whatever name it is shown under."""
+        """A key that identifies the method, whatever its displayed name."""
         ...
 
     def measure(self, trial: Trial) -> dict[str, Any]:
@@ -197,7 +197,7 @@ class PaperMethod:
 
 @dataclass(frozen=True, eq=False)
 class L2T:
-    """L2T as it ships: its choice at each number of labels, with no labelled rows as evidence.
+    """L2T with its defaults: its choice at each number of labels, without labelled rows as evidence.
 
     Attributes
     ----------
@@ -212,14 +212,14 @@ class L2T:
 
     @property
     def key(self) -> str:
-        """A digest of what the choice depends on: the forecast that ships is part of it."""
+        """A digest of everything that the choice depends on, with the forecast that ships."""
         forecast = hashlib.sha256(FORECAST.read_bytes()).hexdigest()
         return f"l2t {_digest([forecast, self.past and self.past.fingerprint, self.source])}"
 
     def measure(self, trial: Trial) -> dict[str, Any]:
         """Return the ratios of the choice and of all candidates, choices, predictions and intervals.
 
-        As `infer` at each number of labels; but what does not depend on that number is done once.
+        As `infer` at each number of labels, but computations that do not depend on that number are done once.
         """
         start = time.perf_counter()
         target, pair = trial.pair.target, trial.unlabelled(self.source)

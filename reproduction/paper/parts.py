@@ -1,4 +1,4 @@
-"""Every table and figure of the paper's experiments, measured; one function each."""
+"""Every table and figure of the paper's experiments; one function each."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def average(study: Study) -> Section:
 
 
 def _average_claims(found: Measured, name: str, margin: Array) -> list[Claim]:
-    """Return what the paper claims of the average, and what is measured of a method."""
+    """Return the paper's claims about the average, and the measurements of a method."""
     counts, theirs = found.label_counts, _published_margin(found.label_counts)
     reached = [c for c, m, t in zip(counts, margin, theirs, strict=True) if m >= t - 5e-4]
     worst = max(float(p_values(found[name], found[base]).max()) for base in ALGORITHMS)
@@ -322,7 +322,7 @@ def components(study: Study) -> Section:
 
 
 def _candidates(study: Study) -> Table:
-    """Return what the candidates of L2T would bring if one were always used, and the choice."""
+    """Return the ratios of each candidate of L2T if it were always used, and of the choice."""
     found, rows = study.tested, []
     for kind in [name for name in study.ours if name.startswith("L2T")]:
         names = [name for name in found.rows[kind][0]["candidates"] if name != "identity"]
@@ -354,7 +354,7 @@ def kernels(study: Study) -> Section:
 
 
 def _best_of(found: Measured, text: str, name: str, others: Sequence[str], what: str) -> Claim:
-    """Return the claim that the paper's method is best with `name`, beside the best of the others."""
+    """Return the claim that the paper's method is best with `name`, compared with the best of the others."""
     best = max(others, key=lambda other: float(np.nanmean(found[other])))
     ours, theirs = np.nanmean(found[name]), np.nanmean(found[best])
     p = p_of_means(found[name], found[best])

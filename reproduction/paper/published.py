@@ -1,4 +1,4 @@
-"""The paper's own figures (its Table 1), to stand beside what is measured."""
+"""The paper's own figures (its Table 1), for comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A report as one HTML page, as Markdown, and as files that programs read."""
+"""A report as one HTML page, as Markdown, and as JSON and csv files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["Report", "write_report"]
 
 @dataclass(frozen=True)
 class Report:
-    """What was measured, and how.
+    """A report: what was measured, and how.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Report:
     sections : sequence of Section
         The parts that were run.
     command : str
-        What makes the same report.
+        The command that writes the same report.
     """
 
     setting: Setting
@@ -66,7 +66,7 @@ def write_report(report: Report, out: Path) -> None:
     report : Report
         What to write.
     out : path
-        The directory, made where there is none; files of the same name are replaced.
+        The directory, created if there is none; files of the same name are replaced.
     """
     for folder in ("figures", "tables"):
         (out / folder).mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""All parts by name, how long they will take, and their report."""
+"""All parts by name, an estimate of their time, and their report."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ PARTS: dict[str, Callable[[Study], Section]] = {
 def write_paper(
     names: Sequence[str], data: Path | None, scale: str, work: Path, out: Path, **options: Any
 ) -> None:
-    """Run parts and write their report; what the work directory has already is not done again.
+    """Run parts and write their report; results in the work directory are reused.
 
     Parameters
     ----------

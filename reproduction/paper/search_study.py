@@ -1,4 +1,4 @@
-"""Why the paper's search is where it is: its settings one by one, on validation pairs alone."""
+"""A study of the settings of the paper's search, one at a time, on validation pairs alone."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PRACTICE = 40
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What the function predicts for the W's of the base algorithms, beside their ratios."""
+    """Predictions of the function for the W's of the base algorithms, and their ratios."""
 
     reflection: ReflectionFunction
 

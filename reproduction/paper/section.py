@@ -1,4 +1,4 @@
-"""The pieces of a report: words, tables and figures, apart from how they are written down."""
+"""The parts of a report: text, tables and figures, independent of the output format."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper, whether it holds with a method here, and the figures that say so."""
+    """A claim of the paper, whether it holds with a method on this data, and the figures."""
 
     text: str
     method: str
@@ -130,7 +130,7 @@ def label_columns(found: Measured) -> tuple[str, ...]:
 
 
 def ratio_table(name: str, caption: str, found: Measured, methods: Mapping[str, str]) -> Table:
-    """Return mean ratios and their standard errors; `methods` maps what is shown to what was measured."""
+    """Return mean ratios and their standard errors; `methods` maps displayed names to measured ones."""
     columns = ["method"]
     for column in label_columns(found):
         columns += [column, f"{column}, standard error"]

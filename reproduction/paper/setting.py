@@ -1,4 +1,4 @@
-"""What a reproduction works on: the data, how many pairs, and where results are kept."""
+"""The setting of a reproduction: the data, the number of pairs, and where results are kept."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Scale:
     Attributes
     ----------
     train, validation, test : int
-        Pairs that experiences come from, that choices are made on, and that results are measured on.
+        Numbers of pairs for experiences, for choices, and for results.
     varied : int
-        Testing pairs on which the reflection function is varied; the paper takes 50.
+        Number of testing pairs on which the reflection function is varied; 50 in the paper.
     any_class : int
         Training pairs where classes are drawn at random for all parts.
     """
@@ -67,7 +67,7 @@ class Setting:
     scale : str
         One of `SCALES`.
     work : path
-        Where experiences, functions and measurements are kept; what is there is not done again.
+        Folder of experiences, functions and measurements, which are reused.
     n_jobs, cluster
         Local processes, or a Dask cluster, as for `collect`.
     seed : int
@@ -91,7 +91,7 @@ class Setting:
 
     @classmethod
     def of(cls, data: Path | None, scale: str, work: Path, **options: Any) -> Setting:
-        """Find out what the data directory holds; without one, digits stand in."""
+        """Return the setting for a data directory; without one, digits are used."""
         if scale not in SCALES:
             raise InvalidInputError(f"scale must be one of {', '.join(SCALES)}, got {scale!r}")
         if data is None:
@@ -184,7 +184,7 @@ class Setting:
         )
 
     def collected(self, n_pairs: int | None = None, *, disjoint: bool = True) -> ExperienceStore:
-        """Return a store with all eight algorithms on training pairs; what it has is not done again."""
+        """Return a store with all eight algorithms on training pairs; stored runs are reused."""
         name = self.family + ("" if disjoint else "-any-class")
         self.work.mkdir(parents=True, exist_ok=True)
         store = open_store(self.work / f"{name}.db")

@@ -1,7 +1,7 @@
-"""The functions that a reproduction learns, and what it chooses on validation pairs: each once, then kept.
+"""The functions that a reproduction learns, and the choices it makes on validation pairs; each is cached.
 
-Everything that is chosen is chosen here, on validation pairs alone: the parameters of base algorithms at each
-label count, and the search of the paper's method; the neighbours of tau on held-out training pairs.
+All choices are made here, on validation pairs alone: the parameters of base algorithms at each label count,
+and the search of the paper's method; the number of neighbours of tau is chosen on held-out training pairs.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ SMOKE_OPTIONS: dict[str, Any] = {"gamma": 1e-3, "huber": 0.05, "n_starts": 2}
 
 
 class Study:
-    """A reproduction with all that it has learned and measured; nothing is done before it is asked for.
+    """A reproduction with everything that it has learned and measured, computed when it is first needed.
 
     Parameters
     ----------
     setting : Setting
-        The data, the scale and where things are kept.
+        The data, the scale and the folder of results.
     tuned : bool, default=True
         Whether base algorithms and the plan are chosen on validation pairs, or as they ship.
     """
@@ -75,7 +75,7 @@ class Study:
 
     @property
     def smoke(self) -> bool:
-        """Whether this is a smoke test, in which nothing is chosen from much."""
+        """Whether this is a smoke test, which tries few settings."""
         return self.setting.scale == "smoke"
 
     @cached_property
@@ -157,7 +157,7 @@ class Study:
 
     @cached_property
     def ours(self) -> dict[str, Method]:
-        """The paper's own method and L2T as it ships, by the names that tables show."""
+        """The paper's own method and L2T, by the names that tables show."""
         found: dict[str, Method] = {
             THE_PAPERS: self.paper(self.function),
             ONE_TEACHER: PaperMethod(self.from_one(self.teacher)),
@@ -240,7 +240,7 @@ class Study:
         )
 
     def with_bank(self, name: str, bank: KernelBank) -> ReflectionFunction:
-        """Learn with another kernel bank; a wider one is computed from the W that the store keeps."""
+        """Learn with another kernel bank; statistics of a wider one are computed from the stored W."""
         mine, r = self.function.kernels, self.function.n_neighbors
         if bank.first >= mine.first and bank.last <= mine.last:
             return self.variant(name, kernels=bank)
@@ -255,7 +255,7 @@ class Study:
 
     @cached_property
     def permuted(self) -> ReflectionFunction:
-        """A function learned from the ratios of other runs: there is nothing to learn."""
+        """A function learned from permuted ratios, a control."""
 
         def shuffled() -> Iterable[Experience]:
             runs = [run for pair in self.runs for run in pair.values()]
@@ -270,7 +270,7 @@ class Study:
 
     @cached_property
     def equal_beta(self) -> ReflectionFunction:
-        """A function whose kernels all weigh the same; what is left to learn is linear."""
+        """A function with equal weights of all kernels; the other parameters are fitted by a linear model."""
         rows, levels = [], []
         for run in (run for pair in self.runs for run in pair.values()):
             assert run[0].statistics is not None
@@ -292,7 +292,7 @@ class Study:
         )
 
     def kept(self, name: str, make: Callable[[], ReflectionFunction]) -> ReflectionFunction:
-        """Return a function that was kept under a name, or make and keep it."""
+        """Return the cached function of a name, or learn and cache it."""
         path = self.setting.work / "functions" / f"{name}.json"
         if path.exists():
             return load_reflection(path)

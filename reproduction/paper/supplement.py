@@ -1,4 +1,4 @@
-"""The paper's supplement: what beta was learned, one pair, and the label-count correction."""
+"""The paper's supplement: the learned beta, one example pair, and the label-count correction."""
 
 from __future__ import annotations
 

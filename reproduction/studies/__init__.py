@@ -11,7 +11,7 @@ __all__ = ["write_studies"]
 
 
 def write_studies(data: Path, out: Path, work: Path) -> None:
-    """Measure what is not in the working folder yet, and write the page."""
+    """Measure everything that is not in the working folder yet, and write the page."""
     found = {
         name: tables.table_rows(records) for name, records in tables.measure_tables(work).items()
     }

@@ -1,4 +1,4 @@
-"""What every study needs: domains to draw from, pairs of a given size, and what a choice is really worth."""
+"""Shared by all studies: domains to draw from, pairs of a given size, and the real ratio of a choice."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Records = list[dict[str, Any]]
 
 
 def remembered(work: Path, name: str, measure: Callable[[], Records]) -> Records:
-    """Return what was measured under this name, now or in an earlier run."""
+    """Return the measurement of this name, from now or from an earlier run."""
     path = work / f"{name}.json".replace(" ", "-").replace(">", "to")
     if not path.exists():
         work.mkdir(parents=True, exist_ok=True)
@@ -100,7 +100,7 @@ def take_classes(
 
 
 class Trial:
-    """The labelled rows of a target in several draws, and what any W is worth with them.
+    """The labelled rows of a target in several draws, and the ratio of any W with them.
 
     Parameters
     ----------

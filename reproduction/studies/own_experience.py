@@ -1,4 +1,4 @@
-"""Own experience: a store of runs on one kind of data, and what the choice is worth on new pairs of it.
+"""Own experience: a store of runs on one kind of data, and the ratio of the choice on new pairs of it.
 
 The forecast that ships was not learned from these kinds.
 """
@@ -35,7 +35,7 @@ N_CLASSES, N_ROWS, N_NEW = 3, 20, 8
 
 
 def measure_experience(data: Path, work: Path) -> dict[str, Records]:
-    """Return what the choice is worth on new pairs, for every kind and number of own runs."""
+    """Return the ratio of the choice on new pairs, for every kind and number of own runs."""
     return {
         kind: remembered(work, f"experience {kind}", partial(_measure, kind, data))
         for kind in KINDS
@@ -117,7 +117,7 @@ def _worth(source: Domain, target: Domain, reflection: Any, known: KnownClasses 
 
 
 def experience_rows(records: Records) -> list[dict[str, Any]]:
-    """Return what the choice is worth by labels per class and number of own runs."""
+    """Return the ratio of the choice by labels per class and number of own runs."""
     rows = []
     for shots in SHOTS:
         for known in (False, True):

@@ -1,4 +1,4 @@
-"""What the proposed preparation is worth, beside each of the four."""
+"""The scaling that `prepare` proposes, compared with each of the four."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _split(name: str, data: Path, rng: np.random.Generator) -> tuple[Domain, Dom
 
 
 def preparation_rows(found: dict[str, Records]) -> list[dict[str, Any]]:
-    """Return mean accuracies, and what is lost against the better of row norms and z-scores."""
+    """Return mean accuracies, and the loss against the better of row norms and z-scores."""
     rows = []
     for name, records in found.items():
         row: dict[str, Any] = {"set": name, "how": [each["how"] for each in records]}

@@ -1,4 +1,4 @@
-"""One pair with few rows and with many: whether predictions stay, and what the choice is worth."""
+"""One pair with few rows and with many: whether predictions change, and the ratio of the choice."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def size_rows(records: Records) -> list[dict[str, Any]]:
 
 
 def measure_refusals(data: Path, work: Path, n_pairs: int = 24) -> Records:
-    """Return, for characters with 60 rows, what was chosen and what the best candidate is worth."""
+    """Return, for characters with 60 rows, the choice and the ratio of the best candidate."""
 
     def measure() -> Records:
         records = []
@@ -134,7 +134,7 @@ def measure_refusals(data: Path, work: Path, n_pairs: int = 24) -> Records:
 
 
 def refusal_rows(records: Records) -> list[dict[str, Any]]:
-    """Return how often nothing was transferred where a candidate helps."""
+    """Return how often nothing was transferred although a candidate helps."""
     rows = []
     for shots in SHOTS:
         mine = [each for each in records if each["shots"] == shots]
@@ -153,7 +153,7 @@ def refusal_rows(records: Records) -> list[dict[str, Any]]:
 
 
 def measure_style(data: Path, work: Path, n_pairs: int = 8, n_draws: int = 2) -> Records:
-    """Return what the choice is worth on photo > style, with the labelled rows marked and not."""
+    """Return the ratio of the choice on photo > style, with the labelled rows marked and not."""
 
     def measure() -> Records:
         records = []
@@ -189,7 +189,7 @@ def _worth(pair: DomainPair, shots: int, n_draws: int) -> Records:
 
 
 def style_rows(records: Records) -> list[dict[str, Any]]:
-    """Return what the choice is worth by rows and labels per class."""
+    """Return the ratio of the choice by rows and labels per class."""
     rows = []
     for n_rows, shots in sorted({(each["rows"], each["shots"]) for each in records}):
         mine = [each for each in records if (each["rows"], each["shots"]) == (n_rows, shots)]

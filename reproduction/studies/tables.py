@@ -64,7 +64,7 @@ def split_in_two(domain: Domain, rng: np.random.Generator) -> tuple[Domain, Doma
 
 
 def measure_tables(work: Path) -> dict[str, Records]:
-    """Return what was predicted and measured for every draw of every set."""
+    """Return predictions and measurements for every draw of every set."""
     return {name: remembered(work, f"table {name}", partial(_measure, name)) for name in TABLES}
 
 
