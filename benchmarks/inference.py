@@ -1,4 +1,4 @@
-"""A whole inference, with and without rehearsal, compared with all eight algorithms; and on a busy machine."""
+"""Inference, with and without rehearsal, compared with all eight algorithms; and on a busy machine."""
 
 from __future__ import annotations
 
