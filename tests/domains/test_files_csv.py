@@ -180,14 +180,12 @@ def test_a_mask_or_group_column_must_be_named(path: Path) -> None:
     assert read_domain(path, labeled="labeled", groups="groups") == domain
     assert read_domain(path, features=["x0"]) == Domain([[1.0], [2.0]], ["a", "b"])
     text = path.read_text()
-    refused(
-        path, text, "column 'labeled' must be named to be used: say labeled='labeled' .*, keep="
-    )
-    with pytest.warns(L2TWarning, match=r"columns that are no features: 'groups' \(id\)$"):
+    refused(path, text, "column 'labeled' must have a role: pass labeled='labeled' .*, keep=")
+    with pytest.warns(L2TWarning, match=r"columns not used as features: 'groups' \(id\)$"):
         assert read_domain(path, labeled="labeled").groups is None
     domain = Domain([[1.0], [2.0]], ["a", "b"], groups=[7, 7])
     text = write_domain(domain, path).read_text()
-    refused(path, text, "column 'groups' must be named to be used: say groups=")
+    refused(path, text, "column 'groups' must have a role: pass groups=")
 
 
 @pytest.mark.parametrize(
@@ -195,7 +193,7 @@ def test_a_mask_or_group_column_must_be_named(path: Path) -> None:
     [
         (
             "x0,x3\n1,2\n3,abc\n",
-            "numbers, got 'abc' in column 'x3', line 3; if 'abc' means missing, say missing='abc' .*, or "
+            "numbers, got 'abc' in column 'x3', line 3; if 'abc' means missing, pass missing='abc' .*, or "
             "leave out columns: ignore='x3'",
         ),
         ("x0,x3\n1,2\n3,1_000\n", "numbers, got '1_000' in column 'x3', line 3; if '1_000'"),
@@ -223,7 +221,7 @@ def test_a_mask_or_group_column_must_be_named(path: Path) -> None:
         ("1,5;2,5\n3,5;4,5\n", "'1,5' and 1 more like it in column '0', line 1, '2,5'"),
         (
             "a;b\n1;2,5\n",
-            "'2,5' in column 'b', line 2; if a comma is the decimal mark, say decimal=',' .*, or if it "
+            "'2,5' in column 'b', line 2; if a comma is the decimal mark, pass decimal=',' .*, or if it "
             "separates thousands, thousands=','",
         ),
         ("label\na\n", "has no feature columns; its columns are 'label'$"),
@@ -272,7 +270,9 @@ def test_a_list_of_very_many_columns_is_cut(path: Path) -> None:
 def test_bytes_that_are_no_text(path: Path) -> None:
     for content in (b"a,b\n1,2\n\xff\xfe,3\n", b"a,label\n" + b"1,x\n" * 50_000 + b"1,\xe9\n"):
         path.write_bytes(content)
-        with pytest.raises(FileFormatError, match=r"is not UTF-8 text; say its encoding, such as "):
+        with pytest.raises(
+            FileFormatError, match=r"is not UTF-8 text; pass its encoding, such as "
+        ):
             read_domain(path)
     path.write_bytes("a,label\n1,x\n".encode("utf-16") + b"\0")
     with pytest.raises(FileFormatError, match=r"data.csv: is not UTF-16 text"):
@@ -362,9 +362,9 @@ def test_a_large_frame_is_written_as_a_small_one_is(
 
 def test_what_cannot_be_written(path: Path) -> None:
     for domain, sentence in (
-        (Domain([[1.0]], [" "]), "column 'label' must not hold blank texts"),
-        (Domain([[1.0]], ["NA"]), "such as mean a missing label .*, got 'NA'"),
-        (Domain([[1.0]], groups=[""]), "column 'groups' must not hold blank texts"),
+        (Domain([[1.0]], [" "]), "column 'label' must not hold blank text"),
+        (Domain([[1.0]], ["NA"]), "text that means a missing label .*, got 'NA'"),
+        (Domain([[1.0]], groups=[""]), "column 'groups' must not hold blank text"),
         (Domain([[1.0]], np.array(["\ud800"], dtype=object)), "must be valid Unicode"),
     ):
         with pytest.raises(InvalidInputError, match=f"data.csv: .*{sentence}"):
@@ -406,7 +406,7 @@ def test_a_column_that_numbers_the_rows_is_an_id(path: Path) -> None:
         write(path, f"{first},x\n0,5\n1,6\n2,7\n")
         assert read_domain(path) == Domain([[5.0], [6.0], [7.0]])
     write(path, "nr,x,z\n" + "".join(f"{i},5,{i % 3}\n" for i in range(1, 11)))
-    with pytest.warns(L2TWarning, match=r"no features: 'nr' \(id\); .* line --feature nr\)$"):
+    with pytest.warns(L2TWarning, match=r"as features: 'nr' \(id\); .* line --feature nr\)$"):
         assert read_domain(path).feature_names == ("x", "z")
     assert read_domain(path, id="nr").feature_names == ("x", "z")
     assert read_domain(path, keep="nr").X[:, 0].tolist() == list(range(1, 11))
@@ -420,7 +420,7 @@ def test_a_column_that_numbers_the_rows_is_an_id(path: Path) -> None:
 @pytest.mark.parametrize("name", ["id", "ID", "patient_id", "patientId", "Sample ID", "uuid"])
 def test_whole_numbers_under_the_name_of_an_id(path: Path, name: str) -> None:
     write(path, f"x,{name}\n1,0842\n2,0917\n3,0111\n")
-    with pytest.warns(L2TWarning, match=rf"no features: '{name}' \(id\); to keep a number"):
+    with pytest.warns(L2TWarning, match=rf"features: '{name}' \(id\); to use a number"):
         assert read_domain(path).feature_names == ("x",)
     (table,) = read_tables([path])
     assert table.roles.ids == (name,)
@@ -436,16 +436,16 @@ def test_text_is_an_id_where_all_values_differ(path: Path) -> None:
     with pytest.warns(L2TWarning) as warned:
         assert read_domain(write(path, text), label="kind").feature_names == ("x",)
     assert [str(each.message) for each in warned] == [
-        f"{path}: columns that are no features: 'file' (id), 'site' (text)",
+        f"{path}: columns not used as features: 'file' (id), 'site' (text)",
     ]
-    refused(path, text, "'a' is not a number; if these are the labels, say label='site' .*, else")
+    refused(path, text, "'a' is not a number; if these are the labels, pass label='site' .*, else")
 
 
 @pytest.mark.parametrize("name", ["label", "labels", "class", "target", "y", "Class", "Y"])
 def test_numbers_under_the_name_of_a_label_are_no_feature_by_silence(path: Path, name: str) -> None:
     text = f"a,{name},kind\n0.5,3,u\n1.5,4,v\n"
     sentence = (
-        rf"column '{name}' must be named to be used: say label='{name}' \(.* --label {name}\), "
+        rf"column '{name}' must have a role: pass label='{name}' \(.* --label {name}\), "
         rf"keep='{name}' \(on the command line --feature {name}\) if it is a feature, or ignore="
     )
     refused(path, text, sentence, label="kind")
@@ -485,7 +485,7 @@ def test_imputing_says_how_much(path: Path) -> None:
     write(path, "a,b,c,kind\n1,2,5,u\n,3,6,\n5,?,7,NA\n1,NA,8,?\n")
     for how, words in (
         ("median", "missing cells filled with the median of their column: 3 in 2 columns"),
-        ("drop", "rows left out, as they have missing cells: 3 of 4"),
+        ("drop", "rows left out because of missing cells: 3 of 4"),
     ):
         (table,) = read_tables([path], label="kind", impute=how)
         assert f"{path}: {words}" in table.notes
@@ -498,7 +498,7 @@ def test_imputing_says_how_much(path: Path) -> None:
     sentence = r"leave out columns: ignore=\['a', 'b'\] \(on the command line --ignore a,b\)$"
     refused(path, path.read_text(), sentence, label="kind")
     refused(path, "a,b\n1,\n2,NA\n", "2 missing cells in column 'b', line 2; leave", impute="mean")
-    refused(path, "a,b\n1,\n,2\n", "impute must leave a row: say", impute="drop")
+    refused(path, "a,b\n1,\n,2\n", "impute='drop' leaves no row: pass", impute="drop")
     with pytest.raises(InvalidInputError, match="impute must be one of None, mean, median, drop"):
         read_domain(path, impute="zero")
 

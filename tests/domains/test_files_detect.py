@@ -82,7 +82,7 @@ def test_the_looks_of_text(tmp_path: Path, text: str, format: str) -> None:
 
 def test_text_under_the_ending_of_a_binary_format(tmp_path: Path) -> None:
     for ending, sentence in (
-        ("npz", "is not a whole zip archive"),
+        ("npz", "is not a complete zip archive"),
         ("mat", r"is damaged or not a MATLAB file \(save it with -v7\)"),
         ("pq", "damaged or of another format"),
     ):
@@ -185,7 +185,7 @@ def test_parameters_are_checked(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match="domain must be a Domain, got list"):
         write_domain([1], npz)  # type: ignore[arg-type]
     with pytest.raises(
-        InvalidInputError, match=r"the ending of a file must tell its format .*, got 'a.txt'$"
+        InvalidInputError, match=r"the file extension must be one of .*, got 'a.txt'$"
     ):
         write_domain(DOMAIN, tmp_path / "a.txt")
     with pytest.raises(
@@ -201,7 +201,7 @@ def test_parameters_are_checked(tmp_path: Path) -> None:
     [
         (b"\x93NUMPY\x01\x00v\x00{'descr'", "is a single npy array"),
         (b"\x80\x04\x95\x00\x00", "is a pickle, which could run code and is not read"),
-        (b"\xd0\xcf\x11\xe0", "is a spreadsheet of an old format: save it as xlsx or csv"),
+        (b"\xd0\xcf\x11\xe0", "is a spreadsheet in an old format: save it as xlsx or csv"),
     ],
 )
 def test_formats_that_are_not_read_are_named(tmp_path: Path, content: bytes, sentence: str) -> None:

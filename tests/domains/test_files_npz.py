@@ -118,7 +118,7 @@ def test_a_member_of_format_2(path: Path) -> None:
 
 def test_wrong_indices(path: Path) -> None:
     np.savez(path, X=X, y=np.array([0, 2, 1]), classes=np.array(["a", "b"]))
-    refused(path, "array 'y' must hold positions in 2 classes or -1, got 2 at row 1$")
+    refused(path, "array 'y' must hold indices of the 2 classes or -1, got 2 at row 1$")
     np.savez(path, X=X, y=np.array([0, -2, 1]), classes=np.array(["a", "b"]))
     refused(path, "got -2 at row 1$")
     np.savez(path, X=X, y=np.array([0.0, 1.0, 1.0]), classes=np.array(["a", "b"]))

@@ -15,7 +15,7 @@ import pytest
 from pyarrow import parquet
 
 from l2t.domains import Domain, read_domain, read_tables, write_domain
-from l2t.domains.files._columns import Columns, Names
+from l2t.domains.files._columns import Columns, ReadOptions
 from l2t.domains.files._sheet import Sheet
 from l2t.exceptions import FileFormatError, InvalidInputError, MissingExtraError
 
@@ -127,7 +127,7 @@ def test_errors_know_their_place(path: Path) -> None:
     refused(path, "column 'f', row 1: a group is missing$", features="e", groups="f")
     refused(path, "has no column 'z'; its columns are 'a', 'b', 'c', 'd', 'e', 'f'$", label="z")
     table(path, a=[1.0], labeled=[True])
-    refused(path, "column 'labeled' must be named to be used")
+    refused(path, "column 'labeled' must have a role")
     parquet.write_table(pa.Table.from_arrays([pa.array([1.0])] * 2, names=["a", "a"]), path)
     refused(path, "has more than one column 'a'$")
     table(path, a=pa.array([], type=pa.float64()))
@@ -172,7 +172,7 @@ def test_wide_tables_are_read_in_linear_time(path: Path) -> None:
     for width in (50, 100):
         names = [Name(f"x{i}") for i in range(width)]
         sheet = Sheet(
-            pd.DataFrame(np.eye(2, width) + 0.5, columns=names), Columns(names), Names(), str
+            pd.DataFrame(np.eye(2, width) + 0.5, columns=names), Columns(names), ReadOptions(), str
         )
         compared.clear()
         sheet.notes(names)

@@ -36,13 +36,13 @@ def test_the_type_of_labels(path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("1 1:x\n", "is not a whole svmlight file: could not convert string to float"),
-        ("cat 1:2\n", "is not a whole svmlight file"),
-        ("1 2:1 1:1\n", "is not a whole svmlight file"),
-        ("1 -3:1\n", "is not a whole svmlight file"),
-        ("1,2 1:1\n", "is not a whole svmlight file"),
-        ("1 99999999999999999999999:1\n", "is not a whole svmlight file"),
-        ("1 2000000000:1\n", "declares 1 x 2000000001 features, far more than its 15 bytes can"),
+        ("1 1:x\n", "is not a valid svmlight file: could not convert string to float"),
+        ("cat 1:2\n", "is not a valid svmlight file"),
+        ("1 2:1 1:1\n", "is not a valid svmlight file"),
+        ("1 -3:1\n", "is not a valid svmlight file"),
+        ("1,2 1:1\n", "is not a valid svmlight file"),
+        ("1 99999999999999999999999:1\n", "is not a valid svmlight file"),
+        ("1 2000000000:1\n", "declares X of shape \\(1, 2000000001\\), more than its 15 bytes can"),
         ("1 1:nan\n", "X must be finite, got nan at row 0"),
         ("# nothing\n", "X must be 2-D with at least one row"),
     ],
@@ -77,7 +77,7 @@ def test_files_that_are_read_together_have_the_same_columns(tmp_path: Path) -> N
     assert read_domain(second, zero_based=True).n_features == 4
     assert read_domain(second, zero_based=False).n_features == 3
     with pytest.raises(
-        FileFormatError, match=r"a.svm: has a feature 0, so that zero_based must not"
+        FileFormatError, match=r"a.svm: zero_based must not be False, as the file has a feature 0"
     ):
         read_domains([first, second], zero_based=False)
 

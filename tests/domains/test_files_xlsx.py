@@ -55,12 +55,12 @@ def test_errors_name_the_row_of_the_sheet(path: Path) -> None:
             "features must be finite numbers, got 'x' in column 'c', row 3; if 'x' means",
         ),
         ({"c": [1, 2, None]}, ".* got 1 missing cell in column 'c', row 4; fill missing cells"),
-        ({"label": [None] * 3, "labeled": [1, 0, 1]}, "column 'labeled' must be named to be used"),
+        ({"label": [None] * 3, "labeled": [1, 0, 1]}, "column 'labeled' must have a role"),
     ):
         with pytest.raises(FileFormatError, match=f"book.xlsx: {sentence}"):
             read_domain(save(path, **columns))
     pd.DataFrame().to_excel(path)
-    with pytest.raises(FileFormatError, match=r"book.xlsx: has nothing on its first sheet$"):
+    with pytest.raises(FileFormatError, match=r"book.xlsx: has no cells on its first sheet$"):
         read_domain(path)
     path.write_bytes(save(path).read_bytes()[:-40])
     with pytest.raises(FileFormatError, match=r"book.xlsx: is damaged"):

@@ -15,7 +15,7 @@ from l2t import load_reflection, read_domain
 CONFUSED = {
     "no --label": (
         "transfer source.csv target.csv",
-        "is not a number; if these are the labels, say label='digit' (on the command line --label digit)",
+        "is not a number; if these are the labels, pass label='digit' (on the command line --label digit)",
     ),
     "another label": (
         "transfer source.csv target.csv --label Digit",
@@ -39,7 +39,7 @@ CONFUSED = {
     "text in one row": (
         "transfer source.csv one.csv --label digit",
         "one.csv: features must be finite numbers, got 'unknown' in column 'e5', line 9; if 'unknown' means "
-        "missing, say missing='unknown' (on the command line --missing unknown), or leave out columns",
+        "missing, pass missing='unknown' (on the command line --missing unknown), or leave out columns",
     ),
     "a missing number": (
         "transfer source.csv missing.csv --label digit",
@@ -48,7 +48,7 @@ CONFUSED = {
     ),
     "decimal commas": (
         "transfer source.csv commas.csv --label digit",
-        "'e62', 'e63'; if a comma is the decimal mark, say decimal=',' (on the command line --decimal ,)",
+        "'e62', 'e63'; if a comma is the decimal mark, pass decimal=',' (on the command line --decimal ,)",
     ),
     "no features in common": (
         "transfer source.csv renamed.csv --label digit",
@@ -60,7 +60,7 @@ CONFUSED = {
     ),
     "a number that may be the label": (
         "transfer source.csv class.csv --label digit",
-        "class.csv: column 'class' must be named to be used: say label='class' (on the command line --label "
+        "class.csv: column 'class' must have a role: pass label='class' (on the command line --label "
         "class), keep='class' (on the command line --feature class) if it is a feature, or ignore='class'",
     ),
     "an id that is none": (
@@ -89,7 +89,7 @@ CONFUSED = {
     ),
     "wrong ending": (
         "transfer source.csv target.csv --label digit -o z.txt",
-        "z.txt: the ending of a file must tell its format (.npz, .csv,",
+        "z.txt: the file extension must be one of .npz, .csv,",
     ),
     "no folder": (
         "transfer source.csv target.csv --label digit -o out/z.csv",
@@ -232,14 +232,14 @@ def test_wrong_usage_is_exit_code_2(line, hint, here, l2t):
     [
         (
             "source.csv fewer.csv",
-            "note: source.csv: columns left out, as they are no features of every file: 'e3'\n",
+            "note: source.csv: columns left out because not every file has them as features: 'e3'\n",
         ),
         ("source.csv turned.csv", ""),
         (
             "source.csv id.csv",
-            "note: id.csv: columns that are no features: 'id' (id); to keep a number",
+            "note: id.csv: columns not used as features: 'id' (id); to use a number",
         ),
-        ("source.csv text.csv", "note: text.csv: columns that are no features: 'file' (text)\n"),
+        ("source.csv text.csv", "note: text.csv: columns not used as features: 'file' (text)\n"),
         ("source.csv text.csv --ignore file", ""),
         ("source.csv id.csv --id id", ""),
         ("source.csv class.csv --ignore class", ""),
@@ -250,7 +250,7 @@ def test_wrong_usage_is_exit_code_2(line, hint, here, l2t):
         ),
         (
             "source.csv missing.csv --impute drop",
-            "note: missing.csv: rows left out, as they have missing cells: 1 of 120\n",
+            "note: missing.csv: rows left out because of missing cells: 1 of 120\n",
         ),
         ("marked.csv target.csv", "note: marked.csv: labels taken as missing: 'NA' (40 rows)\n"),
     ],
@@ -307,7 +307,7 @@ def test_svmlight_files_have_the_same_columns(here, l2t):
     assert told.out.count("10 rows, 4 features") == 2
     told = l2t("transfer", "a.svm", "b.svm", "--labels", "2", "--one-based")
     assert told.code == 1
-    assert "a.svm: has a feature 0" in told.err
+    assert "a.svm: zero_based must not be False" in told.err
 
 
 def test_a_target_without_labels_is_a_target(wrong, tables, l2t):

@@ -70,7 +70,7 @@ def test_one_command_for_files_as_people_have_them(name, tmp_path, monkeypatch, 
     assert (written["given"] == "True").tolist() == (target["kind"] != "NA").tolist()
     right = (written["predicted"] == hidden)[target["kind"] == "NA"]
     assert right.mean() > 0.75
-    assert "columns that are no features: 'sample' (id), 'site' (text)" in told.err
+    assert "columns not used as features: 'sample' (id), 'site' (text)" in told.err
     for words in ("vote", "logistic", "trained on source", "cross-validated", "Used: "):
         assert words in told.out
 
@@ -134,7 +134,10 @@ def test_several_sources_and_none(wine, l2t):
     source[50:].rename(columns={"ash": "Ash"}).to_csv("second.csv", index=False)
     told = l2t("predict", "first.csv", "second.csv", "target.csv", *OPTIONS, "-o", "p.csv")
     assert told.code == 0, told.err
-    assert "first.csv: columns left out, as they are no features of every file: 'ash'\n" in told.err
+    assert (
+        "first.csv: columns left out because not every file has them as features: 'ash'\n"
+        in told.err
+    )
     told = l2t("predict", "target.csv", *OPTIONS, "-o", "p.parquet")
     assert told.code == 0, told.err
     assert pd.read_parquet("p.parquet")["predicted"].notna().all()

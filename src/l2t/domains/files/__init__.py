@@ -1,6 +1,6 @@
-"""Domains from npz, csv, xlsx, parquet, mat and svmlight files, and to npz, csv and parquet files.
+"""Reading domains from npz, csv, xlsx, parquet, mat and svmlight files, and writing npz, csv and parquet.
 
-Nothing that is read can run code, and a file is written as a whole or not at all.
+Reading a file never runs code from it, and an error while writing leaves no partial file.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from l2t.domains.domain import Domain
-from l2t.domains.files._columns import Names
+from l2t.domains.files._columns import ReadOptions
 from l2t.domains.files._disk import as_path, check_replaceable, replacing, writing
 from l2t.domains.files._formats import format_to_write
 from l2t.domains.files._writing import WRITTEN, write
@@ -49,58 +49,68 @@ def read_domain(
     Parameters
     ----------
     path : str or path
-        The file; csv and svmlight may be compressed by gzip or zip.
+        The file; csv and svmlight files may be compressed by gzip or zip.
     label : str, optional
-        The column or array with the labels. By default the column ``label`` of csv, xlsx and parquet, the
-        array ``y``, ``labels`` or ``label`` of npz and mat; without it the domain has no labels.
+        The column or array of labels. By default the column ``label`` of csv, xlsx and parquet, or the array
+        ``y``, ``labels`` or ``label`` of npz and mat; without it the domain has no labels.
     features : str or list of str, optional
-        The feature columns, by default every column of numbers that has no other role; or the one array of
-        npz and mat with the rows, by default ``X`` or ``fts``.
-    labeled, groups : str, optional
-        The columns or arrays that say which labels the user has (0/1 or true/false), and which rows belong
-        together. npz and mat take ``labeled`` and ``groups`` where they are present.
-    id, ignore, keep : str or list of str, default=()
-        csv, xlsx and parquet: columns that identify rows, other columns that are no features, and columns
-        that are features although they look like ids or labels.
+        csv, xlsx and parquet: the feature columns, by default every numeric column without another role. npz
+        and mat: the array of features, by default ``X`` or ``fts``.
+    labeled : str, optional
+        The column or array that marks the labels the user has (0/1 or true/false), by default the array
+        ``labeled`` of npz and mat if it exists.
+    groups : str, optional
+        The column or array of groups, by default the array ``groups`` of npz and mat if it exists.
+    id : str or list of str, default=()
+        csv, xlsx and parquet: columns that identify rows.
+    ignore : str or list of str, default=()
+        csv, xlsx and parquet: other columns that are not features.
+    keep : str or list of str, default=()
+        csv, xlsx and parquet: columns that are features although they look like ids or labels.
     missing : str or list of str, default=()
-        csv, xlsx and parquet: texts of a missing cell, beside "", NA, N/A, null, NaN, None and ?.
+        csv, xlsx and parquet: texts of a missing cell, besides "", NA, N/A, null, NaN, None and ?.
     impute : {"mean", "median", "drop"}, optional
-        Fill missing numbers with the mean or the median of their column, or leave out their rows; by
-        default they are an error.
-    decimal, thousands, encoding : str, default=".", None and None
-        csv: the marks in numbers, and the encoding: by default UTF-16 where its mark is there, else UTF-8.
+        How to treat missing numbers: fill them with the mean or median of their column, or drop their rows.
+        By default they are an error.
+    decimal : str, default="."
+        csv: the decimal mark.
+    thousands : str, optional
+        csv: the thousands separator.
+    encoding : str, optional
+        csv: the encoding, by default UTF-16 if the file begins with its byte order mark, else UTF-8.
     zero_based : bool, optional
-        svmlight: whether features are counted from 0; by default whether the index 0 occurs.
+        svmlight: whether feature indices start at 0; by default whether the index 0 occurs.
     name : str, optional
-        The name of the domain, by default the file's without its ending.
+        The name of the domain, by default the file name without extension.
     format : {"npz", "csv", "xlsx", "parquet", "mat", "svmlight"}, optional
-        By default found from the content, and for text and damaged files from the ending.
+        The format, by default detected from the content, and for text and damaged files from the extension.
 
     Returns
     -------
     Domain
+        The features, labels, mask and groups of the file.
 
     Raises
     ------
     FileFormatError
-        The file is absent, unreadable or does not hold a domain; a `MissingColumnError` where it has
-        no column or array of a name given.
+        If the file does not exist, cannot be read or does not hold a domain; `MissingColumnError` if it
+        does not have a column or array that was given.
     MissingExtraError
-        The file is parquet or xlsx, and pyarrow or openpyxl is not installed.
+        If the file is parquet or xlsx, and pyarrow or openpyxl is not installed.
 
     Warns
     -----
     L2TWarning
-        What was imputed or left out: text, ids, and labels by a name for missing ones.
+        If cells were imputed, columns of text or ids left out, or labels such as "NA" taken as missing.
 
     Notes
     -----
-    A missing label (an empty cell, a text of `missing`, a null, NaN, or -1 where npz holds class indices)
-    becomes None; without `labeled`, the mask is then True where a label is present. A column of text whose
-    values are all different is taken for an id, and so are whole numbers in a column that is called id or
-    counts the rows. Numbers in a column called label, labels, class, target or y are rejected unless it is
-    named by `label`, `keep` or `ignore`. Labels in csv and svmlight that all look like numbers are numbers;
-    in mat and svmlight those without a fraction are int.
+    A missing label (an empty cell, a text in `missing`, a null, NaN, or -1 where npz holds class indices)
+    becomes None; without `labeled`, the mask is then True where a label is present. A text column with
+    distinct values is an id, and so are distinct whole numbers in a column named id or one that counts the
+    rows. A numeric column named label, labels, class, target or y is an error unless `label`, `keep` or
+    `ignore` names it. Labels in csv and svmlight that all look like numbers become numbers; in mat and
+    svmlight those without a fraction become int.
 
     Examples
     --------
@@ -111,14 +121,14 @@ def read_domain(
     ...     read_domain(path, label="species")
     Domain('cats', 2 rows x 2 features, 2 classes)
     """
-    named = (label, features, labeled, groups, id, ignore, keep, missing, impute)
-    names = Names(*named, decimal, thousands, encoding)
-    tables = open_tables([as_path(path)], names, zero_based=zero_based, format=format, name=name)
+    given = (label, features, labeled, groups, id, ignore, keep, missing, impute)
+    options = ReadOptions(*given, decimal, thousands, encoding)
+    tables = open_tables([as_path(path)], options, zero_based=zero_based, format=format, name=name)
     return _domains(tables)[0]
 
 
 def read_domains(paths: Sequence[str | os.PathLike[str]], **options: Any) -> list[Domain]:
-    """Read files of the same features: one or more sources, and the target last.
+    """Read files with the same features: one or more sources, and the target last.
 
     Columns are matched by name, in the order of the target; those that not every file has are left out.
 
@@ -127,13 +137,14 @@ def read_domains(paths: Sequence[str | os.PathLike[str]], **options: Any) -> lis
     paths : list of str or path
         The files.
     **options
-        As for `read_domain`. At least one file must have the column `label`, and the others get no labels;
-        `labeled` is a column of the last file; `zero_based` is decided once for all svmlight files, as is
-        their number of features.
+        The parameters of `read_domain` except `name` and `format`. At least one file must have the column
+        `label`; a file without it gets no labels. `labeled` is a column of the last file. All svmlight files
+        get the same `zero_based` and number of features.
 
     Returns
     -------
     list of Domain
+        One domain per file, in the order of `paths`.
     """
     return _domains(read_tables(paths, **options))
 
@@ -145,25 +156,33 @@ def read_tables(
     each: Sequence[dict[str, Any]] | None = None,
     **options: Any,
 ) -> list[Table]:
-    """Read files as `read_domains` does, with all columns of the user, and notes instead of warnings.
+    """Read files as `read_domains` does, with all columns of each file, and notes instead of warnings.
 
     Parameters
     ----------
-    paths, zero_based, **options
-        As for `read_domains`.
+    paths : list of str or path
+        The files.
+    zero_based : bool, optional
+        As for `read_domain`, for all files.
     each : sequence of dict, optional
-        Options of one file alone, such as the names of its columns, for each file.
+        Further options for each file, such as the names of its columns.
+    **options
+        The options for all files, as for `read_domains`.
 
     Returns
     -------
     list of Table
+        One table per file, in the order of `paths`.
     """
-    names = Names(**options) if each is None else [Names(**options, **own) for own in each]
-    return open_tables([as_path(path) for path in paths], names, zero_based=zero_based)
+    files = [as_path(path) for path in paths]
+    if each is None:
+        return open_tables(files, ReadOptions(**options), zero_based=zero_based)
+    per_file = [ReadOptions(**options, **more) for more in each]
+    return open_tables(files, per_file, zero_based=zero_based)
 
 
 def _domains(tables: Iterable[Table]) -> list[Domain]:
-    """Return the domains, and warn of what was adjusted or left out."""
+    """Return the domains of tables, and issue their notes as warnings."""
     for table in tables:
         for note in table.notes:
             warnings.warn(note, L2TWarning, stacklevel=4)
@@ -173,32 +192,35 @@ def _domains(tables: Iterable[Table]) -> list[Domain]:
 def write_domain(
     domain: Domain, path: str | os.PathLike[str], *, label: str = "label", format: str | None = None
 ) -> Path:
-    """Write a domain to a file, as a whole or not at all.
+    """Write a domain to a file; on an error no file is written.
 
     Parameters
     ----------
     domain : Domain
-        What to write.
+        The domain to write.
     path : str or path
-        The file; one that exists is replaced.
+        The file; an existing one is replaced.
     label : str, default="label"
-        The name of the label column in csv and parquet; npz always calls it ``y``.
+        The name of the label column in csv and parquet; in npz it is always ``y``.
     format : {"npz", "csv", "parquet"}, optional
-        By default that of the ending.
+        The format, by default that of the file extension.
 
     Returns
     -------
     Path
+        The file.
 
     Raises
     ------
-    InvalidInputError, FileFormatError
-        The format cannot hold this domain or is unknown; the file cannot be written.
+    InvalidInputError
+        If the format is unknown or cannot hold this domain.
+    FileFormatError
+        If the file cannot be written.
 
     Notes
     -----
-    npz and parquet keep everything but the name of the domain. csv and parquet have the columns of the
-    features (or ``x0`` ...) and the label, then ``labeled`` and ``groups`` where there are some.
+    csv and parquet have one column per feature (``x0``, ... without names), then the label, ``labeled`` and
+    ``groups`` if the domain has them. npz and parquet keep the dtype of X; npz keeps no names of features.
     """
     instance_of("domain", domain, Domain)
     target = as_path(path)
@@ -209,7 +231,7 @@ def write_domain(
 
 
 def check_writable(path: str | os.PathLike[str], formats: tuple[str, ...] | None = WRITTEN) -> None:
-    """Reject a path that cannot be written, or is of none of some formats, before anything is computed."""
+    """Reject a path that cannot be written or has none of the formats; None allows any format."""
     target = as_path(path)
     with writing(target):
         if formats is not None:

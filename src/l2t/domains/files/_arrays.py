@@ -1,4 +1,4 @@
-"""npz and mat: arrays by name, X with the features and y with the labels. svmlight: sparse rows."""
+"""Reading npz and mat files (named arrays, such as X and y) and svmlight files (sparse rows)."""
 
 from __future__ import annotations
 
@@ -13,29 +13,31 @@ from typing import IO, Any
 import numpy as np
 
 from l2t.domains.files import _labels
-from l2t.domains.files._columns import Names, missing
+from l2t.domains.files._columns import ReadOptions, missing_name
 from l2t.domains.files._disk import reading
 from l2t.domains.files._formats import unpacked
 from l2t.exceptions import FileFormatError
 from l2t.typing import AnyArray
 from l2t.validation import check_memory, free_memory
 
-#: Dense bytes of svmlight rows that are never too many, and most of them for each byte of the file.
+#: svmlight: bytes of the dense X that are always accepted, and the most per byte of the file.
 _SMALL, _SPARSEST = 2**26, 10_000
 _HDF5 = (b"\x89HDF\r\n\x1a\n", b"MATLAB 7.3 MAT-file")
 
 
-def read_npz(path: Path, names: Names) -> dict[str, Any]:
-    """Read the arrays of an archive; where it has classes, y holds positions in them."""
+def read_npz(path: Path, options: ReadOptions) -> dict[str, Any]:
+    """Read the arrays of an archive; if it has `classes`, y holds indices into them."""
     with path.open("rb") as handle:
-        return _parts(archive(handle), names)
+        return _parts(archive(handle), options)
 
 
-def read_mat(path: Path, names: Names) -> dict[str, Any]:
-    """Read the variables of a MATLAB file, in a process that scipy may crash on a damaged one."""
+def read_mat(path: Path, options: ReadOptions) -> dict[str, Any]:
+    """Read the variables of a MATLAB file in a subprocess, which scipy may crash on a damaged file."""
     with path.open("rb") as handle:
         if handle.read(32).startswith(_HDF5):
-            wrong = "is HDF5, as MATLAB writes with -v7.3, which is not read here: save it with -v7"
+            wrong = (
+                "is HDF5, as MATLAB writes it with -v7.3, which is not supported: save it with -v7"
+            )
             raise FileFormatError(wrong)
     script = str(Path(__file__).with_name("_load_mat.py"))
     command = [sys.executable, "-P", script, str(path)]
@@ -44,11 +46,11 @@ def read_mat(path: Path, names: Names) -> dict[str, Any]:
     if done.returncode != 0:
         sentence = done.stderr.decode(errors="replace") if done.returncode == 2 else ""
         raise FileFormatError(sentence or "is damaged or not a MATLAB file: save it with -v7")
-    return _parts(archive(io.BytesIO(done.stdout)), names, matlab=True)
+    return _parts(archive(io.BytesIO(done.stdout)), options, matlab=True)
 
 
 def read_svmlight(paths: Sequence[Path], zero_based: bool | None) -> list[dict[str, Any]]:
-    """Read files of the same features, whose number and first index are decided for all together."""
+    """Read files with the same features; their number and first index are chosen for all files together."""
     if not paths:
         return []
     from sklearn.datasets import load_svmlight_file  # here: other formats need not wait for it
@@ -59,46 +61,47 @@ def read_svmlight(paths: Sequence[Path], zero_based: bool | None) -> list[dict[s
             try:
                 X, y = load_svmlight_file(handle, dtype=np.float64, zero_based=True)
             except (ValueError, OverflowError) as error:
-                raise FileFormatError(f"is not a whole svmlight file: {error}") from None
+                raise FileFormatError(f"is not a valid svmlight file: {error}") from None
             if zero_based is False and 0 in X.indices:
-                raise FileFormatError("has a feature 0, so that zero_based must not be False")
-            files.append((X, _labels.labels(_labels.whole(y).tolist(), lambda row: f"row {row}")))
+                raise FileFormatError("zero_based must not be False, as the file has a feature 0")
+            y = _labels.labels(_labels.floats_to_int(y).tolist(), "row {}".format)
+            files.append((X, y))
     start = 0 if zero_based or any(0 in X.indices for X, _ in files) else 1
     width = max((X.shape[1] for X, _ in files), default=0)
     for path, (X, _) in zip(paths, files, strict=True):
         rows, size = X.shape[0], path.stat().st_size
         if 8 * rows * width > max(_SMALL, _SPARSEST * size):
-            wrong = f"declares {rows} x {width} features, far more than its {size} bytes can hold"
+            wrong = f"declares X of shape ({rows}, {width}), more than its {size} bytes can hold"
             raise FileFormatError(f"{path}: {wrong}")
         X.resize(X.shape[0], width)
     return [{"X": X[:, start:], "y": y} for X, y in files]
 
 
 def archive(file: IO[bytes]) -> Any:
-    """Open an archive of arrays by name, and check its directory: damage there would hide an array."""
-    if not zipfile.is_zipfile(file):  # numpy would take it for a pickle
-        raise FileFormatError("is not a whole zip archive")
+    """Open an npz archive and check its directory, because numpy does not notice a missing entry."""
+    if not zipfile.is_zipfile(file):  # numpy would load it as a pickle
+        raise FileFormatError("is not a complete zip archive")
     file.seek(0)
     found = np.load(file, allow_pickle=False)
-    for member in found.zip.filelist:  # opening one compares its two names
+    for member in found.zip.filelist:  # opening a member checks its name against the directory
         found.zip.open(member).close()
-    file.seek(-12 - len(found.zip.comment), io.SEEK_END)  # where the number of members is
+    file.seek(-12 - len(found.zip.comment), io.SEEK_END)  # the number of members
     if int.from_bytes(file.read(2), "little") not in (len(found.files), 0xFFFF):
         raise FileFormatError("is damaged: its directory lacks an array")
     return found
 
 
-def _parts(found: Any, names: Names, *, matlab: bool = False) -> dict[str, Any]:
+def _parts(found: Any, options: ReadOptions, *, matlab: bool = False) -> dict[str, Any]:
     """Return the arguments of `Domain`."""
-    features = _chosen(found, next(iter(names.columns), None), "X", "fts")
+    features = _chosen(found, next(iter(options.columns), None), "X", "fts")
     if features is None:
-        raise missing("array", "X", found.files)
+        raise missing_name("array", "X", found.files)
     parts: dict[str, Any] = {"X": _array(found, features)}
-    label = None if names.optional and names.label not in found.files else names.label
+    label = None if options.optional and options.label not in found.files else options.label
     for role, name, check in (
         ("y", _chosen(found, label, "y", "labels", "label"), _labels.labels),
-        ("labeled", _chosen(found, names.labeled, "labeled"), _labels.mask),
-        ("groups", _chosen(found, names.groups, "groups"), _labels.groups),
+        ("labeled", _chosen(found, options.labeled, "labeled"), _labels.mask),
+        ("groups", _chosen(found, options.groups, "groups"), _labels.groups),
     ):
         if name is None:
             continue
@@ -114,11 +117,11 @@ def _parts(found: Any, names: Names, *, matlab: bool = False) -> dict[str, Any]:
 
 
 def _chosen(found: Any, name: str | None, *defaults: str) -> str | None:
-    """Return the name that was given, else the first default that exists."""
+    """Return `name`, or the first of `defaults` that the file has."""
     if name is None:
         return next((default for default in defaults if default in found.files), None)
     if name not in found.files:
-        raise missing("array", name, found.files)
+        raise missing_name("array", name, found.files)
     return name
 
 
@@ -139,24 +142,24 @@ def _array(found: Any, name: str) -> AnyArray:
 
 
 def _decoded(codes: AnyArray, classes: AnyArray) -> AnyArray:
-    """Return the labels of class indices, None for -1."""
+    """Return the labels for class indices; None for -1."""
     if codes.dtype.kind not in "iu" or codes.ndim != 1 or classes.ndim != 1:
         raise FileFormatError(
-            "array 'y' must be a vector of class indices and 'classes' one of names, "
+            "array 'y' must be a vector of class indices and 'classes' a vector of names, "
             f"got {codes.dtype} of shape {codes.shape} and {classes.dtype} of shape {classes.shape}"
         )
     wrong = (codes < -1) | (codes >= len(classes))
     if wrong.any():
         raise FileFormatError(
-            f"array 'y' must hold positions in {len(classes)} classes or -1, "
+            f"array 'y' must hold indices of the {len(classes)} classes or -1, "
             f"got {codes[wrong][0]} at row {int(wrong.argmax())}"
         )
-    names = np.array([*classes.tolist(), None], dtype=object)  # the last one is at -1
+    names = np.array([*classes.tolist(), None], dtype=object)  # index -1 is the last
     return names[codes]
 
 
 def _from_matlab(values: AnyArray) -> AnyArray:
-    """Return text without the blanks that MATLAB fills rows with, and whole numbers as int."""
+    """Return text without MATLAB's padding blanks, and whole numbers as int."""
     if values.dtype.kind != "U":
-        return _labels.whole(values)
+        return _labels.floats_to_int(values)
     return np.array([text.rstrip(" ") or None for text in values.tolist()], dtype=object)

@@ -1,4 +1,4 @@
-"""What the caller says about a file, and which column of a table has which role."""
+"""The options for reading a file, and the role of each column of a table."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from difflib import get_close_matches
 from l2t.exceptions import FileFormatError, InvalidInputError, MissingColumnError
 from l2t.validation import one_of
 
-#: Texts that mean that a label or a number is missing, beside an empty cell.
+#: Texts of a missing label or number, besides an empty cell.
 MISSING = ("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None", "?")
 NUMBER = re.compile(r"[+-]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
-_SHOWN = 12  # names in a sentence
-_SEVERAL = ("id", "ignore", "keep", "missing")
+_SHOWN = 12  # names in a message, at most
+_LISTS = ("id", "ignore", "keep", "missing")
 
 
 @dataclass(frozen=True)
-class Names:
-    """Columns or arrays by their role, and the options of csv text; None for the default."""
+class ReadOptions:
+    """The parameters of `read_domain`: columns or arrays by role, and how to parse their cells."""
 
     label: str | None = None
     features: str | Iterable[str] | None = None
@@ -34,20 +34,20 @@ class Names:
     decimal: str = "."
     thousands: str | None = None
     encoding: str | None = None
-    #: Whether the label may be absent, as it may in one of several files.
+    #: Whether the label column may be absent, as in one of several files.
     optional: bool = False
-    #: Numbers that missing cells are filled with, one per feature; None for those of the file itself.
+    #: Values that missing cells are filled with, one per feature; None for the `impute` of the file itself.
     fill: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("features", *_SEVERAL):
+        for name in ("features", *_LISTS):
             given = getattr(self, name)
-            several = (given,) if isinstance(given, str | None) else tuple(given)
-            object.__setattr__(self, name, None if given is None else several)
+            values = (given,) if isinstance(given, str | None) else tuple(given)
+            object.__setattr__(self, name, None if given is None else values)
         one_of("impute", self.impute, (None, "mean", "median", "drop"))
         if self.features == () or len(set(self.columns)) < len(self.columns):
             raise InvalidInputError(f"features must be distinct names, got {self.features!r:.80}")
-        for name in ("label", "labeled", "groups", "features", *_SEVERAL):
+        for name in ("label", "labeled", "groups", "features", *_LISTS):
             given = getattr(self, name)
             for each in given if isinstance(given, tuple) else (given,):
                 if not isinstance(each, str | None):
@@ -60,26 +60,26 @@ class Names:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the features, none where the format chooses them."""
+        """The feature columns, empty where they are chosen by default."""
         return tuple(self.features or ())
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The columns that are named as no features."""
+        """The columns that are given as `id` or `ignore`."""
         return (*self.id, *self.ignore)
 
     @property
     def missing_texts(self) -> set[str]:
-        """The texts of a cell that is missing."""
+        """The texts of a missing cell."""
         return {"", *MISSING, *self.missing}
 
     def check_for(self, format: str) -> None:
-        """Reject names that mean nothing in a format."""
+        """Reject options that do not apply to a format."""
         if format in ("npz", "mat") and len(self.columns) > 1:
             rule = f"features must be the name of one array in {format} files"
             raise InvalidInputError(f"{rule}, got {self.columns!r:.80}")
         roles = ("label", "features", "labeled", "groups") if format == "svmlight" else ()
-        for name in (*_SEVERAL, *roles) if format in ("npz", "mat", "svmlight") else ():
+        for name in (*_LISTS, *roles) if format in ("npz", "mat", "svmlight") else ():
             if given := getattr(self, name):
                 rule = f"{name} cannot be chosen in {format} files, whose columns have no names"
                 raise InvalidInputError(f"{rule}, got {given!r:.80}")
@@ -87,7 +87,7 @@ class Names:
 
 @dataclass(frozen=True)
 class Columns:
-    """Names of columns by their role in the domain; what has no role is passed through."""
+    """The columns of a table by their role; a column without a role is copied to the output."""
 
     features: list[str]
     label: str | None = None
@@ -97,78 +97,81 @@ class Columns:
 
     @classmethod
     def of(
-        cls, table: Sequence[str], names: Names, *, index: Collection[str] = ("Unnamed: 0",)
+        cls, table: Sequence[str], options: ReadOptions, *, index: Collection[str] = ("Unnamed: 0",)
     ) -> Columns:
-        """Give columns their roles; those of `index` are no features unless they are named."""
-        refuse_twice(table)
-        label, used = names.label, (*names.columns, *names.keep, *names.others)
+        """Assign the roles; columns in `index` are features only if `options` name them."""
+        check_unique(table)
+        label, used = options.label, (*options.columns, *options.keep, *options.others)
         if label is None and "label" in table and "label" not in used:
             label = "label"
-        if names.optional and label not in table:
+        if options.optional and label not in table:
             label = None
-        others = {name for name in (label, names.labeled, names.groups) if name is not None}
-        for name in (*names.columns, *others):
+        others = {name for name in (label, options.labeled, options.groups) if name is not None}
+        for name in (*options.columns, *others):
             if name not in table:
-                raise missing("column", name, table)
-        features = list(names.columns)
+                raise missing_name("column", name, table)
+        features = list(options.columns)
         if not features:
-            left_out = {*others, *index, *names.others} - set(names.keep)
+            left_out = {*others, *index, *options.others} - set(options.keep)
             features = [name for name in table if name not in left_out]
         if not features:
-            raise FileFormatError(f"has no feature columns; its columns are {listed(table)}")
-        if both := others & {*features, *names.keep}:
+            raise FileFormatError(f"has no feature columns; its columns are {format_names(table)}")
+        if both := others & {*features, *options.keep}:
             raise FileFormatError(f"column {both.pop()!r} cannot have two roles")
-        ids = tuple(name for name in names.id if name in table)
-        return cls(features, label, names.labeled, names.groups, ids)
+        ids = tuple(name for name in options.id if name in table)
+        return cls(features, label, options.labeled, options.groups, ids)
 
 
-def header_of(cells: Sequence[str], names: Names) -> list[str] | None:
-    """Return the names of columns in the first record, None where it is data: numbers.
+def header_of(cells: Sequence[str], options: ReadOptions) -> list[str] | None:
+    """Return the column names in the first record, or None if it is a row of numbers.
 
-    pandas names columns 0, 1, 2, ...; so few as 0 and 1 are data, unless a name of the caller is beside them.
+    pandas numbers unnamed columns 0, 1, 2, ..., which is a header. A record whose only numbers are 0 or
+    0 and 1 is a header only if it also has a column that `options` name.
     """
     text = [cell.strip() for cell in cells]
-    numbers = [cell for cell in text if NUMBER.fullmatch(cell.replace(names.thousands or ",", ""))]
+    mark = options.thousands or ","
+    numbers = [cell for cell in text if NUMBER.fullmatch(cell.replace(mark, ""))]
     if numbers != [str(i) for i in range(len(numbers))] or not any(text):
         return None
-    named = {"label", names.label, names.labeled, names.groups, *names.columns, *names.others}
-    beside = text[0] == "" or named & (set(text) - set(numbers))
-    if numbers and len(numbers) <= 2 and not beside:
+    roles = ("label", options.label, options.labeled, options.groups)
+    named = {*roles, *options.columns, *options.others} & (set(text) - set(numbers))
+    if 1 <= len(numbers) <= 2 and text[0] and not named:
         return None
-    # pandas and R number the rows in a first column without a name, which pandas reads as this one.
-    return [cell or (f"Unnamed: {position}") for position, cell in enumerate(text)]
+    # pandas and R write row numbers as a first column without a name; pandas reads it back as this name.
+    return [cell or f"Unnamed: {position}" for position, cell in enumerate(text)]
 
 
-def refuse_twice(table: Sequence[str]) -> None:
-    """Reject two columns of the same name."""
+def check_unique(table: Sequence[str]) -> None:
+    """Reject two columns with the same name."""
     if len(set(table)) < len(table):
         twice = next(name for i, name in enumerate(table) if name in table[:i])
         raise FileFormatError(f"has more than one column {twice!r}")
 
 
 def option(name: str, *values: str, flag: str | None = None) -> str:
-    """Return how a parameter is given in Python and on the command line."""
+    """Return how to pass a parameter in Python and on the command line."""
     given = repr(values[0]) if len(values) == 1 else repr(list(values))
     typed = shlex.quote(",".join(values))
     return f"{name}={given} (on the command line --{flag or name} {typed})"
 
 
-def missing(what: str, name: str, names: Sequence[str]) -> MissingColumnError:
-    """Return the error of a column or array that does not exist, with the one that was meant."""
-    close = close_to(name, names)
-    hint = f"its {what}s are {listed(names)}" if close is None else f"did you mean {close!r:.80}?"
+def missing_name(what: str, name: str, names: Sequence[str]) -> MissingColumnError:
+    """Return the error for a column or array that does not exist; it suggests a similar name."""
+    close = closest_name(name, names)
+    hint = f"its {what}s are {format_names(names)}"
+    hint = hint if close is None else f"did you mean {close!r:.80}?"
     return MissingColumnError(f"has no {what} {name!r}; {hint}")
 
 
-def close_to(name: str, names: Sequence[str]) -> str | None:
-    """Return the one of some names that was probably meant."""
+def closest_name(name: str, names: Sequence[str]) -> str | None:
+    """Return the most similar of `names`, or None if none is similar."""
     folded = {each.casefold(): each for each in reversed(names)}
     close = get_close_matches(name.casefold(), folded, n=1, cutoff=0.75)
     return folded[close[0]] if close else None
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return names for a sentence, shortened where there are many."""
+def format_names(names: Sequence[str]) -> str:
+    """Return names for a message, shortened if there are many."""
     shown = [repr(name)[:60] for name in names]
     if len(shown) > _SHOWN:  # labels are often last
         shown = [*shown[: _SHOWN // 2], "...", *shown[-_SHOWN // 2 :]]

@@ -1,4 +1,4 @@
-"""The file as a thing on a disk: errors that name it, and replacing it in one step."""
+"""Paths: errors that name the file, and atomic replacement of a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from l2t.validation import check_memory
 
 
 def as_path(path: object) -> Path:
-    """Return a path, or reject what is none."""
+    """Return `path` as a Path; any other type is an error."""
     if not isinstance(path, str | os.PathLike):
         raise InvalidInputError(f"path must be a str or a path, got {type(path).__name__}")
     return Path(path)
@@ -23,7 +23,7 @@ def as_path(path: object) -> Path:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turn whatever goes wrong inside into one sentence that begins with the file."""
+    """Check that a file can be read, and convert any error inside into a FileFormatError that names it."""
     try:
         if not path.exists():
             raise FileFormatError("there is no such file")
@@ -45,7 +45,7 @@ def reading(path: Path) -> Iterator[None]:
         raise FileFormatError(f"{path}: cannot be read: {_reason(error)}") from error
     except MemoryError as error:
         raise FileFormatError(f"{path}: needs more memory than there is") from error
-    # A damaged file leads numpy, zipfile, pyarrow and scikit-learn into errors of any type.
+    # On a damaged file, numpy, zipfile, pyarrow and scikit-learn raise errors of any type.
     except Exception as error:
         wrong = f"is damaged or of another format: {_reason(error)}"
         raise FileFormatError(f"{path}: {wrong}") from error
@@ -53,7 +53,7 @@ def reading(path: Path) -> Iterator[None]:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn whatever goes wrong inside into one sentence that begins with the file."""
+    """Convert any error inside into an L2TError that names the file."""
     try:
         yield
     except MissingExtraError:
@@ -65,19 +65,21 @@ def writing(path: Path) -> Iterator[None]:
         raise InvalidInputError(f"{path}: {what}") from None
     except OSError as error:
         raise FileFormatError(f"{path}: cannot be written: {_reason(error)}") from error
-    # The same for pyarrow, which refuses what is beyond the limits of its format.
+    # pyarrow raises errors of any type for what its format cannot hold.
     except Exception as error:
         raise InvalidInputError(f"{path}: cannot hold the domain: {_reason(error)}") from error
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Give a new file beside `path` that replaces it when all went well, and vanishes otherwise."""
+    """Open a temporary file that replaces `path` on success and is deleted on an error."""
     target = check_replaceable(path)
     fresh = target.with_name(f".l2t-{secrets.token_hex(8)}.tmp")
     try:
         with fresh.open("xb") as handle:
-            if target.exists():  # before anything is written that others may not read
+            if (
+                target.exists()
+            ):  # before the content is written, which others may not be allowed to read
                 shutil.copymode(target, fresh)
             yield handle
             handle.flush()
@@ -88,7 +90,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def check_replaceable(path: Path) -> Path:
-    """Return the file that a path means: what a link points to, not the link."""
+    """Return the file to write, with symbolic links resolved, after checking that it can be replaced."""
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         raise FileFormatError("is not a regular file")
@@ -98,7 +100,7 @@ def check_replaceable(path: Path) -> Path:
 
 
 def _reason(error: Exception) -> str:
-    """Return the first line of a library's message, short enough for one sentence."""
+    """Return the first line of an error message, shortened."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     lines = str(error).splitlines()

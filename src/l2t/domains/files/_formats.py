@@ -1,4 +1,4 @@
-"""Which format a file has: by its first bytes, text by its ending, else by its first lines."""
+"""Detection of file formats: by the first bytes, for text by the file extension, else by the first lines."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _ENDINGS = {f".{format}": format for format in FORMATS}
 _ENDINGS |= {".tsv": "csv", ".pq": "parquet", ".libsvm": "svmlight", ".svm": "svmlight"}
 _MATLAB = (b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file", b"\x89HDF\r\n\x1a\n")
 _FOREIGN = {
-    b"\x93NUMPY": "is a single npy array, which has no place for labels: save it with np.savez",
+    b"\x93NUMPY": "is a single npy array, which cannot hold labels: save it with np.savez",
     b"\x80\x04\x95": "is a pickle, which could run code and is not read",
     b"\x80\x05\x95": "is a pickle, which could run code and is not read",
-    b"\xd0\xcf\x11\xe0": "is a spreadsheet of an old format: save it as xlsx or csv",
+    b"\xd0\xcf\x11\xe0": "is a spreadsheet in an old format: save it as xlsx or csv",
 }
 _NUMBER = rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _SVMLIGHT_LINE = re.compile(rb"\s*%b\s+(?:qid:\d+\s+)?\d+:%b(?:\s|$)" % (_NUMBER, _NUMBER))
@@ -32,10 +32,10 @@ _BARE_LABEL = re.compile(rb"\s*(?:%b)?\s*(?:#.*)?" % _NUMBER)  # a row of zeros,
 
 
 def format_to_write(path: Path, formats: tuple[str, ...], format: str | None = None) -> str:
-    """Return the format given, or that of the ending; reject others than those that are written."""
+    """Return `format`, by default that of the file extension; it must be one of `formats`."""
     if format is None and path.suffix.lower() not in _ENDINGS:
         raise InvalidInputError(
-            f"the ending of a file must tell its format ({', '.join(_ENDINGS)}), got {path.name!r}"
+            f"the file extension must be one of {', '.join(_ENDINGS)}, got {path.name!r}"
         )
     format = format or _ENDINGS[path.suffix.lower()]
     one_of("format", format, formats)
@@ -43,7 +43,7 @@ def format_to_write(path: Path, formats: tuple[str, ...], format: str | None = N
 
 
 def require(package: str, extra: str) -> None:
-    """Raise an error that names the extra where a package is not installed."""
+    """Raise an error that names the extra if a package is not installed."""
     try:
         import_module(package)
     except ImportError:
@@ -51,25 +51,25 @@ def require(package: str, extra: str) -> None:
 
 
 def format_to_read(path: Path) -> str:
-    """Return the format of an existing file; the content counts more than the ending."""
+    """Return the format of an existing file; the content takes precedence over the file extension."""
     if archive := _in_archive(path):
         return archive
     with unpacked(path) as handle:
         head = handle.read(64 * 1024)
     for magic, sentence in _FOREIGN.items():
         if head.startswith(magic):
-            raise FileFormatError(f"{sentence}; the formats read are {', '.join(FORMATS)}")
-    if head.startswith(b"PAR1") and b"\0" in head:  # a csv column may be called PAR1, too
+            raise FileFormatError(f"{sentence}; the supported formats are {', '.join(FORMATS)}")
+    if head.startswith(b"PAR1") and b"\0" in head:  # a csv column may be named PAR1
         return "parquet"
     if head.startswith(_MATLAB):
         return "mat"
     endings = [_ENDINGS[ending] for ending in map(str.lower, path.suffixes) if ending in _ENDINGS]
-    return endings[-1] if endings else _text(head)
+    return endings[-1] if endings else _text_format(head)
 
 
 @contextmanager
 def unpacked(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file that may be compressed by gzip, or be a zip archive of one file."""
+    """Open a file for reading; one that is compressed by gzip or zip is decompressed."""
     with path.open("rb") as raw:
         magic = raw.read(4)
         raw.seek(0)
@@ -88,7 +88,7 @@ def unpacked(path: Path) -> Iterator[IO[bytes]]:
 
 
 class _Bounded(io.RawIOBase):
-    """A compressed stream of no more bytes than fit into memory."""
+    """A decompressed stream that ends with an error where it exceeds a quarter of the free memory."""
 
     def __init__(self, stream: Any) -> None:
         self._stream, self._left = stream, free_memory() / 4
@@ -105,7 +105,7 @@ class _Bounded(io.RawIOBase):
 
 
 def _in_archive(path: Path) -> str | None:
-    """Return the format of which a zip archive is a file, None where it only compresses one."""
+    """Return "npz" or "xlsx" for a zip archive of that format, else None."""
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
@@ -116,7 +116,7 @@ def _in_archive(path: Path) -> str | None:
     return "xlsx" if "[Content_Types].xml" in names else None
 
 
-def _text(head: bytes) -> str:
+def _text_format(head: bytes) -> str:
     for line in head.splitlines():
         if _SVMLIGHT_LINE.match(line):
             return "svmlight"

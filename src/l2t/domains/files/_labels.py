@@ -1,4 +1,4 @@
-"""Labels, groups and masks from the columns of files."""
+"""Conversion of file columns to labels, groups and masks."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from l2t.domains.domain import is_missing
 from l2t.exceptions import FileFormatError
 from l2t.typing import AnyArray
 
-#: From a row to where it is, such as "column 'site', line 3".
+#: From a row to its location in the file, such as "column 'site', line 3".
 Place = Callable[[int], str]
 
-_EXACT = 2**53  # the whole numbers up to here are float64, too
-# Neither leading zeros nor more digits than int64 surely holds: such labels are names, not numbers.
+_EXACT = 2**53  # float64 represents all whole numbers up to this one
+# No leading zeros and at most 18 digits, which fit into int64: any other label is a name, not a number.
 _WHOLE = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,17})")
 _FRACTION = re.compile(
     r"[+-]?(?:(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|[0-9]+e[+-]?[0-9]+|inf|nan)",
@@ -27,7 +27,7 @@ _TRUTH = {"1": True, "0": False, "1.0": True, "0.0": False, "true": True, "false
 
 
 def labels(values: Sequence[Any], place: Place) -> AnyArray:
-    """Return labels as an array, None where one is missing; a date becomes its text."""
+    """Return labels as an array; a missing label becomes None, and a date a str."""
     known: list[Any] = [None if is_missing(value) else value for value in values]
     known = [str(value) if isinstance(value, datetime.date) else value for value in known]
     for row, value in enumerate(known):
@@ -58,9 +58,8 @@ def mask(values: Sequence[Any], place: Place) -> AnyArray:
     return np.array(truths, dtype=np.bool_)
 
 
-def infer(cells: Sequence[str | None]) -> list[Any]:
-    """Return text as int, float or bool where every cell is one, else as it is; None stays."""
-    # Nobody means two classes that differ in blanks alone.
+def infer_type(cells: Sequence[str | None]) -> list[Any]:
+    """Return text as int, float or bool if every cell is one, else as stripped text; None stays None."""
     text = [cell.strip() for cell in cells if cell is not None]
     convert: Callable[[str], Any] = str
     if all(map(_WHOLE.fullmatch, text)):
@@ -72,8 +71,8 @@ def infer(cells: Sequence[str | None]) -> list[Any]:
     return [None if cell is None else convert(cell.strip()) for cell in cells]
 
 
-def whole(values: AnyArray) -> AnyArray:
-    """Return float labels without fractions as int: some formats have no other numbers."""
+def floats_to_int(values: AnyArray) -> AnyArray:
+    """Return float labels as int if none has a fraction: mat and svmlight store all labels as floats."""
     if values.dtype.kind != "f":
         return values
     known = values[~np.isnan(values)]

@@ -1,7 +1,7 @@
-"""A script: print the variables of a MATLAB file as an npz archive, or one sentence and exit with 2.
+"""A script that writes the variables of a MATLAB file to stdout as npz; on an error it exits with code 2.
 
-It runs in a process of its own, since scipy may end the process on a damaged file, and imports
-nothing of l2t, so that it starts fast.
+It runs in its own process, because scipy may crash on a damaged file, and imports nothing from l2t, to
+start fast.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import numpy as np
 from scipy import sparse
 from scipy.io import loadmat
 
-_MAX_SECONDS = 300  # of processor time; on a damaged file scipy may never end
+_MAX_SECONDS = 300  # of processor time; scipy may not terminate on a damaged file
 
 
 def main(path: str, most: str) -> None:
-    """Read a file and print its arrays; it may take `most` bytes of memory."""
-    with suppress(ImportError, OSError, ValueError):  # there are no limits on Windows
+    """Read a file and write its arrays to stdout, with at most `most` bytes of memory."""
+    with suppress(ImportError, OSError, ValueError):  # Windows has no such limits
         import resource
 
         resource.setrlimit(resource.RLIMIT_CPU, (_MAX_SECONDS, _MAX_SECONDS))
@@ -46,7 +46,7 @@ def main(path: str, most: str) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Return a variable as an array without Python objects, of dtype V1 where that cannot be."""
+    """Return a variable as an array without Python objects; dtype V1 marks one that cannot be converted."""
     if sparse.issparse(value):
         value.check_format(full_check=True)
         return value.toarray()

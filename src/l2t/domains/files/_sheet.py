@@ -1,4 +1,4 @@
-"""A sheet of columns from csv, xlsx or parquet, and the domain that some of them make."""
+"""A table from a csv, xlsx or parquet file, and the parts of a domain in it."""
 
 from __future__ import annotations
 
@@ -12,82 +12,82 @@ from typing import Any
 import numpy as np
 
 from l2t.domains.domain import is_missing
-from l2t.domains.files._columns import Columns, Names, listed, option
-from l2t.domains.files._labels import groups, infer, labels, mask
+from l2t.domains.files._columns import Columns, ReadOptions, format_names, option
+from l2t.domains.files._labels import groups, infer_type, labels, mask
 from l2t.exceptions import FileFormatError
 from l2t.typing import AnyArray
 
-#: Names of columns that hold ids where their values are whole numbers that are all different.
+#: Names of columns that hold ids if their values are distinct whole numbers.
 ID_NAME = re.compile(r"(?i:(?:.*[ _.-])?(?:id|uuid)|index)|.*[a-z](?:ID|Id)")
-#: Numbers that are padded with zeros name something.
+#: Zero-padded numbers, which are ids.
 PADDED = re.compile("0[0-9]+")
 _COMMA = re.compile(r"[-+0-9.,]*[0-9],[0-9][-+0-9.,]*")
-_MANY = 10  # rows that no feature counts by chance
+_MIN_COUNTED = 10  # rows from which a column 1, 2, 3, ... is an id
 #: Names of columns that hold labels, in lower case.
 LABEL_NAMES = ("label", "labels", "class", "target", "y")
-_GUARDED = {"labeled": "labeled", "groups": "groups"} | dict.fromkeys(LABEL_NAMES, "label")
-_PLACES = 3  # columns of which an error names the line, counted from the beginning of the file
+_ROLE_NAMES = {"labeled": "labeled", "groups": "groups"} | dict.fromkeys(LABEL_NAMES, "label")
+_PLACES = 3  # columns for which an error names the line
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The cells of a column, and their text if it has any."""
+    """The cells of a column: numbers, and text if the column is not numeric."""
 
     name: str
-    read: Callable[[], AnyArray]  # numbers of a typed column are not kept twice
+    read: Callable[[], AnyArray]  # a function, to avoid a second copy of a numeric column
     text: list[str]
     blank: AnyArray | None = None
 
     @classmethod
-    def of(cls, column: Any, names: Names) -> Cells:
-        """Read the cells of a column of a frame."""
+    def of(cls, column: Any, options: ReadOptions) -> Cells:
+        """Read a column of a DataFrame."""
         import pandas as pd
 
         if pd.api.types.is_numeric_dtype(column):
-            return cls(str(column.name), lambda: _numbers(column, names), [])
+            return cls(str(column.name), lambda: _numbers(column, options), [])
         cells = [None if gone else cell for cell, gone in zip(column, column.isna(), strict=True)]
         text = ["" if cell is None else str(cell).strip() for cell in cells]
-        missing = np.isin(np.array(text, dtype=object), list(names.missing_texts))
-        plain = [_plain(cell, names) for cell in cells]
+        missing = np.isin(np.array(text, dtype=object), list(options.missing_texts))
+        plain = [_plain(cell, options) for cell in cells]
         found = pd.to_numeric(pd.Series(plain, dtype=object).mask(missing), errors="coerce")
         numbers = found.to_numpy(np.float64)
         return cls(str(column.name), lambda: numbers, text, missing)
 
     @property
     def numbers(self) -> AnyArray:
-        """Float64, NaN where a cell is missing or no number."""
+        """The cells as float64; NaN where a cell is missing or not a number."""
         return self.read()
 
     @property
     def missing(self) -> AnyArray:
-        """Where a cell is missing."""
+        """The mask of missing cells."""
         return np.isnan(self.numbers) if self.blank is None else self.blank
 
     @property
     def wrong(self) -> AnyArray:
-        """Where a cell is neither missing nor a finite number."""
+        """The mask of cells that are neither missing nor finite numbers."""
         return ~np.isfinite(self.numbers) & ~self.missing
 
     @property
     def first_wrong(self) -> str:
-        """The text of the first such cell; empty where there is none."""
+        """The text of the first cell in `wrong`; empty if there is none."""
         return self.text[int(self.wrong.argmax())] if self.text and self.wrong.any() else ""
 
     @property
     def has_commas(self) -> bool:
-        """Whether the first cell that is no number looks like one with a comma."""
+        """Whether the first cell in `wrong` looks like a number with a comma."""
         return _COMMA.fullmatch(self.first_wrong) is not None
 
     @property
     def is_text(self) -> bool:
-        """Whether fewer than half of the cells that are there are numbers."""
+        """Whether fewer than half of the non-missing cells are numbers."""
         if not self.text:
             return False
-        wrong, there = int(self.wrong.sum()), int((~self.missing).sum())
-        return 2 * wrong > there and not self.has_commas
+        wrong, known = int(self.wrong.sum()), int((~self.missing).sum())
+        return 2 * wrong > known and not self.has_commas
 
     def is_id(self, *, first: bool) -> bool:
-        """Tell whether all values differ, and are text or whole numbers that name or count the rows."""
+        """Return whether the values are distinct, and are text or whole numbers that name or count rows."""
         numbers = self.numbers
         n = len(numbers)
         if n < 2:
@@ -99,10 +99,10 @@ class Cells:
         if ID_NAME.fullmatch(self.name) or any(map(PADDED.fullmatch, self.text)):
             return len(np.unique(numbers)) == n
         counts = numbers[0] in (0, 1) and (np.diff(numbers) == 1).all()
-        return bool(first and n >= _MANY and counts and not self.name[-1:].isdigit())
+        return bool(first and n >= _MIN_COUNTED and counts and not self.name[-1:].isdigit())
 
     def problem(self, *, imputed: bool, filled: bool) -> tuple[int, str] | None:
-        """Return the first row that cannot be read, and what is wrong with such rows in words."""
+        """Return the first invalid row and a description of all invalid cells; None if there is none."""
         if np.isfinite(numbers := self.numbers).all():
             return None
         missing, wrong, words = self.missing, self.wrong, []
@@ -119,88 +119,88 @@ class Cells:
         return (int(bad.argmax()), " and ".join(words)) if words else None
 
 
-def _numbers(column: Any, names: Names) -> AnyArray:
-    """Return the numbers of a typed column; NaN where one is missing."""
+def _numbers(column: Any, options: ReadOptions) -> AnyArray:
+    """Return a numeric column as float64; NaN where a cell is missing."""
     numbers = column.to_numpy(np.float64, na_value=np.nan, copy=True)
-    if names.missing:
+    if options.missing:
         import pandas as pd
 
-        numbers[np.isin(numbers, pd.to_numeric(list(names.missing), errors="coerce"))] = np.nan
+        numbers[np.isin(numbers, pd.to_numeric(list(options.missing), errors="coerce"))] = np.nan
     return np.asarray(numbers)
 
 
-def _plain(cell: Any, names: Names) -> Any:
-    """Return a number as it is, and anything else as the text of one."""
+def _plain(cell: Any, options: ReadOptions) -> Any:
+    """Return a number unchanged, and any other cell as text with a decimal point and no thousands mark."""
     if isinstance(cell, Number):
         return cell
-    text = str(cell).strip().replace(names.thousands or "\0", "")
-    return text.replace(names.decimal, ".")
+    text = str(cell).strip().replace(options.thousands or "\0", "")
+    return text.replace(options.decimal, ".")
 
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """All columns of a file as a frame, their roles, and a function from a row to its line.
+    """All columns of a file as a DataFrame, their roles, and a function from a row to its line in the file.
 
-    A column that `columns` has as a feature may turn out to be text or an id. Without a `header` columns have
-    no names; the type of labels is inferred from their text where they are `untyped`.
+    A feature in `columns` may turn out to be text or an id (`passed_through`). Without a `header`, columns
+    have no names. If `untyped`, the type of the labels is inferred from their text.
     """
 
     frame: Any
     columns: Columns
-    names: Names
+    options: ReadOptions
     line: Callable[[int], str]
     header: bool = True
     untyped: bool = False
 
     @cached_property
     def cells(self) -> dict[str, Cells]:
-        """The cells of every column that may be a feature."""
-        self.refuse_empty()
+        """The cells of each column that may be a feature."""
+        self.check_not_empty()
         features = self.columns.features
-        return {name: Cells.of(self.frame[name], self.names) for name in features}
+        return {name: Cells.of(self.frame[name], self.options) for name in features}
 
     @cached_property
     def passed_through(self) -> dict[str, str]:
-        """The columns without a role that are no features: "id" or "text" by name."""
+        """The columns without a role that are not features: from the name to "id" or "text"."""
         found: dict[str, str] = {}
-        named = (*self.names.columns, *self.names.keep)
+        named = (*self.options.columns, *self.options.keep)
         for name in (name for name in self.columns.features if name not in named):
-            cells, role = self.cells[name], _GUARDED.get(name.casefold())
+            cells, role = self.cells[name], _ROLE_NAMES.get(name.casefold())
             if cells.is_id(first=name == self.frame.columns[0] and len(self.cells) > 1):
                 found[name] = "id"
             elif cells.is_text:
                 found[name] = "text"
             elif role is not None:
                 raise FileFormatError(
-                    f"column {name!r} must be named to be used: say {option(role, name)}, "
+                    f"column {name!r} must have a role: pass {option(role, name)}, "
                     f"{option('keep', name, flag='feature')} if it is a feature, or {option('ignore', name)}"
                 )
         return found
 
-    def refuse_empty(self) -> None:
+    def check_not_empty(self) -> None:
         """Reject a table without rows."""
         if self.frame.empty:
             raise FileFormatError("has a header but no rows")
 
-    def refuse_text(self) -> None:
-        """Reject a column of text where the column of labels is not known."""
+    def check_no_text(self) -> None:
+        """Reject a text column if no column is given as the label."""
         for name in (name for name, kind in self.passed_through.items() if kind == "text"):
             raise FileFormatError(
                 f"column {name!r}, {self.line(0)}: {self.frame[name].iloc[0]!r:.80} is not a number; if "
-                f"these are the labels, say {option('label', name)}, else {option('ignore', name)}"
+                f"these are the labels, pass {option('label', name)}, else {option('ignore', name)}"
             )
 
     def parts(self, features: Sequence[str]) -> dict[str, Any]:
-        """Return the arguments of `Domain`; NaN where a cell is to be imputed."""
-        self._refuse_cells(features)
+        """Return the arguments of `Domain`; NaN where a cell must be imputed."""
+        self._check_numbers(features)
         kinds = {str(self.frame[name].dtype).lower() for name in features}
         single = kinds <= {"float16", "float32"}
         X = np.empty((len(self.frame), len(features)), np.float32 if single else np.float64)
         for at, name in enumerate(features):
             X[:, at] = self.cells[name].numbers
-        X.flags.writeable = False  # so that the domain needs no copy of its own
+        X.flags.writeable = False  # so that `Domain` does not copy it
         parts: dict[str, Any] = {"X": X}
-        columns, missing = self.columns, self.names.missing_texts
+        columns, missing = self.columns, self.options.missing_texts
         if columns.labeled is not None:
             parts["labeled"] = mask(*self._column(columns.labeled))
         if columns.groups is not None:
@@ -210,20 +210,20 @@ class Sheet:
         return parts | {"feature_names": list(features) if self.header else None}
 
     def notes(self, features: Collection[str]) -> list[str]:
-        """Return sentences about columns that are no features, and labels that are missing."""
+        """Return a sentence for each kind of column that is not a feature, and for missing labels."""
         notes, kinds = [], self.passed_through
         if kinds:
             places = ", ".join(f"{name!r} ({kind})" for name, kind in kinds.items())
-            notes.append(f"columns that are no features: {places}")
+            notes.append(f"columns not used as features: {places}")
             if numbers := [name for name in kinds if not self.cells[name].is_text]:
-                notes[-1] += f"; to keep a number, say {option('keep', *numbers, flag='feature')}"
+                notes[-1] += f"; to use a number, pass {option('keep', *numbers, flag='feature')}"
         used = {*features, *kinds}
         if extra := [name for name in self.columns.features if name not in used]:
-            why = "as they are no features of every file"
-            notes.append(f"columns left out, {why}: {listed(extra)}")
+            why = "because not every file has them as features"
+            notes.append(f"columns left out {why}: {format_names(extra)}")
         if self.columns.label is not None:
             texts = self.frame[self.columns.label].dropna().astype(str).str.strip()
-            counts = texts[texts.isin(self.names.missing_texts - {""})].value_counts()
+            counts = texts[texts.isin(self.options.missing_texts - {""})].value_counts()
             places = ", ".join(f"{text!r} ({count} rows)" for text, count in counts.items())
             notes += [f"labels taken as missing: {places}"] if places else []
         return notes
@@ -231,19 +231,19 @@ class Sheet:
     def _column(
         self, name: str, missing: Collection[str] | None = None
     ) -> tuple[list[Any], Callable[[int], str]]:
-        """Return the values of a column, None where one is missing, and where a row is."""
+        """Return the values of a column, None where missing, and a function from a row to its location."""
         values = self.frame[name].astype(object).tolist()
         if missing is not None:
             texts = ("" if is_missing(value) else str(value).strip() for value in values)
             known = [text not in ("", *missing) for text in texts]
             values = [value if there else None for value, there in zip(values, known, strict=True)]
-            values = infer(values) if self.untyped else values
+            values = infer_type(values) if self.untyped else values
         return values, lambda row: f"column {name!r}, {self.line(row)}"
 
-    def _refuse_cells(self, features: Sequence[str]) -> None:
-        """Reject all columns with cells that are no numbers in one sentence, with what helps."""
-        imputed = self.names.impute is not None
-        how = {"imputed": imputed, "filled": imputed and self.names.fill is not None}
+    def _check_numbers(self, features: Sequence[str]) -> None:
+        """Reject features with cells that are not finite numbers, in one message with advice."""
+        imputed = self.options.impute is not None
+        how = {"imputed": imputed, "filled": imputed and self.options.fill is not None}
         found = {name: self.cells[name].problem(**how) for name in features}
         bad = {name: problem for name, problem in found.items() if problem is not None}
         if not bad:
@@ -258,9 +258,9 @@ class Sheet:
             advice.insert(0, f"fill missing cells: {option('impute', 'median')}")
         if wrong := next((each for each in cells if each.first_wrong), None):
             text = wrong.first_wrong
-            advice.insert(0, f"if {text!r:.80} means missing, say {option('missing', text)}")
+            advice.insert(0, f"if {text!r:.80} means missing, pass {option('missing', text)}")
             if wrong.has_commas:
-                advice = [f"if a comma is the decimal mark, say {option('decimal', ',')}"]
+                advice = [f"if a comma is the decimal mark, pass {option('decimal', ',')}"]
                 advice.append(f"if it separates thousands, {option('thousands', ',')}")
         raise FileFormatError(
             f"features must be finite numbers, got {', '.join(places)}; {', or '.join(advice)}"

@@ -1,4 +1,4 @@
-"""Domains and frames to npz, csv and parquet files."""
+"""Writing of domains and data frames to npz, csv and parquet files."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from l2t.domains.files._formats import require
 from l2t.exceptions import InvalidInputError
 from l2t.typing import AnyArray
 
-#: Formats of tables that are written, and all that are.
+#: The table formats that can be written, and all formats that can be.
 TABLES = ("csv", "parquet")
 WRITTEN = ("npz", *TABLES)
-_LARGE = 1_000_000  # cells that pandas would write in seconds, and pyarrow in a fraction of that
+_LARGE = 1_000_000  # cells from which pyarrow is used to write csv, which is several times as fast
 _RESERVED = ("labeled", "groups")
 
 
 def write(domain: Domain, handle: IO[bytes], label: str, format: str) -> None:
-    """Write a domain; numbers in csv read back to the very same float64."""
+    """Write a domain; numbers in csv are read back as exactly the same float64."""
     if format == "npz":
         _write_npz(domain, handle, label)
     else:
@@ -34,7 +34,7 @@ def write(domain: Domain, handle: IO[bytes], label: str, format: str) -> None:
 
 
 def write_frame(frame: Any, handle: IO[bytes], format: str) -> None:
-    """Write the columns of a frame; text of csv in quotes: a lone carriage return would end its line."""
+    """Write the columns of a frame; csv text is quoted, because a carriage return would end its line."""
     if format == "parquet":
         require("pyarrow", "parquet")
         frame.to_parquet(handle, engine="pyarrow", index=False, write_page_checksum=True)
@@ -52,7 +52,7 @@ def write_frame(frame: Any, handle: IO[bytes], format: str) -> None:
 
 
 def frame_of(domain: Domain, label: str, dtype: Any = None) -> Any:
-    """Return a domain as a frame: x0, x1, ..., the label, then labeled and groups if it has them."""
+    """Return a domain as a DataFrame: the features, the label, then labeled and groups if it has them."""
     import pandas as pd
 
     frame = pd.DataFrame(np.asarray(domain.X, dtype), columns=_feature_names(domain, label))
@@ -69,18 +69,18 @@ def frame_of(domain: Domain, label: str, dtype: Any = None) -> Any:
         for value in known:
             if isinstance(value, str) and value.strip() in texts:
                 raise InvalidInputError(
-                    f"column {name!r} must not hold blank texts or such as mean a missing label (NA, ?, "
+                    f"column {name!r} must not hold blank text or text that means a missing label (NA, ?, "
                     f"...) in csv and parquet files, got {value!r}"
                 )
         kind = "object"
-        if known and type(known[0]) is int:  # pyarrow reads no more than 63 bits from objects
+        if known and type(known[0]) is int:  # pyarrow reads at most 63 bits from objects
             kind = "UInt64" if max(known) >= 2**63 else "Int64"
         frame[name] = pd.array(values, dtype=kind)
     return frame
 
 
 def _feature_names(domain: Domain, label: str) -> list[str]:
-    """Return the names of the features, or x0, x1, ..., none of which may be that of the label."""
+    """Return the feature names, by default x0, x1, ...; the label must not have one of these names."""
     if not isinstance(label, str) or not label or label != label.strip():
         raise InvalidInputError(f"label must be a name for a column, got {label!r}")
     given = domain.feature_names or ()
@@ -93,7 +93,7 @@ def _feature_names(domain: Domain, label: str) -> list[str]:
 
 
 def _write_npz(domain: Domain, handle: IO[bytes], label: str) -> None:
-    """Write X, and where the domain has them y with classes, labeled and groups."""
+    """Write X, and if the domain has them y with classes, labeled and groups."""
     if label not in ("label", "y"):
         raise InvalidInputError(f"label is always y in npz files, got {label!r}")
     arrays: dict[str, Any] = {"X": domain.X}
@@ -108,7 +108,7 @@ def _write_npz(domain: Domain, handle: IO[bytes], label: str) -> None:
 
 
 def _plain(values: Iterable[Any], what: str, *, optional: bool = False) -> list[Any]:
-    """Return labels or groups as str, int, float or bool, all of one type; None where missing."""
+    """Return labels or groups as str, int, float or bool, all of one type; None if missing."""
     items = [value.item() if isinstance(value, np.generic) else value for value in values]
     items = [None if is_missing(value) else value for value in items]
     if not optional and None in items:

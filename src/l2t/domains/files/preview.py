@@ -1,4 +1,4 @@
-"""A first look at a file: its columns, the role that each seems to have, and how to read its cells."""
+"""Previews: the columns of a file, the likely role of each, and how to parse the cells."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from typing import Any, Literal
 import numpy as np
 
 from l2t.domains.domain import Domain
-from l2t.domains.files._columns import Names
+from l2t.domains.files._columns import ReadOptions
 from l2t.domains.files._disk import as_path, reading
 from l2t.domains.files._formats import format_to_read
 from l2t.domains.files._sheet import LABEL_NAMES, Cells, Sheet
 from l2t.domains.files.table import READERS, open_tables
 
 Role = Literal["feature", "label", "labeled", "id", "ignore"]
-_EXAMPLES = 3  # values of a column that are shown
-_WORDS = 5  # different texts of a column of numbers that can mean a missing cell, at most
+_EXAMPLES = 3  # values of each column that are shown
+_MAX_TEXTS = 5  # distinct texts in a numeric column that are proposed as missing, at most
 
 
 @dataclass(frozen=True)
 class ColumnPreview:
-    """A column, the role that it seems to have, and why.
+    """A column and its likely role.
 
     Attributes
     ----------
     name : str
-        Its name.
+        The name of the column.
     role : {"feature", "label", "labeled", "id", "ignore"}
-        What it is for; "labeled" says which labels the user has.
+        The likely role; "labeled" is a mask of the labels that the user has.
     reason : str
         Why, in a few words.
     is_text : bool
         Whether it cannot be a feature.
     n_missing, n_distinct : int
-        Cells without a value, and different values.
+        The number of missing cells, and of distinct values.
     examples : tuple of str
-        Its first values.
+        The first values.
     """
 
     name: str
@@ -51,22 +51,22 @@ class ColumnPreview:
 
 @dataclass(frozen=True)
 class Preview:
-    """A file at first sight.
+    """The preview of a file.
 
     Attributes
     ----------
     n_rows, n_features : int
-        Rows, and columns that seem to be features.
-    columns : tuple of ColumnPreview
-        All columns in their order; none for npz, mat and svmlight, whose arrays have their roles by name.
-    classes : tuple of str
-        The labels of those formats.
-    n_labelled : int
-        Rows with a label in those formats.
-    decimal : str
-        The decimal mark of its numbers.
-    missing : tuple of str
-        Texts in columns of numbers that seem to mean a missing cell.
+        The number of rows, and of columns that are likely features.
+    columns : tuple of ColumnPreview, default=()
+        All columns in their order; empty for npz, mat and svmlight, whose roles are fixed.
+    classes : tuple of str, default=()
+        npz, mat and svmlight: the classes.
+    n_labelled : int, default=0
+        npz, mat and svmlight: the number of rows with a label.
+    decimal : str, default="."
+        The decimal mark of the numbers.
+    missing : tuple of str, default=()
+        Texts in numeric columns that probably mean a missing cell.
     """
 
     n_rows: int
@@ -81,16 +81,16 @@ class Preview:
 def preview_file(
     path: str | os.PathLike[str], *, label: str | None = None, format: str | None = None
 ) -> Preview:
-    r"""Look at a file, and guess the role of each column.
+    r"""Read a file and infer the role of each column.
 
     Parameters
     ----------
     path : str or path
         The file, as for `read_domain`.
     label : str, optional
-        The column of labels, where the file has it: that of a file which belongs to it.
+        The label column of another file of the same data, used if this file has it.
     format : str, optional
-        By default found from the content.
+        The format, by default detected from the content.
 
     Returns
     -------
@@ -111,44 +111,43 @@ def preview_file(
     with reading(file):
         format = format_to_read(file) if format is None else format
         if format not in ("csv", "xlsx", "parquet"):
-            return _of_domain(open_tables([file], Names(), format=format)[0].domain)
-        names = Names()
-        sheet, cells = _opened(file, format, names)
+            return _preview_domain(open_tables([file], ReadOptions(), format=format)[0].domain)
+        options = ReadOptions()
+        sheet, cells = _read_cells(file, format, options)
         if format == "csv" and any(each.has_commas for each in cells.values()):
-            names = replace(names, decimal=",")
-            sheet, cells = _opened(file, format, names)
-    found = {name: _words(each) for name, each in cells.items()}
-    missing = tuple(dict.fromkeys(word for words in found.values() for word in words))
-    names = replace(names, missing=missing)
-    cells = {name: Cells.of(sheet.frame[name], names) for name in cells}
+            options = replace(options, decimal=",")
+            sheet, cells = _read_cells(file, format, options)
+    missing = tuple(dict.fromkeys(text for each in cells.values() for text in _missing_texts(each)))
+    options = replace(options, missing=missing)
+    cells = {name: Cells.of(sheet.frame[name], options) for name in cells}
     columns = tuple(_columns(sheet, cells, label))
     features = sum(each.role == "feature" for each in columns)
-    return Preview(len(sheet.frame), features, columns, (), 0, names.decimal, missing)
+    return Preview(len(sheet.frame), features, columns, (), 0, options.decimal, missing)
 
 
-def _opened(path: Any, format: str, names: Names) -> tuple[Sheet, dict[str, Cells]]:
-    sheet = READERS[format](path, names)
-    assert isinstance(sheet, Sheet)  # of these formats
-    sheet.refuse_empty()
-    return sheet, {name: Cells.of(sheet.frame[name], names) for name in sheet.frame.columns}
+def _read_cells(path: Any, format: str, options: ReadOptions) -> tuple[Sheet, dict[str, Cells]]:
+    sheet = READERS[format](path, options)
+    assert isinstance(sheet, Sheet)  # for csv, xlsx and parquet
+    sheet.check_not_empty()
+    return sheet, {name: Cells.of(sheet.frame[name], options) for name in sheet.frame.columns}
 
 
-def _of_domain(domain: Domain) -> Preview:
+def _preview_domain(domain: Domain) -> Preview:
     known = domain.labeled_rows(default=domain.y is not None)
     classes = tuple(map(str, domain.classes))
     return Preview(len(domain), domain.n_features, (), classes, int(known.sum()))
 
 
-def _words(cells: Cells) -> list[str]:
-    """Return the few texts in a column of numbers, such as "unknown"."""
+def _missing_texts(cells: Cells) -> list[str]:
+    """Return the texts in a numeric column that probably mean a missing cell, such as "unknown"."""
     if not cells.text or cells.is_text or not cells.wrong.any():
         return []
-    words = sorted({cells.text[row] for row in np.flatnonzero(cells.wrong)})
-    return words if len(words) <= _WORDS else []
+    texts = sorted({cells.text[row] for row in np.flatnonzero(cells.wrong)})
+    return texts if len(texts) <= _MAX_TEXTS else []
 
 
 def _columns(sheet: Sheet, cells: dict[str, Cells], label: str | None) -> list[ColumnPreview]:
-    """Return all columns with their roles."""
+    """Return the previews of all columns."""
     roles: dict[str, tuple[Role, str]] = {}
     for place, (name, each) in enumerate(cells.items()):
         roles[name] = _role(each, first=place == 0 and len(cells) > 1)
@@ -162,20 +161,20 @@ def _columns(sheet: Sheet, cells: dict[str, Cells], label: str | None) -> list[C
 
 
 def _role(cells: Cells, *, first: bool) -> tuple[Role, str]:
-    """Return the role that a column has by itself, and why."""
+    """Return the role of a column regardless of the others, and why."""
     name = cells.name.casefold()
     if name == "labeled":
-        return "labeled", "says which labels you have"
+        return "labeled", "marks the labels you have"
     if name in LABEL_NAMES:
         return "label", "by its name"
     if cells.missing.all():
         return "ignore", "every cell is missing"
     if cells.is_id(first=first):
-        return "id", "all values differ"
+        return "id", "all values are distinct"
     if cells.is_text:
         return "ignore", "text"
     if cells.wrong.any():
-        return "ignore", f"has cells that are no numbers, such as {cells.first_wrong!r:.40}"
+        return "ignore", f"has cells that are not numbers, such as {cells.first_wrong!r:.40}"
     if name in ("unnamed: 0", "groups"):
         return "ignore", "by its name"
     return "feature", "numbers"
@@ -184,7 +183,7 @@ def _role(cells: Cells, *, first: bool) -> tuple[Role, str]:
 def _label(
     cells: dict[str, Cells], roles: dict[str, tuple[Role, str]], label: str | None
 ) -> tuple[str, str] | None:
-    """Return the column of labels, and why: as named, by its name, or the last text that repeats."""
+    """Return the label column and why: as given, by its name, or the last text column with repeats."""
     if label is not None and label in cells:
         return label, "the labels of the other file"
     for name, (role, why) in roles.items():

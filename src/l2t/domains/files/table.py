@@ -1,6 +1,6 @@
-"""Files as they are read: the user's own rows and columns, and the domain in them.
+"""Tables: the user's own rows and columns of a file, and the domain in them.
 
-Of files that belong together, columns are matched by name.
+Columns of files that are read together are matched by name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,14 @@ import numpy as np
 
 from l2t.domains.domain import Domain
 from l2t.domains.files import _arrays, _tables
-from l2t.domains.files._columns import Columns, Names, close_to, listed, missing, option
+from l2t.domains.files._columns import (
+    Columns,
+    ReadOptions,
+    closest_name,
+    format_names,
+    missing_name,
+    option,
+)
 from l2t.domains.files._disk import as_path, reading, replacing, writing
 from l2t.domains.files._formats import FORMATS, format_to_read, format_to_write
 from l2t.domains.files._sheet import Sheet
@@ -26,8 +33,8 @@ from l2t.typing import AnyArray
 from l2t.validation import one_of
 
 _Parts = dict[str, Any]
-#: What opens a file of each format.
-READERS: dict[str, Callable[[Path, Names], Sheet | _Parts]] = {
+#: The reader of each format.
+READERS: dict[str, Callable[[Path, ReadOptions], Sheet | _Parts]] = {
     "npz": _arrays.read_npz,
     "csv": _tables.read_csv,
     "xlsx": _tables.read_xlsx,
@@ -38,18 +45,18 @@ READERS: dict[str, Callable[[Path, Names], Sheet | _Parts]] = {
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A file as it was read.
+    """A file that was read: its domain, and all of its columns.
 
     Attributes
     ----------
     path : Path
         The file.
     domain : Domain
-        The features and labels in it.
+        The features and labels.
     roles : Columns
-        Which columns are features, label, mask, groups and ids; the others are passed through.
+        Which columns are features, label, mask, groups and ids; `write` copies the others.
     notes : tuple of str
-        What was adjusted or left out, one sentence each.
+        What was imputed or left out, one sentence each.
     """
 
     path: Path
@@ -60,7 +67,7 @@ class Table:
 
     @cached_property
     def frame(self) -> Any:
-        """All columns of the file as a DataFrame, in their order, with one row per row of the domain."""
+        """All columns of the file as a DataFrame, in their order, with the rows of the domain."""
         return frame_of(self.domain, "label") if self._frame is None else self._frame
 
     def write(
@@ -70,10 +77,16 @@ class Table:
         features: AnyArray | None = None,
         columns: Mapping[str, Any] | None = None,
     ) -> None:
-        """Write the user's own columns to a csv or parquet file, as a whole or not at all.
+        """Write the user's own columns to a csv or parquet file; on an error no file is written.
 
-        `features` of shape (n, u) become ``x0``, ``x1``, ... in the place of those of the file; `columns` by
-        name are added at the end.
+        Parameters
+        ----------
+        path : str or path
+            The file; its extension gives the format.
+        features : array of shape (n, u), optional
+            Features ``x0``, ``x1``, ... that replace those of the file.
+        columns : mapping from str to array-like of shape (n,), optional
+            Columns to add at the end, by name.
         """
         import pandas as pd
 
@@ -81,7 +94,7 @@ class Table:
         with writing(target):
             format = format_to_write(target, TABLES)
             self.check_free(columns or ())
-            frame = self.frame if features is None else self._with(features)
+            frame = self.frame if features is None else self._replace_features(features)
             if columns:
                 added = pd.DataFrame(dict(columns), index=frame.index)
                 frame = pd.concat([frame, added], axis="columns")
@@ -89,22 +102,22 @@ class Table:
                 write_frame(frame, handle, format)
 
     def check_free(self, names: Iterable[str]) -> None:
-        """Reject names of new columns that the file has already."""
+        """Reject names of new columns that the file already has."""
         for name in (name for name in names if name in self.frame.columns):
-            rule = f"must not have a column {name!r}, which the output adds: rename it"
+            rule = f"must not have a column {name!r}, because the output adds one: rename it"
             raise InvalidInputError(f"{self.path}: {rule}")
 
     @property
     def labelled(self) -> Domain:
-        """The domain, all labels of which count as given where there is no mask."""
+        """The domain; without a mask, all of its labels count as given."""
         domain = self.domain
         if domain.y is None or domain.labeled is not None:
             return domain
-        every: Any = {"X": domain.rows, "labeled": np.ones(len(domain), dtype=bool)}
-        return replace(domain, **every)
+        changes: Any = {"X": domain.rows, "labeled": np.ones(len(domain), dtype=bool)}
+        return replace(domain, **changes)
 
-    def _with(self, features: AnyArray) -> Any:
-        """Return the frame with other features, where the first one of the file was."""
+    def _replace_features(self, features: AnyArray) -> Any:
+        """Return the frame with other features, at the position of the first feature of the file."""
         import pandas as pd
 
         own, old = list(self.frame.columns), set(self.roles.features)
@@ -120,19 +133,20 @@ class Table:
 
 def open_tables(
     paths: Sequence[Path],
-    names: Names | Sequence[Names],
+    options: ReadOptions | Sequence[ReadOptions],
     *,
     zero_based: bool | None = None,
     format: str | None = None,
     name: str | None = None,
 ) -> list[Table]:
-    """Read files of the same features; columns are matched by name, in the order of the last file.
+    """Read files with the same features; columns are matched by name, in the order of the last file.
 
-    The names are those of all files, so that the label may be absent from some, or those of each.
+    `options` apply to all files, and the label column may then be absent from some of them; or they are a
+    sequence with the options of each file.
     """
     formats = []
-    owns = [names] * len(paths) if isinstance(names, Names) else list(names)
-    for path, own in zip(paths, owns, strict=True):
+    per_file = [options] * len(paths) if isinstance(options, ReadOptions) else list(options)
+    for path, own in zip(paths, per_file, strict=True):
         with reading(path):
             formats.append(format_to_read(path) if format is None else format)
         one_of("format", formats[-1], FORMATS)
@@ -141,48 +155,52 @@ def open_tables(
     rows = dict(zip(sparse, _arrays.read_svmlight(sparse, zero_based), strict=True))
     files: list[tuple[Path, Sheet | _Parts]] = []
     for i, (path, each) in enumerate(zip(paths, formats, strict=True)):
-        if isinstance(names, Names):
-            mask = names.labeled if i == len(paths) - 1 else None
-            owns[i] = replace(names, optional=len(paths) > 1, labeled=mask)
+        if isinstance(options, ReadOptions):
+            mask = options.labeled if i == len(paths) - 1 else None
+            per_file[i] = replace(options, optional=len(paths) > 1, labeled=mask)
         with reading(path):
-            files.append((path, rows[path] if each == "svmlight" else READERS[each](path, owns[i])))
+            files.append(
+                (path, rows[path] if each == "svmlight" else READERS[each](path, per_file[i]))
+            )
     sheets = [(path, each) for path, each in files if isinstance(each, Sheet)]
-    for some in [sheets] if isinstance(names, Names) else [[each] for each in sheets]:
-        own = names if isinstance(names, Names) else some[0][1].names
-        _check_names(some, own, alone=len(sheets) == len(files))
+    for some in [sheets] if isinstance(options, ReadOptions) else [[each] for each in sheets]:
+        own = options if isinstance(options, ReadOptions) else some[0][1].options
+        _check_columns(some, own, alone=len(sheets) == len(files))
     matched = len(sheets) == len(files) and all(sheet.header for _, sheet in sheets)
     labelled = ("y" in each for _, each in files if not isinstance(each, Sheet))
     if not any(labelled) and all(sheet.columns.label is None for _, sheet in sheets):
         for path, sheet in sheets:
             with reading(path):
-                sheet.refuse_text()
+                sheet.check_no_text()
     features = iter(_feature_columns(sheets, matched=matched))
     tables: list[Table] = []
     for path, opened in files:
         with reading(path):
             columns = next(features) if isinstance(opened, Sheet) else []
-            tables.append(_table(path, opened, columns, owns[len(tables)], name))
+            tables.append(_table(path, opened, columns, per_file[len(tables)], name))
     return tables
 
 
-def _check_names(sheets: Sequence[tuple[Path, Sheet]], names: Names, *, alone: bool) -> None:
-    """Reject a name that no file has, and a label that one of them has by a similar name."""
+def _check_columns(
+    sheets: Sequence[tuple[Path, Sheet]], options: ReadOptions, *, alone: bool
+) -> None:
+    """Reject a column that no file has, and a label column that a file has under a similar name."""
     columns = list(dict.fromkeys(name for _, sheet in sheets for name in sheet.frame.columns))
-    for name in (*names.others, *names.keep):
+    for name in (*options.others, *options.keep):
         if name not in columns:
             where = ", ".join(str(path) for path, _ in sheets)
-            raise MissingColumnError(f"{where}: {missing('column', name, columns)}")
-    label = names.label
+            raise MissingColumnError(f"{where}: {missing_name('column', name, columns)}")
+    label = options.label
     having = [sheet.frame.columns for _, sheet in sheets if label in sheet.frame.columns]
     for path, own in ((path, list(sheet.frame.columns)) for path, sheet in sheets):
         if label is not None and label not in own:
-            close = close_to(label, own)
+            close = closest_name(label, own)
             if (alone and not having) or (close and not any(close in each for each in having)):
-                raise MissingColumnError(f"{path}: {missing('column', label, own)}")
+                raise MissingColumnError(f"{path}: {missing_name('column', label, own)}")
 
 
 def _feature_columns(sheets: Sequence[tuple[Path, Sheet]], *, matched: bool) -> list[list[str]]:
-    """Return the features of every sheet: no text and no ids, and where `matched` those of all sheets."""
+    """Return the features of each sheet, without text and ids; if `matched`, those that all sheets have."""
     passed: set[str] = set()
     for path, sheet in sheets:
         with reading(path):
@@ -194,16 +212,16 @@ def _feature_columns(sheets: Sequence[tuple[Path, Sheet]], *, matched: bool) -> 
     for (path, sheet), features in zip(sheets, own, strict=True):
         if not features:
             rule = f"must have a column of numbers{' that all files have' if len(own) > 1 else ''}"
-            raise FileFormatError(f"{path}: {rule}, got {listed(sheet.columns.features)}")
+            raise FileFormatError(f"{path}: {rule}, got {format_names(sheet.columns.features)}")
     return own
 
 
 def _table(
-    path: Path, opened: Sheet | _Parts, features: list[str], names: Names, name: str | None
+    path: Path, opened: Sheet | _Parts, features: list[str], options: ReadOptions, name: str | None
 ) -> Table:
-    """Return the table of what was read from a file."""
+    """Return the table of a file that was read."""
     parts = opened.parts(features) if isinstance(opened, Sheet) else opened
-    kept, notes = _impute(parts, names)
+    kept, notes = _impute(parts, options)
     domain = Domain(**parts, name=path.stem if name is None else name)
     if isinstance(opened, Sheet):
         notes += opened.notes(features)
@@ -216,24 +234,24 @@ def _table(
     return Table(path, domain, roles, tuple(f"{path}: {note}" for note in notes), frame)
 
 
-def _impute(parts: _Parts, names: Names) -> tuple[AnyArray | None, list[str]]:
-    """Fill missing numbers or drop their rows; return the mask of rows that are kept, and a sentence."""
-    X, how = parts["X"], names.impute
-    fill: Any = names.fill
+def _impute(parts: _Parts, options: ReadOptions) -> tuple[AnyArray | None, list[str]]:
+    """Fill missing numbers or drop their rows; return the mask of kept rows (None for all) and a note."""
+    X, how = parts["X"], options.impute
+    fill: Any = options.fill
     usable = how is not None and isinstance(X, np.ndarray) and X.dtype.kind == "f" and X.ndim == 2
     if not usable or not (gone := np.isnan(X)).any():
         return None, []
     if how == "drop":
         kept = np.asarray(~gone.any(axis=1))
         if not kept.any():
-            rule = f"impute must leave a row: say {option('impute', 'median')}"
-            raise FileFormatError(f"{rule}, got drop")
+            rule = f"impute='drop' leaves no row: pass {option('impute', 'median')}"
+            raise FileFormatError(rule)
         for role in parts.keys() - {"feature_names"}:
             parts[role] = parts[role][kept]
-        return kept, [f"rows left out, as they have missing cells: {(~kept).sum()} of {len(kept)}"]
+        return kept, [f"rows left out because of missing cells: {(~kept).sum()} of {len(kept)}"]
     if fill is None and gone.all(axis=0).any():
         raise FileFormatError(f"X must have a number in column {int(gone.all(axis=0).argmax())}")
-    of = "their column" if fill is None else "the rows that the model was made with"
+    of = "their column" if fill is None else "the rows that the model was fitted on"
     if fill is None:
         fill = (np.nanmean if how == "mean" else np.nanmedian)(X, axis=0)
     parts["X"] = np.where(gone, np.asarray(fill, dtype=X.dtype), X)
