@@ -21,7 +21,7 @@ def test_transform_takes_what_a_domain_takes(pair):
     for rows in (X, X.tolist(), pd.DataFrame(X), sparse.csr_array(X), pair.target):
         np.testing.assert_allclose(factors.transform(rows), expected)
     for bad in (X[0], X[:, :2], [["a"] * 10], np.full((2, 10), None)):
-        with pytest.raises(InvalidInputError, match="X must be a table of numbers with the 10"):
+        with pytest.raises(InvalidInputError, match="X must be a 2-D array of numbers with the 10"):
             factors.transform(bad)
 
 

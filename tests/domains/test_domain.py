@@ -50,7 +50,7 @@ def test_forms_of_x(form):
 
 def test_sparse_data_are_made_dense_only_where_they_fit(monkeypatch):
     monkeypatch.setattr("l2t.validation.free_memory", lambda: 300.0)
-    rule = r"X of shape \(10, 2\), made dense, must fit into half of the free memory"
+    rule = r"X of shape \(10, 2\) as a dense array must fit into half of the free memory"
     with pytest.raises(InvalidInputError, match=rule):
         Domain(sparse.csr_matrix((10, 2)))
 
@@ -109,10 +109,10 @@ def broken(kind):
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "bsr", "coo", "lil", "dok"])
 def test_a_sparse_matrix_with_indices_out_of_range_is_refused(kind, proves):
-    with pytest.raises(InvalidInputError, match="X must be a sound sparse matrix, got"):
+    with pytest.raises(InvalidInputError, match="X must be a valid sparse matrix, got"):
         Domain(broken(kind))
     for estimator in (L2TTransformer(method="tca"), L2TClassifier()):
-        with pytest.raises(InvalidInputError, match="X must be a sound sparse matrix, got"):
+        with pytest.raises(InvalidInputError, match="X must be a valid sparse matrix, got"):
             estimator.fit(broken(kind), [0, 1, 0, 1])
     proves(f"A sparse matrix with indices out of range is refused: {kind}", 3, "calls")
 
@@ -159,10 +159,22 @@ def test_bad_features_are_refused_in_one_sentence(bad, sentence, proves):
         ({"y": [1, 2, 3], "labeled": [True]}, "labeled must be a boolean mask"),
         ({"labeled": [True, False, False]}, "labeled marks rows as labelled, but y was not given"),
         ({"groups": [1]}, "groups must have one entry"),
-        ({"y": [1j, 2j, 3j]}, "y must be plain labels, got dtype complex128"),
-        ({"y": [{}, {1: 2}, {}]}, "y must be plain labels, got a dict"),
-        ({"y": ragged("a", np.zeros(2), "b")}, "y must be plain labels, got a ndarray"),
-        ({"groups": [{}, {}, {}]}, "groups must be plain labels, got a dict"),
+        (
+            {"y": [1j, 2j, 3j]},
+            "y must hold numbers, strings or other hashable values, got dtype complex128",
+        ),
+        (
+            {"y": [{}, {1: 2}, {}]},
+            "y must hold numbers, strings or other hashable values, got a value of type dict",
+        ),
+        (
+            {"y": ragged("a", np.zeros(2), "b")},
+            "y must hold numbers, strings or other hashable values, got a value of type ndarray",
+        ),
+        (
+            {"groups": [{}, {}, {}]},
+            "groups must hold numbers, strings or other hashable values, got a value of type dict",
+        ),
         ({"y": MASKED}, "y must have no masked values, got 1"),
         ({"y": [1, 2, 3], "groups": MASKED}, "groups must have no masked values"),
         ({"y": [1, 2, 3], "labeled": MASKED.astype(bool)}, "labeled must have no masked values"),

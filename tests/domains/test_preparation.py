@@ -41,10 +41,10 @@ def test_centred_rows_do_not_depend_on_the_origin(rng):
 def test_none_and_nonsense():
     domain = Domain([[1.0, 2.0]])
     assert normalize(domain, "none") is domain
-    with pytest.raises(InvalidInputError, match="how must be one of rows, centred, zscore, none"):
+    with pytest.raises(InvalidInputError, match="how must be one of none, rows, centred, zscore"):
         normalize(domain, "l2")
     for how in ("zscore", "centred"):
-        with pytest.raises(InvalidInputError, match=f"'{how}' needs two rows or more, got 1"):
+        with pytest.raises(InvalidInputError, match=f"'{how}' needs at least 2 rows, got 1"):
             normalize(domain, how)
 
 
@@ -106,7 +106,7 @@ def test_columns_decide_without_labels(rng):
         found = prepare(Domain(rows[:30]), Domain(rows[30:]))
         assert found.how == how
         assert reason in found.reason
-        assert "no labels" in found.reason
+        assert "too few labelled rows" in found.reason
 
 
 def test_no_target_label_is_read(rng):
@@ -131,19 +131,19 @@ def test_rows_of_the_target_are_found_again_in_the_source(rng, how):
 def test_labels_that_are_not_marked_do_not_count(rng):
     source, target = (_classes(rng, noise_scale=1000.0) for _ in range(2))
     hidden = Domain(source.X, source.y, labeled=np.zeros(240, bool))
-    assert "no labels" in prepare(hidden, target).reason
+    assert "too few labelled rows" in prepare(hidden, target).reason
 
 
 def test_groups_are_not_split(rng):
     source, target = (_classes(rng) for _ in range(2))
     together = Domain(source.X, source.y, groups=np.zeros(240))
-    assert "no labels" in prepare(together, target).reason
+    assert "too few labelled rows" in prepare(together, target).reason
 
 
 def test_by_name(rng):
     domain = _classes(rng)
     found = prepare(domain, domain, "rows")
-    assert found.reason == "rows divided by their norm, as asked for"
+    assert found.reason == "rows divided by their norm, as requested"
     assert found.pair.source == normalize(domain)
     with pytest.raises(InvalidInputError, match="how must be one of auto, none, rows"):
         prepare(domain, domain, "l2")

@@ -1,4 +1,4 @@
-"""Domains and pairs: what a transfer is between."""
+"""Domains and pairs of domains: the data of a transfer."""
 
 from l2t.domains.domain import Domain
 from l2t.domains.embedded import digits, mnist

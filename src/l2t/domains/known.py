@@ -1,6 +1,7 @@
-"""Known classes: every labelled row in a feature space that is not a row of the target.
+"""Known classes: all labelled rows in a feature space that are not rows of the target.
 
-They say which features tell classes apart (`l2t.algorithms.classes`), and transfers are rehearsed on them.
+`l2t.algorithms.classes` learns from them which features separate classes, and transfers are rehearsed on
+them.
 """
 
 from __future__ import annotations
@@ -23,49 +24,58 @@ from l2t.numerics import fingerprint, principal_axes
 from l2t.typing import AnyArray, Array, Indices
 from l2t.validation import instance_of
 
-#: Coordinates that scatter and rehearsal are computed in; more change no result (docs/adr/0014).
+#: Principal coordinates in which scatter and rehearsal are computed; more change no result (docs/adr/0014).
 MAX_DIMENSIONS = 256
-#: So many spans are kept in the process, for the next target of the same source.
+#: Spans that are cached in the process, for the next target of the same source.
 SPANS_KEPT = 4
 _spans: OrderedDict[str, KnownSpan] = OrderedDict()
 
 
 @dataclass(frozen=True, eq=False)
 class KnownSpan:
-    """The known rows in their leading p principal coordinates."""
+    """The known rows in their leading p principal coordinates.
 
-    #: Orthonormal columns (m, p), and the centred rows in that basis (n, p).
+    Attributes
+    ----------
+    basis : array of shape (m, p)
+        Orthonormal columns.
+    rows : array of shape (n, p)
+        The centred rows in this basis.
+    rank : int
+        The rank of the centred rows, which may exceed p.
+    outside : float
+        The mean squared distance of a row from the span of the basis.
+    """
+
     basis: Array
     rows: Array
-    #: Dimensions of the centred rows, whether or not they are among the p.
     rank: int
-    #: Mean squared distance of a row from the span of the basis.
     outside: float
 
 
 class KnownClasses:
     """Labelled rows of one or more origins in one feature space.
 
-    Classes of different origins are never merged by name, but those that have at least two rows in common
-    are one class: they were drawn from the same data. A row that occurs twice counts once, and a class of a
-    single row does not count.
+    Classes of different origins are never merged by name, but those with at least two rows in common are one
+    class, because they were drawn from the same data. A duplicate row is used once, and a class with a single
+    row is left out.
 
     Parameters
     ----------
     domains : iterable of Domain, default=()
-        The origins: a source, other sources, labelled past targets. All labels that a domain marks as known
-        are used; all that it has where it marks none.
+        The origins: a source, other sources, labelled past targets. Of each, the labels that `labeled` marks
+        are used, or all labels if it has no mask.
     weights : sequence of float, optional
-        How much the classes of each origin count, from 0 to 1; by default 1.
+        The weight of the classes of each origin, from 0 to 1; by default 1.
 
     Attributes
     ----------
     X : array of shape (n, m)
-        The rows, class after class.
+        The rows, sorted by class.
     codes : int array of shape (n,)
-        The class of each row, from 0, never falling.
+        The class of each row, from 0.
     weights : array of shape (n_classes,)
-        How much each class counts: the weight of its origin, times the share of its rows that are new there.
+        The weight of each class: that of its origin, times the share of its rows that no earlier origin has.
 
     Examples
     --------
@@ -83,7 +93,7 @@ class KnownClasses:
         self._build([_Origin.of(each, share) for each, share in zip(given, shares, strict=True)])
 
     def _build(self, origins: list[_Origin]) -> KnownClasses:
-        """Take the labelled rows of some origins, class after class."""
+        """Set the rows, codes and weights from the labelled rows of some origins."""
         X: list[AnyArray] = [np.empty((0, origins[0].X.shape[1] if origins else 0), np.float32)]
         codes: list[Indices] = [np.empty(0, dtype=np.intp)]
         weights: list[float] = []
@@ -102,7 +112,20 @@ class KnownClasses:
 
     @classmethod
     def of(cls, store: Any, n_features: int | None = None) -> KnownClasses:
-        """Return the classes of a store's labelled targets, those with `n_features` features alone."""
+        """Return the classes of the labelled targets in a store.
+
+        Parameters
+        ----------
+        store : ExperienceStore
+            The store.
+        n_features : int, optional
+            Use only targets with this number of features; by default all, which must then have the same.
+
+        Returns
+        -------
+        KnownClasses
+            One origin per target.
+        """
         return cls(store.targets(n_features=n_features))
 
     @property
@@ -131,26 +154,26 @@ class KnownClasses:
 
     @cached_property
     def span(self) -> KnownSpan:
-        """The rows in at most 256 principal coordinates, in which everything else is computed."""
+        """The rows in at most 256 principal coordinates."""
         if self.fingerprint not in _spans:
-            _spans[self.fingerprint] = self._measure_span()
+            _spans[self.fingerprint] = self._compute_span()
             while len(_spans) > SPANS_KEPT:
                 _spans.popitem(last=False)
         _spans.move_to_end(self.fingerprint)
         return _spans[self.fingerprint]
 
-    def _measure_span(self) -> KnownSpan:
+    def _compute_span(self) -> KnownSpan:
         centred = self.X - self.X.mean(axis=0, dtype=np.float64)
         axes = principal_axes(centred, MAX_DIMENSIONS)
         rows = centred @ axes
         rank = axes.shape[1]
-        if rank == MAX_DIMENSIONS:  # the others were not looked at
+        if rank == MAX_DIMENSIONS:  # further dimensions were not computed: an upper bound
             rank = min(len(rows) - 1, int(centred.any(axis=0).sum()))
         outside = np.linalg.norm(centred) ** 2 - np.linalg.norm(rows) ** 2
         return KnownSpan(axes, rows, rank, max(float(outside), 0.0) / len(rows))
 
     def reduced(self) -> KnownClasses:
-        """Return the classes with principal coordinates as features; with few features, as they are."""
+        """Return the classes with principal coordinates as features; unchanged with at most 256 features."""
         if self.n_features <= MAX_DIMENSIONS:
             return self
         found = copy(self)
@@ -159,7 +182,7 @@ class KnownClasses:
         return found
 
     def only(self, classes: npt.ArrayLike) -> KnownClasses:
-        """Return some of the classes, in the coordinates of all."""
+        """Return some of the classes, in the principal coordinates of all classes."""
         rows = np.isin(self.codes, classes)
         found = copy(self)
         found.__dict__.pop("fingerprint", None)
@@ -170,7 +193,7 @@ class KnownClasses:
         return found
 
     def merge(self, other: KnownClasses) -> KnownClasses:
-        """Return the classes of both; a row of `other` that is here already counts once."""
+        """Return the classes of both; a row that both have is used once."""
         if not (self.n_classes and other.n_classes):
             return self if self.n_classes else other
         if other.n_features != self.n_features:
@@ -182,8 +205,8 @@ class KnownClasses:
     def without(self, target: Domain) -> KnownClasses:
         """Return the classes without the rows of a target.
 
-        Rows are found again after they were multiplied by a positive number, and after a preparation that
-        their domain or the target records (`Domain.prepared`).
+        Rows are also recognised after multiplication by a positive number, and after a preparation that their
+        domain or the target records (`Domain.prepared`).
         """
         if not self.n_classes:
             return self
@@ -198,7 +221,7 @@ class KnownClasses:
 
 @dataclass(frozen=True, eq=False)
 class _Origin:
-    """The rows of a domain; those with a negative code are not labelled, or were removed."""
+    """The rows of a domain; a negative code marks a row that is not labelled or was removed."""
 
     X: AnyArray
     codes: Indices
@@ -221,13 +244,13 @@ class _Origin:
 
 
 def unlabel_rows(source: Domain, target: Domain) -> Domain:
-    """Return the source, in which rows of the target do not count as labelled."""
+    """Return the source with all rows that are also rows of the target marked as unlabelled."""
     origin = _Origin.of(source, 1.0)
     left = origin.without(target)
     if left is origin:
         return source
-    kept: Any = {"X": source.rows, "labeled": left.codes >= 0}
-    return replace(source, **kept)
+    changes: Any = {"X": source.rows, "labeled": left.codes >= 0}
+    return replace(source, **changes)
 
 
 def _check(origins: list[Domain], weights: list[float]) -> None:

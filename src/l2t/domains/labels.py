@@ -1,6 +1,6 @@
-"""Labels and groups as codes and a JSON list of values, each a tag and a text.
+"""Labels and groups as integer codes and a JSON list of the distinct values, each a type and a text.
 
-They give back exactly the type and the ``repr`` of a value, which the fingerprint of a domain hashes.
+Decoding restores the type and the ``repr`` of each value exactly, which the fingerprint of a domain hashes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PARSERS: dict[str, Callable[[str], Any]] = {
 
 
 def encode_labels(values: AnyArray, what: str) -> tuple[AnyArray, str]:
-    """Return the position of each value in a list of distinct values, and this list as JSON."""
+    """Return the index of each value in a list of distinct values, and this list as JSON."""
     codes: dict[tuple[str, str], int] = {}
     distinct: list[tuple[str, str]] = []
     found = np.empty(len(values), dtype=np.int32)
@@ -39,7 +39,7 @@ def encode_labels(values: AnyArray, what: str) -> tuple[AnyArray, str]:
 
 
 def decode_labels(codes: AnyArray, text: str) -> AnyArray:
-    """Return the values again; a ValueError where codes and text do not fit."""
+    """Return the values of `encode_labels`; a ValueError if codes and text are not valid."""
     try:
         distinct = [_parse(tag, value) for tag, value in json.loads(text)]
         values = [distinct[code] for code in codes.tolist()]
@@ -77,11 +77,11 @@ def _tagged(value: Any, what: str) -> tuple[str, str]:
 def _parse(tag: str, text: str) -> Any:
     if tag in _PARSERS:
         return _PARSERS[tag](text)
-    if tag == "NAType":  # how pandas, which is optional, marks a missing label
+    if tag == "NAType":  # a missing label in pandas
         import pandas as pd
 
         return pd.NA
     dtype = np.dtype(tag)
     if dtype.kind not in "biuf":
-        raise ValueError(f"type {tag!r:.40} is unknown")
+        raise ValueError(f"unknown type {tag!r:.40}")
     return dtype.type(_PARSERS[{"b": "bool", "f": "float"}.get(dtype.kind, "int")](text))

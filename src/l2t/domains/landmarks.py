@@ -1,6 +1,6 @@
-"""Landmarks: the rows that represent a domain of very many.
+"""Landmarks: a random subset of rows that represents a domain with very many rows.
 
-Whatever needs many rows at once sees the landmarks; what it finds is applied to all rows in blocks.
+Methods that need all rows at once are fitted to the landmarks, and then applied to all rows in blocks.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import numpy as np
 from l2t.domains.domain import Domain
 from l2t.typing import Indices
 
-#: A domain of more rows is represented by so many.
+#: A domain with more rows than this is represented by this number of rows.
 LANDMARKS = 20_000
 
 
 def landmark_rows(n_rows: int, random_state: int) -> Indices:
-    """Return the places of random rows, rising, as `Domain.sample` draws them."""
+    """Return the indices of random rows, sorted, as `Domain.sample` draws them."""
     return np.sort(np.random.default_rng(random_state).permutation(n_rows)[:LANDMARKS])
 
 
 def of_each_class(codes: Indices, random_state: int, most: int = LANDMARKS) -> Indices:
-    """Return the places of random rows, as many of each class as far as it has them, rising.
+    """Return the sorted indices of at most `most` random rows, the same number per class where it has them.
 
     >>> of_each_class(np.array([0, 0, 0, 0, 0, 1, -1]), 0, most=3).tolist()[-1]
     5
@@ -33,7 +33,7 @@ def of_each_class(codes: Indices, random_state: int, most: int = LANDMARKS) -> I
 
 
 def representative(source: Domain, random_state: int) -> Domain:
-    """Return a source, or some labelled rows of each class of one that has very many rows."""
+    """Return the source, or landmarks of each class if it has very many rows."""
     if len(source) <= LANDMARKS:
         return source
     codes = np.where(source.labeled_rows(default=True), source.codes, -1)

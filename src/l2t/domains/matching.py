@@ -1,9 +1,9 @@
-"""Finding the same rows again, also after they were scaled or prepared.
+"""Recognising equal rows of two domains, also after they were scaled or prepared.
 
-A domain that was prepared records the shift b and the scale s of each column (`Domain.prepared`): a row x
-became ``z = (x - b) / s``. It may have been divided by its norm before or after that, so that
-``a z s + b = c x`` for some a, c > 0. Orthogonally to the shifts of two domains, the rows ``z s`` and
-``z' s'`` that were made of one x are then positive multiples of each other.
+A prepared domain records the shift b and the scale s of each column (`Domain.prepared`): a row x became
+``z = (x - b) / s``. It may have been divided by its norm before or after that, so that
+``a z s + b = c x`` for some a, c > 0. In the orthogonal complement of the shifts of both domains, the rows
+``z s`` and ``z' s'`` of the same x are then positive multiples of each other.
 """
 
 from __future__ import annotations
@@ -17,19 +17,20 @@ import numpy as np
 from scipy.linalg import orth
 from scipy.spatial import cKDTree
 
-from l2t.typing import AnyArray, Array, Indices, Mask
+from l2t.numerics import unit_rows
+from l2t.typing import AnyArray, Indices, Mask
 
 #: Unit rows closer than this are the same row, up to the rounding of float32.
 SAME_ROW = 1e-5
-#: Random directions in which near rows are looked for, and how many of them are compared.
+#: Random directions in which nearest neighbours are searched, and neighbours that are compared exactly.
 DIRECTIONS = 4
 CANDIDATES = 4
-#: Rows that are read at a time.
+#: Rows of the other domain that are compared at a time.
 BLOCK = 50_000
 
 
 class Part(NamedTuple):
-    """The rows that a domain gives to a class: their places, and how many of those it has there are new."""
+    """A class in one domain: the domain's number, the rows that no earlier class has, and their share."""
 
     domain: int
     rows: Indices
@@ -37,25 +38,30 @@ class Part(NamedTuple):
 
 
 def same_classes(domains: Sequence[tuple[AnyArray, Indices]]) -> list[list[Part]]:
-    """Return the classes of several domains, each as the parts that it is made of; a row counts once.
+    """Return the distinct classes of several domains, each as a list of parts; duplicate rows are used once.
 
-    Classes of two domains that have at least two rows in common are one class: both are draws from the same
-    data. Those with most rows in common come first, and two classes of one domain are never made one.
+    Classes of two domains with at least two rows in common are one class, because both are samples of the
+    same data. Those with the most rows in common are merged first, but never two classes of one domain.
 
     Parameters
     ----------
-    domains : sequence of (array, int array)
-        Indices, and the class of each; rows with a negative class are left out.
+    domains : sequence of (array of shape (n, m), int array of shape (n,))
+        The rows of each domain and their classes; rows with a negative class are left out.
+
+    Returns
+    -------
+    list of list of Part
+        The parts of each class.
     """
     owner: dict[bytes, tuple[int, int]] = {}
-    shared: dict[tuple[int, int, bytes], None] = {}  # a set that keeps its order
+    shared: dict[tuple[int, int, bytes], None] = {}  # an ordered set
     parts: list[Part] = []
     for number, (X, codes) in enumerate(domains):
         for code in np.unique(codes[codes >= 0]):
             rows = np.flatnonzero(codes == code)
             fresh = []
             for i in rows.tolist():
-                # In float32, so that a row is the same in any type that holds it.
+                # In float32, so that a row has the same key in float32 and float64.
                 key = hashlib.blake2b(X[i].astype(np.float32).data, digest_size=16).digest()
                 first = owner.setdefault(key, (len(parts), i))
                 fresh.append(first == (len(parts), i))
@@ -79,22 +85,22 @@ def same_rows(
     prepared: AnyArray | None = None,
     others_prepared: AnyArray | None = None,
 ) -> Mask:
-    """Return which rows of X are among the others times a positive number, as they are or as they were.
+    """Return which rows of X are positive multiples of one of the others, before or after preparation.
 
     With one or two features, where different rows are often multiples of each other, rows must be equal.
     """
     found = np.zeros(len(X), dtype=np.bool_)
     for at in range(0, len(others), BLOCK):
         rows = np.flatnonzero(~found)
-        found[rows] = _same(X[rows], others[at : at + BLOCK], prepared, others_prepared)
+        found[rows] = _matching_rows(X[rows], others[at : at + BLOCK], prepared, others_prepared)
     return found
 
 
-def _same(
+def _matching_rows(
     X: AnyArray, others: AnyArray, prepared: AnyArray | None, others_prepared: AnyArray | None
 ) -> Mask:
     m = X.shape[1]
-    found = _occurs(X, others, any_scale=m > 2)
+    found = _occur_in(X, others, any_scale=m > 2)
     if prepared is None and others_prepared is None:
         return found
     plain = np.array([np.zeros(m), np.ones(m)])
@@ -104,18 +110,20 @@ def _same(
     ours, theirs = X * scale, others * their_scale
     shifts = orth(np.column_stack([shift, their_shift]))
     if m - shifts.shape[1] <= 2:
-        return found | _occurs(ours + shift, theirs + their_shift, any_scale=False)
+        return found | _occur_in(ours + shift, theirs + their_shift, any_scale=False)
     ours, theirs = (each - (each @ shifts) @ shifts.T for each in (ours, theirs))
-    return found | _occurs(ours, theirs, any_scale=True)
+    return found | _occur_in(ours, theirs, any_scale=True)
 
 
-def _occurs(X: AnyArray, others: AnyArray, *, any_scale: bool) -> Mask:
-    """Return which rows of X are equal to one of the others, or a positive multiple of it.
+def _occur_in(X: AnyArray, others: AnyArray, *, any_scale: bool) -> Mask:
+    """Return which rows of X equal one of the others or, with `any_scale`, a positive multiple of it.
 
-    Rows that are near each other are near in a few random directions, in which a tree is fast; what is found
-    there is compared in all features.
+    Equal rows have equal projections on a few random directions, in which a k-d tree is fast; the candidates
+    that it finds are compared in all features.
     """
-    ours, theirs = _plain(X, any_scale), _plain(others, any_scale)
+    ours, theirs = X.astype(np.float64), others.astype(np.float64)
+    if any_scale:
+        ours, theirs = unit_rows(ours), unit_rows(theirs)
     slack = SAME_ROW * (1.0 if any_scale else float(np.abs(ours).max(initial=0.0)) or 1.0)
     m = X.shape[1]
     axes = np.linalg.qr(np.random.default_rng(0).normal(size=(m, min(m, DIRECTIONS))))[0]
@@ -127,16 +135,7 @@ def _occurs(X: AnyArray, others: AnyArray, *, any_scale: bool) -> Mask:
         rows = np.flatnonzero((place < len(theirs)) & ~found)
         found[rows] = np.linalg.norm(ours[rows] - theirs[place[rows]], axis=1) < slack
     crowded = np.flatnonzero((near[:, -1] < len(theirs)) & ~found)
-    if len(crowded):  # more of them are near than were compared
+    if len(crowded):  # more candidates than were compared
         distances, _ = cKDTree(theirs).query(ours[crowded], distance_upper_bound=slack)
-        found[crowded] = np.isfinite(distances)  # infinite where there is none so near
+        found[crowded] = np.isfinite(distances)  # infinite without a neighbour within the bound
     return found
-
-
-def _plain(X: AnyArray, any_scale: bool) -> Array:
-    """Return rows in float64, of length 1 where they may be scaled."""
-    rows = X.astype(np.float64)
-    if not any_scale:
-        return rows
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.where(norms > 0, norms, 1.0))

@@ -1,4 +1,4 @@
-"""A pair of domains in one feature space: what may be transferred, and to where."""
+"""A pair of domains with the same features: the source and the target of a transfer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ from l2t.validation import instance_of, some_of
 
 @dataclass(frozen=True)
 class DomainPair:
-    """A source and a target with the same features; their label sets are normally disjoint.
+    """A source and a target with the same features; their classes are normally disjoint.
+
+    Parameters
+    ----------
+    source : Domain
+        The domain to transfer from.
+    target : Domain
+        The domain to transfer to.
 
     Examples
     --------
@@ -33,7 +40,7 @@ class DomainPair:
         if self.source.n_features != self.target.n_features:
             raise InvalidInputError(
                 "source and target must have the same features, "
-                f"got {self.source.n_features} and {self.target.n_features} columns{self._alone()}"
+                f"got {self.source.n_features} and {self.target.n_features} columns{self._unmatched()}"
             )
         ours, theirs = self.source.feature_names, self.target.feature_names
         if ours is not None and theirs is not None and ours != theirs:
@@ -43,14 +50,14 @@ class DomainPair:
                 f"{first!r} where the other has {second!r}"
             )
 
-    def _alone(self) -> str:
-        """Say which features only one of the domains has, where features have names."""
+    def _unmatched(self) -> str:
+        """Return for the message which named features only one of the domains has."""
         ours, theirs = self.source.feature_names or (), self.target.feature_names or ()
-        words = ""
+        message = ""
         for mine, others, name in ((ours, theirs, "source"), (theirs, ours, "target")):
             only = [repr(each) for each in mine if others and each not in others]
-            words += f"; only the {name} has {some_of(only, 3)}" if only else ""
-        return words
+            message += f"; only the {name} has {some_of(only, 3)}" if only else ""
+        return message
 
     def __repr__(self) -> str:
         names = f"{self.source.name!r} -> {self.target.name!r}"
@@ -60,7 +67,7 @@ class DomainPair:
         return f"DomainPair({names}, {sizes}{labels})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"source": self.source, "target": self.target}  # the span is cheap to compute anew
+        return {"source": self.source, "target": self.target}  # without the cached span
 
     @property
     def n_features(self) -> int:
@@ -69,15 +76,15 @@ class DomainPair:
 
     @cached_property
     def span(self) -> JointSpan:
-        """Both domains in the coordinates of their joint span, computed once."""
+        """Both domains in the coordinates of their joint span, cached."""
         return JointSpan.of(self.source.X, self.target.X)
 
     @property
     def source_labeled(self) -> Mask:
-        """Which source rows have a usable label: those marked, or all that carry one."""
+        """The mask of labelled source rows: `labeled`, or without it all rows of a source with labels."""
         return self.source.labeled_rows(default=True)
 
     @property
     def target_labeled(self) -> Mask:
-        """Which target labels the user has: those marked, and none otherwise."""
+        """The mask of target labels that the user has: `labeled`, or without it none."""
         return self.target.labeled_rows(default=False)

@@ -1,4 +1,4 @@
-"""Preparation: how features are scaled before a transfer, proposed with its reason or asked for by name."""
+"""Preparation: scaling of features before a transfer, by name or as proposed with a reason."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ from l2t.domains.domain import Domain
 from l2t.domains.matching import same_rows
 from l2t.domains.pair import DomainPair
 from l2t.exceptions import InvalidInputError
-from l2t.numerics import squared_distances
+from l2t.numerics import squared_distances, unit_rows
 from l2t.typing import AnyArray, Array, Indices, Mask
 from l2t.validation import instance_of, one_of
 
-#: Labelled rows, and rows to test.
+#: Labelled rows and test rows.
 Split = tuple[Indices, Indices]
 
-#: What can be done to a domain, the simplest first, in words.
+#: The preparations, the simplest first, and how messages describe them.
 PREPARATIONS = {
     "none": "features as they are",
     "rows": "rows divided by their norm",
     "centred": "rows minus their mean, divided by their norm",
     "zscore": "columns of mean 0 and standard deviation 1",
 }
-#: How they are tried on the source: labels per class, draws, and classes and rows at most.
+#: Evaluation on the source: labels per class, draws, and at most this many classes and rows.
 SHOTS, N_DRAWS, MAX_CLASSES, MAX_ROWS = 5, 20, 10, 1000
-#: Columns are uneven where the largest standard deviation exceeds this many times the median.
+#: Columns are z-scored if the largest standard deviation exceeds the median by this factor.
 UNEVEN = 10.0
 
 
 @dataclass(frozen=True, eq=False)
 class Preparation:
-    """Both domains, prepared alike.
+    """Both domains after the same preparation, as `prepare` returns them.
 
     Attributes
     ----------
     source, target : Domain
-        The prepared domains, each by its own statistics.
+        The prepared domains; means and standard deviations are those of each domain.
     how : {"none", "rows", "centred", "zscore"}
-        What was done.
+        The preparation.
     reason : str
-        Why, in one sentence.
+        Why it was chosen, in one sentence.
     """
 
     source: Domain
@@ -59,44 +59,51 @@ class Preparation:
 def prepare(
     source: Domain, target: Domain, how: str = "auto", *, random_state: int = 0
 ) -> Preparation:
-    """Scale both domains of a pair, in the way that suits them.
+    """Scale the features of both domains of a pair.
 
-    With a labelled source, 1-NN and logistic regression are tried there with five labels per class under each
-    preparation, and the simplest within one standard error of the best mean accuracy is taken. Without labels
-    the columns decide: z-scores where they have uneven scales, nothing where rows have norm 1, else rows
-    divided by their norm.
+    With a labelled source, "auto" evaluates 1-NN and logistic regression on it with five labels per class
+    for each preparation, and chooses the simplest within one standard error of the best mean accuracy.
+    Without labels it chooses by the columns: z-scores if their scales are uneven, nothing if rows have norm
+    1, else rows divided by their norm.
 
     Parameters
     ----------
-    source, target : Domain
-        The domains. No label of the target is read, nor that of a source row which is a row of the target.
+    source : Domain
+        The source. Labels of rows that are also rows of the target are not read.
+    target : Domain
+        The target. Its labels are not read.
     how : {"auto", "none", "rows", "centred", "zscore"}, default="auto"
-        A preparation by name (`normalize`), or "auto" for the proposed one.
+        A preparation of `normalize`, or "auto" for the proposed one.
     random_state : int, default=0
         The seed of the draws.
 
     Returns
     -------
     Preparation
-        The prepared domains, what was done, and why.
+        The prepared domains, the preparation, and why it was chosen.
+
+    Raises
+    ------
+    InvalidInputError
+        If the domains have different features, or `how` is unknown.
 
     Examples
     --------
     >>> from l2t.domains import digits, mnist
     >>> found = prepare(digits(), mnist(), "rows")
     >>> found.how, found.reason
-    ('rows', 'rows divided by their norm, as asked for')
+    ('rows', 'rows divided by their norm, as requested')
     """
     instance_of("source", source, Domain)
     instance_of("target", target, Domain)
     one_of("how", how, ("auto", *PREPARATIONS))
-    DomainPair(source, target)  # refuses other features
+    DomainPair(source, target)  # rejects different features
     if how == "auto":
         shared = same_rows(source.X, target.X, source.prepared, target.prepared)
-        tried = _tried_on(source, ~shared, random_state)
-        how, reason = _by_columns(source, target) if tried is None else _by_trial(tried)
+        scores = _evaluate(source, ~shared, random_state)
+        how, reason = _by_columns(source, target) if scores is None else _by_accuracy(scores)
     else:
-        reason = f"{PREPARATIONS[how]}, as asked for"
+        reason = f"{PREPARATIONS[how]}, as requested"
     return Preparation(normalize(source, how), normalize(target, how), how, reason)
 
 
@@ -106,18 +113,23 @@ def normalize(domain: Domain, how: str = "rows") -> Domain:
     Parameters
     ----------
     domain : Domain
-        What to scale.
+        The domain to scale.
     how : {"rows", "centred", "zscore", "none"}, default="rows"
         ``"rows"`` divides each row by its Euclidean norm (the protocol of the experiments; a zero row stays
-        zero), ``"centred"`` does so after subtracting the mean of this domain, ``"zscore"`` gives each column
-        of this domain mean 0 and standard deviation 1 (n - 1 in the denominator; a constant column becomes
-        0), ``"none"`` changes nothing.
+        zero), ``"centred"`` first subtracts the mean of this domain, ``"zscore"`` gives each column of this
+        domain mean 0 and standard deviation 1 (n - 1 in the denominator; a constant column becomes 0),
+        ``"none"`` changes nothing.
 
     Returns
     -------
     Domain
-        With `prepared`: what was done by column, after what was done before. Norms of rows are not
-        recorded, because rows are found again whatever their norms.
+        The scaled domain. Its `prepared` has the total shift and scale of each column; norms of rows are not
+        recorded, because rows are recognised up to a positive factor.
+
+    Raises
+    ------
+    InvalidInputError
+        If `how` is unknown, or the domain has too few rows for it.
 
     Examples
     --------
@@ -125,36 +137,36 @@ def normalize(domain: Domain, how: str = "rows") -> Domain:
     [[0.6, 0.8], [0.0, 0.0]]
     """
     instance_of("domain", domain, Domain)
-    one_of("how", how, ("rows", "centred", "zscore", "none"))
+    one_of("how", how, PREPARATIONS)
     if how == "none":
         return domain
     if how in ("centred", "zscore") and len(domain) < 2:
-        raise InvalidInputError(f"how={how!r} needs two rows or more, got {len(domain)}")
+        raise InvalidInputError(f"how={how!r} needs at least 2 rows, got {len(domain)}")
     scaled, steps = domain.X, domain.prepared
     if how != "rows":
         shift, scale = domain.X.mean(axis=0), np.ones(domain.n_features)
         scaled = domain.X - shift
         if how == "zscore":
             spread = domain.X.std(axis=0, ddof=1)
-            # Rounding leaves a constant column with a spread of its last digit: call it constant.
+            # Rounding leaves a constant column with a tiny standard deviation: treat it as constant.
             noise = np.finfo(domain.X.dtype).eps * np.abs(domain.X).max(axis=0) * len(domain)
-            scale = _nonzero(spread)
+            scale = np.where(spread > 0, spread, 1.0)
             scaled = np.where(spread > noise, scaled, 0.0) / scale
         before = (0.0, 1.0) if steps is None else steps
         steps = np.array([before[0] + before[1] * shift, before[1] * scale])
     if how != "zscore":
-        scaled = scaled / _nonzero(np.linalg.norm(scaled, axis=1, keepdims=True))
+        scaled = unit_rows(scaled)
     return replace(domain, X=scaled.astype(domain.X.dtype), prepared=steps)
 
 
-def _by_trial(tried: dict[str, Array]) -> tuple[str, str]:
+def _by_accuracy(scores: dict[str, Array]) -> tuple[str, str]:
     """Return the simplest preparation within one standard error of the best, and why."""
-    means = {how: scores.mean() for how, scores in tried.items()}
+    means = {how: each.mean() for how, each in scores.items()}
     best = max(means, key=lambda how: means[how])
-    behind = ((how, tried[best] - scores) for how, scores in tried.items())
-    how = next(how for how, gap in behind if gap.mean() <= gap.std(ddof=1) / np.sqrt(len(gap)))
+    gaps = ((how, scores[best] - each) for how, each in scores.items())
+    how = next(how for how, gap in gaps if gap.mean() <= gap.std(ddof=1) / np.sqrt(len(gap)))
     others = ", ".join(f"{mean:.3f} {each}" for each, mean in means.items() if each != how)
-    why = "is best" if how == best else "is the simplest within a standard error of the best"
+    why = "is best" if how == best else "is the simplest within one standard error of the best"
     return how, (
         f"{PREPARATIONS[how]}, which {why} with a few labels per class on the source: the mean accuracy of "
         f"1-NN and logistic regression is {means[how]:.3f} ({others})"
@@ -162,27 +174,27 @@ def _by_trial(tried: dict[str, Array]) -> tuple[str, str]:
 
 
 def _by_columns(source: Domain, target: Domain) -> tuple[str, str]:
-    """Return what the columns of both domains suggest, and why."""
-    no_labels = "the source has no labels to try it on"
+    """Return the preparation that the scales of columns and rows suggest, and why."""
+    unmeasured = "the source has too few labelled rows or groups to measure accuracy"
     spreads = np.concatenate([source.X, target.X]).std(axis=0)
     spreads = spreads[spreads > 0]
     if len(spreads) and spreads.max() > UNEVEN * np.median(spreads):
         times = spreads.max() / np.median(spreads)
         why = f"the largest standard deviation of a column is {times:.0f} times the median"
-        return "zscore", f"{PREPARATIONS['zscore']}, because {why} ({no_labels})"
+        return "zscore", f"{PREPARATIONS['zscore']}, because {why} ({unmeasured})"
     norms = np.concatenate([np.linalg.norm(each.X, axis=1) for each in (source, target)])
     if np.allclose(norms, 1.0, atol=1e-2):
-        return "none", f"{PREPARATIONS['none']}, because rows have norm 1 already ({no_labels})"
-    return "rows", f"{PREPARATIONS['rows']}, because columns have similar scales ({no_labels})"
+        return "none", f"{PREPARATIONS['none']}, because rows have norm 1 already ({unmeasured})"
+    return "rows", f"{PREPARATIONS['rows']}, because columns have similar scales ({unmeasured})"
 
 
-def _tried_on(source: Domain, usable: Mask, random_state: int) -> dict[str, Array] | None:
-    """Return accuracies on labelled rows for each preparation; None where it cannot be tried."""
+def _evaluate(source: Domain, usable: Mask, random_state: int) -> dict[str, Array] | None:
+    """Return the accuracies of each preparation on labelled rows; None with too few of them."""
     known = usable if source.labeled is None else usable & source.labeled
     codes = np.where(known, source.codes, -1)
     rng = np.random.default_rng(random_state)
     groups = np.arange(len(codes)) if source.group_codes is None else source.group_codes
-    rows = _some_rows(codes, rng)
+    rows = _sample_rows(codes, rng)
     if len(np.unique(codes[rows])) < 2:
         return None
     splits = [_split(codes[rows], groups[rows], rng) for _ in range(N_DRAWS)]
@@ -192,24 +204,25 @@ def _tried_on(source: Domain, usable: Mask, random_state: int) -> dict[str, Arra
     return {how: _accuracies(X, codes[rows], splits) for how, X in scaled.items()}
 
 
-def _some_rows(codes: AnyArray, rng: np.random.Generator) -> Indices:
-    """Return some rows of some classes that have two or more."""
+def _sample_rows(codes: AnyArray, rng: np.random.Generator) -> Indices:
+    """Return random rows of random classes with at least two rows; class frequencies are kept."""
     classes, counts = np.unique(codes[codes >= 0], return_counts=True)
     some = rng.permutation(classes[counts > 1])[:MAX_CLASSES]
-    # Classes stay as common as they are: accuracy is over all rows.
     return np.asarray(rng.permutation(np.flatnonzero(np.isin(codes, some)))[:MAX_ROWS])
 
 
 def _accuracies(X: AnyArray, codes: AnyArray, splits: list[Split]) -> Array:
     """Return the mean accuracy of 1-NN and logistic regression for each split."""
-    from sklearn.exceptions import ConvergenceWarning  # here: reading need not wait for them
+    from sklearn.exceptions import ConvergenceWarning  # slow to import
     from sklearn.linear_model import LogisticRegression
 
     D = squared_distances(X)
     found = []
     for labelled, test in splits:
         nearest = labelled[D[np.ix_(test, labelled)].argmin(axis=1)]
-        with warnings.catch_warnings():  # columns of uneven scale may not converge: that is tried
+        with (
+            warnings.catch_warnings()
+        ):  # unscaled columns may not converge, which lowers the accuracy
             warnings.simplefilter("ignore", ConvergenceWarning)
             linear = LogisticRegression().fit(X[labelled], codes[labelled])
         found.append([codes[nearest] == codes[test], linear.predict(X[test]) == codes[test]])
@@ -217,12 +230,8 @@ def _accuracies(X: AnyArray, codes: AnyArray, splits: list[Split]) -> Array:
 
 
 def _split(codes: AnyArray, groups: AnyArray, rng: np.random.Generator) -> Split:
-    """Return labelled rows, five of each class and at most half of it, and rows of other groups to test."""
+    """Return five labelled rows per class, at most half of it, and the test rows of other groups."""
     order = rng.permutation(len(codes))
     members = (order[codes[order] == code] for code in np.unique(codes))
     labelled = np.concatenate([each[: min(SHOTS, len(each) // 2)] for each in members])
     return labelled, np.flatnonzero(~np.isin(groups, groups[labelled]))
-
-
-def _nonzero(scale: AnyArray) -> AnyArray:
-    return np.where(scale > 0, scale, 1.0)

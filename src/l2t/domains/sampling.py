@@ -1,6 +1,6 @@
-"""Pairs as the paper draws them: k random source classes, k random target classes with other names.
+"""Random pairs as in the paper: k random source classes and k random target classes with other names.
 
-Or the same k classes of both domains, where classes are shared.
+With shared classes, the same k classes of both domains.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from l2t.validation import instance_of, seed, whole_number
 
 
 class PairSequence(Sequence[DomainPair]):
-    """A sequence whose pairs are made when they are asked for, by `_draw`."""
+    """A sequence of pairs that are computed on access, by `_draw`."""
 
     @abstractmethod
     def _draw(self, at: int) -> DomainPair:
-        """Return the pair at a place from 0."""
+        """Return the pair at an index, counted from 0."""
 
     @overload
     def __getitem__(self, index: int) -> DomainPair: ...
@@ -35,33 +35,33 @@ class PairSequence(Sequence[DomainPair]):
             return [self[i] for i in range(*index.indices(len(self)))]
         at = index + len(self) if index < 0 else index
         if not 0 <= at < len(self):
-            raise IndexError(f"pair {index} of {len(self)}")
+            raise IndexError(f"index {index} is out of range for {len(self)} pairs")
         return self._draw(at)
 
 
 @dataclass(frozen=True)
 class PairSampler(PairSequence):
-    """A sequence of random pairs, each made when it is asked for.
+    """A sequence of random pairs, each computed on access.
 
-    Pair i depends on the two domains, the settings, `random_state` and i alone: not on the pairs
-    that were drawn before, nor on how many there are.
+    Pair i depends only on the two domains, the parameters and i, not on `n_pairs` or on the pairs that were
+    drawn before.
 
     Parameters
     ----------
     source, target : Domain
-        Domains with labels and the same features. All rows that carry a label are drawn from, whether
-        or not `labeled` marks them: pairs are made for experiments.
+        Labelled domains with the same features. Rows are drawn from all that have a label, including those
+        that `labeled` does not mark, because pairs are for experiments.
     n_pairs : int
         The length of the sequence.
     n_classes : int, default=3
-        Classes k drawn from each domain, disjoint by name: "Stop_sign" and "stop signs" are one. Or
-        the same in both, if `shared`.
+        The number of classes drawn from each domain. The classes of source and target differ by name
+        ("Stop_sign" and "stop signs" are the same name), or are the same if `shared`.
     max_per_class : int or None, default=80
-        Keep at most this many random rows of a class.
+        The maximum number of random rows per class; None for all.
     random_state : int, default=0
         The seed.
     shared : bool, default=False
-        Whether the same classes are drawn from both domains, by equal labels.
+        Whether the same classes, by equal labels, are drawn from both domains.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class PairSampler(PairSequence):
         seed(self.random_state)
         for role, domain in (("source", self.source), ("target", self.target)):
             instance_of(role, domain, Domain)
-        # Whatever k source classes are drawn, they may take away at most k names from the target.
+        # The k source classes that are drawn exclude at most k classes of the target.
         sides = self.source.classes, self.target.classes
         ours, theirs = map(len, sides)
         shared = len(set.intersection(*(set(map(spelling, each)) for each in sides)))
@@ -101,7 +101,7 @@ class PairSampler(PairSequence):
                 f"n_classes must be at most {most}, as source and target, which have {ours} and {theirs} "
                 f"classes and share {shared}, {rule}, got {self.n_classes}"
             )
-        DomainPair(self.source, self.target)  # refuses features that do not match
+        DomainPair(self.source, self.target)  # rejects different features
 
     def __len__(self) -> int:
         return self.n_pairs
@@ -110,7 +110,7 @@ class PairSampler(PairSequence):
         rng = np.random.default_rng(np.random.SeedSequence(self.random_state, spawn_key=(at,)))
         names = [n for n in self.source.classes if not self.shared or n in self.target.classes]
         drawn = _draw_classes(rng, names, self.n_classes)
-        # By name, not by type: a csv file makes the number 3 of what a parquet file calls "3".
+        # Compared as text: a label "3" of a parquet file is the number 3 in a csv file.
         taken = {spelling(name) for name in drawn}
         others = [name for name in self.target.classes if spelling(name) not in taken]
         source = some_rows(rng, self.source, drawn, self.max_per_class)
@@ -128,7 +128,7 @@ def some_rows(
 
 
 def spelling(name: Any) -> str:
-    """Return a class name without capitals, blanks, underscores and a plural s, for comparison.
+    """Return a class name for comparison: lower case, without blanks, underscores and a plural s.
 
     >>> spelling("Stop_sign") == spelling("stop signs"), spelling(3)
     (True, '3')
