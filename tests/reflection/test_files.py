@@ -266,7 +266,7 @@ def test_a_forecast_whose_lists_do_not_fit(valid, path):
         (
             "kernels.step",
             0.3,
-            "first, last and step must give a rising range that ends at last, got -2, 2, 0.3",
+            "first, last and step must give an increasing range that ends at last, got -2, 2, 0.3",
         ),
         ("kernels.last", 1e300, "kernels must be a bank of few kernels, got an infinite one"),
         ("calibration.15.n_pairs", -1, "calibration.n_pairs must be from 0 to 2^53, got -1"),

@@ -209,7 +209,7 @@ def test_banks():
     assert len(KernelBank()) == 33
     for bad in ((1, 0, 0.5), (0, 1, 0.3), (0, 1, -1), (0, 1, 0)):
         with pytest.raises(
-            InvalidInputError, match="first, last and step must give a rising range"
+            InvalidInputError, match="first, last and step must give an increasing range"
         ):
             KernelBank(*bad)
     with pytest.raises(InvalidInputError, match=r"Q must have shape \(33, 33\), got \(3, 3\)"):

@@ -1,9 +1,9 @@
 """Riemannian conjugate gradient (Polak-Ribière+, monotone Armijo line search).
 
-``W <- retract(W + t p)``,  ``p = -g + beta_PR transport(p)``,  restarted whenever p is no descent
-direction. One routine serves DIP, SIE, ITL and the inference of W. Every accepted step lowers the objective.
+``W <- retract(W + t p)``,  ``p = -g + beta_PR transport(p)``,  restarted whenever p is not a descent
+direction. DIP, SIE, ITL and the paper's search for W use it. Every accepted step lowers the objective.
 
-The manifolds use the flat inner product and transport vectors by projection:
+The manifolds use the Euclidean inner product and transport vectors by projection:
 
 * Grassmann: ``W'W = I_u`` up to rotation; tangent ``G - W W'G``; retraction by QR.
 * Sphere: ``||W||_F = radius``; tangent ``G - <G, W> W / radius²``; retraction by scaling.
@@ -27,7 +27,7 @@ MAX_HALVINGS = 25
 
 @dataclass(frozen=True)
 class Grassmann:
-    """Subspaces, written as orthonormal columns."""
+    """Subspaces, represented by matrices with orthonormal columns."""
 
     def project(self, W: Array, G: Array) -> Array:
         """Return the part of G that is tangent at W, ``G - W W'G``."""
@@ -41,7 +41,7 @@ class Grassmann:
 
 @dataclass(frozen=True)
 class Sphere:
-    """Matrices of one Frobenius norm."""
+    """Matrices with a given Frobenius norm."""
 
     radius: float
 
@@ -59,9 +59,9 @@ Manifold: TypeAlias = Grassmann | Sphere
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """The best point W, and why the search stopped there.
+    """The result of `minimize_on_manifold`.
 
-    `trace` is the objective at the start and after every iteration, never rising. The stop reasons
+    `trace` has the objective at the start and after each iteration, never increasing. The stop reasons
     "gradient", "progress" and "line-search" mean convergence; "max_iter" does not.
     """
 
@@ -84,11 +84,12 @@ def minimize_on_manifold(
     max_iter: int = 100,
     tol: float = 1e-5,
 ) -> Optimum:
-    """Minimise ``fun(W) = (value, Euclidean gradient)`` from W over a manifold.
+    """Minimise ``fun(W) = (value, Euclidean gradient)`` over a manifold, starting from W.
 
-    Stops when the tangent gradient is below ``1e-10`` of the value per unit of W ("gradient"), when two
-    iterations together gain less than ``tol`` of the objective ("progress"), when no step along steepest
-    descent lowers it ("line-search"), or after ``max_iter`` iterations. A value below 1e-12 is rounding.
+    Stops when the norm of the Riemannian gradient is below ``1e-10 |value| / ||W||`` ("gradient"), when two
+    iterations together lower the objective by less than the share ``tol`` ("progress"), when no step along
+    steepest descent lowers it ("line-search"), or after ``max_iter`` iterations ("max_iter"). An absolute
+    value below 1e-12 counts as rounding.
     """
     W = manifold.retract(W)
     value, euclidean = fun(W)
@@ -117,7 +118,7 @@ def minimize_on_manifold(
             reason = "progress"
             break
         direction, slope = _next_direction(manifold, W, gradient, previous, direction)
-        # First order: expect the same decrease again.
+        # The first trial step is the one that gives the same first-order decrease again.
         step = taken * old_slope / slope if slope < 0 else 0.0
     return Optimum(W, tuple(trace), reason, evaluations)
 
@@ -127,14 +128,14 @@ def _square(G: Array) -> float:
 
 
 def _stalled(trace: list[float], tol: float) -> bool:
-    """Return whether the last two iterations together gained less than tol of the objective."""
+    """Return whether the last two iterations together lowered the objective by less than the share tol."""
     return len(trace) > 2 and trace[-3] - trace[-1] <= tol * max(abs(trace[-3]), 1e-12)
 
 
 def _next_direction(
     manifold: Manifold, W: Array, gradient: Array, previous: Array, direction: Array
 ) -> tuple[Array, float]:
-    """Return the Polak-Ribière+ direction and its slope; steepest descent if it does not descend."""
+    """Return the Polak-Ribière+ direction and its slope; steepest descent if the slope is too flat."""
     moved = manifold.project(W, previous)
     beta = max(0.0, float(np.vdot(gradient, gradient - moved)) / max(_square(previous), 1e-300))
     candidate = beta * manifold.project(W, direction) - gradient
@@ -153,13 +154,17 @@ def _line_search(
     slope: float,
     step: float,
 ) -> tuple[tuple[Array, float, Array, float] | None, int]:
-    """Backtrack by safeguarded quadratic interpolation; grow once where the first step is short."""
+    """Backtrack by safeguarded quadratic interpolation; try one longer step if the first is too short.
+
+    Returns the point, its value, Euclidean gradient and step, or None without a decrease, and the number of
+    evaluations.
+    """
     best: tuple[Array, float, Array, float] | None = None
     for used in range(1, MAX_HALVINGS + 1):
         candidate = manifold.retract(W + step * direction)
         new, euclidean = fun(candidate)
         accepted = np.isfinite(new) and new <= value + ARMIJO * step * slope
-        if best is not None:  # the trial of a longer step: keep the better of the two
+        if best is not None:  # a longer step was tried: keep the better of the two
             return ((candidate, new, euclidean, step) if accepted and new < best[1] else best), used
         curvature = new - value - step * slope
         fitted = -slope * step**2 / (2 * curvature) if curvature > 0 else np.inf
@@ -175,7 +180,7 @@ def _line_search(
 
 
 def gradient_error(fun: Objective, W: Array, *, step: float = 1e-5) -> float:
-    """Return ``||g - g_fd|| / ||g_fd||`` of the gradient g that ``fun(W) = (value, g)`` gives at W.
+    """Return ``||g - g_fd|| / ||g_fd||`` for ``fun(W) = (value, g)`` and the central differences g_fd at W.
 
     >>> round(gradient_error(lambda W: (float((W**2).sum()), 2 * W), np.ones((2, 2))), 8)
     0.0

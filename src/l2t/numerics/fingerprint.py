@@ -1,4 +1,4 @@
-"""The content of an array as one sha256, the same on every machine."""
+"""The sha256 of the content of an array, the same on every machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from l2t.typing import AnyArray
 def fingerprint(array: AnyArray) -> str:
     """Return the sha256 of dtype, shape and bytes as hexadecimal digits.
 
-    Byte order and memory layout do not count: the bytes are taken little-endian in C order.
+    It does not depend on byte order and memory layout: the bytes are hashed little-endian in C order.
 
     >>> fingerprint(np.arange(3.0))[:16]
     '8ba00ca203f7a189'
@@ -22,7 +22,7 @@ def fingerprint(array: AnyArray) -> str:
     False
     """
     if array.dtype.hasobject:
-        raise TypeError(f"only plain arrays have bytes of their own, got dtype {array.dtype}")
+        raise TypeError(f"array must not hold Python objects, got dtype {array.dtype}")
     portable = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
     digest = hashlib.sha256(f"{portable.dtype.str}|{array.shape}|".encode())
     digest.update(portable.data if portable.size else b"")

@@ -1,8 +1,8 @@
-"""Coordinates of few rows of very many features, by their Gram matrix.
+"""Coordinates of few rows with very many features, from their Gram matrix.
 
-``A A' = U s² U'`` for all rows A (n x m) gives ``Z = U s`` (n x r), in which all distances, angles and
-norms are those of A, without a dense array of m columns. A factor V (r x u) of the coordinates is
-``W = B V`` in the features, with the basis ``B = A' U / s``.
+``A A' = U s² U'`` for all rows A (n x m) gives ``Z = U s`` (n x r) with the distances, angles and norms of A,
+without a dense array of m columns. A factor V (r x u) of the coordinates is ``W = B V`` in the features, with
+the basis ``B = A' U / s``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from l2t.typing import Array
 
 @dataclass(frozen=True, eq=False)
 class GramSpan:
-    """The row space of some arrays or sparse matrices, one above the other.
+    """The row space of several stacked arrays or sparse matrices.
+
+    `coordinates` are those of each part.
 
     >>> span = GramSpan.of([np.eye(2, 5000), np.ones((1, 5000))])
     >>> [each.shape for each in span.coordinates], span.lift(np.eye(3)).shape
@@ -27,13 +29,12 @@ class GramSpan:
     """
 
     rows: Any
-    #: The coordinates of each of them.
     coordinates: list[Array]
     back: Array  # U / s
 
     @classmethod
     def of(cls, parts: Sequence[Any]) -> GramSpan:
-        """Measure the rows of some arrays or sparse matrices of the same features."""
+        """Compute the span of arrays or sparse matrices with the same features."""
         some = any(sparse.issparse(each) for each in parts)
         rows = sparse.vstack(parts, "csr", np.float64) if some else np.concatenate(parts)
         rows = rows.astype(np.float64)
@@ -45,15 +46,15 @@ class GramSpan:
         return cls(rows, np.split(U * s, ends), U / s)
 
     def lift(self, V: Array) -> Array:
-        """Map a factor of the coordinates (r x u) to one of the features (m x u)."""
+        """Map a factor V (r x u) of the coordinates to W (m x u)."""
         return np.asarray(self.rows.T @ (self.back @ V))
 
 
 @dataclass(frozen=True, eq=False)
 class Lifted:
-    """A factor ``rows' V`` (m x u) of the features, kept as the sparse rows (n x m) and V (n x u).
+    """A factor ``W = rows' V`` (m x u), stored as the sparse rows (n x m) and V (n x u).
 
-    ``X @ W`` is ``(X rows') V``, for an array or a sparse matrix X.
+    ``X @ W`` is computed as ``(X rows') V`` for an array or a sparse matrix X.
 
     >>> W = Lifted(sparse.csr_array(np.eye(2, 5)), np.ones((2, 1)))
     >>> W.shape, (np.ones((1, 5)) @ W).tolist()
@@ -63,11 +64,11 @@ class Lifted:
     rows: Any
     V: Array
 
-    __array_ufunc__ = None  # an array leaves the product to it
+    __array_ufunc__ = None  # so that numpy calls __rmatmul__
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Features and columns."""
+        """The shape (m, u)."""
         return self.rows.shape[1], self.V.shape[1]
 
     def __rmatmul__(self, X: Any) -> Array:

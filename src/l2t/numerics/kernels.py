@@ -1,8 +1,7 @@
-"""Pairwise distances and the weighted scatter that every kernel gradient is made of.
+"""Pairwise distances, RBF kernels, and the weighted scatter in the gradients of kernels.
 
 ``Lap(C) V = Σ_ij C_ij (x_i - x_j)' (x_i - x_j) V`` for a symmetric C (n x n) and rows x_i (1 x m)
-equals ``2 X' (r * Z - C Z)`` with ``Z = X V`` and ``r = C 1`` (errata section 4); no m x m matrix is
-ever formed.
+equals ``2 X' (r * Z - C Z)`` with ``Z = X V`` and ``r = C 1`` (errata section 4), without an m x m matrix.
 """
 
 from __future__ import annotations
@@ -13,14 +12,14 @@ import numpy as np
 
 from l2t.typing import Array, Mask
 
-#: Pairs of rows per block: small enough for the cache, and enough work for each call of numpy.
+#: Pairs of rows per block: few enough for the cache, and enough to outweigh the overhead of numpy calls.
 PAIRS = 16384
 
 
 def upper_blocks(n: int, others: int = 0) -> Iterator[tuple[slice, slice, Mask]]:
-    """Yield rows and columns of blocks, and which places of a block stand above the diagonal.
+    """Yield the rows and columns of blocks, and the mask of entries above the diagonal.
 
-    Together they hold each pair of n rows once, and all pairs of a row with one of `others` more
+    Together the masks hold each pair of n rows once, and each pair of a row with one of `others` further
     columns.
 
     >>> [upper.tolist() for _, _, upper in upper_blocks(2, 1)]
@@ -34,15 +33,15 @@ def upper_blocks(n: int, others: int = 0) -> Iterator[tuple[slice, slice, Mask]]
         start = stop
 
 
-#: Rows whose distances are compared with their norms at a time.
+#: Rows whose small distances are rounded to zero at a time.
 BLOCK = 256
 
 
 def squared_distances(A: Array, B: Array | None = None, *, rounding: float = 0.0) -> Array:
-    """Return ``D_ij = ||a_i - b_j||²`` (n x k), never negative, with no other array of that size.
+    """Return ``D_ij = ||a_i - b_j||²`` (n x k), never negative, without another array of this size.
 
-    B is A if None, and the diagonal exactly zero then. Distances up to the share `rounding` of
-    ``||a_i||² + ||b_j||²`` are zero: those rows coincide.
+    With B=None, B is A and the diagonal exactly zero. Distances up to the share `rounding` of
+    ``||a_i||² + ||b_j||²`` become zero.
 
     >>> squared_distances(np.array([[0.0], [3.0]])).tolist()
     [[0.0, 9.0], [9.0, 0.0]]
@@ -50,7 +49,7 @@ def squared_distances(A: Array, B: Array | None = None, *, rounding: float = 0.0
     other = A if B is None else B
     a = np.einsum("ij,ij->i", A, A)
     b = a if B is None else np.einsum("ij,ij->i", B, B)
-    D = A @ other.T  # numpy computes one half of it where B is A
+    D = A @ other.T  # numpy computes only one half if B is A
     D *= -2.0
     D += a[:, None]
     D += b
@@ -64,7 +63,7 @@ def squared_distances(A: Array, B: Array | None = None, *, rounding: float = 0.0
 
 
 def mean_squared_distance(A: Array, B: Array) -> float:
-    """Return the mean of ``||a_i - b_j||²`` over all pairs, without forming them.
+    """Return the mean of ``||a_i - b_j||²`` over all pairs, without computing the distances.
 
     >>> mean_squared_distance(np.array([[0.0], [2.0]]), np.array([[1.0]]))
     1.0
@@ -74,14 +73,14 @@ def mean_squared_distance(A: Array, B: Array) -> float:
 
 
 def rbf_kernel(X: Array, bandwidth: float | None = None) -> Array:
-    """Return ``exp(-D / bandwidth)`` of all rows; the bandwidth is their mean squared distance if None."""
+    """Return ``exp(-D / bandwidth)`` for all pairs of rows; by default their mean squared distance."""
     K = squared_distances(X)
     K /= -(mean_squared_distance(X, X) if bandwidth is None else bandwidth)
     return np.asarray(np.exp(K, out=K))
 
 
 def mean_gap_weights(ns: int, nt: int) -> Array:
-    """Return e (ns + nt): ``e'X`` is the mean of the first rows less that of the others.
+    """Return e of shape (ns + nt,): ``e'X`` is the mean of the first ns rows minus that of the others.
 
     >>> mean_gap_weights(2, 1).tolist()
     [0.5, 0.5, -1.0]
@@ -97,6 +96,6 @@ def laplacian_product(C: Array, X: Array, Z: Array) -> Array:
 
 
 def unit_rows(Z: Array) -> Array:
-    """Return rows divided by their Euclidean norm; a zero row stays zero."""
+    """Return the rows divided by their Euclidean norms; a zero row stays zero."""
     lengths = np.linalg.norm(Z, axis=1, keepdims=True)
     return np.asarray(Z / np.where(lengths > 0, lengths, 1.0))

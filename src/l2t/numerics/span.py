@@ -1,13 +1,13 @@
-"""The joint span: both domains in the row space of the jointly centred data, without loss.
+"""The joint span: coordinates of both domains in the row space of the jointly centred data, without loss.
 
-Everything L2T measures depends on differences of rows alone. With ``X = [Xs; Xt]``, joint mean ``c``
-and ``X - 1c = Y B'`` for an orthonormal B (m x r, r = rank <= min(ns + nt - 1, m)), the rows of Y have
-the distances of the rows of X, and ``(X - 1c) B V = Y V``: a factor V (r x u) found in the span is
-``W = B V`` in the original features. The coordinates are principal ones (Y'Y is diagonal, falling).
+All quantities of L2T depend only on differences of rows. With ``X = [Xs; Xt]``, joint mean ``c`` and
+``X - 1c = Y B'`` for an orthonormal B (m x r, r = rank <= min(ns + nt - 1, m)), the rows of Y have the
+distances of the rows of X, and ``(X - 1c) B V = Y V``: a factor V (r x u) found in the span is ``W = B V``
+in the original features. The coordinates are principal components (Y'Y is diagonal, decreasing).
 
-For m > n, B is never formed: ``(X - 1c)' = Q R`` by Householder reflections, and Q is applied to the
-few columns that are wanted. A QR and an SVD keep distances and rank to machine precision where a Gram
-matrix would square the condition. All of this is done in float64, whatever the type of the data.
+For m > n, B is never formed: ``(X - 1c)' = Q R`` by Householder reflections, and Q is applied to single
+factors. QR and SVD keep distances and rank to machine precision, where a Gram matrix would square the
+condition number. Everything is computed in float64, whatever the dtype of the data.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PINV_RCOND = 1e-10
 
 
 def jointly_centred(Xs: AnyArray, Xt: AnyArray) -> tuple[Array, Array]:
-    """Return source above target in float64 less their joint mean, and that mean."""
+    """Return [Xs; Xt] in float64 minus the joint mean, and this mean."""
     n = len(Xs) + len(Xt)
     mean = (Xs.sum(axis=0, dtype=np.float64) + Xt.sum(axis=0, dtype=np.float64)) / n
     centred = np.empty((n, len(mean)))
@@ -42,9 +42,9 @@ def jointly_centred(Xs: AnyArray, Xt: AnyArray) -> tuple[Array, Array]:
 class JointSpan:
     """Both domains in the coordinates of their joint span.
 
-    `source` (ns x r) and `target` (nt x r) are centred principal coordinates in float64, `mean` (m) is
-    their joint mean, `dtype` the type of the data and of lifted factors; a singular value below `noise` is
-    rounding.
+    `source` (ns x r) and `target` (nt x r) are jointly centred principal coordinates in float64, `mean` (m,)
+    is the joint mean, and `dtype` that of the data and of lifted factors. Singular values below `noise` are
+    rounding errors.
     """
 
     source: Array
@@ -70,7 +70,7 @@ class JointSpan:
             (R,) = qr(centred, mode="r", check_finite=False)
             _, s, rotation = svd(R[:m], check_finite=False)
             coordinates = centred @ rotation.T
-        # Centring rounds at the size of the mean, so noise is judged against that as well.
+        # Centring has rounding errors in proportion to the mean, so the noise level depends on it as well.
         noise = rounding(centred.shape, max(float(s[0]), float(np.abs(mean).max()) * np.sqrt(n)))
         rank = min(int((s > noise).sum()), n - 1)
         coordinates = coordinates[:, :rank]
@@ -84,11 +84,11 @@ class JointSpan:
 
     @cached_property
     def joint(self) -> Array:
-        """Source above target, (ns + nt) x r."""
+        """The coordinates [source; target] of shape (ns + nt, r)."""
         return np.concatenate([self.source, self.target])
 
     def lift(self, V: Array, dtype: npt.DTypeLike | None = None) -> AnyArray:
-        """Map a factor V (r x u) of the span to W = B V (m x u), by default in the type of the data."""
+        """Map a factor V (r x u) of the span to W = B V (m x u), by default in the dtype of the data."""
         W = self._rotation @ V
         if self._reflectors is not None:
             padded = np.zeros((self.mean.size, V.shape[1]), order="F")
@@ -97,14 +97,14 @@ class JointSpan:
         return np.ascontiguousarray(W, dtype=self.dtype if dtype is None else dtype)
 
     def lower(self, W: Array) -> Array:
-        """Map W (m x u) to V = B'W (r x u): what the rows of both domains see of it, in float64."""
+        """Map W (m x u) to V = B'W (r x u) in float64, which gives the same differences of rows."""
         W = np.array(W, dtype=np.float64, order="F")
         if self._reflectors is not None:
             W = self._reflect(W, "T")[: len(self._rotation)]
         return np.asarray(self._rotation.T @ W)
 
     def _reflect(self, W: Array, transposed: str) -> Array:
-        """Return Q W ("N") or Q'W ("T") in the memory of W, which is in Fortran order."""
+        """Return Q W ("N") or Q'W ("T"), computed in place; W must be in Fortran order."""
         reflectors, tau = cast(tuple[Array, Array], self._reflectors)
         _, work, _ = dormqr("L", transposed, reflectors, tau, W, -1)
         product, _, _ = dormqr("L", transposed, reflectors, tau, W, int(work[0]), overwrite_c=True)
@@ -117,14 +117,14 @@ class JointSpan:
         return U[:, kept], s[kept], Vt[kept]
 
     def linear_map(self, Zt: Array) -> tuple[Array, float]:
-        """Fit the linear map closest to a latent target Zt (nt x u).
+        """Fit a linear map V (r x u) to a latent representation Zt (nt x u) of the target.
 
-        Returns ``V = pinv(Xt) Zt`` in the span, both centred by their target means (errata
-        section 8), and the relative residual ``||Xt V - Zt|| / ||Zt||``.
+        Returns ``V = pinv(Xt) Zt`` in the span, with Xt and Zt centred (errata section 8), and the relative
+        residual ``||Xt V - Zt|| / ||Zt||``.
         """
         U, s, Vt = self._target_svd
         centred = Zt - Zt.mean(axis=0)
         inner = U.T @ centred
         V = Vt.T @ (inner / s[:, None])
-        missed = np.linalg.norm(centred - U @ inner)
-        return V, float(missed / max(np.linalg.norm(centred), np.finfo(float).tiny))
+        residual = np.linalg.norm(centred - U @ inner)
+        return V, float(residual / max(np.linalg.norm(centred), np.finfo(float).tiny))

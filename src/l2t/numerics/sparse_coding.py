@@ -1,14 +1,14 @@
 """Sparse codes of many rows at once: the lasso by feature-sign search, batched over rows.
 
 ``min_A  1/2 ||T - A D||_F² + alpha ||A||_1``,  T (n x d) rows to code, D (k x d) atoms as rows,
-A (n x k) codes; optionally one forbidden atom per row (a row must not explain itself).
+A (n x k) codes; optionally one forbidden atom per row, so that a row is not coded by itself.
 
-Feature-sign search (Lee, Battle, Raina, Ng 2007), all rows in step: with the signs s of its support S a row
-solves ``D_S D_S' a = D_S t - alpha s``. Where a sign would change on the way it stops there and that atom
-leaves; where none does, the atom that violates optimality most joins. A row is done, exactly, when no atom
-wants to join.
+Feature-sign search (Lee, Battle, Raina, Ng 2007), one step of all rows at a time: given the signs s of its
+support S, a row solves ``D_S D_S' a = D_S t - alpha s``. If a sign changes on the way to the solution, the
+row moves to the first such change and that atom leaves the support; otherwise the atom that violates
+optimality most enters. A row is solved exactly when no atom violates optimality.
 
-The Gram matrix of the atoms (k x k) is never formed: ``(T - A D) D'`` is two thin products.
+The Gram matrix of the atoms (k x k) is never formed: ``(T - A D) D'`` takes two products of thin matrices.
 
 Optimality (KKT), with ``G = (T - A D) D'``: ``G_ij = alpha sign(A_ij)`` where ``A_ij != 0`` and
 ``|G_ij| <= alpha`` elsewhere.
@@ -22,13 +22,13 @@ import numpy as np
 
 from l2t.typing import Array, Indices, Mask
 
-#: Rounds of feature-sign search for each dimension of the rows; a row needs about one per atom.
+#: Iterations of feature-sign search per dimension of the rows, at most; a row needs about one per atom.
 ROUNDS = 6
 
 
 @dataclass(frozen=True, eq=False)
 class SparseCodes:
-    """Codes A, the largest violation of the optimality conditions relative to alpha, and convergence."""
+    """The codes A, the largest violation of the optimality conditions relative to alpha, and convergence."""
 
     codes: Array
     violation: float
@@ -51,8 +51,8 @@ def sparse_codes(
 ) -> SparseCodes:
     """Code the rows of T (n x d) over the atoms, the rows of D (k x d).
 
-    `start` (n x k) is a warm start; row i never uses atom ``forbidden[i]``; `tol` is the violation of the
-    optimality conditions that is accepted, relative to alpha.
+    `start` (n x k) is a warm start; row i never uses atom ``forbidden[i]`` (-1 for none); `tol` is the
+    accepted violation of the optimality conditions, relative to alpha.
 
     >>> sparse_codes(np.eye(2), np.array([[3.0, 0.5]]), 1.0).codes.round(9).tolist()
     [[2.0, 0.0]]
@@ -60,25 +60,25 @@ def sparse_codes(
     codes = np.zeros((len(T), len(D))) if start is None else np.array(start, dtype=np.float64)
     barred = np.full(len(T), -1) if forbidden is None else np.asarray(forbidden)
     _clear(codes, barred)
-    codes[:, ~D.any(axis=1)] = 0.0  # an atom of zeros explains nothing
-    if len(D) < D.shape[1]:  # only what the atoms can see of a row matters
+    codes[:, ~D.any(axis=1)] = 0.0  # zero atoms are never used
+    if len(D) < D.shape[1]:  # the projection on the span of the atoms is enough
         Q, R = np.linalg.qr(D.T)
         D, T = R.T, T @ Q
-    open_rows = np.flatnonzero(_violation(D, T, codes, alpha, barred) > tol)
-    codes[open_rows] = _feature_sign(D, T[open_rows], codes[open_rows], alpha, barred[open_rows])
+    rows = np.flatnonzero(_violation(D, T, codes, alpha, barred) > tol)
+    codes[rows] = _feature_sign(D, T[rows], codes[rows], alpha, barred[rows])
     worst = float(_violation(D, T, codes, alpha, barred).max(initial=0.0))
     return SparseCodes(codes, worst, worst <= tol)
 
 
 def _clear(A: Array, barred: Indices) -> None:
-    """Set the forbidden entries to zero; -1 forbids nothing."""
+    """Set the forbidden entries of A to zero."""
     rows = np.flatnonzero(barred >= 0)
     A[rows, barred[rows]] = 0.0
 
 
 def _feature_sign(D: Array, T: Array, A: Array, alpha: float, barred: Indices) -> Array:
-    """Return codes after feature-sign search from A, each row by itself, all rows in step."""
-    # A support larger than the space it explains cannot be solved for: such a start is left.
+    """Return the codes found by feature-sign search from the start A, for each row on its own."""
+    # A support with more atoms than dimensions has no unique solution: start such a row from zero.
     A = np.where((np.count_nonzero(A, axis=1) <= D.shape[1])[:, None], A, 0.0)
     signs = np.sign(A)
     active = np.arange(len(A))
@@ -88,11 +88,11 @@ def _feature_sign(D: Array, T: Array, A: Array, alpha: float, barred: Indices) -
         outside = np.where(signs[active] == 0, np.abs(G), 0.0)
         _clear(outside, barred[active])
         worst = outside.argmax(axis=1)
-        joins = outside[np.arange(len(active)), worst] > alpha * (1 + 1e-9)
-        # Only a row that kept all of its signs lets an atom join, and without one it is done.
-        at = np.flatnonzero(settled & joins)
+        enters = outside[np.arange(len(active)), worst] > alpha * (1 + 1e-9)
+        # An atom enters only if all signs of the row were kept; if none does, the row is solved.
+        at = np.flatnonzero(settled & enters)
         signs[active[at], worst[at]] = np.sign(G[at, worst[at]])
-        active = active[~settled | joins]
+        active = active[~settled | enters]
         if not active.size:
             break
     return A
@@ -101,18 +101,18 @@ def _feature_sign(D: Array, T: Array, A: Array, alpha: float, barred: Indices) -
 def _solve_supports(
     D: Array, T: Array, A: Array, signs: Array, rows: Indices, alpha: float
 ) -> Mask:
-    """Move A to the solution on the support of each row, or to where its first sign changes.
+    """Move each row of A to the solution on its support, or to the first change of a sign.
 
-    Returns which of the rows kept all of their signs.
+    Returns the mask of rows that kept all of their signs.
     """
-    # Supports side by side, padded with atoms that are masked to zero.
+    # Supports as an array, padded with atoms that are masked to zero.
     width = max(1, int(np.count_nonzero(signs[rows], axis=1).max(initial=0)))
     support = np.argsort(signs[rows] == 0, axis=1, kind="stable")[:, :width]
     wanted = np.take_along_axis(signs[rows], support, axis=1)
     atoms = D[support] * (wanted != 0)[:, :, None]
     gram = atoms @ atoms.transpose(0, 2, 1)
     diagonal = np.einsum("nii->ni", gram)
-    # A ridge far below the tolerance keeps atoms that depend on each other solvable.
+    # A ridge far below the tolerance keeps the system solvable for linearly dependent atoms.
     diagonal += (wanted == 0) + 1e-12 * diagonal.max(axis=1, keepdims=True)
     image = (atoms @ T[rows, :, None])[:, :, 0] - alpha * wanted
     solved = np.linalg.solve(gram, image[:, :, None])[:, :, 0]
@@ -129,8 +129,8 @@ def _solve_supports(
 
 
 def _violation(D: Array, T: Array, A: Array, alpha: float, barred: Indices) -> Array:
-    """Return each row's largest breach of the optimality conditions as a share of alpha."""
+    """Return the largest violation of the optimality conditions in each row, relative to alpha."""
     G = (T - A @ D) @ D.T
-    breach = np.where(A == 0.0, np.maximum(np.abs(G) - alpha, 0.0), np.abs(G - alpha * np.sign(A)))
-    _clear(breach, barred)
-    return np.asarray(breach.max(axis=1, initial=0.0) / alpha)
+    gaps = np.where(A == 0.0, np.maximum(np.abs(G) - alpha, 0.0), np.abs(G - alpha * np.sign(A)))
+    _clear(gaps, barred)
+    return np.asarray(gaps.max(axis=1, initial=0.0) / alpha)

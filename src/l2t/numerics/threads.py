@@ -1,4 +1,4 @@
-"""How many threads BLAS may use."""
+"""Threads: limits on those of BLAS, and a parallel map."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import TypeVar
 T = TypeVar("T")
 R = TypeVar("R")
 
-#: Numbers in a problem from which more threads than one are worth their cost.
+#: The number of values from which several BLAS threads are faster than one.
 LARGE = 20_000_000
-#: Items from which threads of our own are worth their cost.
+#: The number of items from which `in_threads` uses threads.
 SEVERAL = 4
 
 
 @contextmanager
 def few_threads(size: int) -> Iterator[None]:
-    """Keep BLAS to one thread while a problem of `size` numbers is solved, unless it is large.
+    """Limit BLAS to one thread for a problem of `size` values, unless it is large.
 
-    On a busy machine the threads of a small problem spend most of their time waiting for each other.
+    On a busy machine, the threads of a small problem spend most of their time waiting for each other.
     """
     if size >= LARGE:
         yield
@@ -32,7 +32,7 @@ def few_threads(size: int) -> Iterator[None]:
 
 
 def in_threads(function: Callable[[T], R], items: Sequence[T]) -> list[R]:
-    """Return what a function of numpy makes of each item: several at once, each on one thread of BLAS."""
+    """Apply a function to each item in parallel threads, each with one BLAS thread."""
     if len(items) < SEVERAL:
         return [function(item) for item in items]
     from joblib import cpu_count

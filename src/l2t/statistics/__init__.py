@@ -1,4 +1,4 @@
-"""Pair statistics: what the reflection function sees of a pair and a W."""
+"""Pair statistics: the inputs of the reflection function for a pair and a W."""
 
 from l2t.statistics.bank import KernelBank
 from l2t.statistics.discriminability import mutual_share

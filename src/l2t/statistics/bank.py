@@ -1,4 +1,4 @@
-"""The kernel bank: RBF kernels whose bandwidths follow the data.
+"""The kernel bank: RBF kernels with bandwidths in proportion to a mean distance of the data.
 
 ``K_k(a, b) = exp(-||a - b||² / delta_k)``,  ``delta_k = 2^(p_k) eta``,  eta the mean squared distance between
 the domains (the paper calls it the median trick; erratum E10).
@@ -18,7 +18,16 @@ from l2t.validation import real_number
 
 @dataclass(frozen=True)
 class KernelBank:
-    """Exponents ``first, first + step ... last`` of the bandwidths ``2^p eta``.
+    """A bank of RBF kernels with bandwidths ``2^p eta`` for the exponents p = first, first + step, ..., last.
+
+    Parameters
+    ----------
+    first : float, default=-8.0
+        The first exponent.
+    last : float, default=8.0
+        The last exponent.
+    step : float, default=0.5
+        The step between exponents.
 
     Examples
     --------
@@ -38,7 +47,7 @@ class KernelBank:
         span = (self.last - self.first) / self.step if self.step > 0 else -1.0
         if not (span >= 0 and abs(span - round(span)) < 1e-9):
             raise InvalidInputError(
-                "first, last and step must give a rising range that ends at last, "
+                "first, last and step must give an increasing range that ends at last, "
                 f"got {self.first:g}, {self.last:g}, {self.step:g}"
             )
 
@@ -48,9 +57,20 @@ class KernelBank:
     def evaluate(self, D: Array, eta: float) -> Iterator[tuple[int, Array]]:
         """Yield (k, ``exp(-D / (2^(p_k) eta))``) from the widest kernel to the narrowest.
 
-        Arrays are reused: take what is needed of one before asking for the next. Where a whole number
-        of kernels makes an octave, ``K_{p-1} = K_p²``: the kernels of the widest octave are
-        exponentials, all others are squares.
+        Arrays are reused: the next iteration overwrites them. If 1 / step is a whole number,
+        ``K_{p-1} = K_p²``, and only the kernels of the widest octave are computed as exponentials.
+
+        Parameters
+        ----------
+        D : array
+            Squared distances.
+        eta : float
+            The mean squared distance.
+
+        Yields
+        ------
+        (int, array)
+            The number k of the kernel and its values, in the shape of D.
         """
         octave = max(1, round(1.0 / self.step))
         if abs(octave * self.step - 1.0) > 1e-12:
@@ -68,5 +88,5 @@ class KernelBank:
 
     @property
     def exponents(self) -> Array:
-        """The exponents p_k, rising."""
+        """The exponents p_k, in increasing order."""
         return np.asarray(self.first + self.step * np.arange(len(self)), dtype=np.float64)

@@ -1,20 +1,20 @@
-"""Neighbourhoods of the target, without labels: tau under a W, and the share that is mutual.
+"""Neighbourhoods of the target, without labels: tau under a W, and the share of mutual neighbours.
 
-tau says how well a W separates distant target rows from near ones:
+tau measures how well a W separates distant target rows from near ones:
 
 ``tau_k(W) = Σ_{jj'} (K - H)_jj' ||(x_j - x_j') W||² / Σ_{jj'} H_jj' ||(x_j - x_j') W||²``
 
 over target rows, ``K_jj' = exp(-||x_j - x_j'||² / delta_k)`` in the *original* features with
-``delta_k = 2^(p_k) eta_0``, eta_0 the mean squared distance between the domains there, and H = K on pairs
-that are mutually among their r nearest (errata E11, E28 to E30). The weights do not depend on W.
+``delta_k = 2^(p_k) eta_0``, eta_0 the mean squared distance between the domains there, and H = K on pairs of
+mutual r-nearest neighbours (errata E11, E28 to E30). The weights do not depend on W.
 
-Narrow kernels underflow: the exponent of a block's nearest pair is factored out of its two sums, and
+Narrow kernels underflow: the exponent of the nearest pair of a block is factored out of its two sums, and
 blocks are added by their logarithms.
 
 ``share = mean over r of #{(i, j): each among the other's r nearest} / (n r)``,  r = 5 and 10.
 
-A share above that of other tasks in the same features means tight groups that need not be the classes (in
-photo-style, rows of the same texture): methods that rely on the neighbours of a target then fail.
+A share above that of other tasks in the same features means tight clusters that need not be the classes (in
+photo-style, rows with the same texture): methods that rely on the neighbours of target rows then fail.
 """
 
 from __future__ import annotations
@@ -26,24 +26,25 @@ from l2t.numerics.kernels import upper_blocks
 from l2t.statistics.bank import KernelBank
 from l2t.typing import AnyArray, Array
 
-#: Where all mutual neighbours coincide, or all pairs are neighbours, the ratio ends here.
+#: tau is clipped to [1 / BOUND, BOUND]: all pairs may be neighbours, or all mutual neighbours coincide.
 BOUND = 1e12
 #: A squared distance below this share of the squared norms is rounding: the rows coincide.
 ROUNDING = 1e-14
-#: Neighbours of the share that is mutual; among few rows not more than one of so many: ten of 45 rows are
-#: most of a class, and groups within it would not be seen.
+#: The numbers of neighbours r of `mutual_share`, and the rows needed for each neighbour: ten of 45 rows would
+#: be most of a class, and clusters within it would not show.
 NEIGHBORS = (5, 10)
 ROWS_PER_NEIGHBOR = 10
-#: Samples that a share of fewer rows than there are is averaged over.
+#: Random samples over which `mutual_share` is averaged if it does not use all rows.
 N_SAMPLES = 3
 
 
 def discriminability(
     X: Array, Z: Array, eta: float, kernels: KernelBank, n_neighbors: int
 ) -> Array:
-    """Return tau (K,) of target rows X (n x m) and Z = X W (n x u), both near zero.
+    """Return tau (K,) of target rows X (n x m) and Z = X W (n x u), both roughly centred.
 
-    The distances in X are the one n x n array: as products of long rows they are not made twice.
+    Only the distances in X are kept as an n x n array, because they are the expensive ones; those in Z are
+    computed block by block.
     """
     D = squared_distances(X, rounding=ROUNDING)
     near = mutual_neighbors(D, n_neighbors)
@@ -74,8 +75,25 @@ def mutual_share(
 ) -> float:
     """Return the share of nearest neighbours of the rows of X that are mutual.
 
-    With `n_rows`, the mean share in random samples of that size, which can be compared between data of
-    different sizes. As many neighbours are looked at as among `like` rows, by default those that there are.
+    Parameters
+    ----------
+    X : array of shape (n, m)
+        The rows.
+    n_rows : int, optional
+        Return the mean share in random samples of this size, which is comparable between data of different
+        sizes; by default the share among all rows.
+    like : int, optional
+        Use the number of neighbours for this number of rows, by default for those of X or of a sample.
+    random_state : int, default=0
+        The seed of the samples.
+
+    Returns
+    -------
+    float
+        The share, from 0 to 1.
+
+    Examples
+    --------
     In two distant groups of three rows all neighbours within a group are mutual:
 
     >>> groups = np.repeat([[0.0], [100.0]], 3, axis=0) + [[0], [1], [2]] * 2
@@ -91,7 +109,7 @@ def mutual_share(
 
 
 def _share(X: AnyArray, like: int) -> float:
-    if len(X) < 3:  # every row is the neighbour of every other
+    if len(X) < 3:  # each row is a neighbour of each other row
         return 0.0
     D = squared_distances(X)
     shares = []

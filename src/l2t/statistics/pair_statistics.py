@@ -1,7 +1,8 @@
-"""What a W does to a pair, in numbers: d, Q and tau for every kernel of a bank.
+"""The statistics d, Q and tau of a pair under a W, for each kernel of a bank.
 
-The bandwidths of d and Q follow W (``eta(W)``, the mean squared distance between the projected domains),
-those of tau do not. So none of the three changes with the scale of W, nor with a rotation of its columns.
+The bandwidths of d and Q are in proportion to ``eta(W)``, the mean squared distance between the projected
+domains; those of tau do not depend on W. So none of the three changes with the scale of W or a rotation of
+its columns.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ class PairStatistics:
     Attributes
     ----------
     d : array of shape (K,)
-        Squared MMD between the domains, for each kernel.
+        Squared maximum mean discrepancy (MMD) between the domains, for each kernel.
     Q : array of shape (K, K)
-        Covariance of the MMD's terms across kernels.
+        Covariance of the terms of the MMD between kernels.
     tau : array of shape (K,)
         Unlabelled discriminant criterion of the target, for each kernel.
     kernels : KernelBank
-        The bank.
+        The kernels.
     n_neighbors : int
-        The neighbours r that tau was asked for.
+        The requested number of neighbours r of tau.
     """
 
     d: Array
@@ -58,7 +59,23 @@ class PairStatistics:
                 raise InvalidInputError(f"{name} must have shape {shape}, got {got}")
 
     def restrict(self, kernels: KernelBank) -> PairStatistics:
-        """Return the statistics for some of the kernels, named by their own bank."""
+        """Return the statistics for some of the kernels.
+
+        Parameters
+        ----------
+        kernels : KernelBank
+            A bank whose exponents are all among those of the statistics.
+
+        Returns
+        -------
+        PairStatistics
+            d, Q and tau for these kernels.
+
+        Raises
+        ------
+        InvalidInputError
+            If an exponent is not among those of the statistics.
+        """
         gaps = np.abs(kernels.exponents[:, None] - self.kernels.exponents)
         if gaps.min(axis=1).max() > 1e-9:
             raise InvalidInputError(
@@ -79,27 +96,34 @@ def pair_statistics(
     random_state: int | None = 0,
     q_mode: str = "full",
 ) -> PairStatistics:
-    """Compute d, Q and tau of a pair under W; no label is read.
+    """Compute d, Q and tau of a pair under W, without labels.
 
     Parameters
     ----------
     pair : DomainPair
-        The domains; the target needs two rows or more.
+        The domains; the target must have at least two rows.
     W : array-like of shape (m, u), or LatentFactors
         The latent factor matrix.
     kernels : KernelBank, optional
-        The bank, by default 33 bandwidths.
+        The kernels, by default ``KernelBank()`` with 33 bandwidths.
     n_neighbors : int, default=5
-        Neighbours r of tau; at most half of the other target rows are used.
+        The number of neighbours r of tau, reduced to half of the other target rows if these are few.
     random_state : int or None, default=0
         The seed that pairs source and target rows for Q; None pairs them in the given order.
     q_mode : {"full", "diag"}, default="full"
-        "diag" leaves the covariances out of Q, so that ``beta'Q beta`` is the sum that the paper prints
+        "diag" sets the covariances in Q to 0, so that ``beta'Q beta`` is the sum printed in the paper
         (erratum E2).
 
     Returns
     -------
     PairStatistics
+        The statistics of shape (K,), (K, K) and (K,) for K kernels.
+
+    Raises
+    ------
+    InvalidInputError
+        If the target has fewer than two rows, or W has the wrong shape, is not finite, or maps all rows to
+        one point.
 
     Examples
     --------
@@ -138,9 +162,9 @@ def pair_statistics(
 
 
 def _centred(pair: DomainPair) -> tuple[Array, Array]:
-    """Return both domains in float64 near zero, as distances lose digits elsewhere.
+    """Return both domains in float64, roughly centred, because distances far from 0 lose digits.
 
-    The centre is the median of a few target rows: an outlier does not move it as it moves the mean.
+    The centre is the median of a few target rows, which is robust to outliers.
     """
     Xs, Xt = pair.source.X, pair.target.X
     centre = np.median(Xt[:: 1 + len(Xt) // 16], axis=0).astype(np.float64)
