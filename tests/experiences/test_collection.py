@@ -229,7 +229,7 @@ def test_a_task_that_kills_its_workers_is_given_up_and_the_others_done(memory, m
     monkeypatch.setattr("l2t.experiences.collection.Executor", lambda *_: Executor())
     found = l2t.collect(make_pairs(2), memory, **QUICK)
     assert (found.done, found.failed) == (3, 0)
-    assert found.lost == ("3 workers were killed during them",) * 3
+    assert found.lost == ("the worker was killed 3 times",) * 3
 
 
 def test_other_classifiers_and_banks(memory):

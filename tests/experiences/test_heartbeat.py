@@ -45,7 +45,7 @@ def test_signs_are_a_second_apart(store, monkeypatch):
     with Heartbeat(store, None) as heart:
         for seconds, done, seen in ((0.4, 1, 0), (0.5, 2, 0), (0.2, 3, 3), (0.9, 4, 3)):
             now[0] += seconds
-            heart.beat({"done": done, "failed": 0, "already_there": 0}, f"run {done}")
+            heart.report({"done": done, "failed": 0, "already_there": 0}, f"run {done}")
             assert store.collections()[0].done == seen
     (told,) = store.collections()
     assert (told.done, told.latest) == (4, "run 4")

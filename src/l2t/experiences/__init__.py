@@ -1,4 +1,4 @@
-"""Experiences: what a transfer was worth, measured, kept and gathered."""
+"""Experiences: evaluation of transfers, their collection on many pairs, and the store that keeps them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COLLECTION = ("Collection", "collect", "measure_run")
 
 
 def __getattr__(name: str) -> Any:
-    """Import what needs SQLAlchemy when it is first used."""
+    """Import modules that need SQLAlchemy at their first use."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = "collection" if name in _COLLECTION else "store"

@@ -1,12 +1,12 @@
 """Collection: run algorithms on pairs, evaluate each W, and store every run.
 
-The unit of work is the run (pair, algorithm, parameters, seed, protocol), identified by its content: a run
-that the store has is not repeated. A run that fails by its mathematics is stored with its reason, and never
-stops the others; one that fails for lack of memory or disk, or with its worker, is not stored: it may succeed
-next time. The runs of one pair are one task: they share its span and its accuracy without transfer.
+A run (pair, algorithm, parameters, seed, protocol) is identified by its content: a run that the store has is
+not repeated. A run that fails is stored with its reason and does not stop the others; one that fails for lack
+of memory or disk space, or because its worker was killed, is not stored, as it may succeed next time. The
+runs of one pair are one task: they share its span and its accuracy without transfer.
 
-Where source and target have classes in common, every W is also scored with the classifier trained on the
-labelled rows of the source (0 labels, tested on target rows of the source's classes) and of both.
+If source and target have classes in common, each W is also scored with the classifier trained on the labelled
+rows of the source (0 labels, tested on target rows of the source's classes) and of both.
 """
 
 from __future__ import annotations
@@ -40,15 +40,24 @@ from l2t.progress import progress_bar
 from l2t.statistics import KernelBank, pair_statistics
 from l2t.typing import Indices
 
-#: Errors of the machine, not of the run: it may succeed next time.
+#: Errors of the machine: the run may succeed next time.
 TRANSIENT = (MemoryError, OSError)
 
 
 @dataclass(frozen=True)
 class Collection:
-    """The numbers of runs that a collection added, by status, and found in the store, and its duration.
+    """The result of `collect`.
 
-    `lost` has a reason for each run that was not done: lack of memory or disk, or killed workers.
+    Attributes
+    ----------
+    done, failed : int
+        The number of runs that were added, by status.
+    already_there : int
+        The number of runs that the store had.
+    seconds : float
+        The duration.
+    lost : tuple of str, default=()
+        A reason for each run that was not completed: lack of memory or disk space, or killed workers.
     """
 
     done: int
@@ -60,7 +69,7 @@ class Collection:
 
 @dataclass(frozen=True)
 class _Protocol:
-    """How runs are measured; every field is part of a run's key."""
+    """How runs are evaluated; all fields are part of the key of a run."""
 
     label_counts: tuple[int, ...]
     n_draws: int = 10
@@ -77,7 +86,7 @@ class _Protocol:
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """The runs of one pair that are still to be done."""
+    """Runs of one pair to be executed."""
 
     pair: DomainPair
     algorithms: tuple[Algorithm, ...]
@@ -86,45 +95,45 @@ class _Task:
     shared: bool = True
 
     def missing_in(self, store: ExperienceStore, retry_failed: bool) -> _Task:
-        """Return the task without the runs that the store has; failed ones are deleted to be done again."""
-        work = (self.random_state, self.protocol.as_json())
-        keys = {run_key(self.pair, a.name, _params(a), *work): a for a in self.algorithms}
+        """Return the task without the runs in the store, from which `retry_failed` deletes failed ones."""
+        settings = (self.random_state, self.protocol.as_json())
+        keys = {run_key(self.pair, a.name, _params(a), *settings): a for a in self.algorithms}
         if retry_failed and store.count(key=list(keys), status="failed"):
             store.delete(key=list(keys), status="failed")
-        there = store.keys(keys)
-        return replace(self, algorithms=tuple(keys[key] for key in keys if key not in there))
+        stored = store.keys(keys)
+        return replace(self, algorithms=tuple(keys[key] for key in keys if key not in stored))
 
     @cached_property
     def source_codes(self) -> Indices | None:
-        """The classes of source rows by the target's codes, -1 where unlabelled; None if none is shared.
+        """The classes of source rows as codes of the target, -1 if unlabelled; None without shared classes.
 
-        Classes that the target does not have come after its own.
+        Classes that the target does not have get codes after those of the target.
         """
         source, target = self.pair.source, self.pair.target
-        place = {name: code for code, name in enumerate(target.classes)}
-        names = [place.setdefault(name, len(place)) for name in source.classes]
+        code_of = {name: code for code, name in enumerate(target.classes)}
+        new_codes = [code_of.setdefault(name, len(code_of)) for name in source.classes]
         known = source.labeled_rows(default=True) & (source.codes >= 0)
-        codes = np.where(known, np.array([*names, -1])[source.codes], -1)
+        codes = np.where(known, np.array([*new_codes, -1])[source.codes], -1)
         several = len(np.unique(codes[known])) > 1
         n_test = np.isin(target.codes, codes[known]).sum()
         return codes if self.shared and several and n_test >= MIN_TEST_ROWS else None
 
     def accuracies(self, factors: LatentFactors | None = None) -> dict[TrainedOn, Accuracies]:
-        """Return the accuracies on the features as they are, or under W."""
+        """Return the accuracies under W, or on the original features, for each kind of training rows."""
         (source, target), protocol = (self.pair.source, self.pair.target), self.protocol
-        how: Any = {"classifier": protocol.classifier, "random_state": self.random_state}
-        some = how | {"label_counts": protocol.label_counts, "n_draws": protocol.n_draws}
-        some["groups"] = target.group_codes
+        common: Any = {"classifier": protocol.classifier, "random_state": self.random_state}
+        draws = common | {"label_counts": protocol.label_counts, "n_draws": protocol.n_draws}
+        draws["groups"] = target.group_codes
         Z = target.X if factors is None else target.X @ factors.W
-        found: dict[TrainedOn, Accuracies] = {"target": evaluate(Z, target.codes, **some)}
+        found: dict[TrainedOn, Accuracies] = {"target": evaluate(Z, target.codes, **draws)}
         if (codes := self.source_codes) is not None:
             rows = codes >= 0
             X = source.X[rows]
             labelled = X if factors is None else X @ factors.source_W, codes[rows]
             tested = np.where(np.isin(target.codes, codes[rows]), target.codes, -1)
-            alone: Any = {"label_counts": (0,), "n_draws": 1, "source": labelled}
-            found["source"] = evaluate(Z, tested, **how, **alone)
-            found["both"] = evaluate(Z, target.codes, source=labelled, **some)
+            no_draws: Any = {"label_counts": (0,), "n_draws": 1, "source": labelled}
+            found["source"] = evaluate(Z, tested, **common, **no_draws)
+            found["both"] = evaluate(Z, target.codes, source=labelled, **draws)
         return found
 
 
@@ -149,40 +158,53 @@ def collect(
 ) -> Collection:
     """Run algorithms on pairs and add every run to a store.
 
+    Runs that the store has are not repeated, so that a collection that was interrupted can be resumed.
+
     Parameters
     ----------
     pairs : sequence or iterable of DomainPair
-        Pairs whose targets carry labels for scoring, such as a `PairSampler`.
+        Pairs with labelled targets, such as a `PairSampler`.
     store : ExperienceStore
-        Where runs are kept; what is there already is not done again.
+        The store.
     algorithms : "all", or a sequence of names or algorithms, default="all"
-        What to run.
+        The algorithms to run.
     one_per_pair : bool, default=False
-        Run one random algorithm per pair, as the paper does, instead of all of them.
+        Whether to run one random algorithm per pair, as in the paper, instead of all.
     n_components : int, optional
-        For algorithms given by name; by default what each has as its own.
-    label_counts, n_draws, classifier : sequence of int, int, classifier, default=(3, ..., 120), 10 and None
-        How a W is scored (`evaluate`).
-    kernels, n_neighbors : KernelBank, int, default=None and 5
-        The statistics that are stored with a run (`pair_statistics`).
+        The number of components of algorithms given by name, by default that of each algorithm.
+    label_counts : sequence of int, default=(3, 15, 30, 45, 60, 75, 90, 105, 120)
+        The numbers of labelled target rows, as in `evaluate`.
+    n_draws : int, default=10
+        The number of draws per label count, as in `evaluate`.
+    kernels : KernelBank, optional
+        The kernels of the statistics that are stored, as in `pair_statistics`.
+    n_neighbors : int, default=5
+        The number of neighbours of the statistics that are stored, as in `pair_statistics`.
+    classifier : scikit-learn classifier, optional
+        The classifier, by default 1-NN, as in `evaluate`.
     n_jobs : int, default=1
-        Local processes, -1 for all cores; BLAS is kept to one thread in each.
+        The number of local processes, each with one BLAS thread; -1 for all cores.
     cluster : str or dask.distributed.Client, optional
-        A Dask cluster to work on instead, such as ``"tcp://scheduler:8786"``.
+        A Dask cluster to use instead, such as ``"tcp://scheduler:8786"``.
     retry_failed : bool, default=False
-        Whether runs that the store has as failed are deleted and done again.
+        Whether to delete and repeat the runs that are stored as failed.
     shared : bool, default=True
-        Whether equal labels of source and target mean equal classes: then every W is scored with the
-        classifier trained on the source and on both as well (`Score.trained_on`).
+        Whether equal labels of source and target mean equal classes. If so, each W is also scored with the
+        classifier trained on the source and on both (`Score.trained_on`).
     random_state : int, default=0
         The seed of algorithms, draws, pairings, and of the choice of `one_per_pair`.
     progress : bool, default=True
-        Whether to show a progress bar on standard error.
+        Whether to show a progress bar on stderr.
 
     Returns
     -------
     Collection
-        How many runs were added, failed, or were there already.
+        The numbers of runs that were done, failed or already there.
+
+    Raises
+    ------
+    InvalidInputError
+        If an argument is invalid; errors of single runs are stored instead.
     """
     settings = {"n_components": n_components, "random_state": random_state}
     chosen = make_all("algorithms", algorithms, **settings)
@@ -196,63 +218,79 @@ def collect(
     each = 1 if one_per_pair else len(chosen)
     total = len(pairs) * each if isinstance(pairs, Sequence) else None
     with (
-        Heartbeat(store, total) as heart,
+        Heartbeat(store, total) as heartbeat,
         progress_bar(total, "collecting", shown=progress) as advance,
     ):
 
         def tasks() -> Iterator[_Task]:
             for index, pair in enumerate(pairs):
-                wanted = _one_of(chosen, index, random_state) if one_per_pair else chosen
-                whole = _Task(pair, wanted, random_state, protocol, shared)
-                task = whole.missing_in(store, retry_failed)
+                wanted = _draw_one(chosen, index, random_state) if one_per_pair else chosen
+                requested = _Task(pair, wanted, random_state, protocol, shared)
+                task = requested.missing_in(store, retry_failed)
                 for _ in range(len(wanted) - len(task.algorithms)):
                     counts["already_there"] += 1
                     advance("already there")
-                heart.beat(counts)
+                heartbeat.report(counts)
                 if task.algorithms:
                     yield task
 
         def give_up(task: _Task) -> None:
-            lost.extend([f"{MAX_LOST} workers were killed during them"] * len(task.algorithms))
+            lost.extend([f"the worker was killed {MAX_LOST} times"] * len(task.algorithms))
 
         latest = ""
-        for packed, reasons in executor.map(_perform, tasks(), give_up):
+        for packed, reasons in executor.map(_execute, tasks(), give_up):
             lost += reasons
             new = store.add_packed(packed)
             for key, row in packed.runs.items():
                 counts[row["status"] if key in new else "already_there"] += 1
                 advance(row["algorithm"])
                 latest = f"{row['algorithm']}: {row['source_name']} -> {row['target_name']}"
-            heart.beat(counts, latest)
+            heartbeat.report(counts, latest)
     return Collection(**counts, seconds=time.perf_counter() - start, lost=tuple(lost))
 
 
 def measure_run(
     pair: DomainPair, algorithm: Algorithm, *, label_counts: Sequence[int], random_state: int = 0
 ) -> Run:
-    """Return one run, measured as `collect` does with the target's labels alone.
+    """Run one algorithm on one pair and evaluate it as `collect` does, without storing it.
 
-    An error becomes its reason, unless it may pass.
+    Parameters
+    ----------
+    pair : DomainPair
+        The pair, with a labelled target; the classifier is trained on the target only.
+    algorithm : Algorithm
+        The algorithm.
+    label_counts : sequence of int
+        The numbers of labelled target rows, as in `evaluate`.
+    random_state : int, default=0
+        The seed of the draws and pairings.
+
+    Returns
+    -------
+    Run
+        The run; an error is its reason, except for lack of memory or disk space, which is raised.
     """
     protocol = _Protocol(tuple(int(count) for count in label_counts))
     task = _Task(pair, (algorithm,), random_state, protocol, shared=False)
-    return _run(task, algorithm, _before(task))
+    return _run(task, algorithm, _baseline(task))
 
 
-def _one_of(chosen: tuple[Algorithm, ...], index: int, random_state: int) -> tuple[Algorithm, ...]:
-    """Return one random algorithm, which depends on the seed and the number of the pair alone."""
+def _draw_one(
+    chosen: tuple[Algorithm, ...], index: int, random_state: int
+) -> tuple[Algorithm, ...]:
+    """Return one random algorithm, which depends only on the seed and the index of the pair."""
     rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=(index,)))
     return (chosen[int(rng.integers(len(chosen)))],)
 
 
 def _params(algorithm: Algorithm) -> Mapping[str, Any]:
-    """Return the parameters of an algorithm; one of a plug-in may have none."""
+    """Return the parameters of an algorithm; that of a plug-in may have none."""
     return dict(getattr(algorithm, "params", {}))
 
 
-def _perform(task: _Task) -> tuple[Packed, list[str]]:
-    """Do the runs of one pair; pack them here, to spare the writer, beside reasons of lost ones."""
-    before, done, reasons = _before(task), [], []
+def _execute(task: _Task) -> tuple[Packed, list[str]]:
+    """Execute the runs of one pair in a worker; return them packed, and the reasons of lost runs."""
+    before, done, reasons = _baseline(task), [], []
     for algorithm in task.algorithms:
         try:
             done.append(_run(task, algorithm, before))
@@ -261,8 +299,8 @@ def _perform(task: _Task) -> tuple[Packed, list[str]]:
     return pack(done), reasons
 
 
-def _before(task: _Task) -> dict[TrainedOn, Accuracies] | Exception:
-    """Return the accuracies without transfer, or why there are none."""
+def _baseline(task: _Task) -> dict[TrainedOn, Accuracies] | Exception:
+    """Return the accuracies without transfer, or the error that prevents them."""
     try:
         return task.accuracies()
     except (L2TError, *TRANSIENT) as error:
@@ -270,15 +308,17 @@ def _before(task: _Task) -> dict[TrainedOn, Accuracies] | Exception:
 
 
 def _run(task: _Task, algorithm: Algorithm, before: dict[TrainedOn, Accuracies] | Exception) -> Run:
-    """Return one run; an error becomes its reason, unless it may pass."""
+    """Return one run; an error becomes its reason, unless it is transient."""
     start = time.perf_counter()
     found: dict[str, Any]
     try:
         if isinstance(before, Exception):
             raise before
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", L2TWarning)  # a clipped W shows in its shape
-            found = _measured(task, algorithm, before)
+            warnings.simplefilter(
+                "ignore", L2TWarning
+            )  # such as fewer columns of W, which its shape shows
+            found = _measure(task, algorithm, before)
     except TRANSIENT:
         raise
     except Exception as error:
@@ -297,15 +337,15 @@ def _run(task: _Task, algorithm: Algorithm, before: dict[TrainedOn, Accuracies] 
 
 
 def _reason(error: Exception) -> str:
-    """Return an error as one line."""
+    """Return the message of an error as one line."""
     kind = "" if isinstance(error, L2TError) else f"{type(error).__name__}: "
     return " ".join(f"{kind}{error}".split()) or type(error).__name__
 
 
-def _measured(
+def _measure(
     task: _Task, algorithm: Algorithm, before: dict[TrainedOn, Accuracies]
 ) -> dict[str, Any]:
-    """Fit, compute the statistics, and score every label count."""
+    """Fit the algorithm, compute the statistics, and score each label count."""
     factors = algorithm.fit(task.pair)
     statistics = pair_statistics(
         task.pair,

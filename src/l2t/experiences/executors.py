@@ -1,8 +1,7 @@
-"""Where work is done: here, in local processes, or on a Dask cluster.
+"""Executors: run tasks in this process, in local processes, or on a Dask cluster.
 
 An executor applies a function to tasks and yields results as they finish, in any order, with only a few tasks
-under way at a time. Workers keep nothing: a task that is lost with its worker is simply done again, up to
-three times.
+submitted at a time. Workers are stateless: a task whose worker is killed is repeated, up to three times.
 """
 
 from __future__ import annotations
@@ -29,17 +28,17 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 CONNECT_TIMEOUT = "10s"
-#: Workers that may be lost with a task before it is given up.
+#: A task is given up when its worker was killed this many times.
 MAX_LOST = 3
 
 
-def _refuse(_: Any) -> None:
-    raise L2TError(f"{MAX_LOST} workers were killed during one task; has it enough memory?")
+def _raise_killed(_: Any) -> None:
+    raise L2TError(f"the worker of a task was killed {MAX_LOST} times; is there enough memory?")
 
 
 @dataclass(frozen=True)
 class Executor:
-    """A number of local processes, or a Dask cluster by the address of its scheduler or by a client."""
+    """Local processes, or a Dask cluster given by the address of its scheduler or by a client."""
 
     n_jobs: int
     cluster: Any = None
@@ -52,9 +51,9 @@ class Executor:
         self,
         function: Callable[[Task], Result],
         tasks: Iterable[Task],
-        give_up: Callable[[Task], None] = _refuse,
+        give_up: Callable[[Task], None] = _raise_killed,
     ) -> Iterator[Result]:
-        """Yield the results as they finish, in any order; `give_up` gets a task that kills its workers."""
+        """Yield results as they finish, in any order; `give_up` is called with a task that is given up."""
         from joblib import effective_n_jobs
 
         work = partial(_on_one_thread, function)
@@ -66,7 +65,7 @@ class Executor:
 
 
 def _on_one_thread(function: Callable[[Task], Result], task: Task) -> Result:
-    """Call the function with BLAS limited to one thread: the same bits everywhere, and no crowding."""
+    """Call the function with one BLAS thread, for reproducible results and no oversubscription of cores."""
     with threadpool_limits(limits=1):
         return function(task)
 
@@ -74,15 +73,16 @@ def _on_one_thread(function: Callable[[Task], Result], task: Task) -> Result:
 def _in_processes(
     n_jobs: int, work: Callable[[Task], Result], tasks: Iterable[Task], give_up: Callable[..., None]
 ) -> Iterator[Result]:
-    """Yield the results of pools of one process each, so that a lost process tells which task it had."""
-    from joblib.externals.loky import ProcessPoolExecutor  # here: most programs need no processes
+    """Yield the results of pools of one process each, so that the task of a killed process is known."""
+    from joblib.externals.loky import ProcessPoolExecutor  # slow to import
 
     waiting = ((task, 0) for task in tasks)
     running: dict[Any, tuple[Any, Task, int]] = {}
 
     def start(pool: Any, task: Task, lost: int) -> None:
-        pool = pool or ProcessPoolExecutor(1, initializer=_end_with, initargs=(os.getpid(),))
-        with _interrupts_blocked():  # while the process starts, which inherits it
+        parent = os.getpid()
+        pool = pool or ProcessPoolExecutor(1, initializer=_exit_with_parent, initargs=(parent,))
+        with _interrupts_blocked():  # inherited by the process that starts here
             running[pool.submit(work, task)] = pool, task, lost
 
     try:
@@ -95,7 +95,7 @@ def _in_processes(
             again = [(task, lost + 1)] if broken and lost + 1 < MAX_LOST else islice(waiting, 1)
             if broken:
                 pool.shutdown(kill_workers=True)
-            for following in again:  # before the result is used: nobody waits
+            for following in again:  # before the result is yielded, so that the process is not idle
                 start(None if broken else pool, *following)
             del running[future]
             if pool not in {each for each, *_ in running.values()}:
@@ -109,8 +109,8 @@ def _in_processes(
             pool.shutdown(kill_workers=True)
 
 
-def _end_with(parent: int) -> None:
-    """End this worker when its parent is gone, which may have been killed."""
+def _exit_with_parent(parent: int) -> None:
+    """Exit this worker when its parent has exited or was killed."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -122,7 +122,7 @@ def _end_with(parent: int) -> None:
 
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Block Ctrl-C for a moment; a process that starts meanwhile leaves it to this one for good."""
+    """Block Ctrl-C inside; a process that starts there keeps it blocked, and leaves it to this one."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -136,9 +136,9 @@ def _interrupts_blocked() -> Iterator[None]:
 def _on_cluster(
     cluster: Any, work: Callable[[Task], Result], tasks: Iterable[Task]
 ) -> Iterator[Result]:
-    """Yield the results of a Dask cluster; tasks of a lost worker are done again by another.
+    """Yield the results of a Dask cluster; tasks of a lost worker are repeated by another.
 
-    joblib's own backend for Dask would not do: it leaves tasks with one worker, and loses them with it.
+    The Dask backend of joblib does not repeat the tasks of a lost worker.
     """
     try:
         from distributed import Client, as_completed
@@ -149,7 +149,7 @@ def _on_cluster(
         try:
             connected = Client(cluster, timeout=CONNECT_TIMEOUT)
         except (OSError, ValueError) as error:
-            raise L2TError(f"no Dask scheduler answers at {cluster}: {error}") from None
+            raise L2TError(f"cannot connect to a Dask scheduler at {cluster}: {error}") from None
     with connected as client:
         submit = partial(client.submit, work, pure=False)
         waiting = iter(tasks)

@@ -1,7 +1,7 @@
 """Runs and experiences: the outcome of an algorithm on a pair.
 
-A *run* is one algorithm with its parameters and seed on one pair; it gives one W, or the reason of its
-failure. An *experience* is a run at one number of labels: the accuracies without and with W, and their ratio.
+A *run* is one algorithm with its parameters and seed on one pair; it has one W, or the reason of its failure.
+An *experience* is a run at one number of labels: the accuracies without and with W, and their ratio.
 """
 
 from __future__ import annotations
@@ -23,19 +23,29 @@ from l2t.exceptions import InvalidInputError
 from l2t.statistics import PairStatistics
 
 Status = Literal["done", "failed"]
-#: Who measured a run: this package, or somebody who reported its accuracies.
+#: Whether this package measured the accuracies of a run, or a user reported them.
 Origin = Literal["collected", "reported"]
-#: Whose labelled rows a classifier was trained on; "source" and "both" need classes that are shared.
+#: The domain whose labelled rows the classifier was trained on; "source" and "both" need shared classes.
 TrainedOn = Literal["target", "source", "both"]
 
 
 @dataclass(frozen=True)
 class Score:
-    """The accuracies of a run with `n_labels` labelled target rows, without (before) and with W (after).
+    """The accuracies of a run at one number of labels, without (before) and with W (after).
 
-    Both are means over draws of the same test rows, with their standard errors; the improvement ratio is
-    ``l = after / before``, finite and positive. The classifier was `trained_on` the labelled rows of the
-    target, of the source (0 labels: no draws, and no standard errors) or of both, without and with W alike.
+    Attributes
+    ----------
+    n_labels : int
+        The number of labelled target rows.
+    accuracy_before, standard_error_before : float
+        The mean accuracy without W over draws, and its standard error.
+    accuracy_after, standard_error_after : float
+        The same with W, on the same draws.
+    improvement_ratio : float
+        ``l = after / before``, finite and positive.
+    trained_on : {"target", "source", "both"}, default="target"
+        The domain whose labelled rows the classifier was trained on. With "source", n_labels and the
+        standard errors are 0.
     """
 
     n_labels: int
@@ -50,8 +60,8 @@ class Score:
 def ratio_error(score: Score | Experience) -> float:
     """Return the standard error of an improvement ratio from those of its accuracies.
 
-    Both are measured on the same draws, which makes it an upper bound in general; infinite where one of the
-    accuracies is 0, and where nothing was drawn.
+    Because both accuracies are measured on the same draws, it is in general an upper bound. It is infinite if
+    an accuracy or n_labels is 0.
     """
     before, after = score.accuracy_before, score.accuracy_after
     if not (before > 0 and after > 0 and score.n_labels):
@@ -61,8 +71,8 @@ def ratio_error(score: Score | Experience) -> float:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Work:
-    """The fields that runs and experiences share; `Run` describes them."""
+class _RunFields:
+    """The fields that runs and experiences share; see `Run`."""
 
     algorithm: str
     params: Mapping[str, Any]
@@ -79,27 +89,39 @@ class _Work:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Run(_Work):
+class Run(_RunFields):
     """One algorithm on one pair, with all that is needed to explain or repeat it.
 
     Attributes
     ----------
     pair : DomainPair
-        Both domains, whole.
-    algorithm, params, random_state : str, mapping, int
-        What was run; `params` holds plain JSON values.
+        Both domains with all rows.
+    algorithm : str
+        The name of the algorithm.
+    params : mapping
+        The parameters of the algorithm, as JSON values.
+    random_state : int
+        The seed.
     protocol : mapping
-        How it was measured (label counts, draws, classifier, kernel bank ...); plain JSON values.
-    status, reason : {"done", "failed"}, str
-        A failed run has a reason, no W, no statistics and no scores.
-    W, statistics : array of shape (m, u) or None, PairStatistics or None
-        The latent factor matrix, and d, Q and tau of the pair under it.
-    scores : tuple of Score
-        One for each number of labels and, where classes are shared, each `TrainedOn`.
-    duration, version, host, created_at : float, str, str, datetime
-        Seconds of work, which package, where and when (UTC).
-    origin : {"collected", "reported"}
-        Whether this package measured the accuracies, or somebody reported them.
+        How it was evaluated (label counts, draws, classifier, kernels, ...), as JSON values.
+    status : {"done", "failed"}
+        A failed run has a reason, and no W, statistics and scores.
+    reason : str, default=""
+        Why it failed.
+    W : array of shape (m, u) or None
+        The latent factor matrix.
+    statistics : PairStatistics or None
+        d, Q and tau of the pair under W.
+    scores : tuple of Score, default=()
+        One score per number of labels and, if classes are shared, per `TrainedOn`.
+    duration : float, default=0.0
+        The duration in seconds.
+    version, host : str, default=""
+        The version of the package, and the machine.
+    created_at : datetime
+        The time (UTC), by default now.
+    origin : {"collected", "reported"}, default="collected"
+        Whether this package measured the accuracies, or a user reported them.
     """
 
     pair: DomainPair
@@ -110,7 +132,7 @@ class Run(_Work):
         failed = self.status == "failed"
         if failed != bool(self.reason) or failed != (self.W is None):
             raise InvalidInputError(
-                "a failed run must have a reason and no W, and any other a W and no reason, "
+                "a failed run must have a reason and no W, a completed run a W and no reason, "
                 f"got status={self.status!r}, reason={self.reason!r} and W={type(self.W).__name__}"
             )
 
@@ -121,11 +143,12 @@ class Run(_Work):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Experience(_Work):
-    """A run at one number of labels, with what the classifier was `trained_on`, as a store returns it.
+class Experience(_RunFields):
+    """A run at one number of labels and one `trained_on`, as a store returns it.
 
-    A run that failed is one experience without scores (`n_labels` None, accuracies and ratio NaN).
-    `n_classes` counts the classes of the target; it is 0 where no label is known.
+    It has the fields of `Run`, without pair, W and scores, and those of one `Score`. `run_key` is the key of
+    the run, `source` and `target` are the fingerprints of the domains, and `n_classes` is the number of
+    classes of the target, 0 without labels. A failed run is one experience with n_labels None and NaN scores.
     """
 
     run_key: str
@@ -154,17 +177,17 @@ def run_key(
     random_state: int,
     protocol: Mapping[str, Any],
 ) -> str:
-    """Return the sha256 of what determines a run: fingerprints, algorithm, parameters, seed, protocol."""
+    """Return the sha256 of the domains' fingerprints, algorithm, parameters, seed and protocol of a run."""
     content: dict[str, Any] = {"source": pair.source.fingerprint, "target": pair.target.fingerprint}
     content |= {"algorithm": algorithm, "params": dict(params), "random_state": random_state}
     return sha256(canonical_json(content | {"protocol": dict(protocol)}))
 
 
 def canonical_json(content: Any) -> str:
-    """Return plain values as JSON, the same for the same content."""
+    """Return JSON values as text, the same for equal content."""
     return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def sha256(text: str) -> str:
-    """Return the hash of a text."""
+    """Return the sha256 of a text as hexadecimal digits."""
     return hashlib.sha256(text.encode()).hexdigest()

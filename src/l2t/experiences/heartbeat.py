@@ -1,4 +1,4 @@
-"""The progress of a collection in its store, so that others can see it."""
+"""Progress reports of a collection to its store, for the dashboard."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from typing import Any
 from l2t.experiences.records import CollectionProgress
 from l2t.experiences.store import ExperienceStore
 
-_EVERY = 1.0  # least seconds between two reports
+_INTERVAL = 1.0  # seconds between two reports, at least
 
 
 class Heartbeat:
-    """Progress reports to a store: one at the beginning, at most one per second, and one at the end."""
+    """Reports progress to a store: at the beginning, at most once per second, and at the end."""
 
     def __init__(self, store: ExperienceStore, total: int | None) -> None:
         now, host = datetime.now(UTC), socket.gethostname()
@@ -28,7 +28,7 @@ class Heartbeat:
         self._next = 0.0
 
     def __enter__(self) -> Heartbeat:
-        self._leave()
+        self._write()
         return self
 
     def __exit__(
@@ -39,22 +39,22 @@ class Heartbeat:
             outcome = f"stopped by {' '.join(f'{kind.__name__}: {error}'.split())[:500]}"
         if error is not None and not isinstance(error, Exception):
             # Ctrl-C between the start of a transaction and its `with` block: the frames of the traceback keep
-            # the transaction open, and the note below would wait for it.
+            # the transaction open, and the report below would wait for it.
             traceback.clear_frames(error.__traceback__)
-        # An error that stopped the collection counts more than that it could not be noted.
+        # If this report fails as well, the error that stopped the collection is raised.
         with nullcontext() if error is None else suppress(Exception):
-            self._leave(outcome)
+            self._write(outcome)
 
-    def beat(self, counts: dict[str, Any], latest: str = "") -> None:
-        """Report the runs that are done, failed or already_there, and what was run last if that is new."""
+    def report(self, counts: dict[str, Any], latest: str = "") -> None:
+        """Report the numbers of runs done, failed and already_there, and the latest run if it is new."""
         latest = latest or self._progress.latest
         self._progress = replace(self._progress, latest=latest, **counts)
         if time.monotonic() >= self._next:
-            self._leave()
+            self._write()
 
-    def _leave(self, outcome: str = "") -> None:
+    def _write(self, outcome: str = "") -> None:
         now = datetime.now(UTC)
         ended = now if outcome else None
         self._progress = replace(self._progress, updated_at=now, ended_at=ended, outcome=outcome)
         self._store.note_collection(self._progress)
-        self._next = time.monotonic() + _EVERY
+        self._next = time.monotonic() + _INTERVAL

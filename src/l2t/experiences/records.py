@@ -1,4 +1,4 @@
-"""What a store keeps beside runs: plain records."""
+"""Records that a store keeps besides runs."""
 
 from __future__ import annotations
 
@@ -6,20 +6,35 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
-#: Where a version of the agent's function comes from.
+#: How a version of the agent's function was made.
 VersionOrigin = Literal["given", "learned", "refined", "rolled back"]
-#: What the agent does with a run: learn from it, or judge what was learned from others.
+#: What the agent uses a run for: to learn from, or to validate what was learned from others.
 Use = Literal["learning", "judging"]
 
 
 @dataclass(frozen=True)
 class FunctionVersion:
-    """A version of the agent's function.
+    """A version of the agent's reflection function.
 
-    It was given at the beginning, learned from runs, has a refined forecast, or is an earlier version that is
-    used again (`origin`); `parent` is the version that it was made from. On `n_judged` held-out runs it had
-    the mean error `error` in log ratios, and the version in use until then `incumbent_error`; it is in use
-    from then on if it `took_over`. `content` is the function as JSON.
+    Attributes
+    ----------
+    number : int
+        The number of the version.
+    parent : int or None
+        The version it was made from.
+    origin : {"given", "learned", "refined", "rolled back"}
+        Whether it was given at the beginning, learned from runs, has a refined forecast, or is an earlier
+        version that is used again.
+    n_runs, n_judged : int
+        The numbers of runs it was learned from, and of held-out runs it was validated on.
+    error, incumbent_error : float or None
+        The mean errors of this version and of the version in use until then, in log ratios on held-out runs.
+    took_over : bool
+        Whether this version has been in use since then.
+    content : str
+        The function as JSON.
+    created_at : datetime
+        The time (UTC), by default now.
     """
 
     number: int
@@ -36,11 +51,11 @@ class FunctionVersion:
 
 @dataclass(frozen=True)
 class SuggestionRecord:
-    """A suggestion of the agent as the store keeps it, beside its pair, W and statistics.
+    """A suggestion of the agent as the store keeps it, besides its pair, W and statistics.
 
     `algorithm` is the chosen candidate, `low` and `high` are the ends of the 90 % interval of the predicted
     improvement ratio, `function` is the version of the agent's function (0 for none), and `run` the key of
-    the run that it became when its outcome was reported.
+    the run with its reported outcome (None while it is open).
     """
 
     id: str
@@ -59,7 +74,7 @@ class SuggestionRecord:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 90 % interval of the improvement ratio."""
+        """The 90 % interval of the predicted improvement ratio; None if it is unknown."""
         return None if self.low is None or self.high is None else (self.low, self.high)
 
 
@@ -67,8 +82,8 @@ class SuggestionRecord:
 class CollectionProgress:
     """The progress of a collection: its process, the times of its reports, and its runs so far.
 
-    `total` is the number of requested runs (None where unknown), `latest` what was run last; `outcome` is
-    "finished" or the reason of the end, empty while it runs.
+    `total` is the number of requested runs (None if unknown), `latest` describes the latest run, and
+    `outcome` is "finished" or why the collection stopped, empty while it runs.
     """
 
     id: str
@@ -87,7 +102,7 @@ class CollectionProgress:
 
 @dataclass(frozen=True)
 class Merged:
-    """The numbers of runs and suggestions that a merge added, and a sentence for each damaged part."""
+    """The result of a merge: the numbers of added runs and suggestions, and a sentence per damaged part."""
 
     runs: int
     suggestions: int
