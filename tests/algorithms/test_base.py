@@ -46,5 +46,5 @@ def test_the_warning_points_to_the_caller_and_comes_once(rng):
     (warning,) = caught
     assert warning.filename == __file__
     assert str(warning.message) == (
-        "tca: n_components=20 is more than the rank of the joint data; 3 are used"
+        "tca: n_components=20 exceeds the rank of the joint data; 3 are used"
     )

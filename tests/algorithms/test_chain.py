@@ -47,7 +47,9 @@ def test_parameters_reach_those_that_take_them():
 
 
 def test_what_is_no_chain_is_an_error():
-    with pytest.raises(InvalidInputError, match="no algorithm of the chain gfk > sa takes colour"):
+    with pytest.raises(
+        InvalidInputError, match="no algorithm of the chain gfk > sa accepts colour"
+    ):
         make("gfk > sa", colour="red")
     with pytest.raises(InvalidInputError, match="a chain must have 2 to 3 algorithms, got 4"):
         make("gfk > sa > gfk > sa")

@@ -29,7 +29,7 @@ def test_unknown_names_and_parameters_are_told():
     with pytest.raises(UnknownAlgorithmError, match=r"name must be one of tca, itl, .* got 'pca'"):
         algorithms.make("pca")
     with pytest.raises(
-        InvalidInputError, match="gfk takes the parameters n_components, random_state, got colour"
+        InvalidInputError, match="gfk accepts the parameters n_components, random_state, got colour"
     ):
         algorithms.make("gfk", colour="red")
 

@@ -60,7 +60,7 @@ def test_a_target_too_small_for_alpha_is_coded_all_the_same(pair):
 def test_a_target_outside_the_source_is_refused(rng):
     Xs = np.hstack([rng.normal(size=(10, 3)), np.zeros((10, 3))])
     Xt = np.hstack([np.tile(Xs[:, :3].mean(axis=0), (8, 1)), rng.normal(size=(8, 3))])
-    with pytest.raises(InvalidInputError, match="stl needs a target that its source dictionary"):
+    with pytest.raises(InvalidInputError, match="stl needs a target that the source"):
         STL(n_components=2).fit(DomainPair(Domain(Xs), Domain(Xt)))
 
 

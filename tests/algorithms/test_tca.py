@@ -143,7 +143,7 @@ def test_hard_spectra_keep_their_digits(rng, case, kernel):
 
 def test_the_exact_form_agrees_with_the_squared_one(pair, monkeypatch):
     squared = TCA(n_components=4).fit(pair)
-    monkeypatch.setattr(tca, "RESOLVED", np.inf)
+    monkeypatch.setattr(tca, "MIN_EIGENVALUE", np.inf)
     exact = TCA(n_components=4).fit(pair)
     np.testing.assert_allclose(exact.W @ exact.W.T, squared.W @ squared.W.T, rtol=1e-9)
     np.testing.assert_allclose(exact.parts["eigenvalues"], squared.parts["eigenvalues"])

@@ -1,4 +1,4 @@
-"""The base algorithms: each gives a latent factor matrix W for a pair of domains.
+"""The algorithms: each finds a latent factor matrix W for a pair of domains.
 
 >>> names()[:8]
 ('tca', 'itl', 'cmf', 'lsdt', 'stl', 'dip', 'sie', 'gfk')

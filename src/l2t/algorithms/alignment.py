@@ -1,15 +1,15 @@
-"""CORAL and subspace alignment: the source is moved onto the target, in closed form.
+"""CORAL and subspace alignment: closed forms that align the source with the target.
 
 CORAL (Sun, Feng, Saenko 2016) gives the source the target's covariance: with ``C = cov(X) + s I``,
 
-``A = Cs^(-1/2) Ct^(1/2)``,  source rows ``Xs A``, target rows as they are
+``A = Cs^(-1/2) Ct^(1/2)``,  source rows ``Xs A``, target rows unchanged
 
-(s the mean variance of a feature, which is 1 for z-scored data as published). Subspace alignment (Fernando,
-Habrard, Sebban, Tuytelaars 2013) turns the source's principal axes Ps onto the target's Pt (m x d):
+(s is the mean variance of a feature: 1 for z-scored data, as published). Subspace alignment (Fernando,
+Habrard, Sebban, Tuytelaars 2013) aligns the source's principal axes Ps with the target's Pt (m x d):
 
 source rows ``Xs Ps (Ps'Pt)``, target rows ``Xt Pt``.
 
-Both have one W for the target's rows and another one for the source's: `LatentFactors.source_W`. They matter
+Both have one matrix for target rows (W) and another for source rows (`LatentFactors.source_W`), which matters
 where a classifier is trained on source rows.
 """
 
@@ -31,7 +31,7 @@ from l2t.typing import AnyArray, Array
 class CORAL(SoftAlgorithm):
     """Correlation alignment.
 
-    W (m x r) spans the rows of both domains and keeps their distances; `source_W` is W A.
+    W (m x r) is an orthonormal basis of the span of both domains and preserves distances; `source_W` is W A.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class CORAL(SoftAlgorithm):
     def _fit(self, pair: DomainPair) -> LatentFactors:
         span = pair.span
         if span.rank < 1:
-            raise InvalidInputError("coral needs rows that differ, but all rows are the same")
+            raise InvalidInputError("coral needs rows that differ, got identical rows")
         variance = span.source.var(axis=0).sum() + span.target.var(axis=0).sum()
         ridge = variance / (2 * pair.n_features)
         A = _power(span.source, ridge, -0.5) @ _power(span.target, ridge, 0.5)
@@ -72,8 +72,8 @@ class SubspaceAlignment(BaseAlgorithm):
         d = self._clip(min(source.shape[1], target.shape[1]), "the smaller of the centred domains")
         Ps, Pt = source[:, :d], target[:, :d]
         M = Ps.T @ Pt
-        missed = float(np.sum((Ps @ M - Pt) ** 2))
-        return _aligned(self.name, span.lift(Pt), span.lift(Ps @ M), missed)
+        residual = float(np.sum((Ps @ M - Pt) ** 2))
+        return _aligned(self.name, span.lift(Pt), span.lift(Ps @ M), residual)
 
 
 def _aligned(name: str, W: AnyArray, source_W: AnyArray, objective: float) -> LatentFactors:

@@ -1,11 +1,11 @@
-"""What a base algorithm is, and what it gives.
+"""The interface of an algorithm, and its result.
 
-An algorithm sees a pair of domains, never a target label, and gives *latent factors*: a matrix
-W (m x u') in the original features. Its kind says how W was found:
+An algorithm is fitted to a pair of domains, without target labels, and returns *latent factors*: a matrix
+W (m x u') in the original features. `kind` is how W was found:
 
-* ``"linear"``: the algorithm itself looks for W;
+* ``"linear"``: the algorithm finds W itself;
 * ``"fitted"``: it embeds the target as Z, and ``W = pinv(Xt) Z`` (docs/errata.md, section 8);
-* ``"metric"``: it gives a metric G, and ``W W' = G``.
+* ``"metric"``: it finds a metric G, and ``W W' = G``.
 
 Distances after the transfer are those of ``X W``, so W matters only through ``W W'``.
 """
@@ -35,16 +35,16 @@ Kind = Literal["linear", "fitted", "metric"]
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """How a fit went.
+    """Diagnostics of a fit.
 
     Attributes
     ----------
     objective : tuple of float
         The objective at the start and after every iteration; one entry for a closed form.
     n_iter : int
-        Iterations done; 0 for a closed form.
+        Number of iterations; 0 for a closed form.
     stop_reason : str
-        ``"closed-form"``, ``"max_iter"``, or the condition of convergence that was met.
+        ``"closed-form"``, ``"max_iter"``, or the convergence criterion that was met.
     residual : float or None
         For fitted maps ``||Xt W - Zt|| / ||Zt||``, both centred; None otherwise.
     """
@@ -54,34 +54,29 @@ class Diagnostics:
     stop_reason: str
     residual: float | None = None
 
-    @property
-    def converged(self) -> bool:
-        """Whether the fit ended for another reason than running out of iterations."""
-        return self.stop_reason != "max_iter"
-
     @classmethod
     def of_search(cls, optimum: Optimum) -> Diagnostics:
-        """Describe a search on a manifold."""
+        """Return the diagnostics of a search on a manifold."""
         return cls(optimum.trace, len(optimum.trace) - 1, optimum.stop_reason)
 
 
 @dataclass(frozen=True, eq=False)
 class LatentFactors:
-    """What an algorithm found worth transferring.
+    """The result of fitting an algorithm to a pair.
 
     Attributes
     ----------
     W : array of shape (m, u')
-        The latent factor matrix, in the original features and the data's floating type.
+        The latent factor matrix, in the original features and the floating-point type of the data.
     kind : {"linear", "fitted", "metric"}
         How W was found.
     algorithm : str
         The name of the algorithm.
     diagnostics : Diagnostics
-        Objective trace, iterations, why it stopped, residual.
+        Objective trace, number of iterations, reason for stopping, residual.
     parts : mapping of str to array
-        The algorithm's own factors (a dictionary, sparse codes, principal angles ...), for
-        inspection; documented by each algorithm.
+        Further arrays of the algorithm (a dictionary, sparse codes, principal angles ...) for inspection;
+        each algorithm documents its own.
     """
 
     W: AnyArray
@@ -91,7 +86,7 @@ class LatentFactors:
     parts: Mapping[str, Array] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if isinstance(self.W, np.ndarray):  # the identity of very many features is sparse
+        if isinstance(self.W, np.ndarray):  # a large identity matrix is sparse
             self.W.flags.writeable = False
 
     def __repr__(self) -> str:
@@ -101,13 +96,20 @@ class LatentFactors:
 
     @property
     def source_W(self) -> AnyArray:
-        """What source rows are multiplied with beside target rows times W: W itself for most algorithms."""
+        """The matrix that source rows are multiplied with: W itself for most algorithms."""
         return self.parts.get("source_W", self.W)
 
     def transform(self, X: Any) -> AnyArray:
-        """Return ``X @ W`` for rows of either domain, seen before or not.
+        """Return ``X @ W`` for rows of either domain, including new ones.
 
-        X is an array, a DataFrame, a sparse matrix or a Domain with the features of the pair.
+        Parameters
+        ----------
+        X : array, DataFrame, sparse matrix or Domain of shape (n, m)
+            Rows with the features of the pair.
+
+        Returns
+        -------
+        array of shape (n, u')
         """
         rows = feature_rows(X, self.W.shape[0])
         return np.asarray(rows @ self.W)
@@ -115,11 +117,11 @@ class LatentFactors:
 
 @runtime_checkable
 class Algorithm(Protocol):
-    """What `make` gives, and what a plug-in must provide; `l2t.testing` holds the checks."""
+    """The interface of algorithms, which plug-ins implement; `l2t.testing` has the checks."""
 
     @property
     def name(self) -> str:
-        """What it is called; usually a variable of the class."""
+        """The name of the algorithm; usually a class variable."""
         ...
 
     def fit(self, pair: DomainPair) -> LatentFactors:
@@ -128,7 +130,7 @@ class Algorithm(Protocol):
 
 
 def with_known(algorithm: Algorithm, known: KnownClasses | None) -> Algorithm:
-    """Return the algorithm with these known classes, where it uses any."""
+    """Return the algorithm with these known classes, if it uses known classes."""
     if known is not None and dataclasses.is_dataclass(algorithm) and hasattr(algorithm, "known"):
         return dataclasses.replace(algorithm, known=known)
     return algorithm
@@ -137,23 +139,23 @@ def with_known(algorithm: Algorithm, known: KnownClasses | None) -> Algorithm:
 def fit_quietly(
     algorithm: Algorithm, pair: DomainPair, known: KnownClasses | None = None
 ) -> LatentFactors:
-    """Fit without a warning where components are clipped, with the known classes where they are used."""
+    """Fit without warnings about clipped components, with the known classes if the algorithm uses them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", L2TWarning)
         return with_known(algorithm, known).fit(pair)
 
 
 def parameter(default: Any, check: Callable[..., Any], *args: Any, **rule: Any) -> Any:
-    """Return a hyper-parameter with its default, and how `fit` checks it.
+    """Return a dataclass field for a hyper-parameter that `fit` validates.
 
     ``lam: float = parameter(1.0, real_number, least=0)`` calls ``real_number("lam", value, least=0)``.
 
     Parameters
     ----------
     default : object
-        Its default.
+        The default value.
     check : callable
-        A function of `l2t.validation`, or any that raises InvalidInputError for a value that breaks its rule.
+        A function of `l2t.validation`, or any other that raises InvalidInputError for an invalid value.
     *args, **rule
         Further arguments of `check`, after the name and the value.
 
@@ -173,16 +175,16 @@ def _seed_or_none(name: str, value: Any) -> None:
 
 
 @dataclass(frozen=True)
-class _Checked(ABC):
-    """Checks that the built-in algorithms share.
+class _ValidatedAlgorithm(ABC):
+    """Validation of parameters, pair and result for the built-in algorithms.
 
-    A subclass is a frozen dataclass of its hyper-parameters (`parameter`) that does its work in `_fit`.
+    A subclass is a frozen dataclass of its hyper-parameters (`parameter`) that implements `_fit`.
     """
 
     name: ClassVar[str]
-    #: Whether a rotation of the features changes the result, so that rehearsal must keep the features.
+    #: Whether a rotation of the features changes the result; then rehearsals keep the original features.
     needs_features: ClassVar[bool] = False
-    #: How many rows each domain must have.
+    #: Minimum number of rows of each domain.
     least_rows: ClassVar[int] = 2
 
     def fit(self, pair: DomainPair) -> LatentFactors:
@@ -200,8 +202,8 @@ class _Checked(ABC):
             factors = self._fit(pair)
         except (np.linalg.LinAlgError, ArithmeticError) as error:
             raise InvalidInputError(
-                f"{self.name} cannot be computed on this pair, as happens when rows of a domain are the "
-                f"same or of extreme scale: {error}"
+                f"{self.name} cannot be computed on this pair, perhaps because rows of a domain are "
+                f"identical or values are extreme: {error}"
             ) from error
         values = np.asarray(factors.W.data if sparse.issparse(factors.W) else factors.W)
         finite = bool(
@@ -210,8 +212,8 @@ class _Checked(ABC):
         if not finite or not values.any():
             found = "zero" if finite else "not finite"
             raise InvalidInputError(
-                f"{self.name} found nothing to transfer: its result is {found}, as happens "
-                "when the rows of a domain are all the same, or of extreme scale"
+                f"{self.name} found nothing to transfer: its result is {found}, perhaps because all rows "
+                "of a domain are identical or values are extreme"
             )
         return factors
 
@@ -224,24 +226,24 @@ class _Checked(ABC):
 
     @abstractmethod
     def _fit(self, pair: DomainPair) -> LatentFactors:
-        """Do the work; the pair and the hyper-parameters are checked."""
+        """Fit to a pair; both the pair and the hyper-parameters are valid."""
 
 
 @dataclass(frozen=True)
-class SoftAlgorithm(_Checked):
-    """An algorithm whose W keeps all directions with their scales, without a number of components."""
+class SoftAlgorithm(_ValidatedAlgorithm):
+    """An algorithm whose W scales directions instead of selecting a number of components."""
 
     random_state: int | None = parameter(0, _seed_or_none)
 
     def _pack(self, pair: DomainPair, W: AnyArray) -> LatentFactors:
-        """Pack W, in the floating type of the data."""
+        """Return W as latent factors, in the floating-point type of the data."""
         W = W.astype(np.result_type(pair.source.X, pair.target.X))
         return LatentFactors(W, "linear", self.name, Diagnostics((0.0,), 0, "closed-form"))
 
 
 @dataclass(frozen=True)
-class BaseAlgorithm(_Checked):
-    """An algorithm that finds a number of components: the parent of the paper's eight.
+class BaseAlgorithm(_ValidatedAlgorithm):
+    """An algorithm with a number of components: the base class of the paper's eight.
 
     Parameters
     ----------
@@ -255,15 +257,14 @@ class BaseAlgorithm(_Checked):
     random_state: int | None = parameter(0, _seed_or_none)
 
     def _clip(self, rank: int, what: str = "the joint data") -> int:
-        """Return n_components, or the rank where that is less, with a warning that says so."""
+        """Return n_components, or the rank with a warning if that is smaller."""
         if rank < 1:
             raise InvalidInputError(
-                f"{self.name} needs rows that differ, but the rank of {what} is 0 "
-                "(all rows are the same)"
+                f"{self.name} needs rows that differ, but the rank of {what} is 0"
             )
         if self.n_components > rank:
             warnings.warn(
-                f"{self.name}: n_components={self.n_components} is more than the rank of {what}; "
+                f"{self.name}: n_components={self.n_components} exceeds the rank of {what}; "
                 f"{rank} are used",
                 L2TWarning,
                 stacklevel=_depth(),
@@ -277,7 +278,7 @@ class BaseAlgorithm(_Checked):
         diagnostics: Diagnostics,
         parts: Mapping[str, Array] | None = None,
     ) -> LatentFactors:
-        """Pack a factor V that was found in the joint span, or in its leading coordinates."""
+        """Return a factor V of the joint span, or of its leading coordinates, as latent factors."""
         padded = np.zeros((span.rank, V.shape[1]))
         padded[: len(V)] = V
         return LatentFactors(span.lift(padded), "linear", self.name, diagnostics, parts or {})
@@ -289,14 +290,14 @@ class BaseAlgorithm(_Checked):
         diagnostics: Diagnostics,
         parts: Mapping[str, Array],
     ) -> LatentFactors:
-        """Pack an embedding of the target by the linear map closest to it."""
+        """Return the linear map that fits an embedding of the target best, as latent factors."""
         V, residual = span.linear_map(Zt)
         measured = dataclasses.replace(diagnostics, residual=residual)
         return LatentFactors(span.lift(V), "fitted", self.name, measured, {**parts, "Zt": Zt})
 
 
 def _depth() -> int:
-    """Return how many frames up the code is that called into this package."""
+    """Return the number of stack frames up to the caller of this package."""
     frame, depth = inspect.currentframe(), 0
     while frame is not None and frame.f_globals.get("__name__", "").startswith("l2t."):
         frame, depth = frame.f_back, depth + 1

@@ -1,7 +1,7 @@
-"""Chains: one algorithm after another, as one W.
+"""Chains: several algorithms in sequence, as one W.
 
-``W = W_1 W_2 ...``, where W_2 was found for the rows ``X W_1``. The paper's "hierarchical latent factors" in
-linear form: ``classes > gfk`` is the geodesic flow kernel in the geometry of the known classes.
+``W = W_1 W_2 ...``, where W_2 is fitted to the rows ``X W_1``: the linear form of the paper's "hierarchical
+latent factors". ``classes > gfk`` is the geodesic flow kernel in the geometry of the known classes.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.exceptions import InvalidInputError
 
 SEPARATOR = ">"
-#: The most algorithms in a chain.
-DEPTH = 3
+#: Maximum number of algorithms in a chain.
+MAX_STEPS = 3
 
 
 @dataclass(frozen=True)
 class Chain:
-    """Algorithms one after the other.
+    """Algorithms in sequence.
 
     Parameters
     ----------
     steps : sequence of Algorithm
-        Two or three algorithms, first to last.
+        Two or three algorithms, in order.
     known : KnownClasses, optional
-        The known classes, for a first step that uses them; later steps use those of the transformed source.
+        The known classes, if the first step uses them; later steps use those of the transformed source.
 
     Examples
     --------
@@ -42,27 +42,27 @@ class Chain:
     known: KnownClasses | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if not 2 <= len(self.steps) <= DEPTH:
+        if not 2 <= len(self.steps) <= MAX_STEPS:
             raise InvalidInputError(
-                f"a chain must have 2 to {DEPTH} algorithms, got {len(self.steps)}"
+                f"a chain must have 2 to {MAX_STEPS} algorithms, got {len(self.steps)}"
             )
 
     @property
     def name(self) -> str:
-        """The names of the steps, as `make` takes them."""
+        """The names of the steps, in the form that `make` accepts."""
         return f" {SEPARATOR} ".join(step.name for step in self.steps)
 
     @property
     def params(self) -> dict[str, Any]:
-        """The hyper-parameters of each step, by its place and name."""
+        """The hyper-parameters of each step, by its position and name."""
         return {
-            f"{place} {step.name}": dict(getattr(step, "params", {}))
-            for place, step in enumerate(self.steps, 1)
+            f"{position} {step.name}": dict(getattr(step, "params", {}))
+            for position, step in enumerate(self.steps, 1)
         }
 
     @property
     def needs_features(self) -> bool:
-        """Whether the first step needs the features themselves; later ones see none."""
+        """Whether the first step needs the original features; later steps never get them."""
         return bool(getattr(self.steps[0], "needs_features", False))
 
     def fit(self, pair: DomainPair) -> LatentFactors:

@@ -1,16 +1,16 @@
-"""classes: the geometry of the known classes, and the target's spectrum in it.
+"""classes: a metric learned from the known classes, alone or followed by the target's spectrum.
 
-Over the C known classes of the feature space (the source's, and those of labelled past targets), with the
-pooled scatter S_w of rows around their class mean and the scatter S_b of class means, in r dimensions,
+For the C known classes of the feature space (the source's, and those of labelled past targets), with the
+pooled scatter S_w of rows around their class means and the scatter S_b of the class means, in r dimensions,
 
 ``A = (S_w + sqrt(r/C) s_w I)^(-1/2)``,  ``T = A (A S_b A + (r/C) s_b I)^(1/2)``
 
-(s_w, s_b the mean eigenvalues of S_w and A S_b A) makes small what varies within classes and large what tells
-classes apart: in effect the PLDA of speaker recognition. r/C, dimensions per class, is what there is to
-estimate against what there is to learn from: few classes move T little.
+(s_w, s_b the mean eigenvalues of S_w and A S_b A) shrinks directions that vary within classes and stretches
+those that separate them, like the PLDA of speaker recognition. The regularisation grows with r/C, the number
+of dimensions per class: with few classes T is close to the identity.
 
-Both scatters are computed in the leading principal coordinates B of the known rows; outside of them T is a
-multiple c of the identity: ``T = c I + B (T_B - c I) B'``, without an eigenproblem of all features.
+Both scatters are computed in the leading principal coordinates B of the known rows; in all other directions T
+is a multiple c of the identity: ``T = c I + B (T_B - c I) B'``, without an eigenproblem of all features.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from l2t.exceptions import InvalidInputError
 from l2t.numerics import principal_axes
 from l2t.typing import AnyArray, Array
 
-#: T of known classes in use, in their coordinates for very many features: both candidates need it.
+#: T of the known classes in use, which both algorithms share; for very many features in known coordinates.
 _cores: WeakKeyDictionary[KnownClasses, tuple[Array, float]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
 class Classes(SoftAlgorithm):
-    """The class geometry T of the known classes.
+    """The metric T learned from the known classes.
 
     Parameters
     ----------
@@ -58,19 +58,19 @@ class Classes(SoftAlgorithm):
             known = KnownClasses([pair.source]).without(pair.target)
         if not known.n_classes:
             raise InvalidInputError(
-                f"{self.name} needs a source with labels, in which a class has two rows or more, got none"
+                f"{self.name} needs a source with labels and a class of two rows or more, got none"
             )
         return class_geometry(known, pair.target.X)
 
 
 @dataclass(frozen=True)
 class ClassesSpectrum(Classes):
-    """The spectrum of the target as the known classes see it: T, then the spectrum of X T.
+    """The metric T of the known classes, followed by the spectrum of the target rows X T.
 
     Parameters
     ----------
     random_state : int or None, default=0
-        The seed of the rows that represent a target of more than 1,000.
+        The seed for sampling a target of more than 1,000 rows.
     known : KnownClasses, optional
         As for `Classes`.
     """
@@ -84,10 +84,10 @@ class ClassesSpectrum(Classes):
 
 
 def class_geometry(known: KnownClasses, X: AnyArray) -> Array:
-    """Return T for the rows of a target X (n x m): m x m, or m x k for very many features.
+    """Return T for target rows X (n x m): m x m, or m x k for very many features.
 
-    T is scaled to a mean squared eigenvalue of 1. For more than 4,096 features it has one column for each
-    dimension of the span of B and X, and does the same to the rows of X as the square one.
+    T is scaled to a mean squared eigenvalue of 1. For more than 4,096 features it has one column per
+    dimension of the span of B and X, and preserves the distances that the square T gives the rows of X.
     """
     basis, m = known.span.basis, known.n_features
     if known not in _cores:
@@ -106,7 +106,7 @@ def class_geometry(known: KnownClasses, X: AnyArray) -> Array:
 
 
 def _core(known: KnownClasses) -> tuple[Array, float]:
-    """Return T in the known coordinates, and its factor outside of them."""
+    """Return T in the known coordinates, and the factor c for all other directions."""
     span, weights, sizes = known.span, known.weights, np.bincount(known.codes)
     n_classes = weights.sum()
     means = np.add.reduceat(span.rows, np.cumsum(sizes) - sizes) / sizes[:, None]
@@ -118,7 +118,7 @@ def _core(known: KnownClasses) -> tuple[Array, float]:
     A = _power(within, -0.5, np.sqrt(per_class), np.trace(within) + span.outside, span.rank)
     seen = A @ between @ A
     T = A @ _power(seen, 0.5, per_class, float(np.trace(seen)), span.rank)
-    outside = float(per_class**0.25)  # what becomes of a direction in which both scatters are zero
+    outside = float(per_class**0.25)  # the factor of a direction in which both scatters are zero
     square = np.sum(T**2) + outside**2 * max(span.rank - len(T), 0)
     size = np.sqrt(square / max(span.rank, len(T)))
     return T / size, outside / size

@@ -10,9 +10,9 @@ domain. Multiplicative updates, with exponent r = 1/2 against the quartic term a
 ``U <- U * [(Xs'Vs + Xt'Vt + lam W U) / (U (Vs'Vs + Vt'Vt) + lam D U)]^r``
 ``V <- V * [(X U + gam W V + 2 sig V) / (V U'U + gam D V + 2 sig V V'V)]^r``
 
-The embedding is Vt, and W is fitted to it. Labels play no part. The features themselves matter here:
-CMF works on the raw ones, shifted by their joint minimum where they are negative (which no distance
-notices), and multiplied by one number so that the mean row norm is 1.
+The embedding is Vt, and W is fitted to it. Labels are not used. CMF is not invariant to rotations, so it
+works on the original features, shifted by their joint minimum where that is negative (distances do not
+change), and scaled so that the mean row norm is 1.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from l2t.numerics import cosine_graph, leading_eigenpairs
 from l2t.typing import Array
 from l2t.validation import real_number, whole_number
 
-#: Factors stay above this: a multiplicative update cannot leave zero again.
+#: Lower bound of the factors: a multiplicative update never changes a zero.
 FLOOR = 1e-10
 
 
@@ -39,14 +39,22 @@ class CMF(BaseAlgorithm):
 
     Parameters
     ----------
-    n_components, random_state : int, default=20 and 0
-        As for `BaseAlgorithm`; the seed is not used.
-    lam, gam, sig : float, default=0.1, 1.0 and 1.0
-        Weights of the feature graphs, the row graphs and the orthogonality, at least 0.
+    n_components : int, default=20
+        Number of components u; at most the rank of the data is used.
+    random_state : int or None, default=0
+        Not used.
+    lam : float, default=0.1
+        Weight of the feature graphs, at least 0.
+    gam : float, default=1.0
+        Weight of the row graphs, at least 0.
+    sig : float, default=1.0
+        Weight of the orthogonality, at least 0.
     n_neighbors : int, default=10
-        Neighbours in the graphs.
-    max_iter, tol : int, float, default=200 and 1e-5
-        Maximum number of updates; it stops earlier when one gains less than `tol` of the objective.
+        Number of neighbours in the graphs.
+    max_iter : int, default=200
+        Maximum number of updates.
+    tol : float, default=1e-5
+        Relative decrease of the objective below which the updates stop.
 
     Notes
     -----
@@ -66,17 +74,17 @@ class CMF(BaseAlgorithm):
     def _fit(self, pair: DomainPair) -> LatentFactors:
         u = self._clip(pair.span.rank)
         X = _non_negative(pair)
-        live = X.any(axis=0)
-        X = X[:, live]  # a feature that is always zero has a zero row of U
+        nonzero = X.any(axis=0)
+        X = X[:, nonzero]  # a feature that is always zero has a zero row of U
         ns = len(pair.source)
         rows = [cosine_graph(part, self.n_neighbors) for part in (X[:ns], X[ns:])]
         features = [cosine_graph(part.T, self.n_neighbors) for part in (X[:ns], X[ns:])]
         smooth_u = _Smoothness(features[0] + features[1], self.lam)
         smooth_v = _Smoothness(sparse.csr_array(sparse.block_diag(rows)), self.gam)
         U, V, diagnostics = self._factorize(X, ns, u, smooth_u, smooth_v)
-        every = np.zeros((pair.n_features, u))
-        every[live] = U
-        parts = {"U": every, "Vs": V[:ns], "Vt": V[ns:]}
+        all_features = np.zeros((pair.n_features, u))
+        all_features[nonzero] = U
+        parts = {"U": all_features, "Vs": V[:ns], "Vt": V[ns:]}
         return self._fitted(pair.span, V[ns:], diagnostics, parts)
 
     def _factorize(
@@ -84,7 +92,7 @@ class CMF(BaseAlgorithm):
     ) -> tuple[Array, Array, Diagnostics]:
         U, V = _non_negative_svd(X, u)
         root = self.sig > 0
-        halves_u, halves_v = smooth_u.halves(U), smooth_v.halves(V)
+        graph_u, graph_v = smooth_u.gradient_parts(U), smooth_v.gradient_parts(V)
         total = float(np.vdot(X, X))
         trace: list[float] = []
         reason = "max_iter"
@@ -92,9 +100,7 @@ class CMF(BaseAlgorithm):
             XU = X @ U
             gram_u, grams = U.T @ U, [part.T @ part for part in (V[:ns], V[ns:])]
             fit = total - 2 * np.vdot(XU, V) + np.vdot(gram_u, grams[0] + grams[1])
-            rough = np.sum(U * (halves_u[1] - halves_u[0])) + np.sum(
-                V * (halves_v[1] - halves_v[0])
-            )
+            rough = np.sum(U * (graph_u[1] - graph_u[0])) + np.sum(V * (graph_v[1] - graph_v[0]))
             crossed = sum(np.sum((gram - np.eye(u)) ** 2) for gram in grams)
             trace.append(float(fit + rough + self.sig * crossed))
             if len(trace) > 1 and trace[-2] - trace[-1] <= self.tol * trace[-2]:
@@ -103,21 +109,21 @@ class CMF(BaseAlgorithm):
             if len(trace) > self.max_iter:
                 break
             spread = np.concatenate([V[:ns] @ grams[0], V[ns:] @ grams[1]])
-            above = XU + halves_v[0] + 2 * self.sig * V
-            _multiply(V, above, V @ gram_u + halves_v[1] + 2 * self.sig * spread, root)
-            _multiply(U, X.T @ V + halves_u[0], U @ (V.T @ V) + halves_u[1], root)
-            halves_u, halves_v = smooth_u.halves(U), smooth_v.halves(V)
+            above = XU + graph_v[0] + 2 * self.sig * V
+            _multiply(V, above, V @ gram_u + graph_v[1] + 2 * self.sig * spread, root)
+            _multiply(U, X.T @ V + graph_u[0], U @ (V.T @ V) + graph_u[1], root)
+            graph_u, graph_v = smooth_u.gradient_parts(U), smooth_v.gradient_parts(V)
         return U, V, Diagnostics(tuple(trace), len(trace) - 1, reason)
 
 
 class _Smoothness:
-    """A graph term ``weight tr(F'(D - W)F)``, by the two halves of its gradient."""
+    """A graph term ``weight tr(F'(D - W)F)``, by the negative and the positive part of its gradient."""
 
     def __init__(self, graph: sparse.csr_array, weight: float) -> None:
         self.graph, self.weight = graph, weight
         self.degree = np.asarray(graph.sum(axis=1))[:, None]
 
-    def halves(self, F: Array) -> tuple[Array, Array]:
+    def gradient_parts(self, F: Array) -> tuple[Array, Array]:
         """Return ``weight W F`` and ``weight D F``."""
         return self.weight * (self.graph @ F), self.weight * self.degree * F
 
@@ -141,8 +147,8 @@ def _multiply(F: Array, above: Array, below: Array, root: bool) -> None:
 def _non_negative_svd(X: Array, u: int) -> tuple[Array, Array]:
     """Return positive starts U (m x u), V (n x u) from the leading singular vectors (NNDSVD).
 
-    Of each singular pair the stronger of its positive and its negative side is taken, zeros are
-    filled with the mean, and columns of V get a squared norm of 2 (1 per domain).
+    Each component is the larger of the positive and the negative part of a singular pair, zeros are
+    filled with the mean, and columns of V have a squared norm of 2 (1 per domain).
     """
     n, m = X.shape
     k = min(u, n, m)

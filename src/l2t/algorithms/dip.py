@@ -6,9 +6,9 @@ RBF kernel ``K_ij = exp(-||(x_i - x_j) W||² / sigma)`` with sigma *fixed* at th
 source rows; or polynomial ``K_ij = (x_i W W' x_j' + 1)²``. With ``C = s s' * K`` the gradients are
 ``-(2/sigma) Lap(C) W`` and ``4 X' (s s' * (Z Z' + 1)) Z``, Z = X W.
 
-Directions of hardly any variance agree between any two domains, and MMD alone would choose them:
-the search is kept to the leading principal directions that hold the share `variance` of the variance
-within the domains (the gap between them does not count: it is what must be searched away).
+Directions of almost no variance have a small MMD for any two domains. The search is therefore restricted to
+the leading principal directions that hold the share `variance` of the variance within the domains (the
+distance between the domains, which is to be reduced, does not count).
 """
 
 from __future__ import annotations
@@ -42,14 +42,16 @@ class DIP(BaseAlgorithm):
 
     Parameters
     ----------
-    n_components, random_state : int, default=20 and 0
-        As for `BaseAlgorithm`; the seed is not used.
+    n_components : int, default=20
+        Number of components u; at most the rank of the data is used.
+    random_state : int or None, default=0
+        Not used.
     kernel : {"rbf", "polynomial"}, default="rbf"
         The kernel of the MMD.
     variance : float, default=0.99
         Share of the variance within the domains that the searched directions hold, at most 1.
     max_iter : int, default=20
-        Iterations of the conjugate gradient.
+        Maximum number of conjugate gradient iterations.
     """
 
     name: ClassVar[str] = "dip"
@@ -71,7 +73,7 @@ class DIP(BaseAlgorithm):
 
 
 def leading_variance(span: JointSpan, share: float, *, least: int) -> int:
-    """Return how many leading coordinates hold a share of the variance within the domains."""
+    """Return the number of leading coordinates that hold a share of the variance within the domains."""
     within = span.source.var(axis=0) + span.target.var(axis=0)
     cumulated = np.cumsum(within)
     enough = int(np.searchsorted(cumulated, share * cumulated[-1] * (1 - 1e-12)) + 1)

@@ -8,7 +8,7 @@ target's Pt. With ``Ps'Pt = U cos(theta) V'``, ``A = Ps U``, ``B = Pt V - A cos(
 ``l1 = (1 + sinc)/2``, ``l2 = (1 - cos 2 theta)/(4 theta)``, ``l3 = (1 - sinc)/2``,
 ``sinc = sin(2 theta)/(2 theta)``.
 
-``theta = atan2(sin, cos)`` keeps small angles; no complement of Ps and no generalised SVD is needed.
+``theta = atan2(sin, cos)`` is accurate for small angles; no complement of Ps or generalised SVD is needed.
 ``W W' = G`` by a 2 x 2 Cholesky factor per angle, so W has up to 2d columns.
 """
 
@@ -35,8 +35,8 @@ class GFK(BaseAlgorithm):
     Parameters
     ----------
     n_components : int, default=20
-        The dimension d of both subspaces; **W has up to 2d columns**. At most the rank of either
-        centred domain.
+        The dimension d of both subspaces, at most the rank of either centred domain; **W has up to 2d
+        columns**.
     random_state : int or None, default=0
         Not used: GFK is a closed form.
 
@@ -52,15 +52,15 @@ class GFK(BaseAlgorithm):
         source, target = (principal_axes(X, self.n_components) for X in (span.source, span.target))
         d = self._clip(min(source.shape[1], target.shape[1]), "the smaller of the centred domains")
         F, angles = geodesic_flow(source[:, :d], target[:, :d])
-        # Nothing is minimised; the squared geodesic distance of the subspaces says how far they are.
+        # Nothing is minimised; the squared geodesic distance between the subspaces stands for the objective.
         diagnostics = Diagnostics((float(np.sum(angles**2)),), 0, "closed-form")
         return LatentFactors(span.lift(F), "metric", self.name, diagnostics, {"angles": angles})
 
 
 def geodesic_flow(Ps: Array, Pt: Array) -> tuple[Array, Array]:
-    """Return F with ``F F' = G`` and the principal angles of the subspaces of orthonormal Ps, Pt (m, d).
+    """Return F with ``F F' = G`` and the principal angles between the spans of orthonormal Ps, Pt (m, d).
 
-    Two orthogonal lines:
+    For two orthogonal lines:
 
     >>> F, angles = geodesic_flow(np.array([[1.0], [0.0]]), np.array([[0.0], [1.0]]))
     >>> np.round(F @ F.T * np.pi, 6).tolist()

@@ -1,7 +1,4 @@
-"""identity: not to transfer.
-
-``W = I``. What every other candidate is compared with.
-"""
+"""identity: ``W = I``, no transfer. The baseline of every other candidate."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from l2t.domains.domain import DENSE_FEATURES
 
 @dataclass(frozen=True)
 class Identity(SoftAlgorithm):
-    """The features as they are.
+    """No transfer: the original features.
 
     Parameters
     ----------

@@ -2,18 +2,18 @@
 
 ``min_L  -I_t(X; Y) + lam I_st(X; Q)   s.t.  tr(L'L) = u``,  L (m x u)
 
-Every row chooses a neighbour with probability ``p_ij ∝ exp(-||(x_i - x_j) L||²)``, and with it a label.
+Every row i draws a neighbour j, and so a label, with probability ``p_ij ∝ exp(-||(x_i - x_j) L||²)``.
 
-* ``I_t = H[mean_i p_i] - mean_i H[p_i]``: target rows i choose among the labelled source rows j;
-  ``p_i(c)`` is the probability of source class c. Large when the target falls into clear clusters.
-* ``I_st``: the same with the domain as the label; all rows choose among all others. Small when the
-  domains are mixed.
+* ``I_t = H[mean_i p_i] - mean_i H[p_i]``: target rows i draw from the labelled source rows j; ``p_i(c)`` is
+  the probability of source class c. Large when the target has clear clusters.
+* ``I_st``: the same with the domain as the label; all rows draw from all others. Small when the domains are
+  mixed.
 
-Gradient of such an information: ``a_ij = (log p_i(c_j) - log pbar(c_j)) / N``,
+Gradient of either information: ``a_ij = (log p_i(c_j) - log pbar(c_j)) / N``,
 ``Gamma = P * (Σ_j P_ij a_ij - a_ij)``, ``2 Lap(Gamma) L``. The constraint is the sphere of radius sqrt(u).
 
-The temperature of the choice is part of the scale of L. The data are multiplied by one number so
-that at the PCA start with ``tr(L'L) = u`` the mean squared distance is 2u: unit variance per component.
+The scale of L sets the temperature of the softmax. The data are scaled so that at the PCA start, with
+``tr(L'L) = u``, the mean squared distance is 2u: unit variance per component.
 """
 
 from __future__ import annotations
@@ -44,12 +44,14 @@ class ITL(BaseAlgorithm):
 
     Parameters
     ----------
-    n_components, random_state : int, default=20 and 0
-        As for `BaseAlgorithm`; the seed is not used.
+    n_components : int, default=20
+        Number of components u; at most the rank of the data is used.
+    random_state : int or None, default=0
+        Not used.
     lam : float, default=1.0
         Weight of the domain information, at least 0.
     max_iter : int, default=30
-        Iterations of the conjugate gradient.
+        Maximum number of conjugate gradient iterations.
 
     Notes
     -----
@@ -80,7 +82,7 @@ class ITL(BaseAlgorithm):
 def information_objective(
     source: Array, target: Array, codes: Indices, labeled: Indices, lam: float
 ) -> Callable[[Array], tuple[float, Array]]:
-    """Return L -> (``-I_t + lam I_st``, gradient); `labeled` are the source rows that carry a label."""
+    """Return L -> (``-I_t + lam I_st``, gradient); `labeled` are the labelled source rows."""
     X = np.concatenate([source, target])
     ns, n = len(source), len(X)
     domain = (np.arange(n) >= ns).astype(np.intp)
@@ -91,7 +93,7 @@ def information_objective(
         Z = X @ L
         D = squared_distances(Z)
         class_information, weights = information(D[block], classes)
-        np.fill_diagonal(D, np.inf)  # no row chooses itself
+        np.fill_diagonal(D, np.inf)  # no row draws itself
         domain_information, C = information(D, domain)
         C *= lam
         C[block] -= weights
@@ -102,9 +104,9 @@ def information_objective(
 
 
 def information(D: Array, labels: Indices) -> tuple[float, Array]:
-    """Return the mutual information of choosing a label (0 ... C - 1) by distance, and its derivative by D.
+    """Return the mutual information of drawing a label (0 ... C - 1) by distance, and its derivative in D.
 
-    D (N, n) are squared distances of N rows to n labelled neighbours; inf where a choice is barred.
+    D (N, n) holds the squared distances of N rows to n labelled neighbours; inf excludes a neighbour.
     """
     P = D.min(axis=1, keepdims=True) - D
     np.exp(P, out=P)
@@ -114,6 +116,6 @@ def information(D: Array, labels: Indices) -> tuple[float, Array]:
     mean = posterior.mean(axis=0)
     gain = np.log(np.maximum(posterior, 1e-300)) - np.log(np.maximum(mean, 1e-300))
     expected = np.sum(posterior * gain, axis=1, keepdims=True)
-    # Gamma = P * (expected - gain of the label chosen) / N, with the gain spread over the columns.
+    # Gamma = P * (expected - gain of the drawn label) / N, with the gain broadcast over the columns.
     P *= ((expected - gain) / len(D))[:, labels]
     return float(expected.mean()), P

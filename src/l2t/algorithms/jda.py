@@ -3,15 +3,15 @@
 ``min_V tr(V' K M K V) + lam tr(V'V)  s.t.  V' K H K V = I``,  ``W = X'V``
 
 as in TCA, with classes in the discrepancy: K (n x n) is the linear kernel of the jointly centred rows,
-``M = C e_0 e_0' + Σ_c e_c e_c'`` divided by its norm, ``e_0`` the weights of the gap between the domains'
-means, ``e_c`` those of the gap between the means of class c. The target's classes are the predictions of 1-NN
-from the source in X W, which is found anew until they stay.
+``M = C e_0 e_0' + Σ_c e_c e_c'`` divided by its norm, where ``e_0'X`` is the difference of the domains' means
+and ``e_c'X`` that of the means of class c. The target's classes are pseudo-labels, predicted in X W by 1-NN
+trained on the source. W and the pseudo-labels are updated in turn until the pseudo-labels do not change.
 
-Columns of V have length 1, which keeps the scale of the components: with rows of length 1 that are not
-centred, 1-NN on rows of X W of length 1 gives the published figures of Office-Caltech10 to the digit. Rows
-are multiplied by one number that makes their mean squared length 1: lam means the same for any scale.
+Columns of V have norm 1, which keeps the scale of the components: with unit rows that are not centred, 1-NN
+on unit rows of X W reproduces the published Office-Caltech10 figures exactly. Rows are scaled to a mean
+squared norm of 1, so that lam does not depend on the scale of the data.
 
-In principal coordinates ``X = U S R'`` and ``V = U Q`` the problem is r x r, whatever the number of rows.
+In principal coordinates ``X = U S R'`` and ``V = U Q`` the problem is r x r for any number of rows.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from l2t.validation import real_number, whole_number
 
 @dataclass(frozen=True)
 class JDA(BaseAlgorithm):
-    """Joint distribution adaptation; uses the labels of the source, and its own predictions of the target's.
+    """Joint distribution adaptation; uses source labels, and pseudo-labels of the target.
 
     Parameters
     ----------
@@ -44,10 +44,10 @@ class JDA(BaseAlgorithm):
     lam : float, default=1.0
         Weight of ``||V||²``, positive.
     max_iter : int, default=10
-        How many times the target's classes are predicted, at most.
+        Maximum number of updates of the pseudo-labels.
     center : bool, default=True
-        Whether the joint mean is taken off the rows first. The published form does not: its solution, and not
-        only its rows, then depends on where the origin is.
+        Whether to subtract the joint mean from the rows first. The published form does not, and so depends on
+        the origin.
     """
 
     name: ClassVar[str] = "jda"
@@ -65,7 +65,7 @@ class JDA(BaseAlgorithm):
         ns, (X, mean) = len(pair.source), jointly_centred(pair.source.X, pair.target.X)
         problem = _Problem(X if self.center else X + mean, self.lam)
         u = self._clip(len(problem.axes))
-        # Weights of the gaps, G with M = G G' up to its norm: of the domains, then of the classes as well.
+        # G with M = G G' up to its norm: one column for the domains at first, then one per class as well.
         domains = gaps = mean_gap_weights(ns, len(X) - ns)[:, None] * np.sqrt(codes.max() + 1)
         predicted: Indices | None = None
         n_iter, reason = 0, "max_iter"
@@ -107,10 +107,10 @@ class _Problem:
 def class_gap_weights(
     ns: int, n: int, labeled: Indices, codes: Indices, predicted: Indices
 ) -> Array:
-    """Return weights E (n x C): ``E'X`` are the gaps between the means of each class in both domains.
+    """Return weights E (n x C): ``E'X`` is the difference between the domains' means of each class.
 
-    The first ns of n rows are the source's, of which those `labeled` have the classes `codes`; a class of
-    target rows (`predicted`) that no source row has leaves a column of zeros.
+    The first ns of n rows are the source's, of which those `labeled` have the classes `codes`; a class
+    `predicted` for target rows that no source row has gets a column of zeros.
     """
     E = np.zeros((n, int(max(codes.max(), predicted.max())) + 1))
     E[labeled, codes] = 1.0
@@ -122,10 +122,10 @@ def class_gap_weights(
 
 
 def conditional_share(Zs: Array, codes: Indices, Zt: Array, predicted: Indices) -> float:
-    """Return the share mu of the difference within classes in all difference between two domains.
+    """Return the weight mu of the conditional (per-class) against the marginal difference of two domains.
 
     ``mu = d_c / (d_c + d_0)``, with the proxy A-distance ``2 (1 - 2 error)`` of a ridge classifier of the
-    domain: d_0 for all rows, d_c the mean over classes that both domains have.
+    domain: d_0 over all rows, d_c the mean over the classes of both domains.
     """
     both = np.intersect1d(codes, predicted)
     whole = _proxy_distance(Zs, Zt)
@@ -136,7 +136,7 @@ def conditional_share(Zs: Array, codes: Indices, Zt: Array, predicted: Indices) 
 
 def _proxy_distance(A: Array, B: Array) -> float:
     """Return the A-distance of two sets of rows, from the training error of a ridge classifier."""
-    from sklearn.linear_model import Ridge  # which is slow to import
+    from sklearn.linear_model import Ridge  # slow to import
 
     X = np.concatenate([A, B])
     X = X - X.mean(axis=0)

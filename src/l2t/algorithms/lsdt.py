@@ -2,15 +2,15 @@
 
 ``min_{P, Z} ||(Xt - Z X) P||_F² + lam ||Z||_1 + tau ||X - X P P'||_F²   s.t.  P'P = I, no self-use``
 
-Rows are instances: X = [Xs; Xt] (n x q), Z (nt x n) the sparse codes by which target rows are rebuilt
-from all *other* rows, P (q x u) the subspace in which that is judged. Alternating:
+Rows are instances: X = [Xs; Xt] (n x q), Z (nt x n) the sparse codes that reconstruct target rows from all
+*other* rows, P (q x u) the subspace in which the error is measured. Alternating:
 
 * Z-step: one lasso per target row over the dictionary X P, all rows at once (`sparse_codes`), warm-started;
 * P-step: the u leading eigenvectors of ``tau X'X - R'R``, ``R = Xt - Z X``.
 
 The kernel form is the same problem on kernel principal coordinates: X holds the rows of ``U sqrt(Lambda)``
-for the centred kernel matrix ``H K H = U Lambda U'`` of both domains. Rows are jointly centred and
-multiplied by one number, so that their mean squared norm is 1 and lam means the same for any data.
+for the centred kernel matrix ``H K H = U Lambda U'`` of both domains. Rows are jointly centred and scaled to
+a mean squared norm of 1, so that lam does not depend on the scale of the data.
 """
 
 from __future__ import annotations
@@ -34,22 +34,24 @@ class LSDT(BaseAlgorithm):
 
     Parameters
     ----------
-    n_components, random_state : int, default=20 and 0
-        As for `BaseAlgorithm`; the seed is not used.
+    n_components : int, default=20
+        Number of components u; at most the rank of the data is used.
+    random_state : int or None, default=0
+        Not used.
     kernel : {"rbf", "linear"}, default="rbf"
-        With "rbf" (bandwidth: the mean squared distance of all rows) W is fitted to the embedded
-        target; with "linear" W is P itself.
+        For "rbf" (bandwidth: the mean squared distance of all rows) W is fitted to the embedded
+        target; for "linear" W is P itself.
     lam : float, default=0.1
         Weight of the l1 norm of the codes, positive.
     tau : float, default=1.0
-        Weight of the variance that P must keep, positive.
+        Weight of the variance that P loses, positive.
     max_iter : int, default=15
-        Rounds of Z-step and P-step.
+        Maximum number of Z-steps and P-steps.
 
     Notes
     -----
     Parts: ``codes`` (nt x n), optimal for the final ``P`` (q x u), and ``features`` (n x q), the rows
-    X in whose space P lives.
+    X that P projects.
     """
 
     name: ClassVar[str] = "lsdt"
@@ -85,9 +87,9 @@ class LSDT(BaseAlgorithm):
             codes = sparse_codes(
                 latent, latent[ns:], self.lam / 2, start=codes, forbidden=own
             ).codes
-            missed = latent[ns:] - codes @ latent
-            kept = total - float(np.sum(latent**2))
-            value = float(np.sum(missed**2) + self.lam * np.abs(codes).sum() + self.tau * kept)
+            error = latent[ns:] - codes @ latent
+            lost = total - float(np.sum(latent**2))
+            value = float(np.sum(error**2) + self.lam * np.abs(codes).sum() + self.tau * lost)
             trace.append(value)
             if len(trace) > 1 and trace[-2] - value <= 1e-4 * trace[-2]:
                 reason = "progress"

@@ -1,12 +1,12 @@
 """Algorithms by name: the eight of the paper, L2T's own, three for shared classes, and plug-ins.
 
-A package adds its own through the entry point group ``l2t.algorithms``::
+A package registers an algorithm in the entry point group ``l2t.algorithms``::
 
     [project.entry-points."l2t.algorithms"]
     mida = "my_package:MIDA"
 
-where ``MIDA(**params)`` gives an object with `fit(pair) -> LatentFactors`; it should accept
-`n_components` and `random_state`. ``l2t.testing.check_algorithm`` tells whether it keeps the contract.
+where ``MIDA(**params)`` returns an object with `fit(pair) -> LatentFactors`; it should accept
+`n_components` and `random_state`. ``l2t.testing.check_algorithm`` tests whether it implements the interface.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from l2t.exceptions import InvalidInputError, UnknownAlgorithmError
 
 #: The eight base algorithms of the paper.
 PAPER = ("tca", "itl", "cmf", "lsdt", "stl", "dip", "sie", "gfk")
-#: Those that help where source and target have the same classes.
+#: Algorithms for source and target with the same classes.
 SHARED = ("coral", "sa", "jda")
 
 GROUP = "l2t.algorithms"
@@ -51,24 +51,36 @@ BUILT_IN: dict[str, Callable[..., Algorithm]] = {
 
 
 def names() -> tuple[str, ...]:
-    """Return all names: the paper's eight, L2T's own, those for shared classes, plug-ins by name."""
+    """Return the names of all algorithms: the paper's, L2T's own, those for shared classes, plug-ins.
+
+    Returns
+    -------
+    tuple of str
+    """
     return (*BUILT_IN, *sorted(_plugins()))
 
 
 def make(name: str, **params: Any) -> Algorithm:
-    """Make an algorithm by name.
+    """Return a new algorithm by name.
 
     Parameters
     ----------
     name : str
-        One of `names`, or up to three of them as a chain, "classes > gfk"; upper or lower case.
+        One of `names`, or two or three of them as a chain such as "classes > gfk"; case is ignored.
     **params
-        Its hyper-parameters, such as `n_components` (default 20) and `random_state`. Those of a chain reach
-        every algorithm in it that takes them.
+        Its hyper-parameters, such as `n_components` (default 20) and `random_state`. Those of a chain are
+        passed to every step that accepts them.
 
     Returns
     -------
     Algorithm
+
+    Raises
+    ------
+    UnknownAlgorithmError
+        There is no algorithm of this name.
+    InvalidInputError
+        The algorithm does not accept a parameter.
 
     Examples
     --------
@@ -77,10 +89,10 @@ def make(name: str, **params: Any) -> Algorithm:
     """
     factory = _factory(name)
     accepted = inspect.signature(factory).parameters
-    unknown = [each for each in params if not _takes(factory, each)]
+    unknown = [each for each in params if not _accepts(factory, each)]
     if unknown:
         raise InvalidInputError(
-            f"{name.lower()} takes the parameters {', '.join(accepted)}, got {', '.join(unknown)}"
+            f"{name.lower()} accepts the parameters {', '.join(accepted)}, got {', '.join(unknown)}"
         )
     return factory(**params)
 
@@ -91,7 +103,7 @@ def _factory(name: str) -> Callable[..., Algorithm]:
         return partial(_chain, [each.strip() for each in key.split(SEPARATOR)])
     if key in BUILT_IN:
         return BUILT_IN[key]
-    plugins = _plugins()  # which reads the list of every installed package
+    plugins = _plugins()  # slow: reads the metadata of every installed package
     if key not in plugins:
         raise UnknownAlgorithmError(
             f"name must be one of {', '.join((*BUILT_IN, *sorted(plugins)))}, got {name!r}"
@@ -102,12 +114,12 @@ def _factory(name: str) -> Callable[..., Algorithm]:
 
 def _chain(steps: list[str], **params: Any) -> Chain:
     for name in params:
-        if not any(_takes(_factory(step), name) for step in steps):
-            raise InvalidInputError(f"no algorithm of the chain {' > '.join(steps)} takes {name}")
+        if not any(_accepts(_factory(step), name) for step in steps):
+            raise InvalidInputError(f"no algorithm of the chain {' > '.join(steps)} accepts {name}")
     return Chain(tuple(_make_with(step, params) for step in steps))
 
 
-def _takes(factory: Callable[..., Algorithm], parameter: str) -> bool:
+def _accepts(factory: Callable[..., Algorithm], parameter: str) -> bool:
     accepted = inspect.signature(factory).parameters
     return parameter in accepted or any(each.kind is each.VAR_KEYWORD for each in accepted.values())
 
@@ -115,10 +127,20 @@ def _takes(factory: Callable[..., Algorithm], parameter: str) -> bool:
 def make_all(
     parameter: str, wanted: str | Algorithm | Iterable[str | Algorithm], **params: Any
 ) -> tuple[Algorithm, ...]:
-    """Return one or more algorithms; "all" names every one but those for shared classes.
+    """Return one or more algorithms, given as names or objects.
 
-    Those given by name are made with the `params` that they take and that are not None. `parameter` is what
-    the caller calls them, for the message.
+    Parameters
+    ----------
+    parameter : str
+        The name of the caller's parameter, for error messages.
+    wanted : str, Algorithm or iterable of them
+        "all" stands for every algorithm except those for shared classes.
+    **params
+        Hyper-parameters of those given by name; None, and what an algorithm does not accept, is ignored.
+
+    Returns
+    -------
+    tuple of Algorithm
     """
     given = {key: value for key, value in params.items() if value is not None}
     if isinstance(wanted, str) and wanted == "all":
@@ -135,10 +157,10 @@ def make_all(
 
 def _make_with(name: str, params: dict[str, Any]) -> Algorithm:
     factory = _factory(name)
-    return make(name, **{key: value for key, value in params.items() if _takes(factory, key)})
+    return make(name, **{key: value for key, value in params.items() if _accepts(factory, key)})
 
 
 def _plugins() -> dict[str, EntryPoint]:
-    """Return the plug-ins by name; a built-in algorithm cannot be replaced by one."""
+    """Return the plug-ins by name; they cannot replace built-in algorithms."""
     found = {entry.name.lower(): entry for entry in entry_points(group=GROUP)}
     return {name: entry for name, entry in found.items() if name not in BUILT_IN}

@@ -11,7 +11,7 @@ densities p_s, p_t on X W. With ``delta_i = log p_s(x_i W) - log p_t(x_i W)`` an
 underflows; the gradient is ``-(1/h) Lap(C) W`` for the symmetric part of
 ``C_ij = w_i g'(delta_i) (±softmax_ij)``.
 
-Domains that lie far apart leave no gradient: the search then begins with a wider h and narrows it.
+Domains far apart have a vanishing gradient: the search then starts with a larger h, which it reduces.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from l2t.numerics import (
 from l2t.typing import Array
 from l2t.validation import real_number, whole_number
 
-#: A start above this has next to no gradient (the maximum is 2).
+#: Above this value of the objective (at most 2) the gradient nearly vanishes.
 SATURATED = 1.9
 WIDEN = 4.0
 MAX_WIDENINGS = 8
@@ -47,12 +47,14 @@ class SIE(BaseAlgorithm):
 
     Parameters
     ----------
-    n_components, random_state : int, default=20 and 0
-        As for `BaseAlgorithm`; the seed is not used.
+    n_components : int, default=20
+        Number of components u; at most the rank of the data is used.
+    random_state : int or None, default=0
+        Not used.
     variance : float, default=0.99
         Share of the variance within the domains that the searched directions hold, at most 1.
     max_iter : int, default=20
-        Iterations of the conjugate gradient.
+        Maximum number of conjugate gradient iterations.
 
     Notes
     -----
@@ -72,7 +74,7 @@ class SIE(BaseAlgorithm):
         Z = span.joint[:, :u]
         h = 0.5 * mean_squared_distance(Z, Z) * len(Z) ** (-2 / (u + 4))
         W = np.eye(q, u)
-        for wider in _annealing(source, target, h, W):
+        for wider in _larger_bandwidths(source, target, h, W):
             W = minimize_on_manifold(
                 hellinger(source, target, wider), W, Grassmann(), max_iter=self.max_iter // 4 + 1
             ).W
@@ -83,8 +85,8 @@ class SIE(BaseAlgorithm):
         return self._linear(span, found.W, Diagnostics.of_search(found), parts)
 
 
-def _annealing(source: Array, target: Array, h: float, W: Array) -> list[float]:
-    """Return the wider bandwidths to go through first, widest first; none where h gives a slope."""
+def _larger_bandwidths(source: Array, target: Array, h: float, W: Array) -> list[float]:
+    """Return larger bandwidths to start with, largest first; none if the gradient at h does not vanish."""
     wider: list[float] = []
     while hellinger(source, target, h)(W)[0] > SATURATED and len(wider) < MAX_WIDENINGS:
         h *= WIDEN
@@ -117,7 +119,7 @@ def hellinger(source: Array, target: Array, h: float) -> Callable[[Array], tuple
 
 
 def _softmax(logits: Array) -> Array:
-    """Turn each row of a view into its softmax, in place; return the log of the normalisers."""
+    """Replace each row by its softmax, in place, and return the log of the normalisers."""
     peak = logits.max(axis=1, keepdims=True)
     logits -= peak
     np.exp(logits, out=logits)

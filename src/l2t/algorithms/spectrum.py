@@ -1,12 +1,13 @@
-"""spectrum: the target's own directions, scaled by how well they separate it, without labels.
+"""spectrum: directions of the target, scaled by how well they separate its rows, without labels.
 
 With weights ``K_jj' = exp(-4 ||x_j - x_j'||² / eta)`` of target rows, eta their mean squared distance, H = K
-on mutual r-neighbours, and the Laplacian scatters S_L of H and S_N of K - H, normalised to trace 1,
+for mutual r-nearest neighbours and 0 otherwise, and the Laplacian scatters S_L of H and S_N of K - H,
+normalised to trace 1,
 
 ``S_N v = lambda (S_L + ridge lambda_max(S_L) I) v``,  ``W = [sqrt(lambda_1) v_1, ...]``.
 
-Directions are scaled and not cut: a projection throws away what 1-NN could use once there are more labels.
-The metrics for r = 5, 10 and 15 are added, which is to put their W side by side.
+Directions are scaled rather than selected: a projection loses information that 1-NN can use with more labels.
+The metrics for r = 5, 10 and 15 are added, by concatenating the columns of their W.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from l2t.numerics import mean_squared_distance, mutual_neighbors, principal_axes
 from l2t.numerics.eigen import rounding
 from l2t.typing import AnyArray, Array, Mask
 
-# Flat around these values on training pairs of photo-sketch, digits and office-caltech (docs/adr/0008).
+# Accuracy hardly changes around these values on photo-sketch, digits and office-caltech (docs/adr/0008).
 BANDWIDTH = 0.25
 RIDGE = 0.1
 DIRECTIONS = 40
 NEIGHBORS = (5, 10, 15)
-#: Principal axes of the target that are looked at.
+#: Maximum number of principal axes of the target.
 MAX_AXES = 256
 #: Maximum number of target rows, drawn at random.
 MAX_ROWS = 1000
@@ -37,12 +38,12 @@ MAX_ROWS = 1000
 
 @dataclass(frozen=True)
 class Spectrum(SoftAlgorithm):
-    """The discriminant spectrum of the target's neighbour graph; the source plays no part.
+    """The discriminant spectrum of the target's neighbour graph; the source is not used.
 
     Parameters
     ----------
     random_state : int or None, default=0
-        The seed of the rows that represent a target of more than 1,000.
+        The seed for sampling a target of more than 1,000 rows.
     """
 
     name: ClassVar[str] = "spectrum"
@@ -66,8 +67,8 @@ def spectrum_factor(X: AnyArray) -> Array:
         if columns:
             return np.asarray(axes @ np.hstack(columns))
     raise InvalidInputError(
-        "spectrum needs target rows of which some are neighbours and others are not, "
-        f"got {len(X)} rows without such a difference"
+        "spectrum needs target rows of which some are mutual neighbours and others are not, "
+        f"got {len(X)} rows that are identical or all alike"
     )
 
 
@@ -76,7 +77,7 @@ def _directions(Z: Array, K: Array, near: Mask) -> Array | None:
     H = np.where(near, K, 0.0)
     within, between = _scatter(Z, H), _scatter(Z, K - H)
     sizes = np.trace(within), np.trace(between)
-    # Rows that coincide leave the rounding of what was subtracted.
+    # The scatter of identical rows is not zero but of the size of rounding errors.
     if not min(sizes) > rounding(Z.shape, float(K.sum(axis=1) @ (Z * Z).sum(axis=1))):
         return None
     within, between = within / sizes[0], between / sizes[1]

@@ -4,10 +4,10 @@
 B (u x m) the dictionary, A (ns x u) its codes. A target row is represented by its own code
 ``a(x) = argmin 1/2 ||x - a B||² + alpha ||a||_1``, and W is fitted to the target's codes.
 
-Alternating: codes by batched feature-sign search with a warm start; atoms one after the other in closed form
-(Mairal, Bach, Ponce, Sapiro 2010), each scaled back to norm 1 together with its codes, which can only
-lower the objective. Rows of both domains are centred by the source's mean, and the work is done in the
-row space of the centred source: what lies outside of it no atom can see.
+Alternating: codes by batched feature-sign search with a warm start; atoms one after another in closed form
+(Mairal, Bach, Ponce, Sapiro 2010), each scaled to norm 1 together with its codes, which never increases the
+objective. Rows of both domains are centred by the source's mean and projected to the row space of the centred
+source, which contains all atoms.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ class STL(BaseAlgorithm):
     n_components : int, default=20
         Number of atoms u; at most the number of source rows.
     random_state : int or None, default=0
-        Chooses source rows as further first atoms where u exceeds the rank of the source.
+        The seed for choosing source rows as initial atoms where u exceeds the rank of the source.
     sparsity : float, default=0.03
-        ``alpha`` as a share of the largest inner product of a source row and a first atom, where
-        1 would give no code at all.
+        ``alpha`` as a share of the largest inner product of a source row and an initial atom; at 1 all
+        codes are zero.
     max_iter : int, default=100
-        Rounds of codes and atoms.
+        Maximum number of updates of codes and atoms.
 
     Notes
     -----
-    Where `alpha` leaves more than half of the target rows without a code it is halved, for coding
-    the target only, until it does not. Parts: ``dictionary`` (u x m), ``codes`` (nt x u), ``alpha``
+    While more than half of the target rows have a zero code, `alpha` is halved, for coding the target
+    only. Parts: ``dictionary`` (u x m), ``codes`` (nt x u), ``alpha``
     and ``target_alpha`` (1,).
     """
 
@@ -62,7 +62,7 @@ class STL(BaseAlgorithm):
         axes = principal_axes(span.source, min(source.shape))
         u = self._clip(len(source) if axes.size else 0, "the source (one per row)")
         rows = source @ axes
-        atoms = self._first_atoms(rows, u)
+        atoms = self._initial_atoms(rows, u)
         alpha = self.sparsity * float(np.abs(rows @ atoms.T).max())
         atoms, diagnostics = self._learn(rows, atoms, alpha)
         codes, target_alpha = _code(atoms, target @ axes, alpha)
@@ -74,7 +74,7 @@ class STL(BaseAlgorithm):
         }
         return self._fitted(span, codes, diagnostics, parts)
 
-    def _first_atoms(self, rows: Array, u: int) -> Array:
+    def _initial_atoms(self, rows: Array, u: int) -> Array:
         """Return the leading principal directions, then random source rows, of norm 1."""
         atoms = np.eye(min(u, rows.shape[1]), rows.shape[1])
         if u > len(atoms):
@@ -99,14 +99,14 @@ class STL(BaseAlgorithm):
 
 
 def _update_atoms(rows: Array, atoms: Array, codes: Array) -> tuple[Array, Array]:
-    """Move each atom to its best place given the codes and the other atoms, then to norm 1."""
+    """Minimise over each atom given the codes and the other atoms, then scale it to norm 1."""
     atoms, codes = atoms.copy(), codes.copy()
     gram, image = codes.T @ codes, codes.T @ rows
     used = np.flatnonzero(np.diag(gram) > 1e-12 * max(float(np.trace(gram)), 1e-300))
     for j in used:
         atom = atoms[j] + (image[j] - gram[j] @ atoms) / gram[j, j]
         atoms[j] = atom / max(1.0, float(np.linalg.norm(atom)))
-    # An atom shorter than 1 takes length from its codes, which lowers their l1 norm.
+    # Scaling up an atom of norm below 1 scales its codes down, which reduces their l1 norm.
     norms = np.linalg.norm(atoms, axis=1)
     kept = norms > 1e-12
     atoms[kept] /= norms[kept, None]
@@ -115,13 +115,13 @@ def _update_atoms(rows: Array, atoms: Array, codes: Array) -> tuple[Array, Array
 
 
 def _code(atoms: Array, target: Array, alpha: float) -> tuple[Array, float]:
-    """Code the target, with alpha halved until half of its rows have a code."""
+    """Return the codes of the target, and alpha halved until half of the rows have a nonzero code."""
     reach = np.abs(target @ atoms.T).max(axis=1)
     needed = float(np.median(reach))
     if needed * 2.0**MAX_HALVINGS < alpha:
         raise InvalidInputError(
-            "stl needs a target that its source dictionary can represent, but at least half of the target "
-            "rows are orthogonal to every atom"
+            "stl needs a target that the source's dictionary can represent, but at least half of the target "
+            "rows are orthogonal to all its atoms"
         )
     halvings = max(0, int(np.ceil(np.log2(alpha / needed) + 1e-9)))
     alpha /= 2.0**halvings

@@ -9,14 +9,14 @@ H = I - 11'/n; V (n x u). The solution is the generalised *symmetric* eigenprobl
 ``R = (mu I + a a')^(-1/2) sqrt(mu) = I - (1 - kappa) b b'``,  ``b = a / |a|``,
 ``kappa = sqrt(mu / (mu + |a|²))``
 
-turns it into the ordinary symmetric ``R K H K R y = mu lambda y``, ``v = R y``. ``Z = K V``; for the linear
-kernel ``W = X'V`` gives exactly ``X W = K V``, for the RBF kernel W is fitted to the target's Z.
+reduces it to the standard symmetric ``R K H K R y = mu lambda y``, ``v = R y``. ``Z = K V``; for the linear
+kernel ``W = X'V`` satisfies ``X W = K V`` exactly, for the RBF kernel W is fitted to the target's Z.
 
 With a linear kernel and more rows than features the same problem is solved in the joint span
 (r x r): ``S⁴ x = lambda (mu I + h h') x`` for ``S x = X'v``, with ``X'X = S²`` and ``h = S X'e``.
 
-Fourth powers of singular values cost digits. Where the wanted components are too small beside the
-largest for that, the singular vectors of ``C R`` with ``C'C = K H K`` are taken instead.
+Fourth powers of singular values lose precision. Where components are too small relative to the largest, the
+singular vectors of ``C R`` with ``C'C = K H K`` are computed instead.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from l2t.numerics import (
 from l2t.typing import Array
 from l2t.validation import one_of, real_number
 
-#: Above this ratio of the squared mean to the variance, centring the products loses too many digits.
-FAR_OFF = 1e3
-#: An eigenvalue below this share of the norm of the matrix has lost too many digits.
-RESOLVED = 1e-7
+#: Above this ratio of the squared mean to the variance, centring the Gram matrix is inaccurate.
+MAX_OFFSET = 1e3
+#: An eigenvalue below this share of the norm of the matrix is inaccurate.
+MIN_EIGENVALUE = 1e-7
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,10 @@ class TCA(BaseAlgorithm):
 
     Parameters
     ----------
-    n_components, random_state : int, default=20 and 0
-        As for `BaseAlgorithm`; the seed is not used.
+    n_components : int, default=20
+        Number of components u; at most the rank of the data is used.
+    random_state : int or None, default=0
+        Not used.
     mu : float, default=1.0
         Weight of ``||V||²``, positive.
     kernel : {"linear", "rbf"}, default="linear"
@@ -61,7 +63,7 @@ class TCA(BaseAlgorithm):
     Notes
     -----
     Parts: ``V``, the solutions in rows (n x u) or in the joint span (r x u), ``eigenvalues`` (u,) and
-    ``eigen_residual`` (1,), the largest ``|A v - lambda B v| / |A v|`` of a component.
+    ``eigen_residual`` (1,), the largest ``|A v - lambda B v| / |A v|`` over components.
     """
 
     name: ClassVar[str] = "tca"
@@ -77,7 +79,7 @@ class TCA(BaseAlgorithm):
         return self._fit_span(pair)
 
     def _fit_rows(self, pair: DomainPair) -> LatentFactors | None:
-        """Solve in rows: one Gram matrix is all that the features cost. None where it is too coarse."""
+        """Solve the n x n problem of the Gram matrix; None if that is not accurate enough."""
         Xs, Xt = (X.astype(np.float64, copy=False) for X in (pair.source.X, pair.target.X))
         K = _centred_gram(Xs, Xt)
         a = K @ mean_gap_weights(len(Xs), len(Xt))
@@ -85,13 +87,13 @@ class TCA(BaseAlgorithm):
         found = _squared_components(lambda V: K @ (K @ V), size, a, self.mu, self.n_components)
         if found is None:
             return None
-        # The columns of V sum to zero, so that the mean need not be taken off X here.
+        # The columns of V sum to zero, so X need not be centred here.
         dtype = np.result_type(pair.source.X, pair.target.X)
         W = (found.V[: len(Xs)].T @ Xs + found.V[len(Xs) :].T @ Xt).T.astype(dtype)
         return LatentFactors(W, "linear", self.name, found.diagnostics, found.parts)
 
     def _fit_span(self, pair: DomainPair) -> LatentFactors:
-        """Solve in the joint span: a problem of r x r, however many rows there are."""
+        """Solve the r x r problem in the joint span."""
         span = pair.span
         s = np.linalg.norm(span.joint, axis=0)
         h = s * (span.source.mean(axis=0) - span.target.mean(axis=0))
@@ -135,7 +137,7 @@ class _Components:
 
 
 def _components(C: Array, a: Array, mu: float, u: int) -> _Components:
-    """Solve for ``A = C'C``: by its eigenvectors where that is exact enough, else by an SVD."""
+    """Solve for ``A = C'C`` by its eigenvectors, or by an SVD if that is not accurate enough."""
     size = float(np.linalg.norm(C)) ** 2
     found = _squared_components(lambda V: C.T @ (C @ V), size, a, mu, u)
     return found or _exact_components(C, a, mu, u)
@@ -144,7 +146,7 @@ def _components(C: Array, a: Array, mu: float, u: int) -> _Components:
 def _squared_components(
     product: Callable[[Array], Array], size: float, a: Array, mu: float, u: int
 ) -> _Components | None:
-    """Solve for A given by ``product(V) = A V``, of norm at most `size`; None where it is too coarse."""
+    """Solve for A given by ``product(V) = A V``, of norm at most `size`; None if inaccurate."""
     length = float(np.linalg.norm(a))
     b = a / length if length > 0 else a
     kappa = np.sqrt(mu / (mu + length**2))
@@ -154,19 +156,19 @@ def _squared_components(
         return np.asarray(V - np.multiply.outer((1.0 - kappa**power) * b, b @ V))
 
     values, y = leading_eigenpairs_of(lambda V: root(product(root(V))), len(a), min(u, len(a) - 1))
-    if len(values) < u or not values[-1] > RESOLVED * size:
+    if len(values) < u or not values[-1] > MIN_EIGENVALUE * size:
         return None
     V = root(y) / np.sqrt(values)
     image = product(V)
-    missed = np.linalg.norm(image - np.sqrt(values) * root(y, -1.0), axis=0)
-    residual = float((missed / np.linalg.norm(image, axis=0)).max())
+    errors = np.linalg.norm(image - np.sqrt(values) * root(y, -1.0), axis=0)
+    residual = float((errors / np.linalg.norm(image, axis=0)).max())
     return _Components(V, values / mu, residual)
 
 
 def _exact_components(C: Array, a: Array, mu: float, u: int) -> _Components:
     """Solve by ``C R = P Sigma Q'`` without squaring C.
 
-    ``R = H D H`` with ``D = diag(kappa, 1, ..., 1)`` and the reflection H that takes the first axis to
+    ``R = H D H`` with ``D = diag(kappa, 1, ..., 1)`` and the reflection H that maps the first axis to
     ``±a / |a|``. For ``C H D = P Sigma Q'`` the solutions are ``v = H D q / sigma``.
     """
     length = float(np.linalg.norm(a))
@@ -183,12 +185,12 @@ def _exact_components(C: Array, a: Array, mu: float, u: int) -> _Components:
     P, sigma, Qt = P[:, kept][:, :u], sigma[kept][:u], Qt[kept][:u]
     V = D[:, None] * Qt.T / sigma
     V -= np.outer(2.0 * mirror, mirror @ V)
-    missed = np.linalg.norm(B @ Qt.T - P * sigma, axis=0) / sigma
-    return _Components(V, sigma**2 / mu, float(missed.max(initial=0.0)))
+    errors = np.linalg.norm(B @ Qt.T - P * sigma, axis=0) / sigma
+    return _Components(V, sigma**2 / mu, float(errors.max(initial=0.0)))
 
 
 def _centred_gram(Xs: Array, Xt: Array) -> Array:
-    """Return the Gram matrix of the jointly centred rows, without a centred copy of the rows."""
+    """Return the Gram matrix of the jointly centred rows, without copying the rows."""
     ns, n = len(Xs), len(Xs) + len(Xt)
     K = np.empty((n, n))
     np.matmul(Xs, Xs.T, out=K[:ns, :ns])
@@ -197,8 +199,8 @@ def _centred_gram(Xs: Array, Xt: Array) -> Array:
     K[ns:, :ns] = K[:ns, ns:].T
     means = K.mean(axis=0)
     mean = float(means.mean())
-    if mean > FAR_OFF * (float(np.trace(K)) / n - mean):
-        # So far from the origin that the products have lost the digits of the differences.
+    if mean > MAX_OFFSET * (float(np.trace(K)) / n - mean):
+        # The rows are so far from the origin that cancellation would dominate.
         X, _ = jointly_centred(Xs, Xt)
         return np.asarray(X @ X.T)
     K -= means
