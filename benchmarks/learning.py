@@ -20,7 +20,7 @@ from l2t import KernelBank, PairStatistics
 from l2t.algorithms import PAPER
 from l2t.experiences import LABEL_COUNTS, Experience
 from l2t.reflection import learn
-from l2t.reflection.lesson import SAMPLE
+from l2t.reflection.training_set import MAX_SAMPLE
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 GOAL_SECONDS = 120
@@ -84,7 +84,7 @@ def run() -> dict[str, Any]:
         "goal": GOAL_SECONDS,
         "exponent": exponent,
         "last": last,
-        "sample": SAMPLE,
+        "sample": MAX_SAMPLE,
         "rows": rows,
     }
 

@@ -20,11 +20,11 @@ import numpy.typing as npt
 
 import l2t
 from l2t.reflection.forecast import BOUNDS, TAIL, TRUSTING, Expectation, Forecast
-from l2t.reflection.reliability import Familiarity, Kind, Reliability
+from l2t.reflection.reliability import ErrorQuantiles, Familiarity, Reliability
 from l2t.rehearsal.rehearsal import SHOTS
 from l2t.typing import Array, Mask
 from reproduction.kinds import KINDS, MODES, SHIPPABLE
-from reproduction.tasks import CANDIDATES, N_EVIDENCE, Task, log_ratio, measure_tasks, signs_at
+from reproduction.tasks import CANDIDATES, N_EVIDENCE, Task, log_ratio, measure_tasks, meta_at
 
 __all__ = ["Limits", "choose_limits", "expectations", "fit_forecast", "forecasts_without"]
 __all__ += ["left_out", "outcomes", "write_forecast"]
@@ -77,8 +77,8 @@ def fit_forecast(tasks: list[Task], limits: Limits) -> Forecast:
     """Return the forecast by weighted least squares, for each number of labels per class."""
     rows = _Rows(tasks)
     use, harm, other, error, spread, doubtful = rows.fit(limits)
-    signs = [signs_at(task, SHOTS.index(5)) for task in tasks]
-    seen = [each for each in signs if each.excess is not None]
+    meta = [meta_at(task, SHOTS.index(5)) for task in tasks]
+    seen = [each for each in meta if each.excess is not None]
     training = {
         "tasks": len(tasks),
         "kinds": sorted({task["kind"] for task in tasks}),
@@ -149,13 +149,13 @@ def expectations(
 
     Without the `source`, there is no rehearsal and there are no known classes.
     """
-    signs = signs_at(task, at, draw)
+    meta = meta_at(task, at, draw)
     if not source:
-        signs = replace(signs, excess=None)
+        meta = replace(meta, excess=None)
     found = {"identity": Expectation(0.0, 0.0)}
     for name in CANDIDATES if source else ("spectrum",):
-        rehearsed = task["rehearsed"][name][at][0] if signs.excess is not None else None
-        found[name] = forecast.expect(name, signs, rehearsed, SHOTS[at])
+        rehearsed = task["rehearsed"][name][at][0] if meta.excess is not None else None
+        found[name] = forecast.expect(name, meta, rehearsed, SHOTS[at])
         seen = task["evidence"][name][at] if draw is not None else None
         if seen is not None and draw is not None and seen[draw] is not None:
             n, shots, order, nearest = seen[draw]
@@ -191,7 +191,9 @@ def reliability_of(tasks: list[Task], forecasts: dict[str, Forecast]) -> Reliabi
                     if np.isfinite(real):
                         scale = np.hypot(found[name].spread, found[name].noise)
                         errors.setdefault(group, []).append((real - found[name].mean) / scale)
-    return Reliability({group: Kind.of(errors[group], pairs[group]) for group in sorted(errors)})
+    return Reliability(
+        {group: ErrorQuantiles.of(errors[group], pairs[group]) for group in sorted(errors)}
+    )
 
 
 def _evidence(tasks: list[Task], forecasts: dict[str, Forecast]) -> tuple[float, float, float]:
@@ -206,10 +208,10 @@ def _evidence(tasks: list[Task], forecasts: dict[str, Forecast]) -> tuple[float,
                 seen = [task["evidence"][name][at][draw] for name in ("identity", *CANDIDATES)]
                 if seen[0] is None:
                     continue
-                signs = signs_at(task, at, draw)
+                meta = meta_at(task, at, draw)
                 for name, (n, shots, order, nearest) in zip(CANDIDATES, seen[1:], strict=True):
-                    rehearsed = task["rehearsed"][name][at][0] if signs.excess is not None else None
-                    prior = forecasts[task["group"]].expect(name, signs, rehearsed, SHOTS[at])
+                    rehearsed = task["rehearsed"][name][at][0] if meta.excess is not None else None
+                    prior = forecasts[task["group"]].expect(name, meta, rehearsed, SHOTS[at])
                     real = outcomes(task, name, at)
                     gains = order - seen[0][2], nearest - seen[0][3]
                     rows.append(
@@ -250,14 +252,14 @@ class _Rows:
             for at in range(len(SHOTS)):
                 if task["accuracy"]["identity"][at] is None:
                     continue
-                signs = signs_at(task, at)
+                meta = meta_at(task, at)
                 for name in CANDIDATES:
-                    seen = task["rehearsed"][name][at][0] if signs.excess is not None else 0.0
+                    seen = task["rehearsed"][name][at][0] if meta.excess is not None else 0.0
                     error = 1.0 - float(np.mean(task["accuracy"]["identity"][at]))
                     rows.append(
                         (
-                            *(at, name in TRUSTING, signs.excess is not None, signs.share),
-                            *(signs.excess or 0.0, signs.error, signs.gap, seen),
+                            *(at, name in TRUSTING, meta.excess is not None, meta.share),
+                            *(meta.excess or 0.0, meta.error, meta.gap, seen),
                             *(error, log_ratio(task, name, at), weight),
                             SHIPPABLE.index(task["group"]) if task["group"] in SHIPPABLE else -1,
                             task["mode"] == "true",

@@ -22,7 +22,7 @@ from reproduction.forecast import (
 )
 from reproduction.kinds import KINDS, MODES
 from reproduction.pages import write_page
-from reproduction.tasks import CANDIDATES, N_EVIDENCE, Task, log_ratio, measure_tasks, signs_at
+from reproduction.tasks import CANDIDATES, N_EVIDENCE, Task, log_ratio, measure_tasks, meta_at
 
 __all__ = ["judge", "write_families"]
 
@@ -73,8 +73,8 @@ def judge(forecast: Forecast, task: Task) -> list[dict[str, Any]]:
         for draw in range(N_EVIDENCE):
             alone = expectations(forecast, task, at)
             found = expectations(forecast, task, at, draw)
-            signs = signs_at(task, at, draw)
-            reach = forecast.reach(signs)
+            meta = meta_at(task, at, draw)
+            reach = forecast.reach(meta)
             real = {name: measured[name][draw] for name in CANDIDATES} | {"identity": 0.0}
             inside = [
                 bool(abs(real[name] - found[name].mean) <= reach * np.hypot(*found[name][1:]))
@@ -94,7 +94,7 @@ def judge(forecast: Forecast, task: Task) -> list[dict[str, Any]]:
                     "real": real,
                     "means": means,
                     "inside": inside,
-                    "strange": forecast.strangeness(signs),
+                    "strange": forecast.novelty(meta),
                     "inside_usual": [
                         bool(abs(real[n] - found[n].mean) <= usual * np.hypot(*found[n][1:]))
                         for n in CANDIDATES

@@ -25,17 +25,17 @@ from l2t.experiences.evaluation import (
 from l2t.experiences.executors import Executor
 from l2t.inference.candidates import fit_candidates
 from l2t.inference.evidence import MAX_ROWS, agreement
-from l2t.inference.inference import LEAST_SKILL, signs_of
+from l2t.inference.inference import LEAST_SKILL, meta_features
 from l2t.numerics import squared_distances
 from l2t.progress import progress_bar
-from l2t.reflection.forecast import Signs
+from l2t.reflection.forecast import MetaFeatures
 from l2t.rehearsal import rehearse
 from l2t.rehearsal.rehearsal import SHOTS
 from l2t.statistics import KernelBank, pair_statistics
 from l2t.typing import AnyArray
 from reproduction.kinds import KINDS, Draw, draw
 
-__all__ = ["CANDIDATES", "N_EVIDENCE", "Task", "log_ratio", "measure_tasks", "signs_at"]
+__all__ = ["CANDIDATES", "N_EVIDENCE", "Task", "log_ratio", "measure_tasks", "meta_at"]
 
 CANDIDATES = ("spectrum", "classes", "classes+spectrum")
 N_DRAWS = 8
@@ -101,7 +101,7 @@ def _measured(drawn: Draw, target: Domain) -> list[Task]:
     if len(target) < 2 * drawn.n_classes + MIN_TEST_ROWS or len(factors) < len(CANDIDATES):
         return []
     useful = rehearsal.n_plays > 0 and rehearsal.skill >= LEAST_SKILL
-    alone = signs_of(target, known, None, 1, drawn.n_classes)
+    alone = meta_features(target, known, None, 1, drawn.n_classes)
     task = {
         "kind": drawn.kind,
         "group": KINDS[drawn.kind].group,
@@ -111,7 +111,9 @@ def _measured(drawn: Draw, target: Domain) -> list[Task]:
         "known_classes": known.n_classes,
         "share": alone.share,
         "signs": [
-            vars(signs_of(target, known, rehearsal, shots, drawn.n_classes)) if useful else None
+            vars(meta_features(target, known, rehearsal, shots, drawn.n_classes))
+            if useful
+            else None
             for shots in SHOTS
         ],
         "rehearsed": {
@@ -178,18 +180,18 @@ def log_ratio(task: Task, name: str, at: int) -> float:
     return float(np.log(improvement_ratio(np.mean(before), np.mean(after), task["n_test"][at])))
 
 
-def signs_at(task: Task, at: int, draw: int | None = None) -> Signs:
-    """Return the signs of a task at a place of SHOTS, with the labelled rows of a draw if given."""
+def meta_at(task: Task, at: int, draw: int | None = None) -> MetaFeatures:
+    """Return the meta-features of a task at an index of SHOTS, with the labelled rows of a draw if given."""
     n_test = task["n_rows"] - SHOTS[at] * task["n_classes"]
-    signs = Signs(task["share"], n_test=max(n_test, MIN_TEST_ROWS))
+    meta = MetaFeatures(task["share"], n_test=max(n_test, MIN_TEST_ROWS))
     seen = task["signs"][at]
     if seen is not None:
         playing = min(task["n_classes"], max(task["known_classes"] // 2, 2))
         ratio = float(np.log(task["n_classes"]) / np.log(playing))
         same = {name: seen[name] for name in ("excess", "error", "gap")}
-        signs = replace(signs, **same, classes_ratio=ratio)
+        meta = replace(meta, **same, classes_ratio=ratio)
     rows = task["evidence"]["identity"][at] if draw is not None else None
     if rows is not None and draw is not None and rows[draw] is not None:
         n, _, _, nearest = rows[draw]
-        signs = replace(signs, own_error=1.0 - nearest, n_own=n)
-    return signs
+        meta = replace(meta, own_error=1.0 - nearest, n_own=n)
+    return meta

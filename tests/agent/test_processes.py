@@ -11,7 +11,7 @@ import pytest
 
 from l2t import open_store
 from l2t.reflection.files import from_json
-from l2t.reflection.lesson import held_out
+from l2t.reflection.training_set import held_out
 
 pytestmark = pytest.mark.slow
 

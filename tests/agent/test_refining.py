@@ -14,7 +14,7 @@ from l2t.agent.knowledge import prediction_error
 from l2t.exceptions import InvalidInputError, StoreCorruptError
 from l2t.reflection.files import from_json
 from l2t.reflection.forecast import Forecast
-from l2t.reflection.lesson import held_out
+from l2t.reflection.training_set import held_out
 
 #: What a W uses of the room for a change, in the world of these tests.
 USE = 0.8

@@ -87,5 +87,5 @@ def test_w_is_the_root_of_the_metric_in_the_original_features(rng):
 
 def test_components_are_clipped_to_the_smaller_domain(rng):
     pair = DomainPair(Domain(rng.normal(size=(40, 15))), Domain(rng.normal(size=(5, 15))))
-    with pytest.warns(UserWarning, match="n_components=20 is more than .* 4 are used"):
+    with pytest.warns(UserWarning, match="n_components=20 exceeds .* 4 are used"):
         assert GFK().fit(pair).W.shape == (15, 8)

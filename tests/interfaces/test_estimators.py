@@ -357,7 +357,7 @@ def test_rows_may_stand_in_any_order(stacked, rng):
 def test_components_are_clipped_with_a_warning_only_if_asked_for(stacked):
     X, y, sample_domain = stacked
     assert L2TTransformer("gfk").fit(X, y, sample_domain=sample_domain).W_.shape[1] <= 20
-    with pytest.warns(L2TWarning, match="n_components=50 is more than the rank"):
+    with pytest.warns(L2TWarning, match="n_components=50 exceeds the rank"):
         L2TTransformer("gfk", n_components=50).fit(X, y, sample_domain=sample_domain)
 
 

@@ -10,7 +10,7 @@ import pytest
 from l2t.exceptions import InvalidInputError
 from l2t.reflection import assess, learning_curve
 from l2t.reflection.assessment import LEVELS
-from l2t.reflection.lesson import held_out
+from l2t.reflection.training_set import held_out
 
 
 def test_every_run_is_predicted(world, learned):

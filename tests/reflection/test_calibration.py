@@ -11,7 +11,7 @@ from scipy.stats import binom, norm
 from l2t.reflection import ReflectionFunction, learn
 from l2t.reflection.calibration import finite_interval
 from l2t.reflection.function import LEAST
-from l2t.reflection.reliability import Kind
+from l2t.reflection.reliability import ErrorQuantiles
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ def test_intervals_cover_at_least_their_level_for_few_pairs_and_many(n_pairs, al
     for _ in range(n):
         errors = np.sqrt(1 - alike) * rng.normal(size=(n_pairs + 1, 2))
         errors += np.sqrt(alike) * rng.normal(size=(n_pairs + 1, 1))
-        found = Kind.of(errors[:-1].ravel(), n_pairs)
+        found = ErrorQuantiles.of(errors[:-1].ravel(), n_pairs)
         for j, level in enumerate(levels):
             reach = found.reach(level)
             inside[j] += abs(errors[-1, 0]) <= reach
@@ -122,9 +122,9 @@ def test_intervals_cover_at_least_their_level_for_few_pairs_and_many(n_pairs, al
 def test_few_pairs_widen_the_interval_until_it_is_infinite(function, noisy, rng):
     statistics, errors = noisy.statistics(rng), function.calibration[3].errors
     bounds = [
-        replace(function, calibration={0: Kind(n, errors), 3: Kind(n, errors)}).interval(
-            statistics, 3, level=0.8
-        )
+        replace(
+            function, calibration={0: ErrorQuantiles(n, errors), 3: ErrorQuantiles(n, errors)}
+        ).interval(statistics, 3, level=0.8)
         for n in (400, 20, 5, 4, 3, 1, 0)
     ]
     lows, highs = np.array(bounds).T

@@ -31,7 +31,7 @@ def test_of_a_function_without_weights(world, rng):
     found = function.explain(world.statistics(rng))
     assert all(not parts.any() for parts in found.by_kernel.values())
     assert not found.weights.any()
-    assert "kernels that weigh most" not in str(found)
+    assert "kernels with the largest weights" not in str(found)
 
 
 def test_at_a_number_of_labels(learned, world, rng):
@@ -113,7 +113,7 @@ def test_it_reads_well(world, rng):
     terms = function.terms(statistics)
     actual = np.mean([each.improvement_ratio for each in past if each.n_labels <= MOST_LABELS])
     lines, total = text.splitlines(), sum(terms.values())
-    assert lines[4].split(maxsplit=1)[1] == "bias (what every transfer starts from)"
+    assert lines[4].split(maxsplit=1)[1] == "bias (the same for every transfer)"
     assert sum(float(line.split()[0]) for line in lines[1:5]) == pytest.approx(round(total, 5))
     assert f"{1 / round(total, 5):.3f}" == f"{function.predict(statistics):.3f}"
     assert lines == [
@@ -122,9 +122,9 @@ def test_it_reads_well(world, rng):
         f"  {terms['variance']:8.5f}  variance (how uncertain that distance is)",
         f"  {terms['discriminant']:8.5f}  discriminant (how poorly W separates near from far target rows)",
         lines[4],
-        f"  {total:8.5f}  in all, and 1 / {total:.5f} = {function.predict(statistics):.3f}",
-        "kernels that weigh most: bandwidths 2^-2, 2^-1, 2^0",
-        f"  like gfk on photos -> sketches: predicted {function.predict(statistics):.3f}, "
+        f"  {total:8.5f}  in total; 1 / {total:.5f} = {function.predict(statistics):.3f}",
+        "kernels with the largest weights: bandwidths 2^-2, 2^-1, 2^0",
+        f"  similar: gfk on photos -> sketches: predicted {function.predict(statistics):.3f}, "
         f"measured {actual:.3f}",
     ]
 

@@ -290,7 +290,7 @@ def test_errors_that_fall(valid, path):
     errors = valid["calibration"]["15"]["errors"]
     for wrong in (errors[::-1], [-1.0, *errors[1:]]):
         message = field_refused(path, changed(valid, "calibration.15.errors", wrong), "errors")
-        assert message == "calibration.errors must not be negative, and must not fall"
+        assert message == "calibration.errors must not be negative, and must not decrease"
 
 
 def test_weights_below_zero(valid, path):
@@ -345,8 +345,8 @@ def test_cut_off_anywhere(valid, path, proves):
 
 
 def test_a_file_that_is_too_large(path):
-    path.write_bytes(b" " * (files._LARGEST + 1))
-    with pytest.raises(FileFormatError, match=rf"{path}: has more than {files._LARGEST} bytes$"):
+    path.write_bytes(b" " * (files._MAX_BYTES + 1))
+    with pytest.raises(FileFormatError, match=rf"{path}: has more than {files._MAX_BYTES} bytes$"):
         load_reflection(path)
 
 

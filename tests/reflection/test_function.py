@@ -116,7 +116,7 @@ def test_statistics_must_be_those_it_learned_from(ask, learned, world, rng):
 def test_an_interval_needs_a_calibration():
     sentence = (
         "an interval needs a calibrated reflection function, got one without calibration; "
-        "l2t.learn gives a calibrated one"
+        "l2t.learn returns a calibrated one"
     )
     with pytest.raises(InvalidInputError, match=f"^{re.escape(sentence)}$"):
         by_hand().interval(STATISTICS)

@@ -13,13 +13,13 @@ import l2t
 from l2t import KernelBank, PairSampler
 from l2t.domains.embedded import digits
 from l2t.exceptions import InvalidInputError, L2TWarning
-from l2t.reflection import learn, learning, lesson, recompute_statistics
+from l2t.reflection import learn, learning, recompute_statistics, training_set
 from l2t.reflection.calibration import LabelCurve
 from l2t.reflection.files import to_json
 from l2t.reflection.forecast import Forecast
-from l2t.reflection.lesson import Lesson, pair_splits
 from l2t.reflection.loss import COMPONENTS, Settings
 from l2t.reflection.table import Table
+from l2t.reflection.training_set import TrainingSet, pair_splits
 from l2t.statistics import PairStatistics
 
 
@@ -93,7 +93,7 @@ def test_the_same_bits_twice_and_from_a_generator(world, quick):
 
 def test_a_large_table_is_learned_from_a_sample_and_then_whole(world, quick, monkeypatch):
     every = learn(world.experiences(60), **quick)
-    monkeypatch.setattr(lesson, "SAMPLE", 40)
+    monkeypatch.setattr(training_set, "MAX_SAMPLE", 40)
     sampled = learn(world.experiences(60), **quick)
     np.testing.assert_allclose(sampled.beta, every.beta, atol=1e-3)
     assert sampled.training["loss"] == pytest.approx(every.training["loss"], rel=1e-4)
@@ -170,11 +170,11 @@ def test_held_out_predictions_do_not_see_their_pair(world):
             replace(each, improvement_ratio=3.0) if absurd and each.source == "0/source 4" else each
             for each in experiences
         ]
-        whole = Lesson.of(Table(changed), LabelCurve(0.0, 3, 60), None)
+        whole = TrainingSet.of(Table(changed), LabelCurve(0.0, 3, 60), None)
         splits = pair_splits(whole.table.pair, 5, np.random.default_rng(0))
         fold = next(held for _, held in splits if held[whole.table.pair == 4].all())
         found.append(
-            np.array([held_out for _, held_out in learning._held_out(whole, splits, grid)])
+            np.array([held_out for _, held_out in learning._cross_validate(whole, splits, grid)])
         )
     assert np.isfinite(found).all()
     # Not to the bit: the search starts from the mean of all ratios.
@@ -218,8 +218,8 @@ def test_pairs_with_many_labels_only(world, quick):
 
 def test_one_pair_warns(world, quick):
     sentence = (
-        "all experiences are of one pair: settings were not cross-validated, and there is no "
-        "interval; collect from more pairs"
+        "all experiences are of one pair: settings were not cross-validated, and there are no "
+        "intervals; collect experiences of more pairs"
     )
     with pytest.warns(L2TWarning, match=f"^{re.escape(sentence)}$") as caught:
         function = learn(world.experiences(1, per_pair=10), **quick)
@@ -283,8 +283,7 @@ def test_experiences_that_cannot_be_learned_from(world, plain, quick):
     refused(nothing, [failed, failed], **quick)
     refused("experiences must be at least 20 of finished runs, got 19", good[:19], **quick)
     refused(
-        "experiences must carry their statistics, got run 0/9/1 without; "
-        "read them with statistics=True",
+        "experiences must have statistics, got run 0/9/1 without; read them with statistics=True",
         [*good[:-1], replace(good[-1], run_key="0/9/1", statistics=None)][-1:],
         **quick,
     )

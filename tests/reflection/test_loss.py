@@ -137,9 +137,11 @@ def test_the_search_says_why_it_stopped(world):
     problem = problem_of(world, Settings(1e-4, 0.05), n_pairs=40)
     start = starts(1, len(world.kernels), problem.y, 0)[0]
     found = problem.solve(start, max_iter=2)
-    assert found.stopped == "after 2 steps: the limit of steps was reached"
+    assert found.stopped == "after 2 steps: the maximum number of steps was reached"
     found = problem.solve(start)
-    assert re.match(r"after \d+ steps: (3 steps in a row lowered|no step lowers)", found.stopped)
+    assert re.match(
+        r"after \d+ steps: (3 consecutive steps reduced|no step reduces)", found.stopped
+    )
 
 
 def test_the_loss_never_rises(world):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from l2t.reflection.lesson import held_out, pair_splits
+from l2t.reflection.training_set import held_out, pair_splits
 
 
 def test_a_quarter_of_the_targets_is_held_out():

@@ -26,7 +26,7 @@ CANDIDATES = {name: algorithms.make(name) for name in ("spectrum", "classes", "c
 
 @pytest.fixture(autouse=True)
 def _nothing_kept(monkeypatch):
-    monkeypatch.setattr(module, "_kept", type(module._kept)())
+    monkeypatch.setattr(module, "_cache", type(module._cache)())
 
 
 def test_playing_classes_are_disjoint_and_reproducible():
@@ -89,9 +89,9 @@ def test_the_same_work_is_not_done_twice(monkeypatch):
 
 
 def test_what_is_kept_is_bounded(monkeypatch):
-    monkeypatch.setattr(module, "KEPT", 3)
+    monkeypatch.setattr(module, "CACHE_SIZE", 3)
     rehearse(known_classes(), CANDIDATES)
-    assert len(module._kept) == 3
+    assert len(module._cache) == 3
 
 
 def test_a_candidate_that_fails_says_why():
@@ -133,9 +133,9 @@ def test_a_store_gives_the_same_numbers_and_saves_the_work(store, monkeypatch):
     known, failing = known_classes(n=18), {"gfk": algorithms.make("gfk", n_components=-1)}
     plain = rehearse(known, CANDIDATES | failing)
     assert np.isnan(plain.before).any(), "NaN must come back too"
-    module._kept.clear()
+    module._cache.clear()
     stored = rehearse(known, CANDIDATES | failing, store=store)
-    module._kept.clear()
+    module._cache.clear()
     monkeypatch.setattr(module, "_score", None)
     again = rehearse(known_classes(n=18), CANDIDATES | failing, store=store)
     for found in (stored, again):
@@ -149,7 +149,7 @@ def test_a_store_gives_the_same_numbers_and_saves_the_work(store, monkeypatch):
 def test_what_the_process_knows_reaches_the_store(store, monkeypatch):
     rehearse(known_classes(), CANDIDATES)
     rehearse(known_classes(), CANDIDATES, store=store)
-    module._kept.clear()
+    module._cache.clear()
     monkeypatch.setattr(module, "_score", None)
     assert set(rehearse(known_classes(), CANDIDATES, store=store).after) == set(CANDIDATES)
 

@@ -21,9 +21,9 @@ from l2t.experiences import Experience, ExperienceStore, FunctionVersion
 from l2t.experiences.records import VersionOrigin
 from l2t.reflection import ReflectionFunction, learn, load_reflection, recompute_statistics
 from l2t.reflection.files import from_json, to_json
-from l2t.reflection.forecast import Forecast, Signs
+from l2t.reflection.forecast import Forecast, MetaFeatures
 from l2t.reflection.learning import LEAST_EXPERIENCES
-from l2t.reflection.lesson import held_out
+from l2t.reflection.training_set import held_out
 from l2t.statistics import KernelBank
 
 #: Maximum number of past targets whose classes are known, the newest ones.
@@ -101,9 +101,9 @@ def prediction_error(forecast: Forecast, experiences: Iterable[Experience]) -> f
     for each in experiences:
         assert each.n_labels is not None  # it was done
         error = 1.0 - each.accuracy_before
-        signs = Signs(share=0.0, excess=0.0, own_error=error, n_own=10**9)
+        meta = MetaFeatures(share=0.0, excess=0.0, own_error=error, n_own=10**9)
         shots = each.n_labels / max(each.n_classes, 1)
-        expected = forecast.expect(each.algorithm, signs, None, shots)
+        expected = forecast.expect(each.algorithm, meta, None, shots)
         errors.append(abs(expected.mean - np.log(each.improvement_ratio)))
     return float(np.mean(errors))
 

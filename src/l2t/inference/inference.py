@@ -25,10 +25,10 @@ from l2t.inference.shared.inference import CANDIDATES, as_inference, infer_share
 from l2t.inference.shared.task import Task, shared_classes, weights_sentence
 from l2t.numerics import GramSpan, few_threads
 from l2t.reflection import ReflectionFunction, load_reflection
-from l2t.reflection.forecast import Expectation, Forecast, Signs
+from l2t.reflection.forecast import Expectation, Forecast, MetaFeatures
 from l2t.reflection.plan import Plan
 from l2t.rehearsal import Rehearsal, rehearse
-from l2t.rehearsal.rehearsal import NONE
+from l2t.rehearsal.rehearsal import NO_REHEARSAL
 from l2t.statistics import mutual_share
 from l2t.typing import AnyArray
 from l2t.validation import whole_number
@@ -230,7 +230,7 @@ def _fitted(
     """Return the W's of candidates by name, why others have none, and what was rehearsed."""
     if isinstance(candidates, Mapping):
         plain = registry.make("identity").fit(pair).W
-        return {"identity": plain} | given_factors(candidates, pair.n_features), {}, NONE
+        return {"identity": plain} | given_factors(candidates, pair.n_features), {}, NO_REHEARSAL
     algorithms = candidate_algorithms(candidates, random_state)
     tried = {name: each for name, each in algorithms.items() if name != "identity"}
     rows = max(len(pair.target) // settings["n_classes"], 1)
@@ -257,11 +257,11 @@ def choose(
     usable = rehearsal.skill >= LEAST_SKILL
     labelled = np.flatnonzero(target.labeled_rows(default=False))
     rows = LabelledRows(target.X[labelled], target.codes[labelled])
-    signs = signs_of(drawn or target, known, rehearsal if usable else None, shots, n_classes)
-    signs = replace(signs, n_test=max(len(target) - n_labels, 1))
+    meta = meta_features(drawn or target, known, rehearsal if usable else None, shots, n_classes)
+    meta = replace(meta, n_test=max(len(target) - n_labels, 1))
     if rows.without is not None:
         seen = rows.without
-        signs = replace(signs, own_error=1.0 - seen.nearest, n_own=seen.n_rows)
+        meta = replace(meta, own_error=1.0 - seen.nearest, n_own=seen.n_rows)
     rehearsed = {name: rehearsal.log_ratio(name, shots)[0] for name in rehearsal.after}
     found: dict[str, tuple[Expectation, Evidence | None]] = {}
     for name, W in factors.items():
@@ -270,12 +270,12 @@ def choose(
             continue
         if n_components is not None:
             factors[name] = W = _compressed(W, n_components)
-        expected = forecast.expect(name, signs, rehearsed.get(name) if usable else None, shots)
+        expected = forecast.expect(name, meta, rehearsed.get(name) if usable else None, shots)
         evidence = rows.evidence(W, forecast)
         found[name] = (expected.weighed(evidence.suggests) if evidence else expected), evidence
     choice = max(found, key=lambda name: found[name][0].mean)  # the first of equals: identity
-    plain = 1.0 - forecast.expected_error(signs, shots)
-    reach = forecast.reach(signs)
+    plain = 1.0 - forecast.expected_error(meta, shots)
+    reach = forecast.reach(meta)
     candidates = [
         Candidate(
             name,
@@ -290,7 +290,7 @@ def choose(
     ]
     candidates += [Candidate(name, reason=reason) for name, reason in failed.items()]
     reason = _reason(choice, found[choice][0], rehearsal, known)
-    if forecast.strangeness(signs) > 1.0:
+    if forecast.novelty(meta) > 1.0:
         reason += "; this pair is unlike anything in the experience of the reflection function"
     return Inference(choice, Candidates(candidates), reason, n_labels, n_classes, plain, rehearsal)
 
@@ -312,19 +312,19 @@ def _reason(choice: str, expected: Expectation, rehearsal: Rehearsal, known: Kno
     return f"{choice} is expected to multiply the accuracy by {expected.ratio:.3f} ({basis})"
 
 
-def signs_of(
+def meta_features(
     target: Domain, known: KnownClasses, rehearsal: Rehearsal | None, shots: float, n_classes: int
-) -> Signs:
+) -> MetaFeatures:
     """Return what is known of a target before any label, with a rehearsal or without."""
     share = mutual_share(target.X, MAX_SHARE_ROWS)
     if rehearsal is None or not rehearsal.n_plays:
-        return Signs(share)
+        return MetaFeatures(share)
     alike = share  # among as many rows per class as in rehearsal
     if min(rehearsal.n_rows, len(target)) != min(MAX_SHARE_ROWS, len(target)):
         alike = mutual_share(target.X, rehearsal.n_rows)
     gap = target.X.mean(axis=0, dtype=np.float64) - known.X.mean(axis=0, dtype=np.float64)
     spread = target.X.var(axis=0).sum() + known.X.var(axis=0).sum()
-    return Signs(
+    return MetaFeatures(
         share,
         alike - rehearsal.share,
         1.0 - rehearsal.accuracy(shots),

@@ -1,4 +1,4 @@
-"""The reflection function: what past transfers say about a new one."""
+"""The reflection function: predictions for a new transfer, learned from past ones."""
 
 from l2t.reflection.assessment import Assessment, assess, learning_curve
 from l2t.reflection.explanation import Explanation, Neighbor

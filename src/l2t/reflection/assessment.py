@@ -1,7 +1,7 @@
-"""How good a reflection function is: what it predicts for runs, against what was measured.
+"""The quality of a reflection function: its predictions for runs against the measured ratios.
 
-Where a function was learned from the same pairs this flatters it. `learning_curve` therefore holds target
-domains out: which ones follows from their content alone, so that all functions can be assessed on the same.
+On the pairs that a function was learned from, the result is optimistic. `learning_curve` therefore holds out
+target domains, chosen by their content alone, so that all functions are assessed on the same ones.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from l2t.experiences import Experience
 from l2t.reflection.explanation import MOST_LABELS, PredictedRun, by_run
 from l2t.reflection.function import ReflectionFunction
 from l2t.reflection.learning import LEAST_EXPERIENCES, learn
-from l2t.reflection.lesson import held_out
+from l2t.reflection.training_set import held_out
 from l2t.typing import Array, Indices
 
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
-#: Fewer pairs, and a smaller share of ratios inside 90 % intervals, call for a warning.
+#: Fewer pairs, or a lower coverage of 90 % intervals, give a warning.
 FEW_PAIRS, POOR_COVERAGE = 20, 0.8
-#: Points of a learning curve, spaced in proportion.
+#: Number of points of a learning curve, in geometric progression.
 N_POINTS = 6
 
 
@@ -31,33 +31,32 @@ N_POINTS = 6
 class Assessment:
     """Predictions against measurements."""
 
-    #: Every run; `actual` is the mean over numbers of labels up to `MOST_LABELS`.
+    #: All runs; `actual` is the mean over label counts up to `MOST_LABELS`.
     runs: tuple[PredictedRun, ...]
-    #: How many pairs they are of.
+    #: Number of pairs.
     n_pairs: int
-    #: Spearman's between predicted and actual ratios (NaN where either does not vary), and the root of their
-    #: mean squared difference.
+    #: Spearman's correlation of predicted and actual ratios; NaN if either is constant.
     rank_correlation: float
+    #: Root mean squared difference of predicted and actual ratios.
     rmse: float
     #: The mean of each term of 1/f.
     terms: dict[str, float]
-    #: By number of labels: the share of measured ratios inside the 90 % interval, and how many there are;
-    #: empty for a function without calibration.
+    #: Coverage of the 90 % interval and number of measured ratios, by label count; empty without calibration.
     coverage: dict[int, tuple[float, int]]
-    #: By level: the share of all measured ratios inside the interval of that level.
+    #: Coverage of intervals over all measured ratios, by level.
     reliability: dict[float, float]
 
     @property
     def warnings(self) -> list[str]:
-        """What should make one doubt the function, one sentence each."""
+        """Reasons to doubt the function, one sentence each."""
         found = []
         covered = self.reliability.get(0.9)
         if self.n_pairs < FEW_PAIRS:
-            found.append(f"These figures rest on {self.n_pairs} pairs only.")
+            found.append(f"These figures are from only {self.n_pairs} pairs.")
         if np.ptp([run.predicted for run in self.runs]) < 1e-3:
-            found.append("It predicts the same ratio for every run: it has learned nothing of use.")
+            found.append("It predicts the same ratio for every run, so it cannot rank them.")
         if covered is not None and covered < POOR_COVERAGE:
-            found.append(f"Its 90 % intervals hold only {100 * covered:.0f} % of the ratios.")
+            found.append(f"Its 90 % intervals contain only {100 * covered:.0f} % of the ratios.")
         if covered is None:
             found.append("It has no intervals.")
         return found
@@ -75,9 +74,19 @@ class CurvePoint:
 
 
 def assess(function: ReflectionFunction, experiences: Iterable[Experience]) -> Assessment:
-    """Compare what a function predicts with what was measured.
+    """Compare the predictions of a function with measured ratios.
 
-    Failed experiences are ignored, and those that were trained on other rows than it predicts for.
+    Parameters
+    ----------
+    function : ReflectionFunction
+        The function.
+    experiences : iterable of Experience
+        Experiences with statistics. Failed ones are ignored, and those with another `trained_on` than the
+        function's.
+
+    Returns
+    -------
+    Assessment
     """
     found = by_run(experiences, function.trained_on)
     if not found:
@@ -86,7 +95,7 @@ def assess(function: ReflectionFunction, experiences: Iterable[Experience]) -> A
         )
     runs, terms, errors, counts = [], [], [], []
     for rows in found:
-        assert rows[0].statistics is not None  # of `by_run`
+        assert rows[0].statistics is not None  # ensured by `by_run`
         terms.append(function.terms(rows[0].statistics.restrict(function.kernels)))
         inverse = sum(terms[-1].values())
         few = [row for row in rows if row.n_labels is not None and row.n_labels <= MOST_LABELS]
@@ -96,7 +105,7 @@ def assess(function: ReflectionFunction, experiences: Iterable[Experience]) -> A
             errors.append(abs(np.log(row.improvement_ratio / predicted)))
             counts.append(row.n_labels)
     coverage, reliability = _covered(function, np.array(errors), np.array(counts))
-    from scipy.stats import spearmanr  # which is slow to import
+    from scipy.stats import spearmanr  # slow to import
 
     expected, actual = np.array([(run.predicted, run.actual) for run in runs]).T
     varies = min(np.ptp(expected), np.ptp(actual)) > 1e-12
@@ -114,7 +123,7 @@ def assess(function: ReflectionFunction, experiences: Iterable[Experience]) -> A
 def _covered(
     function: ReflectionFunction, errors: Array, counts: Indices
 ) -> tuple[dict[int, tuple[float, int]], dict[float, float]]:
-    """Return the shares of errors that intervals cover, by number of labels and by level."""
+    """Return the coverage of intervals, by label count and by level."""
     if function.calibration is None:
         return {}, {}
     within = {
@@ -133,28 +142,39 @@ def learning_curve(
     *,
     callback: Callable[[CurvePoint], None] | None = None,
 ) -> tuple[list[CurvePoint], ReflectionFunction]:
-    """Learn from more and more pairs, and predict those of a quarter of the targets (`held_out`).
+    """Learn from increasing numbers of pairs, and assess on held-out targets, a quarter of all (`held_out`).
 
-    Returns the points of the curve, which `callback` is given as soon as they are known, and the function
-    that has learned from all pairs that are not held out.
+    Parameters
+    ----------
+    experiences : iterable of Experience
+        Experiences with statistics.
+    callback : callable, optional
+        Called with each point as soon as it is computed.
+
+    Returns
+    -------
+    points : list of CurvePoint
+        The points of the curve.
+    function : ReflectionFunction
+        The function learned from all pairs that are not held out.
     """
-    tested: list[Experience] = []
+    test: list[Experience] = []
     pairs: dict[tuple[str, str], list[Experience]] = {}
     for each in experiences:
         if each.statistics is None or each.trained_on != "target":
             continue
         if held_out(each.target):
-            tested.append(each)
+            test.append(each)
         else:
             pairs.setdefault((each.source, each.target), []).append(each)
     training = [pairs[key] for key in sorted(pairs)]
     reached = np.cumsum([len(rows) for rows in training])
     enough = np.flatnonzero(reached >= LEAST_EXPERIENCES)
-    if not tested or not enough.size or len(training) < 2:
+    if not test or not enough.size or len(training) < 2:
         raise InvalidInputError(
             f"a learning curve needs at least {LEAST_EXPERIENCES} experiences of two pairs to learn from "
             f"and one pair to predict, got {int(reached[-1]) if len(reached) else 0} experiences of "
-            f"{len(training)} pairs and {len(tested)} experiences held out"
+            f"{len(training)} pairs and {len(test)} experiences held out"
         )
     least = max(int(enough[0]) + 1, 2)
     sizes = np.unique(np.geomspace(least, len(training), N_POINTS).round().astype(int))
@@ -164,7 +184,7 @@ def learning_curve(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", L2TWarning)
             function = learn(rows, gamma=(1e-3, 1e-5), huber=0.2, n_starts=2)
-        found = assess(function, tested)
+        found = assess(function, test)
         coverage = found.reliability.get(0.9, np.nan)
         point = CurvePoint(len(rows), size, found.rank_correlation, found.rmse, coverage)
         points.append(point)

@@ -1,12 +1,12 @@
-"""How improvement ratios depend on the number of labels, and intervals that can be shown.
+"""How improvement ratios depend on the number of labels.
 
-l_hat brings ratios measured at different numbers of labels to one scale (`LabelCurve`). Along one W the ratio
-is assumed to fall like ``x / (a (x + c))``, ``-p < c <= 0``, over numbers of labels x from p to q (errata
+l_hat makes ratios measured at different numbers of labels comparable (`LabelCurve`). For one W the ratio is
+assumed to decrease like ``x / (a (x + c))``, ``-p < c <= 0``, over numbers of labels x from p to q (errata
 section 6); its mean over [p, q] is
 
 ``l_hat = l_n (n + c) / n [1 - c / (q - p) log((q + c) / (p + c))]``.
 
-c = 0 leaves ratios as they are.
+c = 0 leaves ratios unchanged.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from scipy.optimize import minimize_scalar
 from l2t.exceptions import InvalidInputError
 from l2t.typing import Array, Indices
 
-#: c of a label curve stays this share of p away from the pole at -p.
+#: Minimum distance of c from the pole at -p, as a share of p.
 MARGIN = 0.02
 
 
 def finite_interval(interval: tuple[float, float] | None) -> tuple[float, float] | None:
-    """Return an interval to show or to write as JSON; None where it is unknown or infinite.
+    """Return an interval for display or JSON; None if it is unknown or infinite.
 
     >>> finite_interval((0.9, 1.1)), finite_interval((0.0, float("inf")))
     ((0.9, 1.1), None)
@@ -35,7 +35,7 @@ def finite_interval(interval: tuple[float, float] | None) -> tuple[float, float]
 
 @dataclass(frozen=True)
 class LabelCurve:
-    """How ratios depend on the number of labels: c in (-fewest, 0], and the range p, q of label counts."""
+    """How ratios depend on the number of labels: c in (-fewest, 0], for `fewest` (p) to `most` (q) labels."""
 
     c: float = 0.0
     fewest: int = 3
@@ -61,14 +61,14 @@ class LabelCurve:
         p, q, c = self.fewest, self.most, self.c
         if c == 0:
             return np.ones(np.shape(n_labels))
-        # Below p the curve is not known, and near -c it has a pole.
+        # The curve is not fitted below p, and has a pole at -c.
         n = np.maximum(np.asarray(n_labels, dtype=np.float64), p)
         mean = 1.0 - c / (q - p) * np.log((q + c) / (p + c)) if q > p else p / (p + c)
         return np.asarray((n + c) / n * mean)
 
 
 def fit_label_curve(runs: Indices, n_labels: Indices, ratios: Array) -> LabelCurve:
-    """Fit c to log ratios (one per experience), each run with its own level; 0 for one label count."""
+    """Fit c to log ratios (one per experience) with an intercept per run; 0 for a single label count."""
     fewest, most = int(n_labels.min()), int(n_labels.max())
     if fewest == most:
         return LabelCurve(0.0, fewest, most)

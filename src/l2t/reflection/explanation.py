@@ -1,4 +1,4 @@
-"""Why f predicts what it predicts: its terms, its kernels, and the most similar past experiences."""
+"""Explanation of a prediction: its terms, its kernels, and the most similar past experiences."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from l2t.statistics import KernelBank, PairStatistics
 from l2t.typing import Array
 
 N_NEAREST = 5
-#: Measured ratios are averaged over numbers of labels up to this one: with more, all are near 1.
+#: Measured ratios are averaged over label counts up to this one: with more labels all are near 1.
 MOST_LABELS = 30
 _TERMS = ("mmd", "variance", "discriminant")
 _MEANING = {
     "mmd": "how far apart the domains are",
     "variance": "how uncertain that distance is",
     "discriminant": "how poorly W separates near from far target rows",
-    "bias": "what every transfer starts from",
+    "bias": "the same for every transfer",
 }
 
 
 @dataclass(frozen=True)
 class PredictedRun:
-    """A run, the ratio that a function predicts for it, and the mean of its measured ratios."""
+    """A run with its predicted ratio and the mean of its measured ratios."""
 
     run_key: str
     algorithm: str
@@ -39,7 +39,7 @@ class PredictedRun:
 
     @classmethod
     def of(cls, rows: Sequence[Experience], predicted: float, **more: Any) -> Self:
-        """Return the run of these experiences."""
+        """Return the run of some experiences."""
         names = ("run_key", "algorithm", "source_name", "target_name")
         actual = float(np.mean([row.improvement_ratio for row in rows]))
         named = {name: getattr(rows[0], name) for name in names}
@@ -48,19 +48,19 @@ class PredictedRun:
 
 @dataclass(frozen=True)
 class Neighbor(PredictedRun):
-    """A past run, and how far its terms are from others, in standard deviations of past terms."""
+    """A past run and its distance: that of its terms, in standard deviations of past terms."""
 
     distance: float
 
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """A prediction in parts."""
+    """A prediction split into its terms."""
 
     predicted: float
-    #: The terms of 1/f: mmd, variance, discriminant, bias. They add up to 1/f.
+    #: The terms mmd, variance, discriminant and bias, whose sum is 1/f.
     terms: dict[str, float]
-    #: The first three terms, split over kernels (K,); each adds up to its term.
+    #: The first three terms by kernel (K,); each sums to its term.
     by_kernel: dict[str, Array]
     #: beta, divided by its sum (K,).
     weights: Array
@@ -71,19 +71,20 @@ class Explanation:
     def __str__(self) -> str:
         total = round(sum(self.terms.values()), 5)
         shown = {name: round(term, 5) for name, term in self.terms.items()}
-        # The largest term takes the rounding of all, so that what is shown adds up.
+        # The largest term absorbs the rounding, so that the displayed terms add up.
         shown[max(shown, key=lambda name: shown[name])] += total - sum(shown.values())
         lines = [f"predicted improvement ratio {self.predicted:.3f}; 1/f is the sum of"]
         lines += [f"  {shown[name]:8.5f}  {name} ({_MEANING[name]})" for name in shown]
-        lines.append(f"  {total:8.5f}  in all, and 1 / {total:.5f} = {self.predicted:.3f}")
+        lines.append(f"  {total:8.5f}  in total; 1 / {total:.5f} = {self.predicted:.3f}")
         if self.weights.any():
             widths = self.kernels.exponents[np.argsort(-self.weights)[:3]]
             lines.append(
-                "kernels that weigh most: bandwidths 2^" + ", 2^".join(f"{p:g}" for p in widths)
+                "kernels with the largest weights: bandwidths 2^"
+                + ", 2^".join(f"{p:g}" for p in widths)
             )
         for each in self.nearest:
             lines.append(
-                f"  like {each.algorithm} on {each.source_name} -> {each.target_name}: "
+                f"  similar: {each.algorithm} on {each.source_name} -> {each.target_name}: "
                 f"predicted {each.predicted:.3f}, measured {each.actual:.3f}"
             )
         return "\n".join(lines)
@@ -95,7 +96,7 @@ def explain(
     n_labels: int | None,
     past: Iterable[Experience],
 ) -> Explanation:
-    """Split a prediction into its terms and kernels."""
+    """Split a prediction into its terms and kernels, and find the most similar runs among `past`."""
     terms = function.terms(statistics)
     beta = function.beta
     Q = np.diag(statistics.Q) * beta if function.q_mode == "diag" else statistics.Q @ beta
@@ -104,7 +105,7 @@ def explain(
     by_kernel = {
         "mmd": beta * statistics.d,
         "variance": function.lambda_ * beta * Q,
-        # The share that a kernel has of beta'tau is its share of the term.
+        # A kernel's share of beta'tau is its share of the term.
         "discriminant": terms["discriminant"] * (beta_tau / total if total > 0 else beta_tau),
     }
     weights = beta / beta.sum() if beta.any() else beta
@@ -114,7 +115,7 @@ def explain(
 
 
 def by_run(experiences: Iterable[Experience], trained_on: TrainedOn) -> list[list[Experience]]:
-    """Return the experiences of each finished run that were trained on some rows."""
+    """Return the experiences of each finished run, of classifiers trained on `trained_on`."""
     runs: dict[str, list[Experience]] = {}
     for each in experiences:
         done = each.statistics is not None and each.n_labels is not None and each.status == "done"
@@ -129,10 +130,10 @@ def _nearest(
     n_labels: int | None,
     past: Iterable[Experience],
 ) -> tuple[Neighbor, ...]:
-    def counts(n: int | None) -> bool:
+    def is_comparable(n: int | None) -> bool:
         return n in (n_labels, 0) or (n_labels is None and n is not None and n <= MOST_LABELS)
 
-    runs = by_run((each for each in past if counts(each.n_labels)), function.trained_on)
+    runs = by_run((each for each in past if is_comparable(each.n_labels)), function.trained_on)
     statistics: list[Any] = [rows[0].statistics for rows in runs]
     if not runs:
         return ()

@@ -1,6 +1,6 @@
-"""Reflection functions as small JSON files; loading checks every field and can run no code.
+"""Reflection functions as small JSON files; loading validates every field and never executes code.
 
-A file carries the sha256 of its content, so that a change by hand is noticed.
+A file contains the sha256 of its content, which reveals manual edits.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from msgspec import Meta, Struct
 from l2t.domains.files._disk import reading
 from l2t.exceptions import FileFormatError, InvalidInputError, L2TError, L2TWarning
 from l2t.experiences.experience import TrainedOn
-from l2t.reflection.forecast import Forecast, Signs
+from l2t.reflection.forecast import Forecast, MetaFeatures
 from l2t.reflection.function import ReflectionFunction
-from l2t.reflection.reliability import LEVELS, Kind
+from l2t.reflection.reliability import LEVELS, ErrorQuantiles
 from l2t.reflection.table import QMode
 from l2t.statistics import KernelBank
 
-#: The version of the file's form; a reader refuses a newer one.
+#: The version of the file format; newer ones are rejected.
 SCHEMA = 1
-_LARGEST = 16 * 2**20  # bytes
+_MAX_BYTES = 16 * 2**20
 _SHIPPED = "l2t.reflection.shipped"
 
 _MAX = sys.float_info.max
 Finite = Annotated[float, Meta(ge=-_MAX, le=_MAX)]
 NotNegative = Annotated[float, Meta(ge=0, le=_MAX)]
 Positive = Annotated[float, Meta(gt=0, le=_MAX)]
-Natural = Annotated[int, Meta(ge=0, le=2**53)]  # larger whole numbers are not exact everywhere
+Natural = Annotated[int, Meta(ge=0, le=2**53)]  # larger integers are not exact in JSON
 Count = Annotated[int, Meta(ge=1, le=2**53)]
 
 
@@ -58,7 +58,7 @@ class _File(Struct, forbid_unknown_fields=True):
     q_mode: QMode
     c: Finite
     label_range: tuple[Natural, Natural]
-    calibration: dict[Natural, Kind] | None
+    calibration: dict[Natural, ErrorQuantiles] | None
     forecast: Forecast | None
     training: dict[str, Any]
     trained_on: TrainedOn = "target"
@@ -70,7 +70,7 @@ class _Header(Struct):
 
 
 def to_json(function: ReflectionFunction, *, indent: int | None = None) -> str:
-    """Return a function as the text of its file."""
+    """Return a function as JSON."""
     try:
         content = _content(function)
         content["checksum"] = _checksum(content)
@@ -80,12 +80,12 @@ def to_json(function: ReflectionFunction, *, indent: int | None = None) -> str:
 
 
 def load_reflection(name: str | os.PathLike[str]) -> ReflectionFunction:
-    """Read a function from a file, or by the name of one that ships with the package.
+    """Load a reflection function from a file, or by the name of one that ships with the package.
 
     Parameters
     ----------
     name : str or path
-        The file, or "default". A file that was edited by hand is loaded with an `L2TWarning`.
+        The file, or "default". A file that was edited by hand gives an `L2TWarning`.
 
     Returns
     -------
@@ -94,23 +94,23 @@ def load_reflection(name: str | os.PathLike[str]) -> ReflectionFunction:
     Raises
     ------
     FileFormatError
-        There is no such file, or it does not hold a function that this version can read.
+        There is no such file, or it is not a reflection function that this version can read.
     """
     if isinstance(name, str) and name in shipped():
         text = (resources.files(_SHIPPED) / f"{name}.json").read_bytes()
         return replace(from_json(text), forecast=Forecast.default())
     path = Path(name)
     with reading(path):
-        if path.stat().st_size > _LARGEST:
-            raise FileFormatError(f"has more than {_LARGEST} bytes")
-        function, edited = _decoded(path.read_bytes())
+        if path.stat().st_size > _MAX_BYTES:
+            raise FileFormatError(f"has more than {_MAX_BYTES} bytes")
+        function, edited = _decode(path.read_bytes())
     _warn(path, edited)
     return function
 
 
 def from_json(text: str | bytes) -> ReflectionFunction:
-    """Return the function of such a text, checked field by field."""
-    function, edited = _decoded(text)
+    """Return the function in a JSON text, validated field by field."""
+    function, edited = _decode(text)
     _warn("the reflection function", edited)
     return function
 
@@ -120,8 +120,8 @@ def _warn(name: object, edited: str) -> None:
         warnings.warn(f"{name} was edited by hand: {edited}", L2TWarning, stacklevel=3)
 
 
-def _decoded(text: str | bytes) -> tuple[ReflectionFunction, str]:
-    """Return a function, and how one can see that its text was edited: empty where it was not."""
+def _decode(text: str | bytes) -> tuple[ReflectionFunction, str]:
+    """Return a function, and the sign that its text was edited: empty if there is none."""
     try:
         if (schema := msgspec.json.decode(text, type=_Header).schema) > SCHEMA:
             raise ValueError(f"schema {schema} is newer than {SCHEMA}; use a newer version of l2t")
@@ -142,7 +142,7 @@ def shipped() -> tuple[str, ...]:
 
 
 def _checksum(content: dict[str, Any]) -> str:
-    """Return the sha256 of the content without its checksum, as JSON with sorted names and no spaces."""
+    """Return the sha256 of the content without its checksum, as JSON with sorted keys and no spaces."""
     rest = {name: value for name, value in content.items() if name != "checksum"}
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -173,34 +173,32 @@ def _function(file: _File) -> ReflectionFunction:
     return ReflectionFunction(**values)
 
 
-def _check_calibration(calibration: dict[int, Kind], trained_on: TrainedOn) -> None:
+def _check_calibration(calibration: dict[int, ErrorQuantiles], trained_on: TrainedOn) -> None:
     if 0 not in calibration or (len(calibration) == 1 and trained_on != "source"):
         raise ValueError(
             f"calibration must have 0 and label counts, got {sorted(calibration)!r:.80}"
         )
-    for kind in calibration.values():
-        _check_kind(kind)
-
-
-def _check_kind(kind: Kind) -> None:
-    errors = np.array(kind.errors)
-    if errors.shape != (len(LEVELS),):
-        raise ValueError(
-            f"calibration.errors must be of shape {(len(LEVELS),)}, got {errors.shape}"
-        )
-    if errors[0] < 0 or (np.diff(errors) < 0).any():
-        raise ValueError("calibration.errors must not be negative, and must not fall")
-    if not 0 <= kind.n_pairs <= 2**53:
-        raise ValueError(f"calibration.n_pairs must be from 0 to 2^53, got {kind.n_pairs!r:.40}")
+    for each in calibration.values():
+        errors = np.array(each.errors)
+        if errors.shape != (len(LEVELS),):
+            raise ValueError(
+                f"calibration.errors must be of shape {(len(LEVELS),)}, got {errors.shape}"
+            )
+        if errors[0] < 0 or (np.diff(errors) < 0).any():
+            raise ValueError("calibration.errors must not be negative, and must not decrease")
+        if not 0 <= each.n_pairs <= 2**53:
+            raise ValueError(
+                f"calibration.n_pairs must be from 0 to 2^53, got {each.n_pairs!r:.40}"
+            )
 
 
 def _check_forecast(forecast: Forecast) -> None:
-    """Reject a forecast whose lists do not fit each other: it cannot be evaluated."""
-    signs = Signs(share=0.5, excess=0.0, error=0.5)
+    """Reject a forecast that cannot be evaluated, such as one with lists of different lengths."""
+    meta = MetaFeatures(share=0.5, excess=0.0, error=0.5)
     try:
         with np.errstate(all="ignore"):
-            expected = forecast.expect("spectrum", signs, 0.0, 1.0)
-            valid = np.isfinite(expected).all() and not np.isnan(forecast.reach(signs))
+            expected = forecast.expect("spectrum", meta, 0.0, 1.0)
+            valid = np.isfinite(expected).all() and not np.isnan(forecast.reach(meta))
     except (ValueError, ArithmeticError):
         valid = False
     if not valid:

@@ -1,19 +1,20 @@
-"""The forecast: what to expect of a candidate, learned from tasks of many kinds.
+"""The forecast: the improvement ratio to expect of a candidate, learned from tasks on many kinds of data.
 
-A candidate can only gain what is missing. With the error e of 1-NN on the features as they are, the room for
-a change is ``e (1 - e)``, and on every kind of data a candidate uses about the same part of it:
+With the error e of 1-NN on the original features, the *room* for a change is ``e (1 - e)``, and a candidate
+uses about the same share u of it on every kind of data:
 
 ``log l = room u``,  ``u = (1 - g) (b r + (1 - b) prior(k)) + g harm(k)``
 
-* r is the rehearsed log ratio in units of the rehearsal's own room, trusted by ``b = room / (room + least)``:
-  where everything rehearses without an error, nothing can be seen there, and the prior counts: what the
-  candidate used on other data at k labels per class.
-* g rises from 0 to 1 with how much more mutual the target's neighbourhoods are than those of the playing
-  targets (`mutual_share`): then they follow something else than classes, and what trusts them does harm.
+* r is the rehearsed log ratio divided by the room in rehearsal, with weight ``b = room / (room + least)``:
+  where 1-NN makes no errors in rehearsal, its ratios say nothing, and the prior counts instead: the share
+  that the candidate used on other data at k labels per class.
+* g grows from 0 to 1 with the excess of the target's share of mutual neighbours over that in the plays
+  (`mutual_share`): with a large excess neighbourhoods do not follow classes, and candidates that rely on them
+  do harm.
 
-Without a rehearsal b is 0, and g follows from the share itself. The same counts, more and more, the farther
-the domains are apart. All inputs are the same for few rows and for many; every part is monotone in r and in
-the share, and is a few learned numbers by k (``make reproduce WHAT=forecast``).
+Without a rehearsal b is 0, and g depends on the share itself; the farther the domains are apart, the more the
+forecast approaches that case. No input depends on the number of rows. Every part is monotone in r and in the
+share, and is a few learned numbers per k (``make reproduce WHAT=forecast``).
 """
 
 from __future__ import annotations
@@ -35,28 +36,27 @@ from l2t.reflection.reliability import Familiarity, Reliability
 if TYPE_CHECKING:
     from l2t.experiences import Experience
 
-#: Candidates that trust the neighbourhoods of the target.
+#: Candidates that rely on the neighbourhoods of the target.
 TRUSTING = ("spectrum", "classes+spectrum")
-#: What is taken off the expected use of room of a candidate of which nothing is known.
+#: Subtracted from the prior of candidates other than "spectrum" where no rehearsal supports it.
 UNKNOWN = 0.1
-#: So many pairs of one's own weigh as much as what was learned from other data.
+#: Number of the user's pairs that weigh as much as the prior from other data.
 OWN_PAIRS = 20
-#: Degrees of freedom of the distribution that real ratios have around an expectation.
+#: Degrees of freedom of the t distribution of ratios around an expectation.
 TAIL = 5.0
-#: The least standard deviation of a log ratio: a loss can be larger than the room.
+#: Minimum standard deviation of a log ratio: a loss can exceed the room.
 FLOOR = 0.04
-#: A use of room beyond these counts as these: it is noise where there is little room.
+#: Bounds of the share of room used: with little room, larger values are noise.
 BOUNDS = (-2.0, 1.5)
 
 
 class Expectation(NamedTuple):
-    """A log improvement ratio with its uncertainty."""
+    """An expected log improvement ratio with its uncertainty."""
 
-    #: What to expect.
     mean: float
-    #: Its standard deviation.
+    #: Standard deviation.
     spread: float
-    #: How far a measured ratio is from the true one, because test rows are few.
+    #: Standard deviation of a measured ratio around the true one, due to few test rows.
     noise: float = 0.0
 
     @property
@@ -65,10 +65,10 @@ class Expectation(NamedTuple):
         return float(np.exp(self.mean))
 
     def weighed(self, evidence: Expectation) -> Expectation:
-        """Return the expectation after evidence; each counts by its precision.
+        """Return the mean with the evidence, both weighted by their precision.
 
-        Expectations have heavy tails: where evidence contradicts one by several standard deviations, the
-        expectation counts less.
+        Expectations have heavy tails: one that evidence contradicts by several standard deviations gets less
+        weight.
         """
         if not self.spread:
             return self
@@ -79,44 +79,44 @@ class Expectation(NamedTuple):
         return Expectation(mean, (ours + theirs) ** -0.5, self.noise)
 
     def interval(self, reach: float) -> tuple[float, float]:
-        """Return the ratios so many standard deviations away."""
+        """Return the ratios `reach` standard deviations below and above."""
         width = reach * float(np.hypot(self.spread, self.noise)) if self.spread else 0.0
         return float(np.exp(self.mean - width)), float(np.exp(self.mean + width))
 
 
 @dataclass(frozen=True)
-class Signs:
-    """What is known of a pair without the labels of its target, and the error on its labelled rows."""
+class MetaFeatures:
+    """Meta-features of a pair: the inputs of a forecast. Target labels are used for the own error only."""
 
-    #: How mutual the target's neighbourhoods are.
+    #: The target's share of mutual neighbours.
     share: float
-    #: How much more than those of playing targets of as many rows; None without a rehearsal.
+    #: Its difference to the share in plays with as many rows; None without a rehearsal.
     excess: float | None = None
-    #: The error of 1-NN in rehearsal, at the user's number of labels per class.
+    #: The error of 1-NN in rehearsal, at the given number of labels per class.
     error: float = 0.0
-    #: The logarithm of the number of target classes over that of the classes that played the target.
+    #: The log of the number of target classes, divided by the log of that in a play.
     classes_ratio: float = 1.0
-    #: The squared distance of the domains' means over the sum of their variances.
+    #: The squared distance of the domains' means, divided by the sum of their variances.
     gap: float = 0.0
     #: The leave-one-out error of 1-NN on the labelled target rows.
     own_error: float = 0.0
-    #: How many labelled rows that rests on.
+    #: Number of labelled rows behind `own_error`.
     n_own: int = 0
-    #: Target rows without a label.
+    #: Number of unlabelled target rows.
     n_test: int = 1000
 
 
 class OwnRatios:
-    """The ratios of one's own experiences, noted while something else reads them."""
+    """The ratios of the user's experiences, recorded while they are read for another purpose."""
 
     def __init__(self) -> None:
-        #: The algorithm, source and target of all, with a number.
+        #: Numbers of all combinations of algorithm, source and target.
         self.groups: dict[tuple[str, str, str], int] = {}
-        #: Of each experience the number of its group, labels per class, accuracy before and ratio.
+        #: Group, labels per class, accuracy before and ratio of each experience.
         self.rows = array("d")
 
-    def noting(self, experiences: Iterable[Experience]) -> Iterator[Experience]:
-        """Yield the experiences as they are."""
+    def record(self, experiences: Iterable[Experience]) -> Iterator[Experience]:
+        """Yield the experiences unchanged, recording their ratios."""
         for each in experiences:
             if each.n_labels and each.trained_on == "target" and each.algorithm != "identity":
                 name = (each.algorithm, each.source, each.target)
@@ -127,79 +127,81 @@ class OwnRatios:
 
 
 class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was learned of candidates; every tuple is by labels per class."""
+    """Learned parameters of the expected ratios; most tuples have one number per entry of `shots`."""
 
-    #: Labels per class, rising.
+    #: Labels per class, increasing.
     shots: tuple[int, ...]
-    #: The part of the room that a candidate uses on other data; 0 for those not named.
+    #: The share of room that a candidate uses on other data; 0 for those not named.
     prior: dict[str, tuple[float, ...]]
-    #: The same where neighbourhoods mislead, for candidates that trust them and for others.
+    #: The same where neighbourhoods mislead, for candidates that rely on them and for others.
     harm: tuple[float, ...]
     other_harm: tuple[float, ...]
     #: The mean error of 1-NN on other data.
     error: tuple[float, ...]
-    #: Standard deviation of the use of room, where neighbourhoods are as in rehearsal and where not.
+    #: Standard deviation of the share of room used, where neighbourhoods are as in rehearsal and where not.
     spread: tuple[float, ...]
     doubtful_spread: tuple[float, ...]
-    #: The room in rehearsal at which half of the rehearsed ratio is believed.
+    #: The room in rehearsal at which the rehearsed ratio and the prior have equal weight.
     least_room: float
-    #: Excess of the share at which the neighbourhoods begin to mislead, and do so wholly; the same for the
-    #: share itself, without a rehearsal.
+    #: The excess of the share at which g begins to grow, and reaches 1.
     excess: tuple[float, float]
+    #: The same for the share itself, without a rehearsal.
     share: tuple[float, float]
-    #: The gap of the domains at which a rehearsal begins to be doubted, and does not count any more.
+    #: The gap between the domains at which a rehearsal begins to lose weight, and has none.
     far: tuple[float, float]
-    #: How much of the error in rehearsal is believed of the target.
+    #: Weight of the error in rehearsal in the expected error of the target.
     trust: float
-    #: So many labelled rows weigh as much as the expected error.
+    #: Number of labelled rows whose error weighs as much as the expected error.
     own_rows: float
-    #: The variance of a measured log ratio, for one test row and even odds.
+    #: The variance of a measured log ratio for one test row at an error of 1/2.
     noise: float
-    #: How the labelled rows count: their slope, the labels per class at which both of their measures count
-    #: alike, and the standard error of one row.
+    #: For labelled rows (`suggested`): slope, labels per class at which both measures have equal weight, and
+    #: standard error of one row.
     evidence: tuple[float, float, float]
     reliability: Reliability
-    #: What the signs of the pairs that it was learned from look like.
+    #: The distribution of the meta-features of the training pairs.
     familiarity: Familiarity
-    #: How many pairs of one's own are in the prior of a candidate.
+    #: Number of the user's pairs in the prior of a candidate.
     own_pairs: dict[str, int] = {}
     training: dict[str, Any] = {}
 
     def __post_init__(self) -> None:
         by_shots = (self.harm, self.other_harm, self.error, self.spread, self.doubtful_spread)
         if {len(each) for each in (*by_shots, *self.prior.values())} != {len(self.shots)}:
-            raise ValueError("its lists must have one number for each of its shots")
+            raise ValueError("lists must have one number for each of the shots")
 
-    def expect(self, name: str, signs: Signs, rehearsed: float | None, shots: float) -> Expectation:
-        """Return what to expect of a candidate with a log ratio in rehearsal, at so many labels per class."""
-        apart = self.apart(signs)
-        prior = self._prior(name, shots)
-        seen = room_of(signs.error)
+    def expect(
+        self, name: str, meta: MetaFeatures, rehearsed: float | None, shots: float
+    ) -> Expectation:
+        """Return the expectation for a candidate with a rehearsed log ratio, at `shots` labels per class."""
+        apart = self.apart(meta)
+        prior = self._at(self.prior[name], shots) if name in self.prior else 0.0
+        seen = room_of(meta.error)
         doubt = 1.0 + self.own_pairs.get(name, 0) / OWN_PAIRS
         b = seen / (seen + self.least_room * doubt) if rehearsed is not None else 0.0
         r = float(np.clip((rehearsed or 0.0) / max(seen, 0.01), *BOUNDS))
         near = b * r + (1.0 - b) * prior
-        far = prior - (UNKNOWN if name not in self.prior or name != "spectrum" else 0.0)
-        g_near = rise(signs.excess or 0.0, self.excess)
-        g_far = rise(signs.share, self.share)
+        far = prior - (0.0 if name == "spectrum" and name in self.prior else UNKNOWN)
+        g_near = rise(meta.excess or 0.0, self.excess)
+        g_far = rise(meta.share, self.share)
         g = (1.0 - apart) * g_near + apart * g_far
         harm = self._at(self.harm if name in TRUSTING else self.other_harm, shots)
         use = (1.0 - apart) * (1.0 - g_near) * near + apart * (1.0 - g_far) * far + g * harm
         spread = (1.0 - g) * self._at(self.spread, shots) + g * self._at(
             self.doubtful_spread, shots
         )
-        e = self.expected_error(signs, shots)
-        noise = np.sqrt(self.noise * e / (1.0 - e) / max(signs.n_test, 1))
+        e = self.expected_error(meta, shots)
+        noise = np.sqrt(self.noise * e / (1.0 - e) / max(meta.n_test, 1))
         return Expectation(
             room_of(e) * use, float(np.hypot(room_of(e) * spread, FLOOR)), float(noise)
         )
 
     def suggested(self, order: float, nearest: float, n_rows: int, shots: float) -> Expectation:
-        """Return what labelled target rows suggest.
+        """Return the expectation from labelled target rows alone.
 
-        `order` and `nearest` are what a candidate adds to the share of triples in order, and of rows whose
-        nearest labelled row is of their class (`l2t.inference.evidence`). With few labels per class (`shots`)
-        the order says more, with many the nearest row.
+        `order` and `nearest` are the increases, by a candidate, of the share of triples in order and of rows
+        whose nearest labelled row is of their class (`l2t.inference.evidence`). With few labels per class
+        (`shots`) the order has more weight, with many the nearest row.
         """
         slope, even, error = self.evidence
         w = shots / (shots + even)
@@ -207,63 +209,60 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             slope * ((1.0 - w) * order + w * nearest), error / float(np.sqrt(n_rows))
         )
 
-    def apart(self, signs: Signs) -> float:
-        """Return how little a rehearsal counts: 0 for wholly, 1 for not at all."""
-        return 1.0 if signs.excess is None else rise(signs.gap, self.far)
+    def apart(self, meta: MetaFeatures) -> float:
+        """Return how much weight a rehearsal loses: 0 for none, 1 for all."""
+        return 1.0 if meta.excess is None else rise(meta.gap, self.far)
 
-    def expected_error(self, signs: Signs, shots: float) -> float:
-        """Return the error of 1-NN to expect on the target as it is."""
+    def expected_error(self, meta: MetaFeatures, shots: float) -> float:
+        """Return the expected error of 1-NN on the original features of the target."""
         usual = self._at(self.error, shots)
-        # With more classes than played the target there is more to confuse.
-        seen = 1.0 - (1.0 - signs.error) ** signs.classes_ratio
-        expected = usual + (1.0 - self.apart(signs)) * self.trust * (seen - usual)
-        n, m = signs.n_own, self.own_rows
-        return float(np.clip((n * signs.own_error + m * expected) / (n + m), 0.02, 0.98))
+        # With more classes than in a play there are more errors.
+        seen = 1.0 - (1.0 - meta.error) ** meta.classes_ratio
+        expected = usual + (1.0 - self.apart(meta)) * self.trust * (seen - usual)
+        n, m = meta.n_own, self.own_rows
+        return float(np.clip((n * meta.own_error + m * expected) / (n + m), 0.02, 0.98))
 
-    def reach(self, signs: Signs, level: float = 0.9) -> float:
-        """Return how many standard deviations an interval reaches; infinite where that is not known."""
-        return self.reliability.reach(level) * max(self.strangeness(signs), 1.0)
+    def reach(self, meta: MetaFeatures, level: float = 0.9) -> float:
+        """Return the half-width of an interval in standard deviations; infinite if it is unknown."""
+        return self.reliability.reach(level) * max(self.novelty(meta), 1.0)
 
-    def strangeness(self, signs: Signs) -> float:
-        """Return how far a pair is from those learned from; above 1 it is unlike all of them."""
-        if signs.excess is None:
+    def novelty(self, meta: MetaFeatures) -> float:
+        """Return the distance of a pair from the training pairs; above 1 it is unlike nearly all of them."""
+        if meta.excess is None:
             return 0.0
-        return self.familiarity.distance([signs.share, signs.excess, signs.error, signs.gap])
+        return self.familiarity.distance([meta.share, meta.excess, meta.error, meta.gap])
 
     def refined(self, experiences: Iterable[Experience]) -> Forecast:
-        """Return the forecast after one's own experiences: the prior moves towards what they show.
+        """Return the forecast with a prior updated by the user's experiences.
 
-        What was learned from other data weighs as much as 20 pairs.
+        The prior from other data weighs as much as 20 pairs.
         """
         own = OwnRatios()
-        deque(own.noting(experiences), maxlen=0)
+        deque(own.record(experiences), maxlen=0)
         return self.refined_by(own)
 
     def refined_by(self, own: OwnRatios) -> Forecast:
-        """Return the same for ratios that were noted before."""
+        """Return the forecast with a prior updated by recorded ratios."""
         prior, n_pairs = dict(self.prior), dict(self.own_pairs)
         group, shots, accuracy, ratio = np.array(own.rows).reshape(-1, 4).T
-        room = np.maximum(accuracy * (1.0 - accuracy), 0.01)  # that of the error 1 - accuracy
+        room = np.maximum(accuracy * (1.0 - accuracy), 0.01)  # `room_of` the error 1 - accuracy
         use = np.clip(np.log(ratio) / room, *BOUNDS)
-        at, places = np.log(shots), np.log(self.shots)
-        shape = (len(own.groups), len(places))
+        at, grid = np.log(shots), np.log(self.shots)
+        shape = (len(own.groups), len(grid))
         run = group.astype(np.intp)
-        cell = run * len(places) + np.abs(at[:, None] - places).argmin(axis=1)
+        cell = run * len(grid) + np.abs(at[:, None] - grid).argmin(axis=1)
         names, code = np.unique([name for name, *_ in own.groups], return_inverse=True)
         for i, name in enumerate(names.tolist()):
             mine = code[run] == i
-            old = np.array(prior.get(name, (0.0,) * len(places)))
-            left = use[mine] - np.interp(at[mine], places, old)
+            old = np.array(prior.get(name, (0.0,) * len(grid)))
+            residual = use[mine] - np.interp(at[mine], grid, old)
             counts = np.bincount(cell[mine], minlength=shape[0] * shape[1]).reshape(shape)
-            sums = np.bincount(cell[mine], left, minlength=counts.size).reshape(shape)
+            sums = np.bincount(cell[mine], residual, minlength=counts.size).reshape(shape)
             means = (sums / np.maximum(counts, 1)).sum(axis=0)
             weight = OWN_PAIRS + n_pairs.get(name, 0) + (counts > 0).sum(axis=0)
             prior[name] = tuple((old + means / weight).tolist())
             n_pairs[name] = n_pairs.get(name, 0) + int(np.sum(code == i))
         return msgspec.structs.replace(self, prior=prior, own_pairs=n_pairs)
-
-    def _prior(self, name: str, shots: float) -> float:
-        return self._at(self.prior[name], shots) if name in self.prior else 0.0
 
     def _at(self, values: tuple[float, ...], shots: float) -> float:
         return float(np.interp(np.log(shots), np.log(self.shots), values))
@@ -274,11 +273,11 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Forecast:
-        """Read a forecast back; a FileFormatError where the text does not hold one."""
+        """Return the forecast in a JSON text; raise FileFormatError if it is not one."""
         try:
             return msgspec.json.decode(text, type=cls)
         except (msgspec.MsgspecError, ValueError) as error:
-            raise FileFormatError(f"this is not a forecast: {error}") from None
+            raise FileFormatError(f"not a forecast: {error}") from None
 
     @staticmethod
     @cache
@@ -289,7 +288,7 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def rise(value: float, between: tuple[float, float]) -> float:
-    """Return 0 below the first of two numbers, 1 above the second, and a line between them."""
+    """Return 0 below the first of two numbers, 1 above the second, linear in between."""
     low, high = between
     return float(np.clip((value - low) / (high - low), 0.0, 1.0))
 

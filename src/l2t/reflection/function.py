@@ -1,4 +1,4 @@
-"""The reflection function f: how much a W should help a pair, from what the pair looks like under it.
+"""The reflection function f: the improvement ratio to expect of W, from the statistics of the pair under W.
 
 ``1 / f = beta'd + lambda beta'Q beta + mu / (beta'tau) + b``
 """
@@ -18,7 +18,7 @@ from l2t.exceptions import InvalidInputError
 from l2t.experiences.experience import TrainedOn
 from l2t.reflection.calibration import LabelCurve
 from l2t.reflection.forecast import Forecast
-from l2t.reflection.reliability import Kind
+from l2t.reflection.reliability import ErrorQuantiles
 from l2t.reflection.table import QMode
 from l2t.statistics import KernelBank, PairStatistics
 from l2t.typing import Array
@@ -28,43 +28,45 @@ if TYPE_CHECKING:
     from l2t.experiences import Experience
     from l2t.reflection.explanation import Explanation
 
-#: Predictions of 1/f are kept above this: no experience supports a ratio above 10.
+#: Lower bound of predicted 1/f: no experience has a ratio above 10.
 LEAST = 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class ReflectionFunction:
-    """What L2T knows about transfer; learned by `learn`, or written down by hand.
+    """A predictor of improvement ratios; learned by `learn`, or written by hand.
 
     Parameters
     ----------
     beta : array-like of shape (K,)
         Weights of the kernels, not negative.
-    lambda_, mu : float, default=0.0
-        Weights of the MMD's variance and of the discriminant criterion, not negative.
+    lambda_ : float, default=0.0
+        Weight of the variance of the MMD, not negative.
+    mu : float, default=0.0
+        Weight of the discriminant criterion, not negative.
     b : float, default=0.0
         The bias.
     kernels : KernelBank, default=KernelBank()
         The bank of K kernels, by default 33.
     n_neighbors : int, default=5
-        The neighbours r of tau.
+        The number of neighbours r of tau.
     q_mode : {"full", "diag"}, default="full"
-        Whether beta'Q beta has all of Q, or its diagonal alone as the paper prints it (erratum E2).
+        Whether beta'Q beta uses all of Q, or only its diagonal as printed in the paper (erratum E2).
     c : float, default=0.0
         The label-count correction (`LabelCurve`), in (-fewest labels, 0]; 0 for none.
     label_range : (int, int), default=(3, 120)
         Fewest and most labels of the experiences learned from.
-    calibration : mapping of int to Kind, optional
-        How far log ratios were from predictions for held-out pairs, by number of labels; 0 for all numbers
-        together. Where intervals come from.
+    calibration : mapping of int to ErrorQuantiles, optional
+        Quantiles of the errors of log ratios predicted for held-out pairs, by number of labels, with 0 for
+        all numbers together. Intervals are computed from them.
     forecast : Forecast, optional
-        What is expected of candidates, learned from the same experiences and from other data. Without it the
-        function is the paper's form alone.
+        The expected ratios of candidates, learned from the same experiences and from other data. Without it
+        the function is the paper's form alone.
     training : mapping, default={}
-        How it was learned and on what; plain JSON values.
+        How and from what it was learned; plain JSON values.
     trained_on : {"target", "source", "both"}, default="target"
-        What the classifier is trained on whose improvement it predicts. With "source" there are no numbers
-        of labels, and those that are given make no difference.
+        The rows that the classifier is trained on, whose improvement is predicted. For "source" the number of
+        labels is ignored.
 
     Examples
     --------
@@ -84,7 +86,7 @@ class ReflectionFunction:
     q_mode: QMode = "full"
     c: float = 0.0
     label_range: tuple[int, int] = (3, 120)
-    calibration: Mapping[int, Kind] | None = None
+    calibration: Mapping[int, ErrorQuantiles] | None = None
     forecast: Forecast | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
     trained_on: TrainedOn = "target"
@@ -108,7 +110,7 @@ class ReflectionFunction:
         object.__setattr__(self, "n_neighbors", r)
         one_of("q_mode", self.q_mode, get_args(QMode))
         one_of("trained_on", self.trained_on, get_args(TrainedOn))
-        _ = self.label_curve  # refuses a c or a range that cannot be
+        _ = self.label_curve  # validates c and label_range
 
     def __repr__(self) -> str:
         learned = self.training.get("experiences")
@@ -118,7 +120,7 @@ class ReflectionFunction:
 
     @property
     def paper(self) -> ReflectionFunction:
-        """The paper's form alone, without the forecast."""
+        """The function without its forecast: the paper's form alone."""
         return replace(self, forecast=None)
 
     @property
@@ -127,7 +129,7 @@ class ReflectionFunction:
         return LabelCurve(self.c, *self.label_range)
 
     def terms(self, statistics: PairStatistics) -> dict[str, float]:
-        """Return the terms of 1/f: mmd, variance, discriminant and bias."""
+        """Return the terms of 1/f by name: mmd, variance, discriminant and bias."""
         self._check(statistics)
         beta = self.beta
         Q = np.diag(statistics.Q) * beta if self.q_mode == "diag" else statistics.Q @ beta
@@ -140,11 +142,23 @@ class ReflectionFunction:
         }
 
     def predict(self, statistics: PairStatistics, n_labels: int | None = None) -> float:
-        """Return the improvement ratio to expect; over all label counts, or at one."""
+        """Return the expected improvement ratio.
+
+        Parameters
+        ----------
+        statistics : PairStatistics
+            The statistics of a pair and a W, with the kernels and n_neighbors of the function.
+        n_labels : int, optional
+            The number of labelled target rows; by default the mean over all label counts.
+
+        Returns
+        -------
+        float
+        """
         return self.ratio(self.inverse(statistics), n_labels)
 
     def ratio(self, inverse: float, n_labels: int | None = None) -> float:
-        """Return the improvement ratio to expect for a value of 1/f."""
+        """Return the expected improvement ratio for a value of 1/f."""
         count = self._count(n_labels)
         f = 1.0 / max(inverse, LEAST)
         return f if count is None else f / float(self.label_curve.factor(count))
@@ -152,28 +166,42 @@ class ReflectionFunction:
     def interval(
         self, statistics: PairStatistics, n_labels: int | None = None, *, level: float = 0.9
     ) -> tuple[float, float]:
-        """Return where the improvement ratio lies with probability `level`; (0, inf) for too few pairs.
+        """Return a prediction interval of the improvement ratio.
+
+        Parameters
+        ----------
+        statistics : PairStatistics
+            The statistics of a pair and a W.
+        n_labels : int, optional
+            The number of labelled target rows; by default all label counts together.
+        level : float, default=0.9
+            The coverage of the interval.
+
+        Returns
+        -------
+        (float, float)
+            (0, inf) if the function was calibrated on too few pairs for this level.
 
         Raises
         ------
         InvalidInputError
-            The function was not calibrated, as one written by hand.
+            The function is not calibrated, as when it is written by hand.
         """
         factor = float(np.exp(self.reach(n_labels, level)))
         centre = self.predict(statistics, n_labels)
         return centre / factor, centre * factor
 
     def reach(self, n_labels: int | None, level: float) -> float:
-        """Return how far an interval reaches from a predicted log ratio.
+        """Return the half-width of the interval of a predicted log ratio.
 
-        Between two label counts that were measured, it is that of the wider one.
+        Between two calibrated label counts it is the larger of theirs.
         """
         if not 0 < level < 1:
             raise InvalidInputError(f"level must be between 0 and 1, got {level!r}")
         if self.calibration is None:
             raise InvalidInputError(
                 "an interval needs a calibrated reflection function, got one without calibration; "
-                "l2t.learn gives a calibrated one"
+                "l2t.learn returns a calibrated one"
             )
         if (count := self._count(n_labels)) is None:
             return self.calibration[0].reach(level)
@@ -183,7 +211,7 @@ class ReflectionFunction:
         return max(self.calibration[each].reach(level) for each in near)
 
     def inverse(self, statistics: PairStatistics) -> float:
-        """Return 1/f, as the formula gives it."""
+        """Return 1/f, the sum of all terms."""
         return sum(self.terms(statistics).values())
 
     def explain(
@@ -193,13 +221,37 @@ class ReflectionFunction:
         *,
         past: Iterable[Experience] = (),
     ) -> Explanation:
-        """Split a prediction into its terms and kernels, and name the nearest of past experiences."""
+        """Split a prediction into its terms and kernels.
+
+        Parameters
+        ----------
+        statistics : PairStatistics
+            The statistics of a pair and a W.
+        n_labels : int, optional
+            The number of labelled target rows; by default the mean over all label counts.
+        past : iterable of Experience, default=()
+            Experiences among which the most similar are found.
+
+        Returns
+        -------
+        Explanation
+        """
         from l2t.reflection.explanation import explain
 
         return explain(self, statistics, n_labels, past)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the function as a small JSON file, atomically; see `load_reflection`."""
+        """Write the function to a small JSON file, atomically.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, which `load_reflection` reads.
+
+        Returns
+        -------
+        Path
+        """
         from l2t.reflection.files import to_json
 
         text = to_json(self, indent=1)
@@ -208,7 +260,7 @@ class ReflectionFunction:
         return where
 
     def _count(self, n_labels: int | None) -> int | None:
-        return None if self.trained_on == "source" else count_of(n_labels)
+        return None if self.trained_on == "source" else checked_count(n_labels)
 
     def _check(self, statistics: PairStatistics) -> None:
         instance_of("statistics", statistics, PairStatistics)
@@ -220,6 +272,6 @@ class ReflectionFunction:
                 )
 
 
-def count_of(n_labels: int | None, name: str = "n_labels") -> int | None:
-    """Return a number of labels, checked; None where it is not known."""
+def checked_count(n_labels: int | None, name: str = "n_labels") -> int | None:
+    """Return a number of labels after validation; None if it is unknown."""
     return None if n_labels is None else whole_number(name, n_labels, least=1)

@@ -1,10 +1,10 @@
 """Learning the reflection function from experiences.
 
-1. Ratios at different label counts are brought to one scale (l_hat, `calibration`).
-2. gamma, the Huber threshold and, where a store can recompute tau, the neighbours r are chosen by
-   predicting held-out pairs: no pair stands on both sides of a split.
+1. Ratios at different label counts are made comparable (l_hat, `calibration`).
+2. gamma, the Huber threshold and, where a store can recompute tau, the number of neighbours r are chosen by
+   cross-validation over pairs: no pair is on both sides of a split.
 3. The function is learned from all experiences, from several starts.
-4. Intervals reach as far as its held-out predictions were off, at each number of labels (`Kind`).
+4. Intervals are calibrated with the errors of held-out predictions, by label count (`ErrorQuantiles`).
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from l2t.experiences import Experience
 from l2t.experiences.experience import TrainedOn
 from l2t.reflection.calibration import fit_label_curve
 from l2t.reflection.forecast import Forecast, OwnRatios
-from l2t.reflection.function import LEAST, ReflectionFunction, count_of
-from l2t.reflection.lesson import Lesson, Split, pair_splits
+from l2t.reflection.function import LEAST, ReflectionFunction, checked_count
 from l2t.reflection.loss import COMPONENTS, Settings, Solution, starts
-from l2t.reflection.reliability import Kind
+from l2t.reflection.reliability import ErrorQuantiles
 from l2t.reflection.table import QMode, Table, recompute_statistics
+from l2t.reflection.training_set import Split, TrainingSet, pair_splits
 from l2t.statistics import KernelBank
 from l2t.typing import Array
 from l2t.validation import one_of, whole_number
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from l2t.experiences import ExperienceStore
 
 LEAST_EXPERIENCES = 20
-#: Starts agree whose losses differ from the best by less than this share of it.
+#: Starts agree if their loss differs from the best by less than this share of it.
 AGREEMENT = 1e-4
 
 
@@ -64,51 +64,60 @@ def learn(
     Parameters
     ----------
     experiences : iterable of Experience
-        At least 20 of finished runs, such as ``store.experiences()``; failed ones are ignored, and those
-        that were `trained_on` other rows.
+        At least 20 of finished runs, such as ``store.experiences()``; failed ones, and those with another
+        `trained_on`, are ignored.
     kernels : KernelBank, optional
-        A part of the experiences' bank; all of it by default.
+        A subset of the kernels of the experiences; by default all.
     n_neighbors : int or sequence of int, optional
-        The neighbours r of tau; of several, the best on held-out pairs. Those of the experiences by
-        default; others are recomputed from the domains and W in `store`.
+        The number of neighbours r of tau; of several, the best on held-out pairs. By default that of the
+        experiences; other numbers are recomputed from the domains and W in `store`.
     components : sequence of str, default=("mmd", "variance", "discriminant")
-        The terms of 1/f to learn; the others stay off.
+        The terms of 1/f to learn; the others are left out.
     q_mode : {"full", "diag"}, default="full"
-        All of Q, or its diagonal alone as the paper prints it.
-    gamma, huber : float or sequence of float, default=(1e-2, 1e-3, 1e-4, 1e-5) and (0.05, 0.2)
-        The weight of the regulariser and the Huber threshold; of several, the best on held-out pairs.
+        Whether to use all of Q, or only its diagonal as printed in the paper.
+    gamma : float or sequence of float, default=(1e-2, 1e-3, 1e-4, 1e-5)
+        The weight of the regulariser; of several, the best on held-out pairs.
+    huber : float or sequence of float, default=(0.05, 0.2)
+        The Huber threshold; of several, the best on held-out pairs.
     label_curve : bool, default=True
-        Whether ratios at different label counts are brought to one scale before learning.
+        Whether to correct ratios for their label counts before learning.
     max_labels : int or None, default=30
-        Experiences with more labels calibrate the function but do not shape it: there all ratios are
-        near 1, and what is left is mostly noise. None for no limit.
+        Experiences with more labels are used for calibration, not for fitting: their ratios are all near 1,
+        and differ mostly by noise. None for no limit.
     trained_on : {"target", "source", "both"}, default="target"
-        What the classifier is trained on whose improvement is learned; the function says so. That of
-        "source" knows no numbers of labels.
-    n_folds, n_starts : int, default=5 and 8
-        Splits for choosing and calibrating, and starts of the search.
+        The rows that the classifier is trained on, whose improvement is learned. For "source" the function
+        ignores the number of labels.
+    n_folds : int, default=5
+        Number of cross-validation folds, for model selection and calibration.
+    n_starts : int, default=8
+        Number of starts of the optimisation.
     store : ExperienceStore, optional
-        The store of the experiences, for what they do not carry themselves.
+        The store of the experiences, needed only for other `n_neighbors`.
     random_state : int, default=0
-        The seed of starts and splits.
+        The seed of the starts and folds.
 
     Returns
     -------
     ReflectionFunction
-        `training` holds the settings with their scores on held-out pairs, how many starts agreed, and why the
-        search stopped. Its forecast is the one that ships, refined by the experiences; it has none for
-        classifiers that are trained on the source or on both.
+        `training` has the settings with their scores on held-out pairs, the number of starts that agreed, and
+        the reason for stopping. The forecast is the one that ships, refined by the experiences; there is none
+        for classifiers trained on the source or on both.
+
+    Raises
+    ------
+    InvalidInputError
+        There are fewer than 20 experiences, or a parameter is invalid.
     """
     grid = _grid(gamma, huber, components)
     whole_number("n_folds", n_folds, least=2)
     whole_number("n_starts", n_starts, least=1)
-    count_of(max_labels, "max_labels")
+    checked_count(max_labels, "max_labels")
     one_of("trained_on", trained_on, get_args(TrainedOn))
     best: _Trial | None = None
     choices: list[dict[str, Any]] = []
     own, several = OwnRatios(), _neighbors(n_neighbors)
-    given: Iterable[Experience] = own.noting(_trained(experiences, trained_on))
-    if len(several) > 1:  # otherwise they are read once, and not kept
+    given: Iterable[Experience] = own.record(_select(experiences, trained_on))
+    if len(several) > 1:  # otherwise they are read only once, without keeping them
         given = list(given)
     for r in several:
         table = Table(
@@ -119,24 +128,26 @@ def learn(
                 f"experiences must be at least {LEAST_EXPERIENCES} of finished runs, got {len(table)}"
             )
         curve = fit_label_curve(table.run, table.n_labels, table.ratio)
-        lesson = Lesson.of(table, curve if label_curve else replace(curve, c=0.0), max_labels)
-        sample = lesson.sample(random_state)
+        training_set = TrainingSet.of(
+            table, curve if label_curve else replace(curve, c=0.0), max_labels
+        )
+        sample = training_set.sample(random_state)
         rng = np.random.default_rng(random_state)
         splits = pair_splits(sample.table.pair, n_folds, rng)
-        for settings, held_out in _held_out(sample, splits, grid):
-            trial = _Trial(lesson, sample, settings, held_out)
+        for settings, held_out in _cross_validate(sample, splits, grid):
+            trial = _Trial(training_set, sample, settings, held_out)
             choices.append(trial.summary())
             if best is None or trial.score > best.score:
                 best = trial
-    assert best is not None  # there is at least one candidate, and one setting
+    assert best is not None  # there is at least one setting
     solution, agreement = _from_several_starts(best, n_starts, random_state)
     function = _function(best, solution, q_mode, agreement | {"choices": choices})
     forecast = Forecast.default().refined_by(own) if trained_on == "target" else None
     return replace(function, forecast=forecast, trained_on=trained_on)
 
 
-def _trained(experiences: Iterable[Experience], trained_on: TrainedOn) -> Iterator[Experience]:
-    """Yield the experiences of finished runs that were trained on some rows, of which there must be some."""
+def _select(experiences: Iterable[Experience], trained_on: TrainedOn) -> Iterator[Experience]:
+    """Yield the experiences of finished runs with this `trained_on`; an error if there are only others."""
     kinds = set()
     for each in (each for each in experiences if each.status == "done"):
         kinds.add(each.trained_on)
@@ -151,24 +162,24 @@ def _trained(experiences: Iterable[Experience], trained_on: TrainedOn) -> Iterat
 
 @dataclass(frozen=True, eq=False)
 class _Trial:
-    """Settings, with the predictions 1/f that they gave for held-out runs (NaN: not held out)."""
+    """Settings, and the cross-validated predictions of 1/f with them (NaN for runs never held out)."""
 
-    lesson: Lesson
-    sample: Lesson
+    training_set: TrainingSet
+    sample: TrainingSet
     settings: Settings
     held_out: Array
 
     @cached_property
     def levels(self) -> tuple[Array, Array]:
-        """1/f and the mean l_hat of the runs that have both."""
+        """Predicted 1/f and mean l_hat of the runs that have both."""
         levels = self.sample.levels()
         known = np.isfinite(self.held_out) & np.isfinite(levels)
         return self.held_out[known], levels[known]
 
     @property
     def score(self) -> float:
-        """Rank correlation of predicted and actual levels; -inf where it is not defined."""
-        from scipy.stats import spearmanr  # which is slow to import
+        """Spearman correlation of predicted and actual levels; -inf if it is undefined."""
+        from scipy.stats import spearmanr  # slow to import
 
         inverse, level = self.levels
         if len(level) < 3 or np.ptp(inverse) == 0 or np.ptp(level) == 0:
@@ -180,15 +191,15 @@ class _Trial:
         inverse, level = self.levels
         score = self.score
         return {
-            "n_neighbors": self.lesson.table.n_neighbors,
+            "n_neighbors": self.training_set.table.n_neighbors,
             "gamma": self.settings.gamma,
             "huber": self.settings.huber,
             "spearman": score if np.isfinite(score) else None,
             "rmse": float(np.sqrt(np.mean((inverse - 1.0 / level) ** 2))) if level.size else None,
         }
 
-    def calibration(self) -> dict[int, Kind] | None:
-        """Return how far log ratios were from predictions, by label count; None for less than two pairs."""
+    def calibration(self) -> dict[int, ErrorQuantiles] | None:
+        """Return the quantiles of errors of log ratios, by label count; None for fewer than two pairs."""
         table = self.sample.table
         inverse = np.maximum(self.held_out, LEAST)[table.run]
         errors = np.log(table.ratio * inverse * self.sample.curve.factor(table.n_labels))
@@ -199,23 +210,23 @@ class _Trial:
             n_pairs = len(np.unique(table.pair[table.run[at]]))
             if n_pairs < 2 and count == 0:
                 return None
-            # Of a single pair nothing is known, as of none.
-            found[count] = Kind.of(errors[at], n_pairs if n_pairs > 1 else 0)
+            # A single pair is no better than none: its interval is infinite.
+            found[count] = ErrorQuantiles.of(errors[at], n_pairs if n_pairs > 1 else 0)
         return found
 
 
 def _grid(
     gamma: float | Sequence[float], huber: float | Sequence[float], components: Sequence[str]
 ) -> list[Settings]:
-    """Return all settings, those of one Huber threshold together, strong regularisers first."""
+    """Return all settings, grouped by Huber threshold, with decreasing gamma."""
     gammas, hubers = (_positive(*each) for each in (("gamma", gamma), ("huber", huber)))
     chosen = tuple(name for name in COMPONENTS if name in components)
     if not chosen or len(chosen) < len(set(components)):
         raise InvalidInputError(
             f"components must be some of {', '.join(COMPONENTS)}, got {components!r:.80}"
         )
-    falling = sorted(gammas, reverse=True)
-    return [Settings(g, h, chosen) for h, g in itertools.product(hubers, falling)]
+    decreasing = sorted(gammas, reverse=True)
+    return [Settings(g, h, chosen) for h, g in itertools.product(hubers, decreasing)]
 
 
 def _positive(name: str, given: float | Sequence[float]) -> list[float]:
@@ -228,7 +239,7 @@ def _positive(name: str, given: float | Sequence[float]) -> list[float]:
 
 
 def _neighbors(n_neighbors: int | Sequence[int] | None) -> Sequence[int | None]:
-    """Return the numbers of neighbours to choose from; None for those of the experiences."""
+    """Return the numbers of neighbours to choose from; None for that of the experiences."""
     if n_neighbors is None:
         return [None]
     given = n_neighbors if isinstance(n_neighbors, Iterable) else [n_neighbors]
@@ -238,18 +249,18 @@ def _neighbors(n_neighbors: int | Sequence[int] | None) -> Sequence[int | None]:
     return several
 
 
-def _held_out(
-    sample: Lesson, splits: Sequence[Split], grid: Sequence[Settings]
+def _cross_validate(
+    sample: TrainingSet, splits: Sequence[Split], grid: Sequence[Settings]
 ) -> list[tuple[Settings, Array]]:
-    """Return for all settings what is predicted of each run from others; NaN where it is never held out.
+    """Return the cross-validated prediction of each run for all settings; NaN if it is never held out.
 
-    Within a split, one solution is the start of the next: strong regularisers come first.
+    Within a fold each solution is the start of the next one, with a smaller gamma.
     """
     sums = np.zeros((len(grid), sample.table.n_runs))
     times = np.zeros(sample.table.n_runs)
     for learned, held in splits:
         if not learned[sample.run].any():
-            continue  # its pairs have many labels only
+            continue  # all experiences of these pairs have many labels
         theta = _first(sample)
         for i, settings in enumerate(grid):
             if i and settings.huber != grid[i - 1].huber:
@@ -262,17 +273,17 @@ def _held_out(
         return list(zip(grid, sums / times, strict=True))
 
 
-def _first(lesson: Lesson) -> Array:
-    return starts(1, len(lesson.table.kernels), lesson.y, 0)[0]
+def _first(training_set: TrainingSet) -> Array:
+    return starts(1, len(training_set.table.kernels), training_set.y, 0)[0]
 
 
 def _from_several_starts(
     trial: _Trial, n_starts: int, random_state: int
 ) -> tuple[Solution, dict[str, Any]]:
-    """Return the best solution, and how many starts agreed on it; they are compared on a sample."""
-    lesson, sample, settings = trial.lesson, trial.sample, trial.settings
+    """Return the best solution, and the agreement of the starts, which are compared on a sample."""
+    training_set, sample, settings = trial.training_set, trial.sample, trial.settings
     problem = sample.problem(settings)
-    first = starts(n_starts, len(lesson.table.kernels), lesson.y, random_state)
+    first = starts(n_starts, len(training_set.table.kernels), training_set.y, random_state)
     found = [problem.solve(theta) for theta in first]
     best = min(found, key=lambda solution: solution.loss)
     agree = sum(each.loss - best.loss <= AGREEMENT * abs(best.loss) for each in found)
@@ -281,38 +292,38 @@ def _from_several_starts(
         "starts_agreeing": agree,
         "losses": [each.loss for each in found],
     }
-    if sample is not lesson:
-        best = lesson.problem(settings).solve(best.theta)
+    if sample is not training_set:
+        best = training_set.problem(settings).solve(best.theta)
     return best, agreement
 
 
 def _function(
     trial: _Trial, solution: Solution, q_mode: QMode, search: dict[str, Any]
 ) -> ReflectionFunction:
-    lesson, settings = trial.lesson, trial.settings
-    table, calibration = lesson.table, trial.calibration()
+    training_set, settings = trial.training_set, trial.settings
+    table, calibration = training_set.table, trial.calibration()
     if calibration is None:
         warnings.warn(
-            "all experiences are of one pair: settings were not cross-validated, and there is no "
-            "interval; collect from more pairs",
+            "all experiences are of one pair: settings were not cross-validated, and there are no "
+            "intervals; collect experiences of more pairs",
             L2TWarning,
             stacklevel=3,
         )
     names, counts = np.unique(table.algorithms, return_counts=True)
     return ReflectionFunction(
-        *solution.parameters(lesson.units),
+        *solution.parameters(training_set.units),
         kernels=table.kernels,
         n_neighbors=table.n_neighbors,
         q_mode=q_mode,
-        c=lesson.curve.c,
-        label_range=(lesson.curve.fewest, lesson.curve.most),
+        c=training_set.curve.c,
+        label_range=(training_set.curve.fewest, training_set.curve.most),
         calibration=calibration,
         training={
             "experiences": len(table),
             "runs": table.n_runs,
             "pairs": int(table.pair.max()) + 1,
             "algorithms": dict(zip(names.tolist(), counts.tolist(), strict=True)),
-            "max_labels": lesson.max_labels,
+            "max_labels": training_set.max_labels,
             "components": list(settings.components),
             "gamma": settings.gamma,
             "huber": settings.huber,

@@ -2,15 +2,14 @@
 
 ``min  mean_e Huber(1/f_e - y_e) + gamma/2 R``,  ``1/f = s w'd + v w'Qw + m / (w'tau) + b``
 
-over w (K), s, v, m >= 0 and b, with ``y = 1 / l_hat``. This is the paper's ``beta = s w``,
-``lambda = v / s²``, ``mu = s m`` with a scale for each term: in the paper's own parameters a term that does
-not help (small beta) drags the other two along, and starts end in different places. d, Q and tau are measured
-in units of their size (`Units`), and R is the squared length of all parameters but b, for 1/f is about 1 and
-not about 0.
+over w (K), s, v, m >= 0 and b, with ``y = 1 / l_hat``. The paper's parameters are ``beta = s w``,
+``lambda = v / s²``, ``mu = s m``; here each term has its own scale. In the paper's parameters a small beta,
+for a term that does not help, affects the other two, and starts reach different solutions. d, Q and tau are
+divided by their size (`Units`), and R is the squared norm of all parameters but b: 1/f is near 1, not 0.
 
-The problem is smooth, of few parameters, and not convex (erratum E23). Projected Newton steps with damping
-reach a stationary point in some tens of passes; quasi-Newton steps creep along the valleys that
-neighbouring, nearly equal kernels make.
+The problem is smooth, has few parameters, and is not convex (erratum E23). Damped, projected Newton steps
+reach a stationary point within tens of iterations; quasi-Newton steps converge slowly, because neighbouring
+kernels are nearly collinear.
 """
 
 from __future__ import annotations
@@ -23,22 +22,22 @@ from scipy.special import huber
 from l2t.reflection.table import Table
 from l2t.typing import Array, Indices
 
-#: The terms of 1/f, which can be switched off.
+#: The terms of 1/f that can be left out.
 COMPONENTS = ("mmd", "variance", "discriminant")
-#: Least weight of the MMD, so that beta keeps a scale where the term does not help.
+#: Minimum of s, so that beta has a scale even if the MMD term does not help.
 LEAST_SCALE = 1e-3
-#: Least w'tau, in units of tau.
+#: Minimum of w'tau, in units of tau.
 LEAST_TAU = 1e-9
 
 MAX_ITER = 300
 TOL = 1e-9
-PATIENCE = 3  # iterations in a row that gain less than TOL
+PATIENCE = 3  # consecutive iterations with a relative decrease below TOL
 DAMPING = 1e-3
 
 
 @dataclass(frozen=True)
 class Units:
-    """The size of the statistics: what one unit of d, Q and tau is."""
+    """Typical sizes of d, Q and tau, by which they are divided."""
 
     d: float
     Q: float
@@ -46,7 +45,7 @@ class Units:
 
     @classmethod
     def of(cls, table: Table) -> Units:
-        """Measure the statistics of a table."""
+        """Return the sizes of the statistics of a table."""
         sizes = (
             table.d.mean(),
             np.diagonal(table.Q, axis1=1, axis2=2).mean(),
@@ -57,7 +56,7 @@ class Units:
 
 @dataclass(frozen=True)
 class Settings:
-    """The weight of R, the Huber threshold, and which of `COMPONENTS` are on."""
+    """The weight of R, the Huber threshold, and the `COMPONENTS` to learn."""
 
     gamma: float
     huber: float
@@ -66,7 +65,7 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A stationary point (w, s, v, m, b), its regularised loss, and why the search stopped there."""
+    """A stationary point (w, s, v, m, b), its regularised loss, and the reason for stopping."""
 
     theta: Array
     loss: float
@@ -132,15 +131,15 @@ class Problem:
         return self._regularised(theta, loss), gradient, gauss_newton, rest / n
 
     def solve(self, theta: Array, *, max_iter: int = MAX_ITER) -> Solution:
-        """Descend from theta by damped, projected Newton steps to a stationary point."""
+        """Return a stationary point, found from theta by damped, projected Newton steps."""
         theta = np.clip(theta, self.low, self.high)
         state = self.derivatives(theta)
         damping, small, n_iter = DAMPING, 0, 0
-        reason = "the limit of steps was reached"
+        reason = "the maximum number of steps was reached"
         while n_iter < max_iter:
             found = self._step(theta, state, damping)
             if found is None:
-                reason = "no step lowers the loss"
+                reason = "no step reduces the loss"
                 break
             n_iter += 1
             theta, new, used = found
@@ -148,14 +147,14 @@ class Problem:
             small = small + 1 if state[0] - new < TOL * abs(state[0]) else 0
             state = self.derivatives(theta)
             if small == PATIENCE:
-                reason = f"{PATIENCE} steps in a row lowered the loss by less than {TOL:g} of it"
+                reason = f"{PATIENCE} consecutive steps reduced the loss by less than {TOL:g} of it"
                 break
         return Solution(theta, state[0], f"after {n_iter} steps: {reason}")
 
     def _step(
         self, theta: Array, state: tuple[float, Array, Array, Array], damping: float
     ) -> tuple[Array, float, float] | None:
-        """Return a lower point, its loss and the damping that led there; None if there is none."""
+        """Return a point with a lower loss, that loss and the damping used; None if there is none."""
         value, gradient, gauss_newton, rest = state
         free = ((theta > self.low) | (gradient < 0)) & ((theta < self.high) | (gradient > 0))
         if not free.any():
@@ -177,7 +176,7 @@ class Problem:
         return None
 
     def _terms(self, theta: Array) -> tuple[Array, ...]:
-        """Return 1/f and what it is made of, in units: d, Qw, w'Qw, tau, w'tau."""
+        """Return 1/f and its parts d, Qw, w'Qw, tau and w'tau, in units."""
         K = len(theta) - 4
         w, s, v, m, b = theta[:K], *theta[K:]
         d, tau = self.table.d / self.units.d, self.table.tau / self.units.tau
@@ -190,7 +189,7 @@ class Problem:
 
 
 def starts(n: int, K: int, y: Array, random_state: int) -> list[Array]:
-    """Return n starts: equal weights first, then random ones."""
+    """Return n starts: first equal weights, then random ones."""
     rng = np.random.default_rng(random_state)
     level = float(np.mean(y)) - 0.1
     found = [np.r_[np.full(K, 1.0 / K), 0.1, 0.1, 0.1, level]]

@@ -1,4 +1,4 @@
-"""How the paper's method searches W."""
+"""Settings of the paper's search for W."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ Constraint = Literal["grassmann", "sphere"]
 
 @dataclass(frozen=True)
 class Plan:
-    """How W is searched.
+    """Settings of the search for W.
 
-    Attributes
+    Parameters
     ----------
     constraint : {"grassmann", "sphere"}, default="grassmann"
-        "grassmann": orthonormal columns. "sphere": a fixed Frobenius norm, the paper's free search.
+        "grassmann": orthonormal columns. "sphere": a fixed Frobenius norm, as in the paper's free search.
     n_components : int, default=20
-        Columns of W, at most.
+        Maximum number of columns of W.
     n_iter : int, default=10
-        Steps of conjugate gradient. Few: f is right about what it has seen, and its own optimum is far
-        from that.
+        Number of conjugate gradient steps. Few are better: f is accurate near the experiences, and its
+        optimum is far from them.
     """
 
     constraint: Constraint = "grassmann"

@@ -1,8 +1,8 @@
-"""Calibration of forecasts: intervals that hold on new kinds of data, and which pairs are unfamiliar.
+"""Calibration of forecasts: intervals for new kinds of data, and pairs unlike those of training.
 
-The errors of forecasts for kinds of data that were left out of learning are measured in their standard
-deviations. An interval is conformal: it covers the share `level` of these errors, corrected for the new pair
-itself, on the kind of data that was predicted worst.
+Forecasts are made for each kind of data with that kind left out of learning, and their errors divided by the
+predicted standard deviation. Intervals are conformal: they cover the share `level` of these errors, corrected
+for a finite number of pairs, on the kind of data with the largest errors.
 """
 
 from __future__ import annotations
@@ -15,71 +15,71 @@ import numpy as np
 
 from l2t.typing import Array
 
-#: Probabilities at which the distribution of errors is kept.
+#: Probabilities of the stored quantiles.
 LEVELS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.96, 0.97, 0.98, 0.99, 1.0)
 
 
-class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How far forecasts for one kind of data were off."""
+class ErrorQuantiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Quantiles of the absolute errors of predictions."""
 
     #: Number of pairs that were predicted.
     n_pairs: int
-    #: Quantiles, at `LEVELS`, of the error in standard deviations.
+    #: The quantiles at `LEVELS`: of a log ratio, or in standard deviations for forecasts.
     errors: tuple[float, ...]
 
     @classmethod
-    def of(cls, errors: Any, n_pairs: int) -> Kind:
-        """Return the kind whose forecasts had these errors."""
+    def of(cls, errors: Any, n_pairs: int) -> ErrorQuantiles:
+        """Return the quantiles of some errors, which are of `n_pairs` pairs."""
         return cls(n_pairs, tuple(np.quantile(np.abs(errors), LEVELS).round(3).tolist()))
 
     def reach(self, level: float) -> float:
-        """Return how far an interval reaches that holds the share `level`; infinite for too few pairs."""
+        """Return the half-width of an interval with coverage `level`; infinite for too few pairs."""
         rank = level * (self.n_pairs + 1) / self.n_pairs if self.n_pairs else np.inf
         return float(np.interp(rank, LEVELS, self.errors)) if rank <= 1.0 else float("inf")
 
     def covered(self, reach: float) -> float:
-        """Return the share of errors that an interval of this reach holds, from 0.5 on."""
+        """Return the coverage of an interval of half-width `reach`; at least 0.5."""
         return float(np.interp(reach, self.errors, LEVELS))
 
 
 class Reliability(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How far forecasts were off, by kind of data; each was left out of learning.
+    """Errors of forecasts by kind of data, each of which was left out of learning.
 
     Examples
     --------
-    With nine pairs the largest error bounds nine of ten new ones; with eight nothing does.
+    With nine pairs the largest error has a coverage of 90 %; eight are too few for that.
 
-    >>> Reliability({"images": Kind.of(np.arange(1.0, 10.0), 9)}).reach(0.9)
+    >>> Reliability({"images": ErrorQuantiles.of(np.arange(1.0, 10.0), 9)}).reach(0.9)
     9.0
-    >>> Reliability({"images": Kind.of(np.arange(1.0, 9.0), 8)}).reach(0.9)
+    >>> Reliability({"images": ErrorQuantiles.of(np.arange(1.0, 9.0), 8)}).reach(0.9)
     inf
     """
 
-    kinds: dict[str, Kind]
+    kinds: dict[str, ErrorQuantiles]
 
     def reach(self, level: float) -> float:
-        """Return how many standard deviations an interval of this level reaches on the worst kind."""
+        """Return the half-width, in standard deviations, of an interval with this level on the worst kind."""
         return max((kind.reach(level) for kind in self.kinds.values()), default=float("inf"))
 
 
 class Familiarity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the signs of the training pairs look like: their centre, and how they vary."""
+    """The distribution of the meta-features of the training pairs: mean and covariance."""
 
     centre: tuple[float, ...]
-    #: The inverse of their covariance.
+    #: The inverse covariance.
     precision: tuple[tuple[float, ...], ...]
-    #: The Mahalanobis distance that one in a hundred training pairs exceeds.
+    #: The Mahalanobis distance that 1 % of the training pairs exceed.
     limit: float
 
     @classmethod
-    def of(cls, signs: Array) -> Familiarity:
-        """Return what signs (pairs, signs) look like."""
-        precision = np.linalg.pinv(np.cov(signs, rowvar=False))
-        found = cls(tuple(signs.mean(axis=0).tolist()), tuple(map(tuple, precision.tolist())), 1.0)
-        limit = float(np.quantile([found.distance(row) for row in signs], 0.99))
+    def of(cls, meta: Array) -> Familiarity:
+        """Estimate the distribution from meta-features (pairs, features)."""
+        precision = np.linalg.pinv(np.cov(meta, rowvar=False))
+        found = cls(tuple(meta.mean(axis=0).tolist()), tuple(map(tuple, precision.tolist())), 1.0)
+        limit = float(np.quantile([found.distance(row) for row in meta], 0.99))
         return cls(found.centre, found.precision, limit)
 
-    def distance(self, signs: Sequence[float] | Array) -> float:
-        """Return the distance from the centre; above 1 the signs are unlike those of training."""
-        away = np.asarray(signs) - self.centre
-        return float(np.sqrt(max(away @ np.asarray(self.precision) @ away, 0.0))) / self.limit
+    def distance(self, meta: Sequence[float] | Array) -> float:
+        """Return the distance from the centre in units of `limit`: above 1 for a pair unlike those of training."""
+        offset = np.asarray(meta) - self.centre
+        return float(np.sqrt(max(offset @ np.asarray(self.precision) @ offset, 0.0))) / self.limit

@@ -1,6 +1,6 @@
 """Experiences as arrays: one row of statistics per run, and one ratio per experience.
 
-A run has one W and so one d, Q and tau, about 9 kB, which its label counts share.
+All label counts of a run share one W, and so one d, Q and tau, about 9 kB.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from l2t.typing import Array, Indices
 if TYPE_CHECKING:
     from l2t.experiences import ExperienceStore
 
-#: All of Q, or its diagonal alone as the paper prints it (erratum E2).
+#: All of Q, or only its diagonal as printed in the paper (erratum E2).
 QMode = Literal["full", "diag"]
 
 
 class Table:
     """The experiences of finished runs as arrays.
 
-    Failed experiences are ignored; `kernels` may be a part of the experiences' bank. Per experience there
-    are `run` (its number), `n_labels` and `ratio`; per run there are `d`, `Q`, `tau`, `pair` (its number),
-    `keys` and `algorithms`.
+    Failed experiences are ignored; `kernels` may be a subset of the experiences' kernels. Arrays over
+    experiences: `run` (its number), `n_labels`, `ratio`. Over runs: `d`, `Q`, `tau`, `pair` (its number),
+    `keys`, `algorithms`.
     """
 
     def __init__(
@@ -41,13 +41,13 @@ class Table:
         kernels: KernelBank | None = None,
         q_mode: QMode = "full",
     ) -> None:
-        reading = _Reading(experiences, kernels)
+        reading = _RunReader(experiences, kernels)
         runs = reading.statistics()
         first = next(runs, None)
         if first is None:
             raise InvalidInputError("experiences must hold at least one finished run, got none")
         self.kernels, self.n_neighbors = first.kernels, first.n_neighbors
-        # Nearly all memory is Q, which grows while experiences are read: it is never there twice.
+        # Q takes nearly all memory: it is filled while experiences are read, and never copied.
         Qs = (each.Q for each in itertools.chain([first], runs))
         self.Q: Array = np.fromiter(Qs, dtype=np.dtype((np.float64, first.Q.shape)))
         self.keys, self.algorithms = list(reading.numbers), reading.algorithms
@@ -72,7 +72,7 @@ class Table:
         return len(self.keys)
 
     def take(self, runs: Indices) -> Table:
-        """Return the table of some runs, given in rising order."""
+        """Return the table of some runs, given in increasing order."""
         part = copy.copy(self)
         part.keys = [self.keys[i] for i in runs]
         part.algorithms = [self.algorithms[i] for i in runs]
@@ -84,8 +84,8 @@ class Table:
         return part
 
 
-class _Reading:
-    """What is noted of experiences while the statistics of their runs are read."""
+class _RunReader:
+    """Reads the statistics of runs, and collects the other columns of a table meanwhile."""
 
     def __init__(self, experiences: Iterable[Experience], kernels: KernelBank | None) -> None:
         self._experiences, self._kernels = experiences, kernels
@@ -110,7 +110,7 @@ class _Reading:
             number = self.numbers.setdefault(each.run_key, len(self.pair))
             self.rows.extend((number, each.n_labels, each.improvement_ratio))
             if number == len(self.pair):
-                found = _accepted(each, self._kernels, first)
+                found = _checked_statistics(each, self._kernels, first)
                 first = first or found
                 self.algorithms.append(each.algorithm)
                 self.pair.append(pairs.setdefault((each.source, each.target), len(pairs)))
@@ -118,14 +118,14 @@ class _Reading:
                 yield found
 
 
-def _accepted(
+def _checked_statistics(
     experience: Experience, kernels: KernelBank | None, first: PairStatistics | None
 ) -> PairStatistics:
-    """Return the statistics of a run, for the kernels that are wanted and alike in all runs."""
+    """Return the statistics of a run, restricted to `kernels` or to those of the first run."""
     statistics = experience.statistics
     if statistics is None:
         raise InvalidInputError(
-            f"experiences must carry their statistics, got run {experience.run_key:.12} without; "
+            f"experiences must have statistics, got run {experience.run_key:.12} without; "
             "read them with statistics=True"
         )
     bank = kernels or (first or statistics).kernels
@@ -146,7 +146,23 @@ def recompute_statistics(
     kernels: KernelBank | None = None,
     n_neighbors: int | None = None,
 ) -> Iterator[Experience]:
-    """Yield experiences with their statistics recomputed for other kernels or neighbours."""
+    """Yield experiences with statistics recomputed for other kernels or neighbours.
+
+    Parameters
+    ----------
+    experiences : iterable of Experience
+        The experiences; those without statistics are left unchanged.
+    store : ExperienceStore or None
+        The store of their runs, needed where statistics differ.
+    kernels : KernelBank, optional
+        The kernels; by default those of each experience.
+    n_neighbors : int, optional
+        The number of neighbours r of tau; by default that of each experience.
+
+    Yields
+    ------
+    Experience
+    """
     computed: dict[str, PairStatistics] = {}
     for each in experiences:
         old = each.statistics
@@ -164,8 +180,8 @@ def recompute_statistics(
             )
         if each.run_key not in computed:
             run = store.run(each.run_key)
-            assert run.W is not None  # it has statistics, so it was done
+            assert run.W is not None  # a run with statistics has finished
             options: dict[str, Any] = {"kernels": bank, "n_neighbors": r}
             new = pair_statistics(run.pair, run.W, random_state=run.random_state, **options)
-            computed = {each.run_key: new}  # experiences of a run follow each other: one is enough
+            computed = {each.run_key: new}  # experiences of a run are consecutive
         yield replace(each, statistics=computed[each.run_key])

@@ -1,4 +1,4 @@
-"""Rehearsal: some of the known classes play the target, others the source, and candidates are tried."""
+"""Rehearsal: candidates are evaluated on tasks in which known classes take the roles of source and target."""
 
 from l2t.rehearsal.plays import Play, draw_plays
 from l2t.rehearsal.rehearsal import Rehearsal, rehearse

@@ -1,8 +1,7 @@
-"""Plays: tasks made of known classes alone, with labels to measure by.
+"""Plays: labelled tasks made of known classes alone.
 
-In each play, classes drawn at random are the target, with about as many rows as the real one, and all other
-known classes are the source. With three known classes two of them play the target; with fewer there is no
-play.
+In each play, random known classes are the target, with about as many rows as the real one, and all others
+are the source. With three known classes two of them are the target; with fewer there is no play.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ import numpy as np
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.typing import AnyArray
 
-#: Maximum number of rows of the playing source for base algorithms.
+#: Maximum number of source rows of a play for base algorithms.
 MAX_SOURCE_ROWS = 300
-#: Classes with fewer rows than this play the target only where there are no others.
+#: Classes with fewer rows are used in the target of a play only if there are no others.
 LEAST_ROWS = 12
 
 
@@ -25,17 +24,17 @@ LEAST_ROWS = 12
 class Play:
     """One rehearsal task."""
 
-    #: The classes that play the source.
+    #: The classes of the play's source.
     known: KnownClasses
-    #: At most 300 rows of them, and the rows that play the target, with their labels.
+    #: At most 300 rows of them, and the rows of the play's target, with their labels.
     pair: DomainPair
-    #: Rows of as many classes as the real target has, or of all that are known: those that play the target,
-    #: and others where too few classes are known to play it (n, m).
+    #: Rows (n, m) of as many known classes as the real target has, or of all: those of the play's target, and
+    #: of others if too few classes can be its target.
     like_target: AnyArray
 
 
 def playing_classes(known: KnownClasses, n_classes: int) -> int:
-    """Return how many classes can play a target of `n_classes`: at most half of those known; 0 for none.
+    """Return the number of target classes in a play: at most `n_classes` and half of those known; 0.
 
     >>> from l2t.domains import digits
     >>> playing_classes(KnownClasses([digits()]), 3), playing_classes(KnownClasses([digits()]), 8)
@@ -49,13 +48,13 @@ def playing_classes(known: KnownClasses, n_classes: int) -> int:
 def draw_plays(
     known: KnownClasses, n_classes: int, rows_per_class: int, n_plays: int, random_state: int
 ) -> Iterator[Play]:
-    """Yield plays; play i depends on the classes, the settings, the seed and i alone."""
+    """Yield plays; play i depends only on the classes, the settings, the seed and i."""
     playing = playing_classes(known, n_classes)
     sizes = np.bincount(known.codes, minlength=known.n_classes)
     for i in range(n_plays if playing else 0):
         rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=(i,)))
         order = rng.permutation(known.n_classes)
-        # Classes with too few rows to measure on play the source, as far as there are others.
+        # Classes with too few rows for a test set come last, and so into the source.
         order = order[np.argsort(sizes[order] < LEAST_ROWS, kind="stable")]
         rows = _some_rows(known, order[:playing], rows_per_class, rng)
         source = known.only(order[playing:])
@@ -74,7 +73,7 @@ def draw_plays(
 def _some_rows(
     known: KnownClasses, classes: AnyArray, rows_per_class: int, rng: np.random.Generator
 ) -> AnyArray:
-    """Return the places of random rows of each class."""
+    """Return the indices of random rows of each class."""
     found = [np.empty(0, dtype=np.intp)]
     for code in classes:
         found.append(rng.permutation(np.flatnonzero(known.codes == code))[:rows_per_class])

@@ -1,8 +1,8 @@
-"""What candidates were worth in rehearsal.
+"""Improvement ratios of candidates in rehearsal.
 
-A rehearsed improvement ratio is a real one, measured with labels, in the feature space of the user. It
-depends on the known classes alone, and is kept by content, so that the next target of the same source finds
-it ready: in the process (a bounded number) and, where one is given, in a store.
+A rehearsed improvement ratio is measured with labels in the feature space of the user. It depends only on the
+known classes and is cached by their content, in memory (a bounded number) and in the store if there is one:
+further targets of the same source reuse it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -30,15 +30,15 @@ from l2t.typing import AnyArray, Array
 if TYPE_CHECKING:
     from l2t.experiences import ExperienceStore
 
-#: Labels per class that candidates are tried with.
+#: Labels per class at which candidates are evaluated.
 SHOTS = (1, 2, 5, 15, 40)
 N_PLAYS = 8
 N_DRAWS = 6
-#: Numbers of rows per class of a playing target; the one nearest to the real target is used.
+#: Possible numbers of rows per class in the target of a play; the one nearest to the real target is used.
 ROWS_PER_CLASS = (15, 20, 40, 80)
-#: How many candidates' rehearsals are kept in the process.
-KEPT = 256
-_kept: OrderedDict[str, Array | str] = OrderedDict()
+#: Maximum number of candidates whose rehearsals are cached in memory.
+CACHE_SIZE = 256
+_cache: OrderedDict[str, Array | str] = OrderedDict()
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,20 +48,20 @@ class Rehearsal:
     Attributes
     ----------
     n_classes : int
-        How many classes played the target; 0 where there was no rehearsal.
+        Number of target classes in a play; 0 without a rehearsal.
     shots : tuple of int
         Labels per class.
     before : array of shape (plays, shots)
-        The accuracies of 1-NN on the features as they are; NaN where a play has too few rows.
+        The accuracies of 1-NN on the original features; NaN where a play has too few rows.
     share : float
-        How mutual the neighbourhoods of known rows are (`mutual_share`), in the mean: among as many classes
-        as the real target has, or all that are known.
+        The mean share of mutual neighbours among known rows (`mutual_share`), of as many classes as the real
+        target has, or of all.
     n_rows : int
-        The number of rows of the real target among which its share is comparable: as many per class.
+        The number of rows of the real target at which its share is comparable: as many per class.
     after : mapping of str to array of shape (plays, shots)
         The accuracies with the W of each candidate.
     failed : mapping of str to str
-        Why a candidate could not be rehearsed.
+        The error messages of candidates that could not be rehearsed.
     """
 
     n_classes: int
@@ -79,7 +79,7 @@ class Rehearsal:
 
     @property
     def skill(self) -> float:
-        """How far the features tell the known classes apart: 0 for chance, 1 for without an error."""
+        """How well 1-NN separates the known classes: 0 at chance level, 1 without errors."""
         if not self.n_plays:
             return 0.0
         chance = 1.0 / self.n_classes
@@ -90,7 +90,7 @@ class Rehearsal:
     def log_ratio(self, name: str, shots: float) -> tuple[float, float]:
         """Return the mean log improvement ratio of a candidate over the plays, and its standard error.
 
-        Label counts between those rehearsed are interpolated on a log scale.
+        `shots` is the number of labels per class, interpolated on a log scale between those rehearsed.
         """
         ratios = np.log(improvement_ratio(self.before, self.after[name], self.n_rows))
         at = self._at(ratios, shots)
@@ -98,18 +98,17 @@ class Rehearsal:
         return float(np.mean(at)), float(error)
 
     def accuracy(self, shots: float) -> float:
-        """Return the mean accuracy on the features as they are."""
+        """Return the mean accuracy on the original features."""
         return float(np.mean(self._at(self.before, shots)))
 
     def _at(self, values: Array, shots: float) -> list[float]:
-        """Return the values (plays, shots) of each play at a number of labels per class."""
+        """Interpolate values (plays, shots) of each play at a number of labels per class."""
         known = np.isfinite(self.before).all(axis=0)
         grid = np.log(np.array(self.shots)[known])
         return [float(np.interp(np.log(shots), grid, row[known])) for row in values]
 
 
-#: Where nothing could be rehearsed.
-NONE = Rehearsal(0, SHOTS, np.empty((0, len(SHOTS))), 0.0, 0, {}, {})
+NO_REHEARSAL = Rehearsal(0, SHOTS, np.empty((0, len(SHOTS))), 0.0, 0, {}, {})
 
 
 def rehearse(
@@ -122,58 +121,61 @@ def rehearse(
     random_state: int = 0,
     store: ExperienceStore | None = None,
 ) -> Rehearsal:
-    """Try candidates on known classes.
+    """Evaluate candidates on plays of known classes.
 
     Parameters
     ----------
     known : KnownClasses
-        The classes, without rows of the target.
+        The known classes, without rows of the target.
     candidates : mapping of str to Algorithm
-        What to try, by name.
-    n_classes, rows_per_class : int, default=3 and 80
-        How many classes the real target has, and about how many rows of each.
+        The candidates by name.
+    n_classes : int, default=3
+        Number of classes of the real target.
+    rows_per_class : int, default=80
+        Approximate number of rows per class of the real target.
     n_plays : int, default=8
-        How many times, each with other classes.
+        Number of plays, each with other classes.
     random_state : int, default=0
         The seed of the plays.
     store : ExperienceStore, optional
-        Where rehearsals are kept beside the process: what is there is not done again.
+        A store that caches rehearsals, in addition to the cache in memory.
 
     Returns
     -------
     Rehearsal
-        Without plays where fewer than three classes are known, or their rows are too few to measure.
+        Without plays if fewer than three classes are known, or they have too few rows for a test set.
     """
     playing = playing_classes(known, n_classes)
     if not (playing and n_plays):
-        return NONE
+        return NO_REHEARSAL
     enough = [each for each in ROWS_PER_CLASS if playing * (each - 2) >= MIN_TEST_ROWS]
     rows = min(enough, key=lambda each: abs(np.log(each / rows_per_class)))
-    alike = min(n_classes, known.n_classes)
-    stage = _Stage(known, playing, alike, rows * n_classes, rows, n_plays, random_state, store)
-    plain = stage.accuracies(None)
+    drawn = min(n_classes, known.n_classes)
+    plays = _Plays(known, playing, drawn, rows * n_classes, rows, n_plays, random_state, store)
+    plain = plays.accuracies(None)
     if isinstance(plain, str) or not np.isfinite(plain[:, : len(SHOTS)]).all(axis=0).any():
-        return NONE
-    tried = {name: stage.accuracies(each) for name, each in candidates.items()}
+        return NO_REHEARSAL
+    tried = {name: plays.accuracies(each) for name, each in candidates.items()}
     before, (share, n_rows) = plain[:, : len(SHOTS)], plain[:, len(SHOTS) :].mean(axis=0)
     return Rehearsal(
         playing,
         SHOTS,
         before,
         float(share),
-        round(n_rows * n_classes / alike),
+        round(n_rows * n_classes / drawn),
         {name: found for name, found in tried.items() if not isinstance(found, str)},
         {name: found for name, found in tried.items() if isinstance(found, str)},
     )
 
 
 @dataclass(frozen=True, eq=False)
-class _Stage:
-    """Plays with fixed settings; each candidate is tried once."""
+class _Plays:
+    """Plays with fixed settings, on which candidates are evaluated; results are cached."""
 
     known: KnownClasses
+    #: Number of target classes in a play, and of the classes of `Play.like_target`.
     playing: int
-    alike: int
+    drawn: int
     target_rows: int
     rows_per_class: int
     n_plays: int
@@ -182,20 +184,20 @@ class _Stage:
     plays: dict[bool, list[Play]] = field(default_factory=dict)
 
     def accuracies(self, algorithm: Algorithm | None) -> Array | str:
-        """Return the accuracies (plays, shots) of a candidate; why not, where it fails.
+        """Return the accuracies (plays, shots) of a candidate, or its error message.
 
-        For no candidate, with two columns more: how mutual the neighbourhoods are among rows like those of
-        the target, and the number of these rows.
+        None stands for the original features; then there are two more columns: the share of mutual
+        neighbours among rows like those of the target, and the number of these rows.
         """
-        work = self._work(algorithm)
+        work = self._settings(algorithm)
         key = json.dumps(work, sort_keys=True)
         stored = None if self.store is None else self.store.rehearsal(work)
-        found: Array | str | None = _kept.get(key)
-        if stored is not None:  # JSON has null for NaN
+        found: Array | str | None = _cache.get(key)
+        if stored is not None:  # null stands for NaN in JSON
             found = stored if isinstance(stored, str) else np.array(stored, dtype=np.float64)
         elif found is None:
             try:
-                plays = self._drawn(algorithm)
+                plays = self._draw(algorithm)
                 found = np.stack([_score(play, algorithm, self.target_rows) for play in plays])
             except L2TError as error:
                 found = str(error)
@@ -207,15 +209,15 @@ class _Stage:
                 self.store.add_rehearsal(work, outcome)
             except StoreError as error:  # the store may be read-only
                 warnings.warn(f"the rehearsal was not stored: {error}", L2TWarning, stacklevel=4)
-        _kept[key] = found
-        _kept.move_to_end(key)
-        while len(_kept) > KEPT:
-            _kept.popitem(last=False)
+        _cache[key] = found
+        _cache.move_to_end(key)
+        while len(_cache) > CACHE_SIZE:
+            _cache.popitem(last=False)
         return found
 
-    def _work(self, algorithm: Algorithm | None) -> dict[str, Any]:
-        """Return all that determines the accuracies, as plain values."""
-        work: dict[str, Any] = {
+    def _settings(self, algorithm: Algorithm | None) -> dict[str, Any]:
+        """Return everything that the accuracies depend on, as plain values."""
+        settings: dict[str, Any] = {
             "known": self.known.fingerprint,
             "algorithm": "identity" if algorithm is None else algorithm.name,
             "params": dict(getattr(algorithm, "params", {})),
@@ -227,21 +229,21 @@ class _Stage:
             "n_draws": N_DRAWS,
             "version": __version__,
         }
-        shared = {"share_classes": self.alike, "share_rows": self.target_rows}
-        return work | (shared if algorithm is None else {})
+        shared = {"share_classes": self.drawn, "share_rows": self.target_rows}
+        return settings | (shared if algorithm is None else {})
 
-    def _drawn(self, algorithm: Algorithm | None) -> Iterable[Play]:
-        """Return the plays, in principal coordinates unless the algorithm needs the features themselves."""
-        whole = bool(getattr(algorithm, "needs_features", False))
-        if whole not in self.plays:
-            known = self.known if whole else self.known.reduced()
+    def _draw(self, algorithm: Algorithm | None) -> list[Play]:
+        """Return the plays, in principal coordinates unless the algorithm needs the original features."""
+        original = bool(getattr(algorithm, "needs_features", False))
+        if original not in self.plays:
+            known = self.known if original else self.known.reduced()
             settings = (self.rows_per_class, self.n_plays, self.random_state)
-            self.plays[whole] = list(draw_plays(known, self.alike, *settings))
-        return self.plays[whole]
+            self.plays[original] = list(draw_plays(known, self.drawn, *settings))
+        return self.plays[original]
 
 
 def _score(play: Play, algorithm: Algorithm | None, target_rows: int) -> Array:
-    """Return the accuracies (shots,) of 1-NN on the playing target, NaN where it has too few rows."""
+    """Return the accuracies (shots,) of 1-NN on the target of a play, NaN where it has too few rows."""
     target = play.pair.target
     counts = [each * len(target.classes) for each in SHOTS]
     if algorithm is None:

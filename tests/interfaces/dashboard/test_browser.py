@@ -205,7 +205,7 @@ def test_what_was_learned_and_the_learning_curve(page, address):
     page.goto(f"{address}learned")
     for name in ("Right about kinds of data", "What speaks for", "Predicted against measured"):
         page.get_by_role("img", name=name).wait_for()
-    page.get_by_text("These figures rest on 9 pairs only.").wait_for()
+    page.get_by_text("These figures are from only 9 pairs.").wait_for()
     page.get_by_text("The formula").click()
     page.get_by_role("img", name="Beta over bandwidths").wait_for()
     page.get_by_role("button", name="Measure", exact=True).click()

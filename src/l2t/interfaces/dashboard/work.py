@@ -17,7 +17,7 @@ from l2t.inference import Inference, rank_sources
 from l2t.interfaces.dashboard.pictures import numbers
 from l2t.reflection import assess, learning_curve
 from l2t.reflection.calibration import finite_interval
-from l2t.reflection.lesson import held_out
+from l2t.reflection.training_set import held_out
 
 Report = Callable[..., None]
 _OUT = Path("out")

@@ -21,7 +21,7 @@ from l2t.interfaces.dashboard.routes.predictions import job_out
 from l2t.interfaces.dashboard.routes.sources import family_of
 from l2t.reflection import ReflectionFunction, assess, load_reflection, recompute_statistics
 from l2t.reflection.forecast import Forecast
-from l2t.reflection.lesson import SHARE, held_out
+from l2t.reflection.training_set import HELD_OUT_ONE_IN, held_out
 
 router = APIRouter(tags=["reflection functions"])
 
@@ -134,7 +134,7 @@ def _chosen(function: ReflectionFunction) -> dict[str, Any]:
 
 def _assessment(here: Context, known: NamedFunction, pairs: Pairs) -> dict[str, Any]:
     summaries, function = here.store.summaries, known.function
-    keys = summaries.some_runs(_MOST_RUNS if pairs == "all" else SHARE * _MOST_RUNS)
+    keys = summaries.some_runs(_MOST_RUNS if pairs == "all" else HELD_OUT_ONE_IN * _MOST_RUNS)
     if not keys:
         raise Refused(404, "there are no runs in this store yet to assess a function on")
     experiences = here.store.experiences(key=keys, trained_on=function.trained_on)
