@@ -20,7 +20,7 @@ from l2t.inference.shared import Combination, SharedInference, infer_shared
 from l2t.inference.shared.classifiers import make_classifier
 from l2t.inference.shared.inference import CANDIDATES, LEAST_TRUST, vote_weights
 from l2t.inference.shared.task import Task, shared_classes, smoothness
-from l2t.inference.shared.ways import Decision, teach, vote
+from l2t.inference.shared.ways import Decision, distill, vote
 from l2t.numerics import squared_distances
 from l2t.prediction.scoring import draw_labelled
 from l2t.progress import progress_bar
@@ -208,7 +208,7 @@ def _combination(parts: Task, name: str, smooth: float, P: Array) -> Combination
 def _taught(parts: Task, members: list[Combination], truth: AnyArray) -> float:
     """Return the accuracy of the classifier trained on the vote."""
     answers = vote(members).argmax(axis=1)
-    found = teach(parts, Decision("source", 1.0, answers, {}))
+    found = distill(parts, Decision("source", 1.0, answers, {}))
     codes = np.array([parts.classes.index(name) for name in found.classes])
     scores = parts.plain.rows[~parts.source] @ found.coef + found.intercept
     return float(np.mean(codes[scores.argmax(axis=1)] == truth))

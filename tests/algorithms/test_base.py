@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from l2t import Domain, DomainPair
-from l2t.algorithms import GFK, TCA, alignment
+from l2t.algorithms import GFK, TCA, Identity, alignment
 from l2t.exceptions import InvalidInputError
 
 
@@ -23,6 +23,12 @@ def test_transform_takes_what_a_domain_takes(pair):
     for bad in (X[0], X[:, :2], [["a"] * 10], np.full((2, 10), None)):
         with pytest.raises(InvalidInputError, match="X must be a 2-D array of numbers with the 10"):
             factors.transform(bad)
+
+
+def test_sparse_rows_of_very_many_features_stay_rows_without_transfer():
+    X = sparse.csr_array(np.random.default_rng(0).normal(size=(4, 5000)))
+    factors = Identity().fit(DomainPair(Domain(X), Domain(X)))
+    np.testing.assert_array_equal(factors.transform(X), X.toarray())
 
 
 def test_factors_are_frozen(pair):

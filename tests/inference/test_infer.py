@@ -17,6 +17,7 @@ from l2t import Domain, DomainPair, algorithms, infer, open_store
 from l2t.domains import KnownClasses, normalize
 from l2t.exceptions import InvalidInputError, UnknownAlgorithmError
 from l2t.experiences import Run
+from l2t.inference import Candidate, Candidates, Inference
 
 FOUR = ("identity", "spectrum", "classes", "classes+spectrum")
 
@@ -253,10 +254,16 @@ def test_fewer_columns_on_request(pair, found):
     np.testing.assert_allclose(np.linalg.svd(small.candidates["classes"].W)[1], full)
 
 
+def test_five_labels_per_class_are_expected_of_any_number_of_classes():
+    pair = DomainPair(made().source, Domain(made().target.X))
+    for options, n_labels in (({}, 15), ({"n_classes": 7}, 35)):
+        assert infer(pair, n_rehearsals=0, **options).n_labels == n_labels
+
+
 def test_two_known_classes_cannot_rehearse_and_it_says_so():
     found = infer(made(n_source=2), n_labels=3)
     assert found.rehearsal.n_plays == 0
-    assert "2 labelled classes are known beside the target, and three are needed" in found.reason
+    assert "a rehearsal needs three labelled classes besides the target, got 2" in found.reason
     assert found.candidates["classes"].rehearsed is None
 
 
@@ -264,7 +271,7 @@ def test_classes_of_few_rows_cannot_rehearse_and_it_says_so():
     """Playing targets of ten rows per class leave too few rows to measure on."""
     found = infer(made(n_source=9, rows=10), n_labels=3)
     assert found.rehearsal.n_plays == 0
-    assert "the 9 known classes have too few rows to rehearse on" in found.reason
+    assert "the 9 known classes have too few rows for a rehearsal" in found.reason
     assert found.candidates["classes"].W is not None
 
 
@@ -395,6 +402,16 @@ def test_results_show_themselves_and_are_saved(tmp_path):
         content = json.loads(str(file["json"]))
     assert content["choice"] == found.choice
     assert [each["candidate"] for each in content["candidates"]] == list(found.candidates)
+
+
+@pytest.mark.parametrize("choice", ["identity", "means"])
+def test_a_sparse_identity_transforms_sparse_rows_and_is_saved_without_pickle(choice, tmp_path):
+    candidates = Candidates([Candidate(choice, sparse.eye_array(3, format="csr"), predicted=1.0)])
+    found = Inference(choice, candidates, "", 3, 3)
+    X = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(found.transform(sparse.csr_array(X)), X)
+    with np.load(found.save(tmp_path / "found.npz"), allow_pickle=False) as file:
+        assert list(file) == ["json"]
 
 
 def test_the_first_inference_imports_little():

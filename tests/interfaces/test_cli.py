@@ -521,4 +521,4 @@ def test_a_function_for_the_source_is_refused(files, tmp_path, l2t):
     path = replace(load_reflection("default").paper, trained_on="source").save(tmp_path / "r.json")
     told = l2t("transfer", files / "source.csv", files / "target.csv", "--reflection", path)
     assert told.code == 1
-    assert "reflection must predict classifiers trained on the target" in told.err
+    assert "reflection must be learned from classifiers trained on the target" in told.err

@@ -111,8 +111,13 @@ class LatentFactors:
         -------
         array of shape (n, u')
         """
-        rows = feature_rows(X, self.W.shape[0])
-        return np.asarray(rows @ self.W)
+        return dense_product(feature_rows(X, self.W.shape[0]), self.W)
+
+
+def dense_product(rows: Any, W: Any) -> AnyArray:
+    """Return ``rows @ W`` as an array; either may be sparse."""
+    product = rows @ W
+    return np.asarray(product.toarray() if sparse.issparse(product) else product)
 
 
 @runtime_checkable

@@ -1,4 +1,4 @@
-"""Inference: what to transfer for a new pair."""
+"""Inference: choosing what to transfer for a new pair."""
 
 from l2t.inference.evidence import Evidence
 from l2t.inference.inference import infer

@@ -1,4 +1,4 @@
-"""Candidates: the algorithms that compete for a pair, and their W's."""
+"""Candidates: the algorithms compared for a pair, and the W of each."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from l2t.domains import DomainPair, KnownClasses
 from l2t.exceptions import InvalidInputError, L2TError
 from l2t.typing import AnyArray
 
-#: Those that compete by default.
+#: The default candidates.
 DEFAULT_CANDIDATES = ("identity", "spectrum", "classes", "classes+spectrum")
-#: Maximum number of random rows of the source, and of the target, for base algorithms.
+#: Maximum numbers of rows, drawn at random, for base algorithms.
 MAX_SOURCE_ROWS = 300
 MAX_TARGET_ROWS = 5000
 
@@ -26,22 +26,21 @@ Wanted = Sequence[str | Algorithm] | Mapping[str, Any]
 def candidate_algorithms(
     wanted: Sequence[str | Algorithm] | None, random_state: int
 ) -> dict[str, Algorithm]:
-    """Return the algorithms by name, "identity" always among them."""
+    """Return the algorithms by name, always including "identity"."""
     found: dict[str, Algorithm] = {"identity": registry.make("identity")}
     given = DEFAULT_CANDIDATES if wanted is None else wanted
     for each in registry.make_all("candidates", given, random_state=random_state):
         if each.name != "identity":
-            found[_unused(each.name, found)] = each
+            found[_unique_name(each.name, found)] = each
     return found
 
 
 def fit_candidates(
     algorithms: Mapping[str, Algorithm], pair: DomainPair, known: KnownClasses, random_state: int
 ) -> tuple[dict[str, AnyArray], dict[str, str]]:
-    """Return the W's by name, and why others have none.
+    """Return the W of each algorithm by name, and the error messages of those that failed.
 
-    Algorithms that use the known classes are given them; others see at most 300 rows of the source, as in
-    rehearsal, and 5,000 of the target.
+    Base algorithms are fitted to at most 300 rows of the source, as in rehearsal, and 5,000 of the target.
     """
     source = pair.source.sample(MAX_SOURCE_ROWS, random_state)
     small = DomainPair(source, pair.target.sample(MAX_TARGET_ROWS, random_state))
@@ -56,19 +55,19 @@ def fit_candidates(
 
 
 def given_factors(wanted: Mapping[str, Any], n_features: int) -> dict[str, AnyArray]:
-    """Return W's that were given by name, checked."""
+    """Return the given W's by name, after validation."""
     found: dict[str, AnyArray] = {}
     for name, W in wanted.items():
         try:
             array = np.array(W, dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise InvalidInputError(
-                f"candidate {name!r} must be a table of numbers, got {error}"
+                f"candidate {name!r} must be a matrix of numbers: {error}"
             ) from None
         shaped = array.ndim == 2 and len(array) == n_features and array.size > 0
         if not shaped or not np.isfinite(array).all():
             raise InvalidInputError(
-                f"candidate {name!r} must be a finite W with one row per feature ({n_features}), "
+                f"candidate {name!r} must be a finite matrix with one row per feature ({n_features}), "
                 f"got shape {array.shape}"
             )
         array.flags.writeable = False
@@ -76,7 +75,7 @@ def given_factors(wanted: Mapping[str, Any], n_features: int) -> dict[str, AnyAr
     return found
 
 
-def _unused(name: str, taken: Mapping[str, Any]) -> str:
-    """Return the name, with a number where another candidate has it already."""
+def _unique_name(name: str, taken: Mapping[str, Any]) -> str:
+    """Return the name, with a number if another candidate has it already."""
     numbered = (f"{name} {number}" for number in range(2, len(taken) + 2))
     return next(each for each in (name, *numbered) if each not in taken)

@@ -1,14 +1,13 @@
-"""Evidence: what the user's own labelled target rows say of a candidate.
+"""Evidence: how well a candidate separates the classes of the user's labelled target rows.
 
-Two things are measured on them, with W and without, over all rows that have another labelled row of their
-class:
+Two shares are measured, with W and without, over all rows that have another labelled row of their class:
 
 * order: the share of triples (the row, another of its class, one of another class) in which the row of the
-  same class is nearer. 15 labels of three classes make 600 triples;
-* nearest: the share of rows whose nearest other labelled row is of their class: the leave-one-out accuracy of
-  1-NN. 15 labels make only 15 tests.
+  same class is nearer; 15 labels in three classes give 600 triples;
+* nearest: the share of rows whose nearest other labelled row is of their class, the leave-one-out accuracy of
+  1-NN; 15 labels give only 15 tests.
 
-What they suggest, and with which error, was learned (`Forecast.suggested`).
+The improvement ratio that they suggest, and its error, were learned (`Forecast.suggested`).
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ from l2t.numerics.graphs import TIE
 from l2t.reflection.forecast import Expectation, Forecast
 from l2t.typing import AnyArray, Array
 
-#: Maximum number of labelled rows, drawn at random: distances grow with their square.
+#: Maximum number of labelled rows, drawn at random: the cost is quadratic.
 MAX_ROWS = 500
 
 
 class Agreement(NamedTuple):
-    """How the distances between labelled rows agree with their classes, as in `Evidence`."""
+    """How well distances between labelled rows agree with their classes; fields as in `Evidence`."""
 
     n_rows: int
     shots: float
@@ -38,20 +37,20 @@ class Agreement(NamedTuple):
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the labelled rows say of one candidate.
+    """Evidence from the labelled rows on one candidate.
 
     Attributes
     ----------
     n_rows : int
-        Labelled rows with another of their class, and one of another class.
+        Number of labelled rows with another row of their class and one of another class.
     shots : float
-        Labelled rows per class.
+        Number of labelled rows per class.
     order, order_without : float
         The mean share of triples in order, with W and without.
     nearest, nearest_without : float
         The share of rows whose nearest labelled row is of their class, with W and without.
     suggests : Expectation
-        What that suggests of the log improvement ratio.
+        The log improvement ratio that this suggests.
     """
 
     n_rows: int
@@ -64,7 +63,7 @@ class Evidence:
 
 
 class LabelledRows:
-    """Labelled target rows X (n, m) and their classes; `without` is how they agree without W."""
+    """Labelled target rows X (n, m) and their classes; `without` is their agreement without W."""
 
     def __init__(self, X: AnyArray, codes: AnyArray) -> None:
         if len(X) > MAX_ROWS:
@@ -75,24 +74,31 @@ class LabelledRows:
         self.without = agreement(squared_distances(self._X), codes) if len(X) else None
 
     def evidence(self, W: AnyArray, forecast: Forecast) -> Evidence | None:
-        """Return the evidence on W; None where no class has two labelled rows, or there is one class."""
+        """Return the evidence on W; None if there is one class, or no class has two labelled rows."""
         before = self.without
         after = before and agreement(squared_distances(self._X @ W), self._codes)
         if before is None or after is None:
             return None
-        suggests = forecast.suggested(
-            after.order - before.order, after.nearest - before.nearest, after.n_rows, after.shots
-        )
         return Evidence(
-            *(after.n_rows, after.shots, after.order, before.order, after.nearest, before.nearest),
-            suggests,
+            n_rows=after.n_rows,
+            shots=after.shots,
+            order=after.order,
+            order_without=before.order,
+            nearest=after.nearest,
+            nearest_without=before.nearest,
+            suggests=forecast.suggested(
+                after.order - before.order,
+                after.nearest - before.nearest,
+                after.n_rows,
+                after.shots,
+            ),
         )
 
 
 def agreement(D: AnyArray, codes: AnyArray) -> Agreement | None:
-    """Return how squared distances D (n, n) between labelled rows agree with their classes.
+    """Return how well squared distances D (n, n) between labelled rows agree with their classes.
 
-    None where no class has two labelled rows, or there is one class.
+    None if there is one class, or no class has two labelled rows.
     """
     same = codes[:, None] == codes
     other = ~same
@@ -104,7 +110,7 @@ def agreement(D: AnyArray, codes: AnyArray) -> Agreement | None:
     for i in rows:
         others = np.sort(D[i, other[i]])
         mates = D[i, same[i]]
-        # Distances that differ by rounding alone are ties, and count half.
+        # Distances that differ only by rounding are ties, which count half.
         nearer = np.searchsorted(others, mates * (1.0 - TIE), "left")
         not_farther = np.searchsorted(others, mates * (1.0 + TIE), "right")
         shares: Array = 1.0 - 0.5 * (nearer + not_farther) / len(others)

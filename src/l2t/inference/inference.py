@@ -1,4 +1,4 @@
-"""For a new pair: which candidate to transfer with, and what it should bring."""
+"""Inference for a new pair: the choice among candidates, and the improvement to expect."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from l2t.experiences import ExperienceStore
 
 Method = Literal["l2t", "paper"]
-#: Where 1-NN tells known classes apart no better than this, a rehearsal means nothing.
+#: Minimum `Rehearsal.skill` for a rehearsal to be used.
 LEAST_SKILL = 0.1
 #: Maximum number of target rows for the share of mutual neighbours.
 MAX_SHARE_ROWS = 240
-#: Of so many rows of very many features all that matters is in their Gram matrix.
+#: Maximum number of rows for which very many features are replaced by coordinates from the Gram matrix.
 MAX_GRAM_ROWS = 2000
-#: What is assumed where neither labelled rows nor the caller say.
+#: Defaults for the number of classes and of labels per class of a target without labelled rows.
 N_CLASSES = 3
 SHOTS = 5
 
@@ -68,57 +68,64 @@ def infer(
     random_state: int = 0,
     callback: Callable[[str], None] | None = None,
 ) -> Inference:
-    """Find what to transfer for a pair.
+    """Choose what to transfer for a pair.
 
-    Candidates are rehearsed on the known classes: those of the source, and of `known`. The one with the best
-    expectation is chosen; "identity" is among them, and means not to transfer. Labelled target rows are
-    weighed as evidence. No target label is read for the W of any candidate.
+    Candidates are rehearsed on the known classes: those of the source and of `known`. The one with the
+    highest expected improvement is chosen; "identity" is among them, and stands for no transfer. Labelled
+    target rows are evidence for the choice, but are never used to compute the W of a candidate.
 
     Parameters
     ----------
     pair : DomainPair or Domain
-        The domains; or the target alone, with `sources`.
+        The domains, or only the target if `sources` is given.
     reflection : ReflectionFunction, str or path, optional
-        What predicts improvement ratios; by default the function that ships. One without a forecast, as it
-        is written down by hand, implies ``method="paper"``.
+        The predictor of improvement ratios, or its file or name; by default the one that ships with the
+        package. One without a forecast, such as one written by hand, implies ``method="paper"``.
     n_components : int, optional
-        Columns of W, at most; by default all that a candidate has, and 20 for ``method="paper"``.
+        Maximum number of columns of W; by default no limit, and 20 for ``method="paper"``.
     n_labels : int, optional
-        How many labelled target rows there are or will be; by default those that are marked, or five per
-        class.
+        The number of target rows that are or will be labelled; by default that of rows marked as labelled, or
+        five per class.
     n_classes : int, optional
-        How many classes the target has; by default those of the labelled rows, or 3.
+        The number of target classes; by default that of the labelled rows, or 3.
     sources : sequence of Domain, optional
-        The sources, where `pair` is the target alone. With none, nothing is known of the features.
+        The sources, if `pair` is only the target. The list may be empty.
     candidates : sequence of names or algorithms, or mapping from names to W, optional
-        What to choose from, beside "identity"; by default "spectrum", "classes" and "classes+spectrum".
+        The candidates besides "identity"; by default "spectrum", "classes" and "classes+spectrum".
     known : KnownClasses, optional
         Further labelled rows in the same feature space, such as ``KnownClasses.of(store)``. Rows of the
         target are removed from it.
     store : ExperienceStore, optional
-        An experience store: its labelled targets are known as well, and rehearsals are kept in it.
+        A store whose labelled targets are used as known classes, and which caches rehearsals.
     n_rehearsals : int, default=8
-        How many times the candidates are rehearsed; 0 for not at all.
+        The number of plays in rehearsal; 0 for no rehearsal.
     method : {"l2t", "paper"}, optional
         "paper" searches W by conjugate gradient on the paper's form of f, and compares it with "identity" by
-        f alone.
-    plan, starts : Plan, and names, algorithms or a mapping from names to W, optional
-        For ``method="paper"``: how W is searched (`Plan`), and where from.
+        f alone. By default "l2t", unless `reflection` has no forecast.
+    plan : Plan, optional
+        The settings of the search for ``method="paper"``.
+    starts : sequence of names or algorithms, or mapping from names to W, optional
+        The starts of the search for ``method="paper"``, besides PCA; by default "tca" and "gfk".
     shared : bool, optional
-        Whether equal labels mean equal classes, so that the source's labels can be trained on: then the
-        choice is made by `l2t.inference.shared.infer_shared`, which is kept in `Inference.shared`. By
-        default they do where labelled target rows have a class of the source.
+        Whether equal labels mean equal classes, so that classifiers can be trained on the source's labels:
+        then the choice is made by `l2t.inference.shared.infer_shared`, whose result is `Inference.shared`.
+        By default True if a labelled target row has a class of the source.
     rows : int array, optional
-        The target rows that candidates are fitted to; by default all, and 20,000 random ones of more.
+        The indices of the target rows that candidates are fitted to; by default all, or 20,000 at random.
     random_state : int, default=0
         The seed.
     callback : callable, optional
-        Is called with the name of each stage: "known", "rehearsing", "fitting", "choosing".
+        Called with the name of each stage: "known", "rehearsing", "fitting", "choosing".
 
     Returns
     -------
     Inference
-        The choice, its W and what to expect, and the same for all candidates.
+        The choice, its W and expected improvement, and the same for all candidates.
+
+    Raises
+    ------
+    InvalidInputError
+        A parameter is invalid, or contradicts another one.
 
     Examples
     --------
@@ -131,48 +138,51 @@ def infer(
     (True, True)
     """
     target, origins = _domains(pair, sources)
-    n_labels, n_classes = _label_count(target, n_labels), _class_count(target, n_classes)
-    special = any(each is not None for each in (reflection, n_components, plan, starts))
-    special = special or method not in (None, "l2t")
-    together = not special and _are_shared(target, origins, candidates, shared)
-    if shared and not together:
+    n_classes = _class_count(target, n_classes)
+    n_labels = _label_count(target, n_labels, n_classes)
+    excluded = any(each is not None for each in (reflection, n_components, plan, starts))
+    excluded = excluded or method not in (None, "l2t")
+    use_shared = not excluded and _has_shared_classes(target, origins, candidates, shared)
+    if shared and not use_shared:
         raise InvalidInputError(
             "shared=True needs candidates by name, and neither a reflection function, n_components, "
             f"plan, starts nor method='paper', got candidates={candidates!r} and method={method!r}"
         )
-    alone = starts is None and known is None and store is None
-    if alone and _is_wide(target, origins, None if together else candidates):
+    self_contained = starts is None and known is None and store is None
+    if self_contained and _is_wide(target, origins, None if use_shared else candidates):
         settings: Any = {"reflection": reflection, "n_components": n_components, "plan": plan}
         settings |= {"n_labels": n_labels, "n_classes": n_classes, "candidates": candidates}
         settings |= {"n_rehearsals": n_rehearsals, "method": method, "rows": rows}
-        settings |= {"shared": together, "random_state": random_state, "callback": callback}
-        return _in_coordinates(target, origins, **settings)
-    if together:
-        return _voted(target, origins, candidates, n_labels, n_classes, random_state)
+        settings |= {"shared": use_shared, "random_state": random_state, "callback": callback}
+        return _infer_in_coordinates(target, origins, **settings)
+    if use_shared:
+        return _infer_shared(target, origins, candidates, n_labels, n_classes, random_state)
     drawn = _landmarks(target, rows, random_state)
     origins = [representative(each, random_state) for each in origins]
-    origins, who = _contributing(origins, drawn, random_state)
-    task = DomainPair(_joined(origins, drawn), drawn)
+    origins, note = _informative_sources(origins, drawn, random_state)
+    task = DomainPair(_pooled(origins, drawn), drawn)
     with few_threads((len(task.source) + len(drawn)) * target.n_features):
         function, forecast = _predictor(reflection, method)
         if forecast is None:
             plan = plan or Plan(n_components=n_components or Plan().n_components)
-            found = _paper(task, function, plan, starts, n_labels, n_classes, random_state)
+            found = _infer_by_search(
+                task, function, plan, starts, n_labels, n_classes, random_state
+            )
             return replace(found, feature_names=target.feature_names)
-        say = callback or (lambda stage: None)
-        say("known")
+        report = callback or (lambda stage: None)
+        report("known")
         classes = _known_classes(target, origins, known, store)
         settings = {"n_classes": n_classes, "n_plays": n_rehearsals, "store": store}
-        factors, failed, rehearsal = _fitted(
-            task, candidates, classes, say, random_state, **settings
+        factors, failed, rehearsal = _rehearse_and_fit(
+            task, candidates, classes, report, random_state, **settings
         )
-        say("choosing")
-        about = n_components, n_labels, n_classes, drawn
-        found = choose(target, factors, failed, rehearsal, classes, forecast, *about)
-        return replace(found, reason=found.reason + who, feature_names=target.feature_names)
+        report("choosing")
+        counts = n_components, n_labels, n_classes
+        found = choose(target, factors, failed, rehearsal, classes, forecast, *counts, drawn)
+        return replace(found, reason=found.reason + note, feature_names=target.feature_names)
 
 
-def _voted(
+def _infer_shared(
     target: Domain,
     origins: list[Domain],
     candidates: Any,
@@ -180,7 +190,7 @@ def _voted(
     n_classes: int,
     random_state: int,
 ) -> Inference:
-    """Infer where the source's labels are for training."""
+    """Infer with classifiers that are trained on the source's labels."""
     names = CANDIDATES if candidates is None else ("identity", *candidates)
     found = infer_shared(target, origins, candidates=names, random_state=random_state)
     return as_inference(found, target, n_labels, n_classes)
@@ -189,19 +199,19 @@ def _voted(
 def _predictor(
     reflection: ReflectionFunction | str | os.PathLike[str] | None, method: Method | None
 ) -> tuple[ReflectionFunction | None, Forecast | None]:
-    """Return the function, and the forecast to choose by; None for the paper's method."""
+    """Return the reflection function and the forecast; without a forecast the paper's method is used."""
     if method not in (None, "l2t", "paper"):
         raise InvalidInputError(f"method must be 'l2t' or 'paper', got {method!r}")
     if reflection is not None and not isinstance(reflection, ReflectionFunction):
         reflection = load_reflection(reflection)
     if reflection is not None and reflection.trained_on != "target":
         raise InvalidInputError(
-            "reflection must predict classifiers trained on the target, got one learned with "
-            f"trained_on={reflection.trained_on!r}; where classes are shared, infer needs none"
+            "reflection must be learned from classifiers trained on the target, got "
+            f"trained_on={reflection.trained_on!r}; shared classes need no reflection function"
         )
     forecast = Forecast.default() if reflection is None else reflection.forecast
     if forecast is None and method == "l2t":
-        raise InvalidInputError("reflection must hold a forecast, unless method is 'paper'")
+        raise InvalidInputError("reflection must have a forecast for method='l2t', got one without")
     return reflection, None if method == "paper" else forecast
 
 
@@ -211,7 +221,7 @@ def _known_classes(
     known: KnownClasses | None,
     store: ExperienceStore | None,
 ) -> KnownClasses:
-    """Return the classes of the sources, further ones and those of a store, without rows of the target."""
+    """Return the classes of the sources, of `known` and of a store, without rows of the target."""
     past = None if store is None else KnownClasses.of(store, target.n_features)
     classes = KnownClasses(origins).without(target)
     for further in (each for each in (known, past) if each is not None):
@@ -219,24 +229,24 @@ def _known_classes(
     return classes
 
 
-def _fitted(
+def _rehearse_and_fit(
     pair: DomainPair,
     candidates: Wanted | None,
     known: KnownClasses,
-    say: Callable[[str], None],
+    report: Callable[[str], None],
     random_state: int,
     **settings: Any,
 ) -> tuple[dict[str, AnyArray], dict[str, str], Rehearsal]:
-    """Return the W's of candidates by name, why others have none, and what was rehearsed."""
+    """Return the W of each candidate by name, the error messages of others, and the rehearsal."""
     if isinstance(candidates, Mapping):
-        plain = registry.make("identity").fit(pair).W
-        return {"identity": plain} | given_factors(candidates, pair.n_features), {}, NO_REHEARSAL
+        identity = registry.make("identity").fit(pair).W
+        return {"identity": identity} | given_factors(candidates, pair.n_features), {}, NO_REHEARSAL
     algorithms = candidate_algorithms(candidates, random_state)
     tried = {name: each for name, each in algorithms.items() if name != "identity"}
     rows = max(len(pair.target) // settings["n_classes"], 1)
-    say("rehearsing")
+    report("rehearsing")
     rehearsal = rehearse(known, tried, rows_per_class=rows, random_state=random_state, **settings)
-    say("fitting")
+    report("fitting")
     return *fit_candidates(algorithms, pair, known, random_state), rehearsal
 
 
@@ -252,7 +262,7 @@ def choose(
     n_classes: int,
     drawn: Domain | None = None,
 ) -> Inference:
-    """Weigh expectation and evidence of each candidate, and take the best."""
+    """Combine the expectation and the evidence of each candidate, and choose the best."""
     shots = n_labels / n_classes
     usable = rehearsal.skill >= LEAST_SKILL
     labelled = np.flatnonzero(target.labeled_rows(default=False))
@@ -273,7 +283,7 @@ def choose(
         expected = forecast.expect(name, meta, rehearsed.get(name) if usable else None, shots)
         evidence = rows.evidence(W, forecast)
         found[name] = (expected.weighed(evidence.suggests) if evidence else expected), evidence
-    choice = max(found, key=lambda name: found[name][0].mean)  # the first of equals: identity
+    choice = max(found, key=lambda name: found[name][0].mean)  # of equals the first: identity
     plain = 1.0 - forecast.expected_error(meta, shots)
     reach = forecast.reach(meta)
     candidates = [
@@ -291,42 +301,40 @@ def choose(
     candidates += [Candidate(name, reason=reason) for name, reason in failed.items()]
     reason = _reason(choice, found[choice][0], rehearsal, known)
     if forecast.novelty(meta) > 1.0:
-        reason += "; this pair is unlike anything in the experience of the reflection function"
+        reason += "; this pair is unlike those the reflection function was learned from"
     return Inference(choice, Candidates(candidates), reason, n_labels, n_classes, plain, rehearsal)
 
 
 def _reason(choice: str, expected: Expectation, rehearsal: Rehearsal, known: KnownClasses) -> str:
     n, average = known.n_classes, "the expectation is an average over other data"
     if not rehearsal.n_plays and n >= 3:
-        basis = f"the {n} known classes have too few rows to rehearse on; {average}"
+        basis = f"the {n} known classes have too few rows for a rehearsal; {average}"
     elif not rehearsal.n_plays:
-        few = f"{n} labelled classes are known beside the target, and three are needed to rehearse"
-        basis = f"{few}; {average}"
+        basis = f"a rehearsal needs three labelled classes besides the target, got {n}; {average}"
     elif rehearsal.skill < LEAST_SKILL:
-        alike = f"the features do not tell the {n} known classes apart"
-        basis = f"{alike}, so that a rehearsal on them means nothing; {average}"
+        basis = f"no rehearsal, as 1-NN hardly separates the {n} known classes; {average}"
     else:
         basis = f"rehearsed {rehearsal.n_plays} times on {n} known classes"
     if choice == "identity":
-        return f"no candidate is expected to be better than the features as they are ({basis})"
+        return f"no candidate is expected to be better than the original features ({basis})"
     return f"{choice} is expected to multiply the accuracy by {expected.ratio:.3f} ({basis})"
 
 
 def meta_features(
     target: Domain, known: KnownClasses, rehearsal: Rehearsal | None, shots: float, n_classes: int
 ) -> MetaFeatures:
-    """Return what is known of a target before any label, with a rehearsal or without."""
+    """Return the meta-features of a target that need no label, with a rehearsal or without."""
     share = mutual_share(target.X, MAX_SHARE_ROWS)
     if rehearsal is None or not rehearsal.n_plays:
         return MetaFeatures(share)
-    alike = share  # among as many rows per class as in rehearsal
+    comparable = share  # at as many rows per class as in rehearsal
     if min(rehearsal.n_rows, len(target)) != min(MAX_SHARE_ROWS, len(target)):
-        alike = mutual_share(target.X, rehearsal.n_rows)
+        comparable = mutual_share(target.X, rehearsal.n_rows)
     gap = target.X.mean(axis=0, dtype=np.float64) - known.X.mean(axis=0, dtype=np.float64)
     spread = target.X.var(axis=0).sum() + known.X.var(axis=0).sum()
     return MetaFeatures(
         share,
-        alike - rehearsal.share,
+        comparable - rehearsal.share,
         1.0 - rehearsal.accuracy(shots),
         float(np.log(n_classes) / np.log(rehearsal.n_classes)),
         float(gap @ gap / spread) if spread > 0 else 0.0,
@@ -334,14 +342,14 @@ def meta_features(
 
 
 def _compressed(W: AnyArray, n_components: int) -> AnyArray:
-    """Return W with at most `n_components` columns, its largest singular directions."""
+    """Return W with at most `n_components` columns, by a truncated SVD."""
     if W.shape[1] <= n_components:
         return W
     U, s, _ = np.linalg.svd(W, full_matrices=False)
     return np.asarray(U[:, :n_components] * s[:n_components])
 
 
-def _paper(
+def _infer_by_search(
     pair: DomainPair,
     reflection: ReflectionFunction | None,
     plan: Plan,
@@ -350,7 +358,7 @@ def _paper(
     n_classes: int,
     random_state: int,
 ) -> Inference:
-    """Search W as the paper does, and use it where f expects it to beat W = I."""
+    """Search W as in the paper, and choose it if its predicted ratio is at least 1."""
     if reflection is None:
         reflection = load_reflection("default")
     found = search(
@@ -358,13 +366,13 @@ def _paper(
     )
     predicted = reflection.predict(found.statistics, n_labels)
     interval = reflection.interval(found.statistics, n_labels) if reflection.calibration else None
-    better, unchanged = predicted >= 1, np.eye(pair.n_features)
+    better, identity = predicted >= 1, registry.make("identity").fit(pair).W
     choice = "paper" if better else "identity"
     candidates = [
-        Candidate("identity", unchanged, None, 1.0, (1.0, 1.0), None, not better),
+        Candidate("identity", identity, None, 1.0, (1.0, 1.0), None, not better),
         Candidate("paper", found.W, None, predicted, interval, None, better),
     ]
-    reason = f"the reflection function predicts a ratio of {predicted:.3f} for the transfer that it found"
+    reason = f"the reflection function predicts an improvement ratio of {predicted:.3f}"
     return Inference(choice, Candidates(candidates), reason, n_labels, n_classes, search=found)
 
 
@@ -376,7 +384,7 @@ def _domains(
     if isinstance(pair, Domain) and sources is not None:
         origins = list(sources)
         for each in origins:
-            DomainPair(each, pair)  # refuses other features
+            DomainPair(each, pair)  # validates the features
         return pair, origins
     raise InvalidInputError(
         "pair must be a DomainPair, or a target Domain together with sources=[...], "
@@ -385,7 +393,7 @@ def _domains(
 
 
 def _is_wide(target: Domain, origins: list[Domain], candidates: Wanted | None) -> bool:
-    """Tell whether few rows have very many features, of which no candidate needs to know more."""
+    """Tell whether there are few rows of very many features, which no candidate needs."""
     domains = [target, *origins]
     if target.n_features <= DENSE_FEATURES or sum(map(len, domains)) > MAX_GRAM_ROWS:
         return False
@@ -395,8 +403,8 @@ def _is_wide(target: Domain, origins: list[Domain], candidates: Wanted | None) -
     return not any(getattr(each, "needs_features", False) for each in algorithms)
 
 
-def _in_coordinates(target: Domain, origins: list[Domain], **settings: Any) -> Inference:
-    """Infer in the coordinates of all rows, and bring each W back to the features when it is asked for."""
+def _infer_in_coordinates(target: Domain, origins: list[Domain], **settings: Any) -> Inference:
+    """Infer in the coordinates of all rows; each W is lifted to the features when it is accessed."""
     with few_threads(sum(map(len, (target, *origins))) ** 2):
         span = GramSpan.of([each.rows for each in (target, *origins)])
     few, *sources = (
@@ -408,52 +416,52 @@ def _in_coordinates(target: Domain, origins: list[Domain], **settings: Any) -> I
 
 
 def lift_candidates(found: Inference, span: GramSpan, target: Domain, dtype: Any) -> Inference:
-    """Return what was found in the coordinates of a span with each W in the features, once asked for."""
-    plain = sparse.eye_array(target.n_features, dtype=dtype, format="csr")
+    """Return an inference in the coordinates of a span with each W lifted to the features when accessed."""
+    identity = sparse.eye_array(target.n_features, dtype=dtype, format="csr")
 
     def lifted(each: Candidate) -> Candidate:
         if each.factor is None:
             return each
-        W = (lambda: plain) if each.name == "identity" else lambda: span.lift(each.W).astype(dtype)
-        return replace(each, factor=W)
+        if each.name == "identity":
+            return replace(each, factor=identity)
+        return replace(each, factor=lambda: span.lift(each.W).astype(dtype))
 
     candidates = Candidates([lifted(each) for each in found.candidates.values()])
     shared = found.shared
     if shared is not None:
         mean, coef = span.lift(shared.linear.mean[:, None])[:, 0], span.lift(shared.linear.coef)
         shared = replace(shared, linear=shared.linear._replace(mean=mean, coef=coef))
-    about: Any = {"candidates": candidates, "shared": shared}
-    return replace(found, **about, feature_names=target.feature_names)
+    return replace(found, candidates=candidates, shared=shared, feature_names=target.feature_names)
 
 
 def _landmarks(target: Domain, rows: npt.ArrayLike | None, random_state: int) -> Domain:
-    """Return the target rows that candidates are fitted to, which no label chooses."""
+    """Return the target rows that candidates are fitted to, chosen without labels."""
     return target.sample(LANDMARKS, random_state) if rows is None else target.take(rows)
 
 
-def _are_shared(
+def _has_shared_classes(
     target: Domain, origins: list[Domain], candidates: Wanted | None, shared: bool | None
 ) -> bool:
-    """Tell whether the source's labels are for training: a target label says so, or the user."""
+    """Tell whether to train on the source's labels: `shared`, or whether target labels are among them."""
     if isinstance(candidates, Mapping) or not all(isinstance(n, str) for n in candidates or ()):
         return False
     both, source_only, _ = shared_classes(origins, target)
     return bool(both and len(both + source_only) > 1) if shared is None else shared
 
 
-def _contributing(
+def _informative_sources(
     origins: list[Domain], target: Domain, random_state: int
 ) -> tuple[list[Domain], str]:
-    """Return the sources whose features tell their own classes and, if there are several, a sentence."""
+    """Return the sources whose own classes are separable and, if there are several, a note on them."""
     if len(origins) < 2:
         return origins, ""
-    kept = Task.of(Domain(target.X), origins, random_state).telling_sources()
+    kept = Task.of(Domain(target.X), origins, random_state).informative_sources()
     weights = [float(at in kept) for at in range(len(origins))]
     return [origins[at] for at in kept], f"; {weights_sentence(origins, weights)}"
 
 
-def _joined(origins: list[Domain], target: Domain) -> Domain:
-    """Return the rows of all sources; those of the target where there is no source."""
+def _pooled(origins: list[Domain], target: Domain) -> Domain:
+    """Return the rows of all sources, or those of the target if there is no source."""
     if len(origins) == 1:
         return origins[0]
     if not origins:
@@ -461,12 +469,12 @@ def _joined(origins: list[Domain], target: Domain) -> Domain:
     return Domain(np.concatenate([each.X for each in origins]), name="sources")
 
 
-def _label_count(target: Domain, n_labels: int | None) -> int:
-    """Return the number of labelled target rows: those that are marked, or else what is given."""
+def _label_count(target: Domain, n_labels: int | None, n_classes: int) -> int:
+    """Return the number of labelled target rows: of those marked, or else as given, or five per class."""
     marked = int(target.labeled_rows(default=False).sum())
     if not marked:
         return (
-            SHOTS * N_CLASSES if n_labels is None else whole_number("n_labels", n_labels, least=1)
+            SHOTS * n_classes if n_labels is None else whole_number("n_labels", n_labels, least=1)
         )
     if n_labels not in (None, marked):
         raise InvalidInputError(
@@ -477,12 +485,12 @@ def _label_count(target: Domain, n_labels: int | None) -> int:
 
 
 def _class_count(target: Domain, n_classes: int | None) -> int:
-    """Return the number of target classes: what is given, or those of the labelled rows, or 3."""
+    """Return the number of target classes: as given, or of the labelled rows, or 3."""
     seen = len(np.unique(target.codes[target.labeled_rows(default=False)]))
     if n_classes is None:
         return seen if seen > 1 else N_CLASSES
     if whole_number("n_classes", n_classes, least=2) < seen:
         raise InvalidInputError(
-            f"n_classes must be at least the {seen} classes of the labelled rows, got {n_classes!r}"
+            f"n_classes must be at least {seen}, the classes of the labelled rows, got {n_classes!r}"
         )
     return n_classes

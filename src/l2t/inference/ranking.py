@@ -1,4 +1,4 @@
-"""Which source to take, before anything is trained."""
+"""Ranking of sources before training."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from l2t.exceptions import InvalidInputError
 from l2t.inference.inference import infer
 from l2t.inference.result import Inference
 
-#: Candidates that are the same whatever the source.
+#: Candidates that do not depend on the source.
 NO_SOURCE = ("identity", "spectrum")
 
 
 @dataclass(frozen=True, eq=False)
 class RankedSource:
-    """A source with what it should bring.
+    """A source with the improvement that is expected of it.
 
     Attributes
     ----------
     source : Domain
         The source.
     index : int
-        Its place among those given.
+        Its position among those given.
     inference : Inference
-        What was found with this source.
+        The inference with this source.
     adds : float
-        The predicted improvement ratio, divided by the best one of the candidates that need no source: above
-        1 where the source is worth having.
+        The predicted improvement ratio, divided by the best ratio of candidates that need no source: above 1
+        if the source is worth having.
     """
 
     source: Domain
@@ -47,14 +47,14 @@ class RankedSource:
 
 
 def rank_sources(target: Domain, sources: Iterable[Domain], **options: Any) -> list[RankedSource]:
-    """Rank sources by what each adds over having none, best first.
+    """Rank sources by what each adds to having none, best first.
 
     Parameters
     ----------
     target : Domain
         The target.
     sources : iterable of Domain
-        One source or more, with the features of the target.
+        One or more sources with the features of the target.
     **options
         Other arguments of `infer`, such as `n_labels` and `known`.
 
@@ -62,10 +62,16 @@ def rank_sources(target: Domain, sources: Iterable[Domain], **options: Any) -> l
     -------
     list of RankedSource
         A source that adds nothing has `adds` = 1.
+
+    Raises
+    ------
+    InvalidInputError
+        There are no sources.
     """
     several = [] if isinstance(sources, Domain) else list(sources)
     if not several:
-        raise InvalidInputError("sources must be a list of one or more domains")
+        got = "a single domain" if isinstance(sources, Domain) else "none"
+        raise InvalidInputError(f"sources must be a list of one or more domains, got {got}")
     ranked = []
     for index, source in enumerate(several):
         found = infer(target, sources=[source], **{"shared": False} | options)

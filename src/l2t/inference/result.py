@@ -1,4 +1,4 @@
-"""What was found for a pair: the candidates, and the one that was chosen."""
+"""The result of inference for a pair: the candidates, and the one that was chosen."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy import sparse
 
+from l2t.algorithms.base import dense_product
 from l2t.display import bar_figure, frame_like, html_table
 from l2t.domains.domain import columns_in_order, feature_rows
 from l2t.domains.files._disk import replacing, writing
@@ -32,26 +33,26 @@ Verdict = Literal["transfer", "no-transfer"]
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A way to a W, and what is known of it.
+    """A candidate W and its predictions.
 
     Attributes
     ----------
     name : str
         Its name.
     factor : array of shape (m, u), callable or None
-        The latent factor matrix, or what returns it; None where the algorithm failed.
+        The latent factor matrix, or a function that returns it; None if the algorithm failed.
     rehearsed : float or None
-        Its improvement ratio in rehearsal, at the user's number of labels.
+        Its improvement ratio in rehearsal, at the given number of labels; None if it was not rehearsed.
     predicted : float or None
-        The improvement ratio to expect, with the evidence weighed in.
+        The expected improvement ratio, including the evidence.
     interval : (float, float) or None
-        Where that ratio lies with 90 % probability.
+        The 90 % interval of that ratio.
     evidence : Evidence or None
-        What the labelled target rows say.
+        The evidence from labelled target rows.
     chosen : bool
-        Whether this is the choice.
+        Whether this candidate was chosen.
     reason : str
-        Why it cannot be used; empty where it can.
+        Why the candidate cannot be used; empty if it can.
     """
 
     name: str
@@ -75,7 +76,7 @@ class Candidate:
 
 
 class Candidates(dict[str, Candidate]):
-    """The candidates by name, in the order in which they were compared."""
+    """The candidates by name, in the order of comparison."""
 
     def __init__(self, candidates: Iterable[Candidate]) -> None:
         super().__init__((each.name, each) for each in candidates)
@@ -84,7 +85,7 @@ class Candidates(dict[str, Candidate]):
         return f"Candidates({', '.join(map(repr, self.values()))})"
 
     def records(self) -> list[dict[str, Any]]:
-        """Return one plain record per candidate."""
+        """Return one dictionary of plain values per candidate."""
         return [
             {
                 "candidate": each.name,
@@ -105,7 +106,7 @@ class Candidates(dict[str, Candidate]):
         ]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the candidates as a table, one row each."""
+        """Return a DataFrame with one row per candidate."""
         import pandas as pd
 
         return pd.DataFrame(self.records()).set_index("candidate")
@@ -116,30 +117,30 @@ class Candidates(dict[str, Candidate]):
 
 @dataclass(frozen=True, eq=False)
 class Inference:
-    """What to transfer for a pair, what it should bring, and why.
+    """The choice for a pair, the improvement to expect, and why.
 
     Attributes
     ----------
     choice : str
-        The name of the candidate with the best expectation; "identity" where it is better not to transfer.
+        The name of the best candidate; "identity" if it is better not to transfer.
     candidates : Candidates
         All candidates by name.
     reason : str
-        Why, in one sentence.
+        The reason for the choice, in one sentence.
     n_labels : int
         The number of labelled target rows that predictions are for.
     n_classes : int
-        The number of target classes that they are for.
+        The number of target classes that predictions are for.
     accuracy_without : float or None
-        The accuracy of 1-NN to expect on the features as they are.
+        The expected accuracy of 1-NN on the original features.
     rehearsal : Rehearsal or None
-        What was rehearsed.
+        The accuracies of the candidates in rehearsal.
     search : Search or None
-        The paper's search, where `method` was "paper".
+        The paper's search, for ``method="paper"``.
     shared : SharedInference or None
-        How the target is predicted from the source's labels, where both have the same classes.
+        The classifier trained on the source's labels, if both domains have the same classes.
     feature_names : tuple of str or None
-        The names of the target's columns, where they have any.
+        The names of the target's columns, if they have names.
     """
 
     choice: str
@@ -163,64 +164,83 @@ class Inference:
 
     @property
     def W(self) -> AnyArray:
-        """The W of the choice (m x u)."""
+        """The latent factor matrix (m x u) of the choice."""
         found: AnyArray = self._chosen.W
         return found
 
     @property
     def predicted(self) -> float:
-        """The improvement ratio to expect of the choice; 1 for "identity"."""
+        """The expected improvement ratio of the choice; 1 for "identity"."""
         found = self._chosen.predicted
         assert found is not None  # only candidates with an expectation are chosen
         return found
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Where that ratio lies with 90 % probability; None where that is not known."""
+        """The 90 % interval of that ratio; None if it is unknown."""
         return self._chosen.interval
 
     @property
     def accuracy(self) -> float | None:
-        """The accuracy of 1-NN to expect with the choice, at most 1; None where that is not known."""
+        """The expected accuracy of 1-NN with the choice, at most 1; None if it is unknown."""
         plain = self.accuracy_without
         return None if plain is None else min(plain * self.predicted, 1.0)
 
     @property
     def verdict(self) -> Verdict:
-        """Whether to transfer: "no-transfer" where the choice is "identity"."""
+        """Whether to transfer: "no-transfer" if the choice is "identity", else "transfer"."""
         return "no-transfer" if self.choice == "identity" else "transfer"
 
     def transform(self, X: Any) -> Any:
-        """Return ``X @ W``: X itself where the choice is "identity".
+        """Return ``X @ W``, or X itself if the choice is "identity".
 
-        X is an array, a sparse matrix or a Domain with the features of the pair; or a frame of pandas or
-        polars, whose columns are found by their names, and which makes a frame of the same kind.
+        Parameters
+        ----------
+        X : array, sparse matrix, Domain, or DataFrame of pandas or polars
+            Rows with the features of the pair. Columns of a DataFrame are selected by name.
+
+        Returns
+        -------
+        array of shape (n, u), or a DataFrame for a DataFrame
         """
         X = columns_in_order(X, self.feature_names)
         rows = feature_rows(X, self.W.shape[0])
         if self.choice == "identity":
             plain = rows.toarray() if sparse.issparse(rows) else rows
             return X if hasattr(X, "columns") else np.asarray(plain)
-        found = np.asarray(rows @ self.W)
+        found = dense_product(rows, self.W)
         frame = frame_like(X, {f"x{i}": column for i, column in enumerate(found.T)})
         return found if frame is None else frame
 
     def plot(self) -> Any:
-        """Return a `matplotlib.figure.Figure` of the improvement ratio to expect of each candidate."""
+        """Return a `matplotlib.figure.Figure` of the expected improvement ratio of each candidate."""
         bars = [
             (each.name, each.predicted, each.chosen, finite_interval(each.interval))
             for each in self.candidates.values()
             if each.predicted is not None
         ]
-        return bar_figure(bars, "improvement ratio to expect (1: as without transfer)")
+        return bar_figure(bars, "expected improvement ratio (1: as without transfer)")
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the choice to an npz file: ``W``, and ``json`` with all candidates; nothing can run code."""
+        """Write an npz file: ``json`` with all candidates, and ``W`` unless it is sparse (an identity).
+
+        Parameters
+        ----------
+        path : str or path
+            The file, written atomically. Loading it with numpy never executes code.
+
+        Returns
+        -------
+        Path
+        """
         names = ("choice", "verdict", "reason", "n_labels", "n_classes", "feature_names")
         content = {name: getattr(self, name) for name in names}
         content["candidates"] = self.candidates.records()
+        arrays = {"json": np.array(json.dumps(content, allow_nan=False))}
+        if not sparse.issparse(self.W):
+            arrays["W"] = self.W
         with writing(where := Path(path)), replacing(where) as file:
-            np.savez(file, json=np.array(json.dumps(content, allow_nan=False)), W=self.W)
+            np.savez(file, **arrays)
         return where
 
     def _repr_html_(self) -> str:

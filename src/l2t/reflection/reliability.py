@@ -80,6 +80,6 @@ class Familiarity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return cls(found.centre, found.precision, limit)
 
     def distance(self, meta: Sequence[float] | Array) -> float:
-        """Return the distance from the centre in units of `limit`: above 1 for a pair unlike those of training."""
+        """Return the distance from the centre in units of `limit`: above 1 for an unfamiliar pair."""
         offset = np.asarray(meta) - self.centre
         return float(np.sqrt(max(offset @ np.asarray(self.precision) @ offset, 0.0))) / self.limit

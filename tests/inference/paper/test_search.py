@@ -112,7 +112,9 @@ def test_starts_that_cannot_be_used_say_why(pair, reflection, rng):
     assert zero["zero"] == "it maps all rows to one point"
     with pytest.raises(UnknownAlgorithmError, match="got 'magic'"):
         search(pair, reflection, Plan(), starts=["gfk", "magic"])
-    with pytest.raises(InvalidInputError, match="candidate 'mine' must be a finite W with one row"):
+    with pytest.raises(
+        InvalidInputError, match="candidate 'mine' must be a finite matrix with one"
+    ):
         search(pair, reflection, Plan(), starts={"mine": np.ones((9, 2))})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from l2t import Domain
+from l2t import Domain, infer
 from l2t.exceptions import InvalidInputError, UnknownAlgorithmError
 from l2t.inference.shared import infer_shared
 from l2t.inference.shared.task import Task, smoothness
@@ -188,13 +188,25 @@ def test_a_candidate_that_fails_is_left_out(source, rng):
     found = infer_shared(Domain(X), source.take([0, 1]), candidates=("means", "classes"))
     assert found.choice == "means"
     assert {each.candidate for each in found.members} == {"means"}
-    assert "a class has two rows or more" in found.failed["classes"]
+    assert "a class of two rows or more" in found.failed["classes"]
     with pytest.raises(InvalidInputError, match="candidates must work for these domains"):
         infer_shared(Domain(X), source.take([0, 1]), candidates=("classes",))
     with pytest.raises(InvalidInputError, match="classifiers must be one of 1-nn, logistic"):
         infer_shared(Domain(X), source, candidates=("means",), classifiers=("nothing",))
     with pytest.raises(UnknownAlgorithmError):
         infer_shared(Domain(X), source, candidates=("nothing",))
+
+
+def test_a_candidate_that_fails_on_the_nearest_source_alone_still_counts(rng):
+    """One row is too few for gfk; with the rows of the other source it works."""
+    target, names = rows(rng)
+    noise = Domain(rng.normal(size=(90, 12)), names)
+    found = infer(
+        Domain(target), sources=[noise.take([0]), noise], candidates=("gfk",), shared=True
+    )
+    assert "gfk" in {each.candidate for each in found.shared.members}
+    assert "gfk" not in found.shared.failed
+    assert found.candidates["gfk"].W is not None
 
 
 def test_other_classes_are_an_error(source, rng):

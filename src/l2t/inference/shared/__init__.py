@@ -1,4 +1,4 @@
-"""Shared classes: source and target have the same classes, and the source's labels are for training."""
+"""Shared classes: classifiers of the target that are trained on the source's labels."""
 
 from l2t.inference.shared.inference import SharedInference, as_inference, infer_shared
 from l2t.inference.shared.task import Combination

@@ -1,17 +1,17 @@
-"""Classifiers that are trained on labelled rows of the source, and of the target where there are any.
+"""Classifiers trained on labelled rows of the source, and of the target if there are any.
 
-All of them see rows of X W, less the mean of their domain, divided by their length. "manifold" is
-manifold-regularised across domains, in the manner of MEDA (Wang et al. 2018):
+Their inputs are rows of X W, centred per domain and scaled to unit norm. "manifold" is manifold-regularised
+across domains, similar to MEDA (Wang et al. 2018):
 
 ``min_f  Σ_labelled w_i (y_i - f(x_i))² + eta ||f||² + lam tr(F'M F) + rho tr(F'L F)``
 
-F = K a are the scores of all rows: K is the RBF kernel, M the discrepancy of JDA (domains and classes, with
-an estimated balance), L the normalised Laplacian of the cosine graph. The solution is
+F = K a are the scores of all rows: K is the RBF kernel, M the discrepancy of JDA (of domains and classes,
+with estimated weights), L the normalised Laplacian of the cosine graph. The solution is
 
 ``(B + lam M K) a = E Y``,  ``B = (E + rho L) K + eta I``,  E the diagonal of the weights w,
 
-found anew with the classes it predicts until they stay. ``M = G G'`` has low rank, one column of G per class
-and one more, so that B is factorised once and each round solves for G alone.
+computed again with the pseudo-labels that it predicts until they do not change. ``M = G G'`` has low rank,
+one column of G per class and one more, so that B is factorised once and each iteration solves only for G.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from l2t.typing import AnyArray, Array, Indices
 from l2t.validation import one_of
 
 CLASSIFIERS = ("1-nn", "logistic", "manifold")
-#: Rows have length 1, so that the margin is small and the penalty must be, too.
+#: Unit rows have small margins, and need a weak penalty.
 C = 10.0
 #: The kernel ``exp(-D / 2)``, and weights of the discrepancy, the graph and the norm, as published.
 BANDWIDTH, LAM, RHO, ETA = 2.0, 10.0, 1.0, 0.1
 N_NEIGHBORS = 10
-#: Rounds of predicting classes, at most.
+#: Maximum number of updates of the pseudo-labels.
 MAX_ITER = 10
-#: Scores are near 0 and 1; this makes probabilities of them.
+#: Scores, which are near 0 and 1, are multiplied by this before the softmax.
 SHARPNESS = 5.0
 
 
@@ -50,7 +50,7 @@ class PlainClassifier:
     """1-NN or logistic regression on the labelled rows of both domains."""
 
     def __init__(self, name: str) -> None:
-        from sklearn.linear_model import LogisticRegression  # which is slow to import
+        from sklearn.linear_model import LogisticRegression  # slow to import
         from sklearn.neighbors import KNeighborsClassifier
 
         self._weighted = name == "logistic"
@@ -63,7 +63,7 @@ class PlainClassifier:
         """Fit to rows of both domains, source rows first; codes are -1 for unlabelled rows."""
         rows = codes >= 0
         self._n_classes = int(codes.max()) + 1
-        if len(np.unique(codes[rows])) == 1:  # logistic regression needs two
+        if len(np.unique(codes[rows])) == 1:  # logistic regression needs two classes
             self._weighted, self._model = False, self._nearest
         extra = {"sample_weight": weights[rows]} if self._weighted else {}
         self._model.fit(Z[rows], codes[rows], **extra)
@@ -77,7 +77,7 @@ class PlainClassifier:
 
 
 class ManifoldClassifier:
-    """Structural risk, discrepancy of the domains and smoothness on the graph of all rows."""
+    """Kernel ridge classifier with penalties for domain discrepancy and for roughness on the graph."""
 
     def fit(self, Z: Array, codes: Indices, source: AnyArray, weights: Array) -> Self:
         """Fit to rows of both domains, source rows first; codes are -1 for unlabelled rows."""
@@ -92,7 +92,7 @@ class ManifoldClassifier:
         plain = a = lu_solve(factors, Y, check_finite=False)
         labeled = np.flatnonzero(codes >= 0)
         nearest = squared_distances(Z[ns:], Z[labeled]).argmin(axis=1)
-        predicted = _known(codes[ns:], codes[labeled[nearest]])
+        predicted = _with_labels(codes[ns:], codes[labeled[nearest]])
         labeled = labeled[labeled < ns]
         for _ in range(MAX_ITER if 0 < ns < n else 0):
             share = conditional_share(Z[labeled], codes[labeled], Z[ns:], predicted)
@@ -103,14 +103,14 @@ class ManifoldClassifier:
             inner, KG = lu_solve(factors, G, check_finite=False), K @ G
             small = np.eye(G.shape[1]) + KG.T @ inner
             a = plain - inner @ np.linalg.solve(small, KG.T @ plain)
-            before, predicted = predicted, _known(codes[ns:], (K[ns:] @ a).argmax(axis=1))
+            before, predicted = predicted, _with_labels(codes[ns:], (K[ns:] @ a).argmax(axis=1))
             if np.array_equal(before, predicted):
                 break
         self._rows, self._weights = Z, a
         return self
 
     def decision_function(self, Z: Array) -> Array:
-        """Return the scores of rows, seen before or not."""
+        """Return the scores of rows, which may be new."""
         D = squared_distances(Z, self._rows)
         return np.asarray(np.exp(D / -BANDWIDTH) @ self._weights)
 
@@ -122,5 +122,6 @@ class ManifoldClassifier:
 CrossDomainClassifier = PlainClassifier | ManifoldClassifier
 
 
-def _known(codes: Indices, predicted: Indices) -> Indices:
+def _with_labels(codes: Indices, predicted: Indices) -> Indices:
+    """Return predicted codes, replaced by the known ones of labelled rows."""
     return np.where(codes >= 0, codes, predicted)

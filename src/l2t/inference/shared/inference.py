@@ -1,22 +1,23 @@
 """Shared classes: the target is predicted from the source by a vote of candidates and classifiers.
 
 Every candidate W is combined with logistic regression and with the manifold-regularised classifier, and each
-combination labels the target. They vote, the smoother their labels are over the target's own neighbours the
-more: with the weight ``exp(20 s)``, s the smoothness, which is corrected for chance as Cohen's kappa is,
+combination predicts the target. They vote with the weight ``exp(20 s)``, where s is the smoothness of the
+predicted classes over the target's nearest neighbours, corrected for chance like Cohen's kappa:
 
 ``s = (a - Σ_c q_c²) / (1 - Σ_c q_c²)``,  a the share of neighbours with the same predicted class, q the
 shares of the predicted classes,
 
-so that giving all rows one class is worth nothing. On development data this is better than the smoothest
-combination alone, and that better than what reverse validation, accuracy on held-out source rows, balance of
-classes or agreement choose (docs/results/shared-classes.md). Where neighbours tell the source's own classes
-much worse than logistic regression does, as in bags of words, and with few columns, the manifold is left out.
-Labelled target rows are trained on and, cross-validated, say how much the vote counts beside what knows the
-target alone (`ways`). What is predicted teaches logistic regression, which classifies rows one by one.
+so that predicting a single class has s = 0. On development data the vote is better than the smoothest
+combination alone, which is better than the choice by reverse validation, accuracy on held-out source rows,
+class balance or agreement (docs/results/shared-classes.md). The manifold classifier is left out with few
+columns, and where 1-NN separates the source's own classes much worse than logistic regression does, as in
+bags of words. Labelled target rows are used for training, and cross-validation on them sets the weight of the
+vote relative to a classifier trained on the target alone (`ways`). Logistic regression is then trained on the
+predictions as pseudo-labels, to classify new rows one by one.
 
 Several sources are used together, each centred by its own mean and weighted by how often its rows are nearest
-to target rows; one whose features do not tell its own classes, such as noise, is left out. Half of the vote
-is for what is trained on the nearest source alone: others are not always a help.
+to target rows; a source whose own classes are not separable, such as noise, is left out. Half of the vote is
+for combinations trained on the nearest source alone, because other sources do not always help.
 """
 
 from __future__ import annotations
@@ -35,38 +36,38 @@ from l2t.experiences.evaluation import expected_accuracy
 from l2t.experiences.experience import TrainedOn
 from l2t.inference.result import Candidate, Candidates, Inference
 from l2t.inference.shared.task import FEW_COLUMNS, Combination, Task, shared_classes
-from l2t.inference.shared.ways import Decision, Linear, decide, teach
+from l2t.inference.shared.ways import Decision, LinearModel, decide, distill
 from l2t.numerics import unit_rows
 from l2t.typing import AnyArray, Array
 
-#: "means" is identity with each domain centred by its own mean, as all but "identity" are.
+#: "means" is the identity with each domain centred by its own mean; all but "identity" are centred so.
 CANDIDATES = ("identity", "means", "coral", "gfk", "jda")
 CLASSIFIERS = ("logistic", "manifold")
-#: How fast the weight in the vote grows with smoothness.
+#: Growth of the log weight in the vote with smoothness.
 SHARPNESS = 20.0
-#: Where neighbours are trusted less, logistic regression is used alone.
+#: Below this `Task.trust`, logistic regression is used alone.
 LEAST_TRUST = 0.7
 
 
 @dataclass(frozen=True, eq=False)
 class SharedInference:
-    """How the target is predicted from the source."""
+    """A classifier of the target, trained on sources with the same classes."""
 
-    #: What votes, the largest weight first; no target label was read for any W (``space.W``).
+    #: The combinations that vote, largest weight first; no target label was read for any W (``space.W``).
     members: tuple[Combination, ...]
-    #: What was trained on, and how much the vote counts.
+    #: The rows that were trained on, and the weight of the vote.
     decision: Decision
-    #: The classes that labelled rows of both domains have, of the sources alone and of the target alone.
+    #: The classes of labelled rows in both domains, in sources only, and in the target only.
     occurrence: tuple[tuple[Any, ...], ...]
-    #: How much each source counts; 0 where its features do not tell its own classes.
+    #: The weight of each source; 0 if its own classes are not separable.
     weights: tuple[float, ...]
     n_labelled: int
-    #: The share of members that predict what was voted for, over all target rows.
+    #: The mean share of members that predict the class with the most votes.
     agreement: float
-    #: Why candidates could not be used.
+    #: Error messages of candidates that could not be used.
     failed: Mapping[str, str]
-    #: What classifies rows one by one.
-    linear: Linear = field(repr=False)
+    #: The classifier of new rows.
+    linear: LinearModel = field(repr=False)
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -75,7 +76,7 @@ class SharedInference:
 
     @property
     def choice(self) -> str:
-        """The candidate that counts most in the vote; "identity" where there is none."""
+        """The candidate with the largest weight in the vote; "identity" without a vote."""
         return "identity" if self.trained_on == "target" else self.members[0].candidate
 
     @property
@@ -85,30 +86,50 @@ class SharedInference:
 
     @property
     def used(self) -> str:
-        """What is used, for people."""
+        """A description of the classifiers."""
         if self.trained_on == "target":
-            return "logistic regression on the features as they are, trained on the target"
+            return "logistic regression on the original features, trained on the target"
         names = [f"{each.candidate} with {each.classifier}" for each in self.members[:3]]
-        vote = f"vote of {len(self.members)} combinations, first {', '.join(names)}"
+        vote = f"vote of {len(self.members)} combinations, led by {', '.join(names)}"
         share = f"{100 * self.decision.share:.0f} %"
         both = f"both domains ({share}), and logistic regression trained on the target"
         return f"{vote}, trained on {both if self.trained_on == 'both' else 'the source'}"
 
     @property
     def expected(self) -> float | None:
-        """The accuracy to expect, from that on the labelled target rows; None where they are too few."""
+        """The expected accuracy, from that on labelled target rows; None if they are too few."""
         accuracy = self.decision.accuracies.get(self.trained_on)
         return None if accuracy is None else expected_accuracy(accuracy, self.n_labelled)
 
     def predict_proba(self, X: Any) -> Array:
-        """Return the probabilities of `classes` for rows of the target, seen before or not."""
+        """Return the probabilities of `classes` for rows of the target.
+
+        Parameters
+        ----------
+        X : array, DataFrame, sparse matrix or Domain of shape (n, m)
+            Rows of the target, which may be new.
+
+        Returns
+        -------
+        array of shape (n, n_classes)
+        """
         _, mean, scale, coef, intercept = self.linear
         Z = np.asarray(feature_rows(X, len(mean)) - mean)
         Z = unit_rows(Z) if scale is None else Z / scale
         return np.asarray(softmax(Z @ coef + intercept, axis=1))
 
     def predict(self, X: Any) -> AnyArray:
-        """Return the classes of rows of the target."""
+        """Return the predicted classes of rows of the target.
+
+        Parameters
+        ----------
+        X : array, DataFrame, sparse matrix or Domain of shape (n, m)
+            Rows of the target, which may be new.
+
+        Returns
+        -------
+        array of shape (n,)
+        """
         return np.asarray(np.array(self.classes)[self.predict_proba(X).argmax(axis=1)])
 
 
@@ -121,28 +142,33 @@ def infer_shared(
     source_alone: bool = False,
     random_state: int = 0,
 ) -> SharedInference:
-    """Choose how to predict a target from sources with the same classes.
+    """Train a classifier of a target on sources with the same classes.
 
     Parameters
     ----------
     target : Domain
-        The target; labels that `labeled` marks are used, no others.
+        The target; only labels of rows marked by `labeled` are used.
     sources : Domain or sequence of Domain
-        Labelled sources. Of several, those are used together whose features tell their own classes.
+        Labelled sources. Of several, those whose own classes are separable are used together.
     candidates : sequence of str, default=("identity", "means", "coral", "gfk", "jda")
-        "means", or names that `l2t.algorithms.make` takes.
+        "means", or names of algorithms (`l2t.algorithms.make`).
     classifiers : sequence of str, optional
-        Some of "1-nn", "logistic" and "manifold"; by default the last two, without "manifold" where
-        neighbours do not tell the source's classes.
+        Some of "1-nn", "logistic" and "manifold"; by default the last two, or "logistic" alone where 1-NN
+        does not separate the source's classes.
     source_alone : bool, default=False
-        Whether labelled target rows are for measuring alone.
+        Whether labelled target rows are used only to measure accuracies.
     random_state : int, default=0
-        The seed of the rows that represent larger domains.
+        The seed for sampling domains of more than 1,200 rows.
 
     Returns
     -------
     SharedInference
-        The choice, its predictions, and what was compared.
+        The classifier, and the combinations that vote.
+
+    Raises
+    ------
+    InvalidInputError
+        The domains share no class, or the sources have fewer than two.
 
     Examples
     --------
@@ -162,7 +188,7 @@ def infer_shared(
     task = Task.of(target, origins, random_state)
     tasks = [task]
     if len(origins) > 1:
-        useful = task.telling_sources()
+        useful = task.informative_sources()
         weights = task.shares(useful)
         task = replace(task.only(useful), weights=weights)
         tasks = [task, task.only([int(weights.argmax())])]
@@ -176,23 +202,27 @@ def infer_shared(
         int((task.codes[~task.source] >= 0).sum()),
         float(np.mean([each.predicted == decision.predicted for each in members])),
         failed,
-        teach(task, decision),
+        distill(task, decision),
     )
 
 
 def _members(
     tasks: list[Task], candidates: Sequence[str], classifiers: Sequence[str] | None
 ) -> tuple[list[Combination], dict[str, str]]:
-    """Return all combinations for each of some tasks, which have equal shares of the vote, and failures."""
+    """Return all combinations for each task, with equal weights of the tasks, and the failed candidates."""
     members: list[Combination] = []
+    failed: dict[str, str] = {}
     for task in tasks:
-        spaces, failed = task.spaces(candidates)
+        spaces, errors = task.spaces(candidates)
         if not spaces:
-            raise InvalidInputError(f"candidates must work for these domains, got {failed}")
+            raise InvalidInputError(f"candidates must work for these domains, got {errors}")
+        failed |= errors
         near = task.X.shape[1] >= FEW_COLUMNS and task.trust >= LEAST_TRUST
         kinds = classifiers or (CLASSIFIERS if near else CLASSIFIERS[:1])
         found = [task.combine(name, kind, spaces[name]) for name in spaces for kind in kinds]
         members += vote_weights(found, 1.0 / len(tasks))
+    for each in members:
+        failed.pop(each.candidate, None)  # it works for one of the tasks
     return sorted(members, key=lambda each: -each.weight), failed
 
 
@@ -205,10 +235,10 @@ def vote_weights(members: Sequence[Combination], total: float = 1.0) -> list[Com
 def as_inference(
     found: SharedInference, target: Domain, n_labels: int, n_classes: int
 ) -> Inference:
-    """Return what was found as `infer` does.
+    """Return the result as an `Inference`.
 
-    The ratio is that of accuracies on labelled rows, to the better plain way. With few rows it is near 1, and
-    without any it is 1: nothing is known of it.
+    The ratio is that of the expected accuracy to the better of two baselines: logistic regression trained on
+    the source, and on the target. It is near 1 with few labelled rows, and 1 without any.
     """
     identity = found.members[0].task.plain.W
     candidates = {"identity": Candidate("identity", identity, predicted=1.0)}

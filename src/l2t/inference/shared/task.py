@@ -1,4 +1,4 @@
-"""Rows of all domains of a task, under each candidate, and what classifiers make of them."""
+"""The rows of all domains under each candidate, and the predictions of classifiers."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from l2t.inference.shared.classifiers import make_classifier
 from l2t.numerics import principal_axes, squared_distances, unit_rows
 from l2t.typing import AnyArray, Array, Indices
 
-#: So many random rows of each domain are fitted to; all others are predicted.
+#: Maximum number of rows per domain, drawn at random, that are fitted.
 MAX_ROWS = 1200
-#: Maximum number of principal coordinates of both domains that algorithms work in.
+#: Maximum number of principal coordinates of both domains for algorithms.
 MAX_DIMENSIONS = 512
-#: With fewer columns the length of a row is much of what is known, and rows keep it.
+#: With fewer columns rows are not scaled to unit norm, because their norm is informative.
 FEW_COLUMNS = 10
 NEIGHBORS = 10
-#: How much all labelled target rows together count beside the source rows.
+#: Total weight of the labelled target rows relative to the source rows.
 TARGET_SHARE = 0.5
 HELD_OUT = 0.3
-#: A source whose classes its own features tell no better than this is not used beside others.
+#: Minimum accuracy above chance, as a share, for a source's own classes to be separable.
 LEAST_SKILL = 0.1
-#: Nearest source rows of a target row by which sources are weighted.
+#: Number of nearest source rows of a target row, by which sources are weighted.
 N_NEAREST = 5
 PLAIN = ("1-nn", "logistic")
 
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """Rows of X W, each domain centred, of length 1; and the mean that was taken off target rows.
+    """Rows of X W, centred per domain and scaled to unit norm; and the mean of the target rows.
 
-    With few columns rows are divided by one number, `scale`, which is None otherwise.
+    With few columns all rows are divided by `scale` instead, which is None otherwise.
     """
 
     W: AnyArray
@@ -50,18 +50,18 @@ class Space:
 
 @dataclass(frozen=True, eq=False)
 class Combination:
-    """A candidate with a classifier, and what speaks for it."""
+    """A candidate with a classifier, and its predictions."""
 
     candidate: str
     classifier: str
-    #: Of the predicted classes over the target's neighbours, corrected for chance: at most 1.
+    #: Smoothness of the predicted classes over the target's neighbours, corrected for chance: at most 1.
     smoothness: float
-    #: Of the target rows that were fitted to, after training on the source alone.
+    #: Predicted probabilities of the fitted target rows, after training on the source alone.
     probabilities: Array = field(repr=False)
-    #: The rows that are trained on, and what they are under the candidate.
+    #: The rows that are trained on, and their values under the candidate.
     task: Task = field(repr=False)
     space: Space = field(repr=False)
-    #: How much it counts in the vote: all weights add up to 1.
+    #: Weight in the vote; all weights sum to 1.
     weight: float = 0.0
 
     @property
@@ -74,9 +74,9 @@ class Combination:
 class Task:
     """Some rows of all domains, sources first, and the number of the domain of each (`origin`).
 
-    Indices are positions in `classes`, and -1 for unlabelled rows. Every W is fitted to the random rows that
-    are `drawn`; the others are labelled target rows, for training alone. `target_rows` are the target's rows
-    in the order they have here, and `weights` says how much rows of each source count.
+    `codes` are positions in `classes`, and -1 for unlabelled rows. Every W is fitted to the random rows that
+    are `drawn`; the others are labelled target rows, used only for training. `target_rows` are the indices of
+    the target's rows in their order here, and `weights` are those of the rows of each source.
     """
 
     X: AnyArray
@@ -90,7 +90,7 @@ class Task:
 
     @classmethod
     def of(cls, target: Domain, sources: list[Domain], random_state: int) -> Task:
-        """Return the rows of some domains; the labels of target rows that are not marked are not read."""
+        """Return the rows of some domains, with labels only of target rows that are marked as labelled."""
         both, source_only, target_only = shared_classes(sources, target)
         classes = both + source_only + target_only
         place = {name: code for code, name in enumerate(classes)}
@@ -109,19 +109,19 @@ class Task:
         return cls(X, codes, origin, drawn, rows, classes, np.ones(len(sources)), random_state)
 
     def only(self, origins: Sequence[int]) -> Task:
-        """Return the task with some of the sources."""
+        """Return the task with only some of the sources."""
         rows = np.isin(self.origin, [*origins, self.origin[-1]])
         parts = {name: getattr(self, name)[rows] for name in ("X", "codes", "origin", "drawn")}
         return replace(self, **parts)
 
     @property
     def source(self) -> AnyArray:
-        """Which rows are of a source."""
+        """The mask of source rows."""
         return np.asarray(self.origin < self.origin[-1])
 
     @cached_property
     def neighbors(self) -> AnyArray:
-        """The nearest target rows of each target row, by cosine of the centred features."""
+        """The nearest target rows of each target row, by cosine similarity of the centred features."""
         X = self.X[~self.source]
         unit = unit_rows(X - X.mean(axis=0, dtype=np.float64))
         cosines = unit @ unit.T
@@ -131,17 +131,17 @@ class Task:
 
     @cached_property
     def plain(self) -> Space:
-        """The features as they are, each domain centred by its own mean."""
-        return self._unchanged(own=True)
+        """The original features, each domain centred by its own mean."""
+        return self._identity(own_means=True)
 
-    def _unchanged(self, *, own: bool) -> Space:
+    def _identity(self, *, own_means: bool) -> Space:
         few = Domain(self.X[:2])
         identity = registry.make("identity").fit(DomainPair(few, few)).W
-        return self._space(identity, identity, own=own)
+        return self._space(identity, identity, own_means=own_means)
 
     @cached_property
     def _pair(self) -> tuple[DomainPair, AnyArray]:
-        """The pair that every W is fitted to, and the principal axes it is given in."""
+        """The pair that every W is fitted to, in principal coordinates if these are fewer, and their axes."""
         X = self.X
         if X.shape[1] > MAX_DIMENSIONS:
             axes = principal_axes(X[self.drawn].astype(np.float64), MAX_DIMENSIONS)
@@ -152,12 +152,12 @@ class Task:
         return DomainPair(Domain(source, self.codes[self.source]), Domain(target)), axes
 
     def spaces(self, candidates: Sequence[str]) -> tuple[dict[str, Space], dict[str, str]]:
-        """Return the rows under each candidate, and why others could not be fitted."""
+        """Return the rows under each candidate, and the error messages of those that failed."""
         found: dict[str, Space] = {}
         failed: dict[str, str] = {}
         for name in candidates:
             if name in ("means", "identity"):
-                found[name] = self.plain if name == "means" else self._unchanged(own=False)
+                found[name] = self.plain if name == "means" else self._identity(own_means=False)
                 continue
             (made,) = registry.make_all("candidates", name, random_state=self.random_state)
             pair, axes = self._pair
@@ -166,16 +166,16 @@ class Task:
             except L2TError as error:
                 failed[name] = str(error)
                 continue
-            found[name] = self._space(axes @ fitted.W, axes @ fitted.source_W, own=True)
+            found[name] = self._space(axes @ fitted.W, axes @ fitted.source_W, own_means=True)
         return found, failed
 
-    def _space(self, W: AnyArray, source_W: AnyArray, *, own: bool) -> Space:
+    def _space(self, W: AnyArray, source_W: AnyArray, *, own_means: bool) -> Space:
         Z = np.concatenate([self.X[self.source] @ source_W, self.X[~self.source] @ W])
         Z = Z.astype(np.float64)
         mean = Z[self.drawn].mean(axis=0)
         for at in np.unique(self.origin):
             rows = self.origin == at
-            mean = Z[rows & self.drawn].mean(axis=0) if own else mean
+            mean = Z[rows & self.drawn].mean(axis=0) if own_means else mean
             Z[rows] -= mean
         if self.X.shape[1] >= FEW_COLUMNS:
             return Space(W, source_W, unit_rows(Z), mean)
@@ -184,12 +184,12 @@ class Task:
 
     @cached_property
     def trust(self) -> float:
-        """How far neighbours tell the source's classes, beside logistic regression; both above chance."""
+        """Held-out accuracy of 1-NN on the source relative to logistic regression, both above chance."""
         nearest, linear = (self.held_out(kind, self.plain) - self._chance for kind in PLAIN)
         return float(nearest / linear) if linear > 0 else 1.0
 
     def shares(self, sources: Sequence[int]) -> Array:
-        """Return how often rows nearest to target rows are of each source, relative to the first of them."""
+        """Return how often rows nearest to target rows are of each source, relative to the most frequent."""
         parts = [np.flatnonzero(self.origin == at) for at in sources]
         rng = np.random.default_rng(0)
         n_rows = min(map(len, parts))
@@ -200,15 +200,15 @@ class Task:
         counts = np.bincount(nearest.ravel(), minlength=len(self.weights))
         return np.where(np.isin(np.arange(len(counts)), sources), counts / counts.max(), 0.0)
 
-    def telling_sources(self) -> list[int]:
-        """Return the sources whose features tell their own classes; all where none does."""
+    def informative_sources(self) -> list[int]:
+        """Return the sources whose own classes are separable; all if there is none."""
         every = list(range(len(self.weights)))
         if len(every) == 1:
             return every
-        return [at for at in every if self.only([at])._tells_classes()] or every
+        return [at for at in every if self.only([at])._separates_classes()] or every
 
-    def _tells_classes(self) -> bool:
-        """Tell whether a classifier knows held-out source rows better than chance, beyond its error."""
+    def _separates_classes(self) -> bool:
+        """Tell whether a classifier of held-out source rows is significantly better than chance."""
         n_rows = HELD_OUT * int((self.codes[self.source] >= 0).sum())
         if not n_rows:
             return False
@@ -223,7 +223,7 @@ class Task:
         return float(sizes.max() / sizes.sum())
 
     def held_out(self, kind: str, space: Space) -> float:
-        """Return the accuracy on some of the source rows of a classifier trained on the others."""
+        """Return the accuracy of a classifier on held-out source rows."""
         Z, codes = space.rows[self.source], self.codes[self.source]
         hidden = (np.random.default_rng(1).random(len(codes)) < HELD_OUT) & (codes >= 0)
         if not hidden.any() or len(np.unique(codes[~hidden & (codes >= 0)])) < 2:
@@ -233,7 +233,7 @@ class Task:
         return float(np.mean(model.predict_proba(Z[hidden]).argmax(axis=1) == codes[hidden]))
 
     def combine(self, name: str, kind: str, space: Space) -> Combination:
-        """Return what a classifier trained on the source predicts."""
+        """Return the combination of a candidate with a classifier trained on the source."""
         found = self.predict(kind, space)
         smooth = smoothness(self.neighbors, found.argmax(axis=1))
         return Combination(name, kind, smooth, found, self, space)
@@ -241,37 +241,38 @@ class Task:
     def predict(
         self, kind: str, space: Space, target: Indices | None = None, *, source: bool = True
     ) -> Array:
-        """Return probabilities for the target rows, trained on the source, on target codes, or on both."""
+        """Return probabilities of the target rows, trained on the source, on target codes, or on both."""
         codes = np.where(self.source & source, self.codes, -1)
         weights = np.append(self.weights, 1.0)[self.origin]
-        taught = np.zeros(len(codes), dtype=bool)
+        labelled = np.zeros(len(codes), dtype=bool)
         if target is not None:
             codes[~self.source] = target
-            taught = ~self.source & (codes >= 0)
-        if taught.any() and source:
-            share = TARGET_SHARE * float(weights[self.source].sum()) / int(taught.sum())
-            weights[taught] = max(1.0, share)
+            labelled = ~self.source & (codes >= 0)
+        if labelled.any() and source:
+            share = TARGET_SHARE * float(weights[self.source].sum()) / int(labelled.sum())
+            weights[labelled] = max(1.0, share)
         model = make_classifier(kind).fit(space.rows, codes, self.source, weights)
         found = model.predict_proba(space.rows[~self.source])
-        # Classes that no training row has come last.
+        # Classes without training rows come last.
         return np.pad(found, ((0, 0), (0, len(self.classes) - found.shape[1])))
 
 
 def shared_classes(sources: Sequence[Domain], target: Domain) -> tuple[tuple[Any, ...], ...]:
-    """Return the classes of sources and labelled target rows, those of sources alone, of the target alone."""
-    ours = dict.fromkeys(name for each in sources for name in _names(each, default=True))
-    theirs = _names(target, default=False)
-    both = tuple(name for name in ours if name in theirs)
-    return both, *(tuple(name for name in names if name not in both) for names in (ours, theirs))
+    """Return the classes of labelled rows in both domains, in sources only, and in the target only."""
+    in_sources = dict.fromkeys(name for each in sources for name in _classes(each, default=True))
+    in_target = _classes(target, default=False)
+    both = tuple(name for name in in_sources if name in in_target)
+    rest = (tuple(name for name in names if name not in both) for names in (in_sources, in_target))
+    return both, *rest
 
 
-def _names(domain: Domain, *, default: bool) -> list[Any]:
+def _classes(domain: Domain, *, default: bool) -> list[Any]:
     codes = np.unique(domain.codes[domain.labeled_rows(default=default)])
     return [domain.classes[code] for code in codes if code >= 0]
 
 
 def weights_sentence(sources: Sequence[Domain], weights: Sequence[float]) -> str:
-    """Say which sources contributed, and how much."""
+    """Return a sentence with the weight of each source."""
     parts = [
         f"{each.name or 'source'} ({at}) {f'{weight:.2f}' if weight else 'not used'}"
         for at, (each, weight) in enumerate(zip(sources, weights, strict=True), 1)

@@ -1,14 +1,14 @@
-"""Ways to predict the target: a vote trained on the source, a vote with target labels, or the target alone.
+"""Ways to predict the target: a vote trained on the source, on both domains, or a classifier of the target.
 
-Labelled target rows say how much the vote counts beside logistic regression that knows the target alone. With
-k labels per class, of which cross-validation gets r_v right by the vote and r_t without the source, d rows
-that only one of them gets right, and the share a of rows that the vote trained on the source gets right,
+Labelled target rows set the share of the vote, trained on both domains, relative to logistic regression
+trained on the target alone. With k labels per class, r_v and r_t rows that the two predict correctly in
+cross-validation, d rows that only one of them does, and the accuracy a of the vote trained on the source,
 
 ``share = 1 / (1 + sqrt(k) exp(-1.5 z - 2 (2 a - 1)))``,  ``z = (r_v - r_t) / sqrt(d + 2)``,
 
-and with one label per class, which cannot be left out, the share of rows that are right as if eight more were
-labelled, half of them right: two labelled rows do not overrule the source. These numbers were taken on
-development data (docs/results/shared-classes.md).
+and with one label per class, where there is no cross-validation, the share is a, shrunk to 1/2 by eight more
+rows: two labelled rows do not overrule the source. The constants were chosen on development data
+(docs/results/shared-classes.md).
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from l2t.inference.shared.task import Combination, Task
 from l2t.typing import Array, Indices
 
 FOLDS = 3
-#: So many combinations, the first ones of the vote, are trained again with target labels.
+#: Number of combinations, those of largest weight, that are trained again with target labels.
 VOTERS = 3
-#: Probabilities to this power are added up.
+#: Exponent of probabilities before they are averaged.
 SHARPENED = 3
-#: So many rows, half of them right, are added to those that speak for the vote at one label per class.
+#: Number of rows, half of them correct, added to the labelled ones at one label per class.
 PRIOR_ROWS = 8
-#: With a smaller share there is no vote.
+#: A smaller share of the vote is set to 0.
 LEAST_SHARE = 0.05
-#: How much all source rows count beside the predicted target rows, and C, for what classifies single rows.
+#: Weight of all source rows relative to the target rows in the classifier of new rows, and its C.
 SOURCE_SHARE = 0.1
-TAUGHT_C = 100.0
+PSEUDO_LABEL_C = 100.0
 
 
 class Decision(NamedTuple):
-    """The way that is taken, the vote's share in it, predicted classes, accuracies on labelled rows."""
+    """The rows trained on, the share of the vote, predicted classes, and accuracies on labelled rows."""
 
     way: TrainedOn
     share: float
@@ -46,8 +46,8 @@ class Decision(NamedTuple):
     accuracies: dict[str, float]
 
 
-class Linear(NamedTuple):
-    """Scores ``z coef + intercept`` of some classes, z a row less the mean: of length 1, or over `scale`."""
+class LinearModel(NamedTuple):
+    """Scores ``z coef + intercept`` of classes, z a centred row of unit norm, or divided by `scale`."""
 
     classes: tuple[Any, ...]
     mean: Array
@@ -57,7 +57,7 @@ class Linear(NamedTuple):
 
 
 def decide(task: Task, members: Sequence[Combination], *, source_alone: bool = False) -> Decision:
-    """Predict the target rows that were fitted to; with `source_alone` labels are for measuring."""
+    """Predict the fitted target rows; with `source_alone` target labels only measure accuracies."""
     target = task.codes[~task.source]
     rows = np.flatnonzero(target >= 0)
     truth, classes = target[rows], np.unique(target[rows])
@@ -72,10 +72,10 @@ def decide(task: Task, members: Sequence[Combination], *, source_alone: bool = F
         alone = task.predict("logistic", task.plain, codes, source=False)
         return np.stack([vote(members, codes), _sharp(alone)])
 
-    from sklearn.model_selection import StratifiedKFold  # which is slow to import
+    from sklearn.model_selection import StratifiedKFold  # slow to import
 
-    right_share = accuracies["source"]
-    share = (right_share * len(rows) + PRIOR_ROWS / 2) / (len(rows) + PRIOR_ROWS)
+    accuracy = accuracies["source"]
+    share = (accuracy * len(rows) + PRIOR_ROWS / 2) / (len(rows) + PRIOR_ROWS)
     fewest = int(np.bincount(truth)[classes].min())
     if fewest > 1:
         held_out = np.empty((2, len(rows), len(task.classes)))
@@ -86,9 +86,9 @@ def decide(task: Task, members: Sequence[Combination], *, source_alone: bool = F
             held_out[:, left_out] = trained(codes)[:, rows[left_out]]
         right = held_out.argmax(axis=2) == truth
         z = (right[0].sum() - right[1].sum()) / np.sqrt((right[0] != right[1]).sum() + 2.0)
-        against = 0.5 * np.log(len(rows) / len(classes)) - 1.5 * z - 2.0 * (2.0 * right_share - 1.0)
+        against = 0.5 * np.log(len(rows) / len(classes)) - 1.5 * z - 2.0 * (2.0 * accuracy - 1.0)
         share = float(1.0 / (1.0 + np.exp(against)))
-    if len(classes) == 1:  # alone, they would be all classes that there are
+    if len(classes) == 1:  # a classifier of the target alone would know no other
         share = 1.0
     share = share if share >= LEAST_SHARE else 0.0
     mixture = np.array([share, 1.0 - share])[:, None, None]
@@ -104,7 +104,7 @@ def _accuracy(P: Array, truth: Indices) -> float:
 
 
 def vote(members: Sequence[Combination], target: Indices | None = None) -> Array:
-    """Return the members' probabilities, weighted; the first ones are trained on target labels as well."""
+    """Return the weighted mean of probabilities; with target codes, of the first members trained on both."""
     total = np.zeros(members[0].probabilities.shape)
     for each in members if target is None else members[:VOTERS]:
         P = each.probabilities
@@ -119,26 +119,26 @@ def _sharp(P: Array) -> Array:
     return np.asarray(sharp / sharp.sum(axis=1, keepdims=True))
 
 
-def teach(task: Task, decision: Decision) -> Linear:
-    """Return logistic regression of single rows, taught by what is predicted for the target's rows.
+def distill(task: Task, decision: Decision) -> LinearModel:
+    """Return logistic regression trained on the predictions for the target rows as pseudo-labels.
 
-    Labelled rows keep their labels. Source rows take part with a small weight, for the sake of further rows
-    that are unlike those of the target here.
+    Labelled rows keep their labels. Source rows have a small weight, for new rows that are unlike the target
+    rows here.
     """
-    from sklearn.linear_model import LogisticRegression  # which is slow to import
+    from sklearn.linear_model import LogisticRegression  # slow to import
 
     codes, source, weights = task.codes.copy(), task.source, np.ones(len(task.codes))
     if decision.way == "target":
         codes[source] = -1
     else:
-        free = ~source & (codes < 0)
-        codes[free] = decision.predicted[free[~source]]
+        unlabelled = ~source & (codes < 0)
+        codes[unlabelled] = decision.predicted[unlabelled[~source]]
         weights[source] = SOURCE_SHARE * len(decision.predicted) / int(source.sum())
     rows = codes >= 0
-    model = LogisticRegression(C=C if decision.way == "target" else TAUGHT_C, max_iter=300)
+    model = LogisticRegression(C=C if decision.way == "target" else PSEUDO_LABEL_C, max_iter=300)
     model.fit(task.plain.rows[rows], codes[rows], sample_weight=weights[rows])
     coef, intercept = model.coef_.T, model.intercept_
     if len(model.classes_) == 2:
         coef, intercept = np.hstack([-coef, coef]) / 2, intercept * np.array([-0.5, 0.5])
     classes = tuple(task.classes[code] for code in model.classes_)
-    return Linear(classes, task.plain.mean, task.plain.scale, coef, intercept)
+    return LinearModel(classes, task.plain.mean, task.plain.scale, coef, intercept)

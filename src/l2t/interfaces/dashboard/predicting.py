@@ -49,7 +49,7 @@ def predict(request: dict[str, Any], report: Report) -> dict[str, Any]:
     target.write(_OUT / "predictions.csv", columns=dict(zip(_ANSWERS, answers, strict=True)))
     found.model.save(_OUT / "model.l2t")
     (_OUT / "report.html").write_text(found.to_html())
-    if found.choice != "identity":
+    if found.choice != "identity" and isinstance(found.inference.W, np.ndarray):
         np.save(_OUT / "W.npy", found.inference.W, allow_pickle=False)
     result = found.summary()
     ids = list(target.roles.ids)
