@@ -99,8 +99,8 @@ def test_blocks_and_memory_do_not_show(rng, monkeypatch, ns, nt, q_mode):
         value, gradient = Objective(pair, r)(W)
         with monkeypatch.context() as small:
             small.setattr(discrepancy, "BLOCK", 7)
-            small.setattr(discrepancy, "STORED", 0)
-            small.setattr(separation, "STORED", 0)
+            small.setattr(discrepancy, "MAX_STORED", 0)
+            small.setattr(separation, "MAX_STORED", 0)
             small.setattr(separation, "CHUNK", 11)
             small.setattr(kernel_stack, "CHUNK", 13)
             again, same = Objective(pair, r)(W)
@@ -172,8 +172,8 @@ def test_tau_at_its_bound_has_no_gradient(rng):
 @pytest.mark.parametrize(
     ("W", "sentence"),
     [
-        (np.ones((5, 2)), r"W must be finite with one row a feature \(6\), got shape \(5, 2\)"),
-        (np.ones(6), r"W must be finite with one row a feature \(6\), got shape \(6,\)"),
+        (np.ones((5, 2)), r"W must be finite with one row per feature \(6\), got shape \(5, 2\)"),
+        (np.ones(6), r"W must be finite with one row per feature \(6\), got shape \(6,\)"),
         (np.full((6, 2), np.nan), "W must be finite"),
         (np.zeros((6, 2)), "W must not map all rows of both domains to one point"),
         (np.eye(6)[:, 5:], "W must not map all rows of both domains to one point"),
@@ -192,10 +192,14 @@ def test_bad_pairs(rng):
         Objective("pair", WEIGHTS)
     with pytest.raises(InvalidInputError, match="target must have at least 2 rows, got 1"):
         Objective(sample(rng, 3, 1), WEIGHTS)
-    with pytest.raises(InvalidInputError, match="pair must not have all rows of both domains at"):
+    with pytest.raises(
+        InvalidInputError, match="pair must have rows that differ, got identical rows"
+    ):
         Objective(DomainPair(Domain(np.ones((3, 2))), Domain(np.ones((4, 2)))), WEIGHTS)
     V = np.ones((2, 1))
-    with pytest.raises(InvalidInputError, match="V must be finite with one row a dimension of the"):
+    with pytest.raises(
+        InvalidInputError, match="V must be finite with one row per dimension of the"
+    ):
         Objective(sample(rng), WEIGHTS).in_span(V)
 
 

@@ -1,11 +1,11 @@
-"""The kernels of a bank one above the other, and their sums with weights beta.
+"""The kernels of a bank as a stacked array, and their sums with weights beta.
 
-``K_k(x) = exp(-rate_k x)``,  ``rate_k = 2^(-p_k)``,  x a squared distance as a share of eta.
+``K_k(x) = exp(-rate_k x)``,  ``rate_k = 2^(-p_k)``,  x a squared distance divided by eta.
 
-Where a whole number of kernels makes an octave, a kernel is the square of the one an octave wider, so that
-only the widest octave is made of exponentials. Their arguments are mostly far below 1; then a few terms of
-the power series are exact to the last digit, and faster. With the kernels (and the powers of x) as rows, a
-sum over them is a product with a vector.
+If the number of kernels per octave is whole, a kernel is the square of the one an octave wider, and only the
+widest octave needs exponentials. Their arguments are mostly far below 1, where a few terms of the power
+series are exact to machine precision, and faster. With the kernels (and the powers of x) as rows, a sum over
+them is a product with a vector.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ import numpy as np
 from l2t.statistics import KernelBank
 from l2t.typing import Array
 
-#: Distances at a time: few enough for the cache, and enough work for each call of numpy.
+#: Number of distances per chunk: fits into the processor cache, and is enough work per call of numpy.
 CHUNK = 8192
-#: Bytes that may be kept to be used again; what takes more is computed again.
-STORED = 2**29
-#: The most terms of the series of an exponential: more would be slower than the exponential.
-TERMS = 9
+#: Maximum number of bytes to store for reuse; larger arrays are computed again.
+MAX_STORED = 2**29
+#: Maximum number of terms of the power series: more are slower than the exponential.
+MAX_TERMS = 9
 
 
 class KernelStack:
-    """The kernels from the widest to the narrowest that has a weight in beta (K,).
+    """The kernels from the widest to the narrowest with a nonzero weight in beta (K,).
 
     Attributes
     ----------
@@ -48,19 +48,19 @@ class KernelStack:
 
     def __call__(self, x: Array) -> Array:
         """Return the kernels (k, p) of distances x (p,)."""
-        return _Memory(self.rates, self._octave, x.size, np.inf).fill(x)
+        return _Buffer(self.rates, self._octave, x.size, np.inf).fill(x)
 
     def sums(self, x: Array, *, apart: bool) -> tuple[Array, Array]:
-        """Return ``Σ beta K`` and ``Σ beta rate K``, as (1, *shape of x) or each kernel apart (k, ...)."""
+        """Return ``Σ beta K`` and ``Σ beta rate K``, as (1, *shape of x), or `apart` as (k, *shape of x)."""
         flat, shape = x.reshape(-1), (len(self) if apart else 1, *x.shape)
         weights = np.stack([self.beta, self.beta * self.rates])
         found = np.empty((2, shape[0], flat.size))
-        largest, memory = float(flat.max(initial=0.0)), None
+        largest, buffer = float(flat.max(initial=0.0)), None
         for at in range(0, flat.size, CHUNK):
             part = flat[at : at + CHUNK]
-            if memory is None or len(part) < CHUNK:
-                memory = _Memory(self.rates, self._octave, len(part), largest)
-            K, into = memory.fill(part), found[..., at : at + CHUNK]
+            if buffer is None or len(part) < CHUNK:
+                buffer = _Buffer(self.rates, self._octave, len(part), largest)
+            K, into = buffer.fill(part), found[..., at : at + CHUNK]
             if apart:
                 np.multiply(weights[:, :, None], K, out=into)
             else:
@@ -69,8 +69,8 @@ class KernelStack:
         return found[0].reshape(shape), found[1].reshape(shape)
 
 
-class _Memory:
-    """The kernels of so many distances, none above the largest; filled again and again."""
+class _Buffer:
+    """A reusable array for the kernels of `size` distances, none above `largest`."""
 
     def __init__(self, rates: Array, octave: int, size: int, largest: float) -> None:
         self._rates = -rates[:octave]
@@ -85,7 +85,7 @@ class _Memory:
         self._powers = np.ones((terms, size))
 
     def fill(self, x: Array) -> Array:
-        """Return the kernels (k, size) of x; the next call writes over them."""
+        """Return the kernels (k, size) of x; the next call overwrites them."""
         widest = self._K[: len(self._rates)]
         if len(self._powers):
             for lower, power in zip(self._powers[:-1], self._powers[1:], strict=True):
@@ -100,8 +100,8 @@ class _Memory:
 
 
 def _terms(largest: float) -> int:
-    """Return how many terms of the series of exp are exact up to an argument, 0 for too many."""
-    for terms in range(2, TERMS + 1):
+    """Return the number of terms of the series of exp needed up to an argument, 0 for too many."""
+    for terms in range(2, MAX_TERMS + 1):
         if largest**terms / factorial(terms) < 2.0**-54:
             return terms
     return 0

@@ -1,11 +1,11 @@
-"""The objective of the inference of W: one over the improvement ratio that is expected of it.
+"""The objective of the search for W: the reciprocal of its predicted improvement ratio.
 
 ``J(W) = 1/f - b = beta'd + lambda beta'Q beta + mu / beta'tau``
 
-with d, Q and tau of `l2t.statistics` for a pair and a W (m x u), and the Euclidean gradient of J in W
-(errata sections 4 and 5). J depends on the rows Z = Y V in the joint span alone (Y (n x r), W = B V), so each
-term gives its derivative in Z, and one product with Y' is the gradient in V; B times it is the one in W.
-J does not change with the scale of W nor with a rotation of its columns: ``<gradient, W> = 0``.
+with d, Q and tau of `l2t.statistics` for a pair and a W (m x u), and the Euclidean gradient of J in W (errata
+sections 4 and 5). J depends only on the rows Z = Y V in the joint span (Y (n x r), W = B V). Each term
+returns its derivative in Z; the product with Y' is the gradient in V, and B times that the gradient in W. J
+is invariant to the scale of W and to rotations of its columns: ``<gradient, W> = 0``.
 """
 
 from __future__ import annotations
@@ -24,24 +24,28 @@ from l2t.statistics.variance import paired_rows
 from l2t.typing import Array
 from l2t.validation import instance_of
 
-#: A W of which the rows see less than this share is rounding to them.
+#: A W whose part in the span of the rows has a smaller relative norm is zero up to rounding.
 ROUNDING = 1e-14
 
 
 class Objective:
-    """``W -> (J, gradient of J)`` for a pair, prepared once.
+    """The function ``W -> (J, gradient of J)`` for a pair.
 
-    Terms without weight are not computed. Where beta is all zero there is no tau to divide by: J and its
-    gradient are then 0.
+    Terms of weight zero are not computed. If beta is zero, J and its gradient are 0.
 
     Parameters
     ----------
     pair : DomainPair
-        The domains; the target needs two rows or more. No label is read.
+        The domains; the target must have at least two rows. Labels are not used.
     reflection : ReflectionFunction
-        beta, lambda, mu, and how the statistics are computed. Its b is left out of J.
+        The parameters beta, lambda and mu, and the settings of the statistics. J does not include b.
     random_state : int or None, default=0
-        The seed that pairs source and target rows for Q; None pairs them in the given order.
+        The seed for pairing source and target rows in Q; None pairs them in the given order.
+
+    Raises
+    ------
+    InvalidInputError
+        The target has fewer than two rows, or all rows are identical.
 
     Examples
     --------
@@ -61,7 +65,7 @@ class Objective:
             raise InvalidInputError(f"target must have at least 2 rows, got {len(pair.target)}")
         self._span = span = pair.span
         if span.rank == 0:
-            raise InvalidInputError("pair must not have all rows of both domains at one point")
+            raise InvalidInputError("pair must have rows that differ, got identical rows")
         self._ns = ns = len(pair.source)
         self._discrepancy: Discrepancy | None = None
         self._separation: Separation | None = None
@@ -76,10 +80,10 @@ class Objective:
             ns, nt, paired, stack, reflection.lambda_, diagonal=diagonal
         )
         if reflection.mu > 0:
-            # Distances lose digits far from zero; an outlier moves the mean, but not the median.
-            self._middle = np.median(span.target[:: 1 + nt // 16], axis=0)
+            # Centring keeps distances accurate; the median is robust to outliers.
+            self._centre = np.median(span.target[:: 1 + nt // 16], axis=0)
             self._separation = Separation(
-                span.target - self._middle,
+                span.target - self._centre,
                 mean_squared_distance(span.source, span.target),
                 stack,
                 reflection.mu,
@@ -87,7 +91,20 @@ class Objective:
             )
 
     def __call__(self, W: npt.ArrayLike) -> tuple[float, Array]:
-        """Return J and its gradient (m x u) at W (m x u)."""
+        """Return the objective and its gradient.
+
+        Parameters
+        ----------
+        W : array-like of shape (m, u)
+            The latent factor matrix; it need not satisfy any constraint.
+
+        Returns
+        -------
+        value : float
+            J at W.
+        gradient : array of shape (m, u)
+            The Euclidean gradient of J in W.
+        """
         W = _checked(W, "W", "feature", self._span.mean.size)
         V = self._span.lower(W)
         if np.linalg.norm(V) <= ROUNDING * np.linalg.norm(W):
@@ -107,17 +124,17 @@ class Objective:
         if self._discrepancy is not None:
             value, derivative = self._discrepancy(Z, eta)
         if self._separation is not None:
-            term, more = self._separation(Z[ns:] - self._middle @ V)
+            term, more = self._separation(Z[ns:] - self._centre @ V)
             value += term
             derivative[ns:] += more
         return value, Y.T @ derivative
 
 
 def _checked(A: npt.ArrayLike, name: str, thing: str, rows: int) -> Array:
-    """Return A as a float64 matrix of finite numbers with so many rows."""
+    """Return A as a finite float64 matrix with this number of rows."""
     A = np.asarray(A, dtype=np.float64)
     if A.ndim != 2 or len(A) != rows or not np.isfinite(A).all():
         raise InvalidInputError(
-            f"{name} must be finite with one row a {thing} ({rows}), got shape {A.shape}"
+            f"{name} must be finite with one row per {thing} ({rows}), got shape {A.shape}"
         )
     return A

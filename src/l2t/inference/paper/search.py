@@ -1,4 +1,4 @@
-"""The paper's search: W by conjugate gradient on 1/f, from the best of several starts."""
+"""The paper's search for W by conjugate gradient on 1/f, from the best of several starts."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from l2t.reflection.plan import Plan
 from l2t.statistics import PairStatistics, pair_statistics
 from l2t.typing import AnyArray
 
-#: Larger domains are searched on so many random rows; W itself fits all rows.
+#: Maximum number of rows per domain, drawn at random, in the search; W applies to all rows.
 MAX_ROWS = 1000
 
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """How the paper's search went.
+    """The result of the paper's search.
 
     Attributes
     ----------
     W : array of shape (m, u)
-        The W that was found.
+        The latent factor matrix.
     plan : Plan
-        How it was searched.
+        The settings of the search.
     start : str
-        The start that the search continued from: the one with the best f.
-    starts : mapping
-        1/f at each start; why, where there is none.
+        The start with the best f, which the search continued from.
+    starts : dict
+        1/f at each start, or the error message of a start that failed.
     history : tuple of float
-        1/f at the start and after every iteration; never rising.
+        1/f at the start and after every iteration; it never increases.
     stop_reason : str
-        Why the search ended; "max_iter" is the usual one, for few steps are better than many.
+        The reason for stopping; usually "max_iter", because few steps are better than many.
     statistics : PairStatistics
         d, Q and tau of the pair under W.
     explanation : Explanation
-        The prediction in its terms and kernels.
+        The prediction split into its terms and kernels.
     """
 
     W: AnyArray
@@ -62,10 +62,26 @@ def search(
     starts: Starts | None = None,
     random_state: int = 0,
 ) -> Search:
-    """Search the W of which f expects most, without reading a target label.
+    """Search the W with the highest predicted ratio, without target labels.
 
-    The search starts from PCA, and from `starts` (as in `infer`): TCA and GFK by default. The seed is that of
-    the pairing in Q, of base algorithms, and of the rows that represent domains of more than 1,000.
+    Parameters
+    ----------
+    pair : DomainPair
+        The domains.
+    reflection : ReflectionFunction
+        The function f.
+    plan : Plan
+        The settings of the search.
+    n_labels : int, optional
+        The number of labelled target rows that the explanation is for.
+    starts : names, algorithms or a mapping from names to W, optional
+        The starts besides PCA, as for `infer`; by default TCA and GFK.
+    random_state : int, default=0
+        The seed of the pairing in Q, of base algorithms, and for sampling domains of more than 1,000 rows.
+
+    Returns
+    -------
+    Search
     """
     part, sides = pair, (pair.source, pair.target)
     if max(map(len, sides)) > MAX_ROWS:
@@ -73,7 +89,7 @@ def search(
     objective = Objective(part, reflection, random_state).in_span
     factors, failed = starting_points(part, plan, starts, random_state)
     values = {name: objective(V)[0] for name, V in factors.items()}
-    best = min(values, key=values.__getitem__)  # the first of equals
+    best = min(values, key=values.__getitem__)  # of equals the first
     V = factors[best]
     manifold: Manifold = Sphere(float(np.linalg.norm(V)))
     if plan.constraint == "grassmann":

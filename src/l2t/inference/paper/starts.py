@@ -1,4 +1,4 @@
-"""Where the paper's search begins: PCA, base algorithms, and what the user gives."""
+"""The starts of the paper's search: PCA, base algorithms, and matrices given by the user."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ CHEAP_STARTS = ("tca", "gfk")
 def starting_points(
     pair: DomainPair, plan: Plan, wanted: Starts | None, random_state: int
 ) -> tuple[dict[str, Array], dict[str, str]]:
-    """Return factors V (r x u) in the pair's span by name, and why others cannot be started from.
+    """Return factors V (r x u) in the pair's span by name, and the error messages of starts that failed.
 
-    Columns are orthonormal for "grassmann"; for "sphere" they keep their scales, with a norm of √u.
+    Columns are orthonormal for "grassmann"; for "sphere" they keep their relative scales, with norm √u of V.
     """
     span = pair.span
     if span.rank == 0:
-        raise InvalidInputError("pair must have rows that differ, got all rows alike")
+        raise InvalidInputError("pair must have rows that differ, got identical rows")
     u = min(plan.n_components, span.rank)
     found: dict[str, Array] = {"pca": np.eye(span.rank, u)}
     failed: dict[str, str] = {}
     if isinstance(wanted, Mapping):
         factors = given_factors(wanted, pair.n_features)
-        found |= {name: _seen(W, span) for name, W in factors.items()}
+        found |= {name: _in_span(W, span) for name, W in factors.items()}
     else:
         given: Starts = CHEAP_STARTS if wanted is None else wanted
         if isinstance(given, str) and given == "all":
@@ -48,25 +48,26 @@ def starting_points(
             "starts", given, n_components=u, random_state=random_state
         ):
             try:
-                found[algorithm.name] = _seen(fit_quietly(algorithm, pair).W, span)
+                found[algorithm.name] = _in_span(fit_quietly(algorithm, pair).W, span)
             except L2TError as error:
                 failed[algorithm.name] = str(error)
     starts = {}
     for name, V in found.items():
-        if (inside := _constrained(V, plan)) is None:
+        if (feasible := _constrained(V, plan)) is None:
             failed[name] = "it maps all rows to one point"
         else:
-            starts[name] = inside
+            starts[name] = feasible
     return starts, failed
 
 
-def _seen(W: AnyArray, span: JointSpan) -> Array:
-    """Return what the rows see of W, in the span; zero where that is rounding."""
+def _in_span(W: AnyArray, span: JointSpan) -> Array:
+    """Return the part of W in the span of the rows; zero if that is only rounding."""
     V = span.lower(W)
     return V if np.linalg.norm(V) > ROUNDING * np.linalg.norm(W) else np.zeros_like(V)
 
 
 def _constrained(V: Array, plan: Plan) -> Array | None:
+    """Return V with at most `n_components` columns on the manifold of the plan; None if it is zero."""
     U, s, _ = np.linalg.svd(V, full_matrices=False)
     if not s[0] > 0:
         return None
