@@ -113,7 +113,7 @@ def test_real_peers(pair):
 
 
 def test_a_transformer_that_loses_rows_is_refused(pair):
-    with pytest.raises(InvalidInputError, match="must give a finite row for each of 45 target"):
+    with pytest.raises(InvalidInputError, match="must return a finite row for each of 45"):
         adopt(lambda pair: pair.target.X[:3], "half").fit(pair)
 
 

@@ -210,7 +210,9 @@ def test_observing_what_was_measured_elsewhere(agent, store, unlabelled):
     assert sorted(each.improvement_ratio for each in found) == pytest.approx([1.1, 1.2])
     with pytest.raises(InvalidInputError, match="must be given both or neither"):
         agent.observe(unlabelled[0], W, 0.5, n_labels=15)
-    with pytest.raises(InvalidInputError, match="W must have one row per feature"):
+    with pytest.raises(
+        InvalidInputError, match="the matrix of given must have one row per feature"
+    ):
         agent.observe(unlabelled[0], W[:3], 0.5, 0.5, 15)
 
 

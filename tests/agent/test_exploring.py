@@ -18,7 +18,7 @@ def test_the_chance_of_trying_something_else(store, unlabelled, probability, cho
     assert sum(each.choice == each.inference.choice for each in asked) == chosen
     assert "identity" not in {each.choice for each in asked[chosen:]}
     for each in asked[chosen:]:
-        assert each.reason.startswith(f"{each.choice} is tried to learn from it; otherwise: ")
+        assert each.reason.startswith(f"{each.choice} is tried for exploration; otherwise: ")
         assert each.verdict == "transfer"
 
 

@@ -1,4 +1,4 @@
-"""The agent that keeps learning: ask it, report the outcome, let it practise."""
+"""The agent: online learning from the outcomes of its suggestions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Use a W, a transformer or a function from elsewhere as an algorithm.
+"""Use a matrix W, a transformer or a function as an algorithm.
 
-A transformer is fitted and maps the target's rows to Zt; its W is the linear map closest to that,
+A transformer is fitted and maps the target's rows to Zt; W is the linear map that fits this best,
 ``W = pinv(Xt) Zt`` with both centred, as for the base algorithms that embed the target (docs/errata.md,
-section 8). So every result is an experience of the same form.
+section 8). So all experiences have the same form.
 """
 
 from __future__ import annotations
@@ -27,25 +27,29 @@ from l2t.typing import AnyArray
 
 
 def adopt(given: Any, name: str | None = None, *, random_state: int = 0) -> Algorithm:
-    """Return an algorithm for anything that gives a W or transformed rows.
+    """Return an algorithm for anything that has a W or transforms rows.
 
     Parameters
     ----------
     given : str, Algorithm, array, LatentFactors, transformer or function
         The name of a base algorithm; an algorithm; a W (m x u); a function from a pair to transformed target
-        rows; or anything with `transform`, such as transformers of scikit-learn, skada and POT. One that is
-        not fitted yet is cloned and fitted: with ``sample_domain`` where its `fit` knows it (skada), with
-        ``Xs`` and ``Xt`` where it knows those (POT, whose inverse moves the target), and to the rows of both
-        domains otherwise. No label is passed on.
+        rows; or anything with `transform`, such as transformers of scikit-learn, skada and POT. An unfitted
+        one is cloned and fitted: with ``sample_domain`` if its `fit` accepts it (skada), with ``Xs`` and
+        ``Xt`` if it accepts those (POT, whose inverse transforms the target), and to the rows of both domains
+        otherwise. Labels are never passed.
     name : str, optional
-        The name that experiences are recorded under; by default that of the algorithm or of the class.
+        The name under which experiences are recorded; by default that of the algorithm or of the class.
     random_state : int, default=0
         The seed of a base algorithm given by name.
 
     Returns
     -------
     Algorithm
-        Something with a name and `fit`.
+
+    Raises
+    ------
+    InvalidInputError
+        `given` is none of these.
 
     Examples
     --------
@@ -70,7 +74,7 @@ def adopt(given: Any, name: str | None = None, *, random_state: int = 0) -> Algo
         W = np.empty(0)
     if W.ndim != 2 or not W.size or not np.isfinite(W).all():
         raise InvalidInputError(
-            "algorithm must be a name, an algorithm, a finite matrix W or something with transform, "
+            "algorithm must be a name, an algorithm, a finite matrix or an object with transform, "
             f"got {given!r:.80}"
         )
     return Adopted(name or "given", W)
@@ -78,7 +82,7 @@ def adopt(given: Any, name: str | None = None, *, random_state: int = 0) -> Algo
 
 @dataclass(frozen=True, eq=False)
 class Adopted:
-    """A W from elsewhere, or a function from a pair to target rows as the linear map closest to it."""
+    """A given W, or the linear map that fits a function from a pair to transformed target rows best."""
 
     name: str
     given: AnyArray | Callable[[DomainPair], Any]
@@ -86,22 +90,23 @@ class Adopted:
 
     @property
     def params(self) -> dict[str, Any]:
-        """What distinguishes it from others of its name: W, where it is known."""
+        """The parameters that distinguish it from others of its name, including W if it is given."""
         W = {} if callable(self.given) else {"W": fingerprint(self.given)}
         return {**W, **self.details}
 
     def fit(self, pair: DomainPair) -> LatentFactors:
-        """Return W, or transform the target's rows and find it."""
+        """Return the given W, or fit it to the transformed target rows."""
         if not callable(self.given):
             if len(self.given) != pair.n_features:
                 raise InvalidInputError(
-                    f"W must have one row per feature ({pair.n_features}), got shape {self.given.shape}"
+                    f"the matrix of {self.name} must have one row per feature ({pair.n_features}), "
+                    f"got shape {self.given.shape}"
                 )
             return LatentFactors(self.given, "linear", self.name, Diagnostics((), 0, "given"))
         Zt, n_rows = np.asarray(self.given(pair), dtype=np.float64), len(pair.target)
         if Zt.ndim != 2 or len(Zt) != n_rows or not Zt.size or not np.isfinite(Zt).all():
             raise InvalidInputError(
-                f"{self.name} must give a finite row for each of {n_rows} target rows, "
+                f"{self.name} must return a finite row for each of {n_rows} target rows, "
                 f"got shape {Zt.shape}"
             )
         V, residual = pair.span.linear_map(Zt)
@@ -110,7 +115,7 @@ class Adopted:
 
 
 def _transformed(transformer: Any, pair: DomainPair) -> Any:
-    """Return the transformed target rows; a transformer that is not fitted yet is cloned and fitted."""
+    """Return the transformed target rows; an unfitted transformer is cloned and fitted."""
     Xs, Xt = pair.source.X, pair.target.X
     if not _is_fitted(transformer):
         transformer = clone(transformer, safe=False)
@@ -118,8 +123,8 @@ def _transformed(transformer: Any, pair: DomainPair) -> Any:
         if {"Xs", "Xt"} <= accepted.keys():
             transformer.fit(Xs=Xs, Xt=Xt)
         elif "sample_domain" in accepted:
-            signs = np.repeat([1, -1], [len(Xs), len(Xt)])
-            transformer.fit(np.concatenate([Xs, Xt]), sample_domain=signs)
+            sample_domain = np.repeat([1, -1], [len(Xs), len(Xt)])
+            transformer.fit(np.concatenate([Xs, Xt]), sample_domain=sample_domain)
         else:
             transformer.fit(np.concatenate([Xs, Xt]))
     accepted = inspect.signature(transformer.transform).parameters
@@ -135,6 +140,6 @@ def _is_fitted(transformer: Any) -> bool:
         check_is_fitted(transformer)
     except NotFittedError:
         return False
-    except (TypeError, AttributeError):  # of a library with a convention of its own
+    except (TypeError, AttributeError):  # a library with its own convention
         return any(name.endswith("_") for name in vars(transformer))
     return True

@@ -1,4 +1,4 @@
-"""The agent: ask, tell, observe, practise."""
+"""The agent, with the methods ask, tell, observe and practise."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from l2t.agent.suggestion import (
     Suggestion,
     dense_factor,
     explore,
-    keep_suggestion,
     reported_score,
     scored_run,
+    store_suggestion,
     unscored_run,
 )
 from l2t.domains import Domain, DomainPair
@@ -33,26 +33,26 @@ PRACTICE_COUNTS = (3, 15, 30, 60, 120)
 
 
 class Agent:
-    """L2T that learns from the outcomes of its suggestions.
+    """An agent that suggests what to transfer, and learns from the outcomes.
 
-    The agent keeps everything in its store: all who open the same store share one agent. The classes of
-    labelled past targets are known when it is asked again (`KnownClasses`), and its reflection function is
-    learned anew from the outcomes.
+    All state is in the store, so all users of a store share one agent. The classes of labelled past targets
+    are used as known classes (`KnownClasses`), and the reflection function is learned again from the
+    outcomes.
 
     Parameters
     ----------
     store : ExperienceStore
-        Where everything is kept.
+        The store of experiences, suggestions and versions of the reflection function.
     reflection : ReflectionFunction, str, path or None, default="default"
         The first version of the reflection function: a function, the name of one that ships with the package,
-        or a file; None to learn the first one from the store. Not used where the store has versions already.
+        or a file; None to learn the first one from the store. Ignored if the store has versions already.
     refine_every : int, default=20
-        The number of new runs after which the reflection function is learned anew.
+        The number of new runs after which the reflection function is learned again.
     explore : float, default=0.0
-        The probability with which `ask` returns a random other candidate or base algorithm instead of the
-        best candidate.
+        The probability that `ask` suggests another candidate or base algorithm at random, instead of the best
+        candidate.
     background : bool, default=False
-        Whether to refine in a thread while `tell` returns; `wait` waits for it.
+        Whether to learn in a background thread; `wait` waits for it.
     random_state : int, default=0
         The seed.
 
@@ -87,18 +87,18 @@ class Agent:
         self.explore = real_number("explore", explore, least=0, most=1)
         self.random_state = seed(random_state)
         self._knowledge = Knowledge(store, reflection)
-        self._not_enough = 0  # new runs that were too few when refining was last tried
+        self._not_enough = 0  # number of new runs at the last attempt, if they were too few
         self._pool = ThreadPoolExecutor(1, "l2t-agent") if background else None
         self._refining: list[Future[FunctionVersion | None]] = []
 
     @property
     def version(self) -> int:
-        """The version of the reflection function in use; 0 where there is none yet."""
+        """The version of the reflection function in use; 0 if there is none yet."""
         return self._knowledge.function()[0]
 
     @property
     def reflection(self) -> ReflectionFunction | None:
-        """The reflection function in use; None where there is none yet."""
+        """The reflection function in use; None if there is none yet."""
         return self._knowledge.function()[1]
 
     def ask(
@@ -109,21 +109,23 @@ class Agent:
         n_classes: int | None = None,
         callback: Callable[[str], None] | None = None,
     ) -> Suggestion:
-        """Return what to transfer for a pair, and keep the suggestion until its outcome is reported.
+        """Suggest what to transfer for a pair, and store the suggestion.
 
         Parameters
         ----------
         pair : DomainPair
-            The domains. Labelled target rows are weighed as evidence (`infer`).
-        n_labels, n_classes : int, optional
-            How many labelled target rows there are or will be, and how many classes, as for `infer`.
+            The domains. Labelled target rows are used as evidence (`infer`).
+        n_labels : int, optional
+            The number of target rows that are or will be labelled, as for `infer`.
+        n_classes : int, optional
+            The number of target classes, as for `infer`.
         callback : callable, optional
-            Is called with the name of each stage, as that of `infer`.
+            Called with the name of each stage, as for `infer`.
 
         Returns
         -------
         Suggestion
-            The choice, its W and what to expect.
+            The choice, its W and expected improvement.
         """
         instance_of("pair", pair, DomainPair)
         start = time.perf_counter()
@@ -133,15 +135,26 @@ class Agent:
         candidate = explore(pair, found, self.explore, **options)
         reason = found.reason
         if candidate.name != found.choice:
-            reason = f"{candidate.name} is tried to learn from it; otherwise: {reason}"
+            reason = f"{candidate.name} is tried for exploration; otherwise: {reason}"
         W = dense_factor(pair, candidate.W)
         params = {"version": version, "known_classes": options["known"].n_classes}
         run = unscored_run(pair, candidate.name, params, W, self.random_state, start)
-        record = keep_suggestion(self.store, run, candidate, reason, found.n_labels)
+        record = store_suggestion(self.store, run, candidate, reason, found.n_labels)
         return Suggestion(**vars(record), W=np.array(W), inference=found)
 
     def suggestion(self, id: str) -> Suggestion:
-        """Return an earlier suggestion, by its id or the beginning of it."""
+        """Return an earlier suggestion.
+
+        Parameters
+        ----------
+        id : str
+            Its id, or the beginning of it.
+
+        Returns
+        -------
+        Suggestion
+            Without `inference`, which is not stored.
+        """
         record = self.store.suggestion(id)
         W = self.store.suggested_run(record.id).W
         assert W is not None  # a run without W has failed
@@ -156,21 +169,23 @@ class Agent:
         *,
         correct: bool = False,
     ) -> Run:
-        """Report the outcome of a suggestion, which makes it an experience.
+        """Report the outcome of a suggestion, which becomes an experience.
 
-        Measure both accuracies on the same test rows: on X, and on X W. A suggestion whose outcome is never
-        reported teaches nothing.
+        Measure both accuracies on the same test rows: on X, and on X W. Suggestions without a reported
+        outcome are not learned from.
 
         Parameters
         ----------
         suggestion : Suggestion or str
-            What `ask` returned, its id, or the beginning of that.
-        accuracy_before, accuracy_after : float
-            Accuracy on X and on X W, from 0 to 1.
+            The suggestion, its id, or the beginning of that.
+        accuracy_before : float
+            Accuracy on X, from 0 to 1.
+        accuracy_after : float
+            Accuracy on X W, from 0 to 1.
         n_labels : int, optional
-            How many target rows were labelled; by default the number that the suggestion was made for.
+            The number of labelled target rows; by default the one that the suggestion was made for.
         correct : bool, default=False
-            Whether to replace another outcome that was reported before.
+            Whether to replace an outcome that was reported before.
 
         Returns
         -------
@@ -180,7 +195,7 @@ class Agent:
         Raises
         ------
         InvalidInputError
-            Another outcome was reported before; the same outcome once more changes nothing.
+            Another outcome was reported before. Reporting the same outcome again has no effect.
         """
         id = suggestion.id if isinstance(suggestion, Suggestion) else suggestion
         record = self.store.suggestion(id)
@@ -200,7 +215,8 @@ class Agent:
             raise InvalidInputError(
                 f"the outcome of suggestion {record.id} must be reported once, and was reported before with "
                 f"accuracies {first.accuracy_before:g} and {first.accuracy_after:g} at {first.n_labels} "
-                f"labels, got {accuracy_before:g} and {accuracy_after:g} at {n_labels}; --correct replaces it"
+                f"labels, got {accuracy_before:g} and {accuracy_after:g} at {n_labels}; "
+                "correct=True (--correct) replaces it"
             )
         return earlier
 
@@ -214,26 +230,29 @@ class Agent:
         *,
         name: str | None = None,
     ) -> Run:
-        """Record what any algorithm or W did for a pair.
+        """Record the outcome of any algorithm or W for a pair.
 
         Parameters
         ----------
         pair : DomainPair
             The domains.
         algorithm : str, Algorithm, W, LatentFactors, transformer or function
-            What was used (`adopt`).
-        accuracy_before, accuracy_after : float, optional
-            Accuracy on X and on X W, from 0 to 1. Without them they are measured with the target's labels
+            The algorithm (`adopt`).
+        accuracy_before : float, optional
+            Accuracy on X, from 0 to 1. By default both accuracies are measured with the target's labels
             (`evaluate`), as in `collect`.
-        n_labels : int or sequence of int
-            The number of labelled target rows; several where accuracies are measured, by default 3 to 120.
+        accuracy_after : float, optional
+            Accuracy on X W, from 0 to 1.
+        n_labels : int or sequence of int, optional
+            The number of labelled target rows, needed with accuracies. Without them several are allowed; by
+            default (3, 15, 30, 60, 120).
         name : str, optional
-            The name that the experience is recorded under.
+            The name under which the experience is recorded.
 
         Returns
         -------
         Run
-            Failed, with its reason, where the algorithm could not be run on this pair.
+            Its status is "failed", with the reason, if the algorithm could not be measured on this pair.
         """
         instance_of("pair", pair, DomainPair)
         used = adopt(algorithm, name, random_state=self.random_state)
@@ -260,14 +279,14 @@ class Agent:
     def practise(
         self, pairs: Iterable[DomainPair], label_counts: Sequence[int] = PRACTICE_COUNTS
     ) -> list[Run]:
-        """Infer on pairs whose targets carry labels, measure the choices, and learn from them.
+        """Infer on labelled pairs, measure the choices, and learn from them.
 
         Parameters
         ----------
         pairs : iterable of DomainPair
-            Labelled pairs; the labels are used for measuring alone.
+            Pairs with labelled targets; the labels are used only for measuring.
         label_counts : sequence of int, default=(3, 15, 30, 60, 120)
-            The label counts; those with the same choice share a run.
+            The numbers of labelled target rows; those with the same choice share a run.
 
         Returns
         -------
@@ -288,8 +307,8 @@ class Agent:
         return done
 
     def refine(self) -> FunctionVersion | None:
-        """Learn the reflection function anew now; None where there are too few new runs."""
-        self._knowledge.function()  # what the agent starts with is version 1
+        """Learn the reflection function again now; return None if there are too few new runs."""
+        self._knowledge.function()  # stores the initial function as version 1
         return refine(self.store, random_state=self.random_state)
 
     def versions(self) -> list[FunctionVersion]:
@@ -298,17 +317,28 @@ class Agent:
         return self.store.functions()
 
     def roll_back(self, version: int) -> FunctionVersion:
-        """Put an earlier version into use again, until one that is learned later predicts better."""
+        """Use an earlier version again, until a later one has a lower validation error.
+
+        Parameters
+        ----------
+        version : int
+            The number of the version.
+
+        Returns
+        -------
+        FunctionVersion
+            The same function as the newest version.
+        """
         return self._knowledge.roll_back(version)
 
     def wait(self) -> None:
-        """Wait for background refining; an error in it is raised here, or at the next report."""
+        """Wait for background learning; its errors are raised here, or by the next report."""
         refining, self._refining = self._refining, []
         for each in refining:
             each.result()
 
     def close(self) -> None:
-        """Wait, and end the background thread; the store stays open."""
+        """Wait for background learning and stop the thread; the store stays open."""
         if self._pool is not None:
             self.wait()
             self._pool.shutdown()
@@ -325,22 +355,22 @@ class Agent:
     def _options(
         self, pair: DomainPair, function: ReflectionFunction | None, n_classes: int | None
     ) -> dict[str, Any]:
-        """Return arguments of `infer`; where a function cannot choose, the one that ships does."""
-        chooses = function is not None and function.forecast is not None
+        """Return the arguments of `infer`; without a forecast the function that ships is used."""
+        has_forecast = function is not None and function.forecast is not None
         return {
-            "reflection": function if chooses else None,
+            "reflection": function if has_forecast else None,
             "known": self._knowledge.classes(pair.n_features),
             "n_classes": n_classes,
-            "shared": False,  # outcomes are of classifiers that know the target's labels alone
+            "shared": False,  # outcomes are of classifiers trained on the target
             "random_state": self.random_state,
         }
 
     def _learn(self) -> None:
-        """Refine when there are enough new runs."""
+        """Learn again if there are enough new runs, in the background if there is a thread."""
         if self._pool is None:
             self._refine_if_due()
         else:
-            # Also while one is under way, which does not see what was reported after it began.
+            # Even while one is running, as that does not use outcomes reported after it started.
             self._refining.append(self._pool.submit(self._refine_if_due))
             if self._refining[0].done():
                 self._refining.pop(0).result()

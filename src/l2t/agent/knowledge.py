@@ -1,9 +1,9 @@
-"""What the agent knows from its store, and how it learns its reflection function anew.
+"""What the agent reads from its store, and how it learns new versions of its reflection function.
 
-It knows the function in use, and the classes of labelled past targets. A fixed share of all target domains
-(`held_out`) is never learned from: their newest runs are the validation set. The next version is learned from
-the newest other runs; where they are too few for `learn`, their outcomes refine the forecast alone. It is
-used from then on if its forecast has a lower validation error.
+It reads the function in use, and the classes of labelled past targets. A fixed share of all target domains
+(`held_out`) is never learned from: their newest runs are the validation set. A new version is learned from
+the newest other runs; if they are too few for `learn`, only the forecast is refined by their outcomes. The
+version comes into use if its forecast has a lower validation error.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from l2t.reflection.learning import LEAST_EXPERIENCES
 from l2t.reflection.training_set import held_out
 from l2t.statistics import KernelBank
 
-#: Maximum number of past targets whose classes are known, the newest ones.
+#: Maximum number of past targets, the newest, that known classes are taken from.
 MAX_TARGETS = 200
-#: The newest held-out runs that are validated on, and the least number of them.
-WINDOW = 60
-LEAST_JUDGES = 5
-#: Most runs that a version is learned from, the newest ones.
-MOST_RUNS = 5000
-#: The neighbours of the statistics that are learned from.
+#: Maximum and minimum number of validation runs, the newest held-out ones.
+MAX_VALIDATION_RUNS = 60
+MIN_VALIDATION_RUNS = 5
+#: Maximum number of runs, the newest, that a version is learned from.
+MAX_RUNS = 5000
+#: The number of neighbours of the statistics that are learned from.
 N_NEIGHBORS = 5
 
 
 class Knowledge:
-    """What a store holds for an agent; `start` becomes version 1 where the store has none."""
+    """The contents of a store for an agent; `start` becomes version 1 if the store has none."""
 
     def __init__(
         self, store: ExperienceStore, start: ReflectionFunction | str | os.PathLike[str] | None
@@ -49,13 +49,13 @@ class Knowledge:
         self._targets: dict[str, Domain] = {}
 
     def function(self) -> tuple[int, ReflectionFunction | None]:
-        """Return the version and the function in use; (0, None) where there is none yet."""
+        """Return the version and the function in use; (0, None) if there is none yet."""
         used = self._store.function()
         if used is None and self._start is not None:
             start = self._start
             given = start if isinstance(start, ReflectionFunction) else load_reflection(start)
             first = FunctionVersion(1, None, "given", 0, 0, None, None, True, to_json(given))
-            self._store.add_function(first)  # or another process was quicker
+            self._store.add_function(first)  # unless another process has done so
             used = self._store.function()
         if used is not None and self._function[0] != used.number:
             self._function = used.number, from_json(used.content)
@@ -71,7 +71,7 @@ class Knowledge:
         return KnownClasses(self._targets.values())
 
     def roll_back(self, version: int) -> FunctionVersion:
-        """Put an earlier version into use again, as the newest one."""
+        """Use an earlier version again, as the newest one."""
         self.function()
         while True:
             chosen = self._store.function(version)
@@ -93,13 +93,13 @@ class Knowledge:
 
 
 def prediction_error(forecast: Forecast, experiences: Iterable[Experience]) -> float:
-    """Return the mean error of expected log ratios.
+    """Return the mean absolute error of expected log ratios.
 
-    Expectations are those without a rehearsal, given the real accuracy on the features as they are.
+    Expectations are without a rehearsal, given the measured accuracy on the original features.
     """
     errors = []
     for each in experiences:
-        assert each.n_labels is not None  # it was done
+        assert each.n_labels is not None  # its run has finished
         error = 1.0 - each.accuracy_before
         meta = MetaFeatures(share=0.0, excess=0.0, own_error=error, n_own=10**9)
         shots = each.n_labels / max(each.n_classes, 1)
@@ -109,64 +109,65 @@ def prediction_error(forecast: Forecast, experiences: Iterable[Experience]) -> f
 
 
 def refine(store: ExperienceStore, *, random_state: int = 0) -> FunctionVersion | None:
-    """Learn from all runs, those included that were not used before, and keep the next version.
+    """Learn the next version from all runs, including those not used before, and store it.
 
     Returns
     -------
     FunctionVersion or None
-        None where there are too few runs to learn from or to validate on, or another process was faster.
+        None if there are too few runs to learn from or to validate on, or another process was faster.
     """
     used, newest = store.function(), next(reversed(store.functions()), None)
     incumbent = None if used is None else from_json(used.content)
     new: dict[bool, dict[str, None]] = {True: {}, False: {}}
-    for each in _outcomes(store, store.unused_runs(MOST_RUNS)):
+    for each in _outcomes(store, store.unused_runs(MAX_RUNS)):
         new[held_out(each.target)][each.run_key] = None
     judging, learning = list(new[True]), list(new[False])
-    judges = [*reversed(judging), *store.used_runs("judging", WINDOW)][:WINDOW]
-    if len(judges) < LEAST_JUDGES or not learning:
+    earlier = store.used_runs("judging", MAX_VALIDATION_RUNS)
+    validation = [*reversed(judging), *earlier][:MAX_VALIDATION_RUNS]
+    if len(validation) < MIN_VALIDATION_RUNS or not learning:
         return None
-    known = [*learning, *store.used_runs("learning", MOST_RUNS)][:MOST_RUNS]
-    learned = _learned(store, known, incumbent, random_state)
+    training = [*learning, *store.used_runs("learning", MAX_RUNS)][:MAX_RUNS]
+    learned = _learn_next(store, training, incumbent, random_state)
     if learned is None:
         return None
     origin, function, forecast = learned
-    judged = _outcomes(store, judges)
-    error = prediction_error(forecast, judged)
+    outcomes = _outcomes(store, validation)
+    error = prediction_error(forecast, outcomes)
     in_use = incumbent.forecast if incumbent is not None else None
-    before = prediction_error(in_use or Forecast.default(), judged)
+    before = prediction_error(in_use or Forecast.default(), outcomes)
     version = FunctionVersion(
         number=1 + (newest.number if newest else 0),
         parent=newest.number if newest else None,
         origin=origin,
         n_runs=len(learning) + (newest.n_runs if newest else 0),
-        n_judged=len(judges),
+        n_judged=len(validation),
         error=error,
         incumbent_error=before,
         took_over=error < before,
         content=to_json(replace(function, forecast=forecast)),
     )
-    kept = store.add_function(version, {"learning": learning, "judging": judging})
-    return version if kept else None
+    added = store.add_function(version, {"learning": learning, "judging": judging})
+    return version if added else None
 
 
-def _learned(
+def _learn_next(
     store: ExperienceStore,
     keys: list[str],
     incumbent: ReflectionFunction | None,
     random_state: int,
 ) -> tuple[VersionOrigin, ReflectionFunction, Forecast] | None:
-    """Return what runs teach; without a function to refine there must be enough for `learn`."""
+    """Return the origin, function and forecast learned from runs; None if they are too few."""
     found = store.experiences(key=keys, status="done", trained_on="target")
-    known = list(recompute_statistics(found, store, kernels=KernelBank(), n_neighbors=N_NEIGHBORS))
-    forecast = _first_forecast(store).refined(known)
-    pairs = {(each.source, each.target) for each in known}
-    if len(known) >= LEAST_EXPERIENCES and len(pairs) > 1:
-        return "learned", learn(known, random_state=random_state), forecast
+    past = list(recompute_statistics(found, store, kernels=KernelBank(), n_neighbors=N_NEIGHBORS))
+    forecast = _initial_forecast(store).refined(past)
+    pairs = {(each.source, each.target) for each in past}
+    if len(past) >= LEAST_EXPERIENCES and len(pairs) > 1:
+        return "learned", learn(past, random_state=random_state), forecast
     return None if incumbent is None else ("refined", incumbent, forecast)
 
 
-def _first_forecast(store: ExperienceStore) -> Forecast:
-    """Return the forecast that the agent began with."""
+def _initial_forecast(store: ExperienceStore) -> Forecast:
+    """Return the forecast of the agent's initial function."""
     first = store.function(1)
     given = from_json(first.content).forecast if first and first.origin == "given" else None
     return given or Forecast.default()

@@ -1,4 +1,4 @@
-"""The suggestions of the agent, and the runs that they become when accuracies are reported."""
+"""Suggestions of the agent, and the runs that they become when an outcome is reported."""
 
 from __future__ import annotations
 
@@ -25,29 +25,36 @@ from l2t.statistics import pair_statistics
 from l2t.typing import AnyArray
 from l2t.validation import real_number, whole_number
 
-#: Maximum number of rows per domain that statistics are computed from: their cost is quadratic.
+#: Maximum number of rows per domain for the statistics: their cost is quadratic.
 MAX_ROWS = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Suggestion(SuggestionRecord):
-    """What to transfer, and what to expect of it.
+    """A suggestion of what to transfer.
 
     Attributes
     ----------
     id : str
-        Its id in the store; `Agent.tell` needs no more.
-    choice, W : str, array of shape (m, u)
-        The candidate that was chosen, or is tried where the agent explores ("identity": better not to
-        transfer), and its latent factor matrix.
-    predicted, interval, n_labels : float, (float, float) or None, int
-        The expected improvement ratio and its 90 % interval, at this number of labelled target rows.
-    verdict, reason : {"transfer", "no-transfer"}, str
-        Whether to transfer, and why, in one sentence.
+        Its id in the store, which is enough for `Agent.tell`.
+    choice : str
+        The suggested candidate; "identity" if it is better not to transfer.
+    W : array of shape (m, u)
+        Its latent factor matrix.
+    predicted : float
+        The expected improvement ratio at `n_labels`.
+    interval : (float, float) or None
+        Its 90 % interval.
+    n_labels : int
+        The number of labelled target rows.
+    verdict : {"transfer", "no-transfer"}
+        Whether to transfer.
+    reason : str
+        The reason for the suggestion, in one sentence.
     version : int
-        The version of the reflection function that was in use; 0 where there was none yet.
+        The version of the reflection function that was in use; 0 if there was none.
     inference : Inference or None
-        All candidates; None for a suggestion that is read from the store.
+        All candidates; None for a suggestion read from the store.
     """
 
     W: AnyArray
@@ -62,7 +69,7 @@ class Suggestion(SuggestionRecord):
 
     @property
     def choice(self) -> str:
-        """The candidate that was chosen."""
+        """The suggested candidate."""
         return self.algorithm
 
     @property
@@ -71,7 +78,17 @@ class Suggestion(SuggestionRecord):
         return self.function
 
     def transform(self, X: Any) -> AnyArray:
-        """Return ``X @ W``, or X itself where the verdict is not to transfer."""
+        """Return ``X @ W``, or X itself for the verdict "no-transfer".
+
+        Parameters
+        ----------
+        X : array, DataFrame, sparse matrix or Domain of shape (n, m)
+            Rows with the features of the pair.
+
+        Returns
+        -------
+        array of shape (n, u)
+        """
         rows = feature_rows(X, len(self.W))
         if self.verdict == "no-transfer":
             return np.asarray(rows.toarray() if sparse.issparse(rows) else rows)
@@ -81,10 +98,10 @@ class Suggestion(SuggestionRecord):
 def explore(
     pair: DomainPair, found: Inference, probability: float, random_state: int, **options: Any
 ) -> Candidate:
-    """Return the choice, or with some probability a random other candidate or base algorithm.
+    """Return the choice, or with some probability another candidate or base algorithm at random.
 
-    What is drawn depends on the seed and the rows of the pair alone. "identity" is not tried, for its ratio
-    is known. `options` are the other arguments of `infer` that gave `found`.
+    The draw depends only on the seed and the rows of the pair. "identity" is not drawn, because its ratio is
+    known. `options` are the other arguments of `infer` that returned `found`.
     """
     sides = (int(fingerprint(side.X)[:16], 16) for side in (pair.source, pair.target))
     rng = np.random.default_rng([random_state, *sides])
@@ -101,7 +118,7 @@ def explore(
 
 
 def dense_factor(pair: DomainPair, W: Any) -> AnyArray:
-    """Return W; for a sparse identity a basis of the span of both domains, which keeps distances."""
+    """Return W; for a sparse identity a basis of the span of both domains, which preserves distances."""
     return W if isinstance(W, np.ndarray) else pair.span.lift(np.eye(pair.span.rank))
 
 
@@ -113,7 +130,7 @@ def unscored_run(
     random_state: int,
     start: float,
 ) -> Run:
-    """Return the run of a W without accuracies; `start` is when it began."""
+    """Return the run of a W without accuracies; `start` is its start time."""
     duration = time.perf_counter() - start
     some = (side.sample(MAX_ROWS, random_state) for side in (pair.source, pair.target))
     return Run(
@@ -133,7 +150,7 @@ def unscored_run(
 
 
 def scored_run(run: Run, score: Score, suggestion: str | None = None) -> Run:
-    """Return the run with the accuracies that were reported; another report is another run."""
+    """Return the run with the reported accuracies; each different report is another run."""
     names = ("n_labels", "accuracy_before", "accuracy_after")
     protocol = {"measured": "reported"} | {name: getattr(score, name) for name in names}
     protocol |= {} if suggestion is None else {"suggestion": suggestion}
@@ -141,7 +158,7 @@ def scored_run(run: Run, score: Score, suggestion: str | None = None) -> Run:
 
 
 def reported_score(pair: DomainPair, n_labels: Any, before: float, after: float) -> Score:
-    """Return the score of accuracies that were measured elsewhere, after checking them."""
+    """Return the score of reported accuracies, after validation."""
     n_labels = whole_number("n_labels", n_labels, least=1)
     before = real_number("accuracy_before", before, least=0, most=1)
     after = real_number("accuracy_after", after, least=0, most=1)
@@ -150,10 +167,10 @@ def reported_score(pair: DomainPair, n_labels: Any, before: float, after: float)
     return Score(n_labels, before, 0.0, after, 0.0, ratio)
 
 
-def keep_suggestion(
+def store_suggestion(
     store: ExperienceStore, run: Run, candidate: Candidate, reason: str, n_labels: int
 ) -> SuggestionRecord:
-    """Keep a suggestion in the store under a new id."""
+    """Store a suggestion under a new id."""
     assert candidate.predicted is not None  # no method="paper" here
     low, high = finite_interval(candidate.interval) or (None, None)
     record = SuggestionRecord(
