@@ -236,7 +236,7 @@ class Inference:
         names = ("choice", "verdict", "reason", "n_labels", "n_classes", "feature_names")
         content = {name: getattr(self, name) for name in names}
         content["candidates"] = self.candidates.records()
-        arrays = {"json": np.array(json.dumps(content, allow_nan=False))}
+        arrays: dict[str, Any] = {"json": np.array(json.dumps(content, allow_nan=False))}
         if not sparse.issparse(self.W):
             arrays["W"] = self.W
         with writing(where := Path(path)), replacing(where) as file:
