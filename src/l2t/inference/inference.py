@@ -157,17 +157,14 @@ def infer(
         return _infer_in_coordinates(target, origins, **settings)
     if use_shared:
         return _infer_shared(target, origins, candidates, n_labels, n_classes, random_state)
-    drawn = _landmarks(target, rows, random_state)
-    origins = [representative(each, random_state) for each in origins]
+    drawn = target.sample(LANDMARKS, random_state) if rows is None else target.take(rows)
     origins, note = _informative_sources(origins, drawn, random_state)
     task = DomainPair(_pooled(origins, drawn), drawn)
     with few_threads((len(task.source) + len(drawn)) * target.n_features):
         function, forecast = _predictor(reflection, method)
         if forecast is None:
             plan = plan or Plan(n_components=n_components or Plan().n_components)
-            found = _infer_by_search(
-                task, function, plan, starts, n_labels, n_classes, random_state
-            )
+            found = _infer_paper(task, function, plan, starts, n_labels, n_classes, random_state)
             return replace(found, feature_names=target.feature_names)
         report = callback or (lambda stage: None)
         report("known")
@@ -349,7 +346,7 @@ def _compressed(W: AnyArray, n_components: int) -> AnyArray:
     return np.asarray(U[:, :n_components] * s[:n_components])
 
 
-def _infer_by_search(
+def _infer_paper(
     pair: DomainPair,
     reflection: ReflectionFunction | None,
     plan: Plan,
@@ -434,11 +431,6 @@ def lift_candidates(found: Inference, span: GramSpan, target: Domain, dtype: Any
     return replace(found, candidates=candidates, shared=shared, feature_names=target.feature_names)
 
 
-def _landmarks(target: Domain, rows: npt.ArrayLike | None, random_state: int) -> Domain:
-    """Return the target rows that candidates are fitted to, chosen without labels."""
-    return target.sample(LANDMARKS, random_state) if rows is None else target.take(rows)
-
-
 def _has_shared_classes(
     target: Domain, origins: list[Domain], candidates: Wanted | None, shared: bool | None
 ) -> bool:
@@ -453,6 +445,7 @@ def _informative_sources(
     origins: list[Domain], target: Domain, random_state: int
 ) -> tuple[list[Domain], str]:
     """Return the sources whose own classes are separable and, if there are several, a note on them."""
+    origins = [representative(each, random_state) for each in origins]
     if len(origins) < 2:
         return origins, ""
     kept = Task.of(Domain(target.X), origins, random_state).informative_sources()
