@@ -97,7 +97,7 @@ def test_infer_refuses_it(of_source, method, tmp_path):
     )
     path = of_source.save(tmp_path / "source.json")
     for given in (of_source, path):
-        with pytest.raises(InvalidInputError, match="got one learned with trained_on='source'"):
+        with pytest.raises(InvalidInputError, match="got trained_on='source'"):
             l2t.infer(pair, given, method=method)
 
 
