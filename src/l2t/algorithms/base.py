@@ -130,7 +130,22 @@ class Algorithm(Protocol):
         ...
 
     def fit(self, pair: DomainPair) -> LatentFactors:
-        """Find the latent factors of a pair, without reading a target label."""
+        """Find the latent factors of a pair, without reading a target label.
+
+        Parameters
+        ----------
+        pair : DomainPair
+            The domains.
+
+        Returns
+        -------
+        LatentFactors
+
+        Raises
+        ------
+        InvalidInputError
+            A hyper-parameter is invalid, or the pair is unsuitable.
+        """
         ...
 
 

@@ -29,21 +29,32 @@ N_POINTS = 6
 
 @dataclass(frozen=True)
 class Assessment:
-    """Predictions against measurements."""
+    """Predictions of a reflection function against measured ratios.
 
-    #: All runs; `actual` is the mean over label counts up to `MOST_LABELS`.
+    Attributes
+    ----------
+    runs : tuple of PredictedRun
+        All runs; `actual` is the mean over at most 30 labels.
+    n_pairs : int
+        Number of pairs.
+    rank_correlation : float
+        Spearman's correlation of predicted and actual ratios; NaN if either is constant.
+    rmse : float
+        Root mean squared difference of predicted and actual ratios.
+    terms : dict of str to float
+        The mean of each term of 1/f.
+    coverage : dict of int to (float, int)
+        Coverage of the 90 % interval and number of ratios, by label count; empty without calibration.
+    reliability : dict of float to float
+        Coverage of intervals over all measured ratios, by level.
+    """
+
     runs: tuple[PredictedRun, ...]
-    #: Number of pairs.
     n_pairs: int
-    #: Spearman's correlation of predicted and actual ratios; NaN if either is constant.
     rank_correlation: float
-    #: Root mean squared difference of predicted and actual ratios.
     rmse: float
-    #: The mean of each term of 1/f.
     terms: dict[str, float]
-    #: Coverage of the 90 % interval and number of measured ratios, by label count; empty without calibration.
     coverage: dict[int, tuple[float, int]]
-    #: Coverage of intervals over all measured ratios, by level.
     reliability: dict[float, float]
 
     @property

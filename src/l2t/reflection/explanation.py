@@ -55,17 +55,29 @@ class Neighbor(PredictedRun):
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """A prediction split into its terms."""
+    """A prediction split into its terms.
+
+    Attributes
+    ----------
+    predicted : float
+        The predicted improvement ratio.
+    terms : dict of str to float
+        The terms mmd, variance, discriminant and bias, whose sum is 1/f.
+    by_kernel : dict of str to array of shape (K,)
+        The first three terms by kernel; each sums to its term.
+    weights : array of shape (K,)
+        beta, divided by its sum.
+    kernels : KernelBank
+        The kernels.
+    nearest : tuple of Neighbor
+        Past runs with the most similar terms, nearest first.
+    """
 
     predicted: float
-    #: The terms mmd, variance, discriminant and bias, whose sum is 1/f.
     terms: dict[str, float]
-    #: The first three terms by kernel (K,); each sums to its term.
     by_kernel: dict[str, Array]
-    #: beta, divided by its sum (K,).
     weights: Array
     kernels: KernelBank
-    #: Past runs with the most similar terms, nearest first.
     nearest: tuple[Neighbor, ...]
 
     def __str__(self) -> str:

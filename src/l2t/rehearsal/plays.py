@@ -34,7 +34,7 @@ class Play:
 
 
 def playing_classes(known: KnownClasses, n_classes: int) -> int:
-    """Return the number of target classes in a play: at most `n_classes` and half of those known; 0.
+    """Return the number of target classes in a play: at most half of the known ones; 0 for no play.
 
     >>> from l2t.domains import digits
     >>> playing_classes(KnownClasses([digits()]), 3), playing_classes(KnownClasses([digits()]), 8)

@@ -51,22 +51,35 @@ LEAST_TRUST = 0.7
 
 @dataclass(frozen=True, eq=False)
 class SharedInference:
-    """A classifier of the target, trained on sources with the same classes."""
+    """A classifier of the target, trained on sources with the same classes.
 
-    #: The combinations that vote, largest weight first; no target label was read for any W (``space.W``).
+    Attributes
+    ----------
+    members : tuple of Combination
+        The combinations that vote, largest weight first; no target label was read for any W (``space.W``).
+    decision : Decision
+        The rows that were trained on, and the weight of the vote.
+    occurrence : tuple of three tuples
+        The classes of labelled rows in both domains, in sources only, and in the target only.
+    weights : tuple of float
+        The weight of each source; 0 if its own classes are not separable.
+    n_labelled : int
+        Number of labelled target rows.
+    agreement : float
+        The mean share of members that predict the class with the most votes.
+    failed : mapping of str to str
+        Error messages of candidates that could not be used.
+    linear : LinearModel
+        The classifier of new rows.
+    """
+
     members: tuple[Combination, ...]
-    #: The rows that were trained on, and the weight of the vote.
     decision: Decision
-    #: The classes of labelled rows in both domains, in sources only, and in the target only.
     occurrence: tuple[tuple[Any, ...], ...]
-    #: The weight of each source; 0 if its own classes are not separable.
     weights: tuple[float, ...]
     n_labelled: int
-    #: The mean share of members that predict the class with the most votes.
     agreement: float
-    #: Error messages of candidates that could not be used.
     failed: Mapping[str, str]
-    #: The classifier of new rows.
     linear: LinearModel = field(repr=False)
 
     @property
