@@ -6,8 +6,8 @@ cross-validation, d rows that only one of them does, and the accuracy a of the v
 
 ``share = 1 / (1 + sqrt(k) exp(-1.5 z - 2 (2 a - 1)))``,  ``z = (r_v - r_t) / sqrt(d + 2)``,
 
-and with one label per class, where there is no cross-validation, the share is a, shrunk to 1/2 by eight more
-rows: two labelled rows do not overrule the source. The constants were chosen on development data
+and with one label per class, where there is no cross-validation, the share is a, shrunk towards 1/2 as by
+eight more rows: two labelled rows do not overrule the source. The constants were chosen on development data
 (docs/results/shared-classes.md).
 """
 
