@@ -46,7 +46,8 @@ KnownStore = Annotated[
     ),
 ]
 Labels = Annotated[
-    int | None, number("Number of labelled target rows; by default those of the file, or 15.")
+    int | None,
+    number("Number of labelled target rows; by default those of the file, or five per class."),
 ]
 Classes = Annotated[
     int | None,
