@@ -53,7 +53,7 @@ def test_signs_are_a_second_apart(store, monkeypatch):
 
 def test_ctrl_c_as_a_transaction_begins_keeps_nobody_waiting(tmp_path, pair, monkeypatch):
     """The transaction is rolled back, and the end is noted without waiting for it."""
-    monkeypatch.setattr(database, "_PATIENCE", 0.1)  # seconds, then it is an error
+    monkeypatch.setattr(database, "_TIMEOUT", 0.1)  # seconds, then it is an error
     writing = database.Database.writing.__wrapped__.__code__
     begun = []
 

@@ -403,7 +403,7 @@ def test_looking_into_a_store(files, tmp_path, l2t):
     assert again.out.startswith("1 runs done, 0 failed, 1 already stored")
     assert l2t("store", "rm", store, key).out == "1 run deleted\n"
     gone = l2t("store", "show", store, key)
-    sentence = f"no run has the key {key!r}, or one that begins with it"
+    sentence = f"no run has the key {key!r} or one that begins with it"
     assert gone == (1, "", f"l2t: sqlite:///{store}: {sentence}\n")
 
 

@@ -12,12 +12,12 @@ import pytest
 
 from l2t.exceptions import InvalidInputError, StoreCorruptError
 from l2t.experiences.store import rows
-from l2t.experiences.store.rows import decode, keep
+from l2t.experiences.store.rows import add_array, decode
 
 
 def row_of(array):
     kept = {}
-    return SimpleNamespace(**kept[keep(array, "W", kept)])
+    return SimpleNamespace(**kept[add_array(array, "W", kept)])
 
 
 @pytest.mark.parametrize("dtype", ["?", "u1", "i4", "f2", "f4", "f8", ">f8"])
@@ -54,7 +54,7 @@ def test_the_bytes_are_those_of_a_npy_file():
 
 def test_the_same_array_is_kept_once():
     kept = {}
-    hashes = {keep(np.arange(3), "W", kept), keep(np.arange(3), "y", kept)}
+    hashes = {add_array(np.arange(3), "W", kept), add_array(np.arange(3), "y", kept)}
     assert hashes == kept.keys()
 
 
@@ -99,5 +99,5 @@ def test_arrays_too_large_for_a_database_are_neither_kept_nor_unpacked(monkeypat
     monkeypatch.setattr(rows, "LARGEST", 1000)
     with pytest.raises(InvalidInputError, match="W must have at most 1000 bytes, got 2400000"):
         row_of(np.zeros(300_000))
-    with pytest.raises(StoreCorruptError, match="has another hash"):
+    with pytest.raises(StoreCorruptError, match="does not match its hash"):
         decode(large)

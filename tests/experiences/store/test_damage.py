@@ -25,7 +25,7 @@ from l2t.exceptions import (
     StoreVersionError,
 )
 from l2t.experiences.store import database, open_store, upgrade_store, versions
-from l2t.experiences.store.rows import keep
+from l2t.experiences.store.rows import add_array
 from tests.experiences.store.contract import assert_same_run, random_run
 from tests.experiences.store.contract.agents import suggestion, version
 
@@ -71,7 +71,7 @@ def change(path: Path, *statements: str) -> None:
 
 def row_of(array: np.ndarray) -> dict[str, Any]:
     kept: dict[str, Any] = {}
-    return kept[keep(array, "array", kept)]
+    return kept[add_array(array, "array", kept)]
 
 
 def flip(path: Path, array: np.ndarray) -> None:
@@ -150,8 +150,11 @@ def test_opening_and_listing_read_no_arrays(path):
         ("DELETE FROM l2t_scores WHERE n_labels = 15", "it or its scores were changed"),
         ("UPDATE l2t_runs SET kernels = '[0, 1, 3, 5]' WHERE random_state = '1'", "were changed"),
         ("UPDATE l2t_domains SET y_values = '[]' WHERE n_rows = 12", "labels cannot be read"),
-        ("UPDATE l2t_domains SET y_values = replace(y_values, '2', '9')", "another fingerprint"),
-        ("UPDATE l2t_domains SET n_classes = 99", "another fingerprint"),
+        (
+            "UPDATE l2t_domains SET y_values = replace(y_values, '2', '9')",
+            "not match its fingerprint",
+        ),
+        ("UPDATE l2t_domains SET n_classes = 99", "not match its fingerprint"),
         ("UPDATE l2t_arrays SET data = x'00'", "is damaged"),
         ("UPDATE l2t_functions SET content = '{'", "function 1 is damaged"),
         ("UPDATE l2t_suggestions SET kernels = '['", "suggestion 0a1b2c3d4e is damaged"),
@@ -260,7 +263,7 @@ def test_files_that_are_no_store(tmp_path):
 
     other = tmp_path / "other.db"
     change(other, "CREATE TABLE visits (url TEXT)")
-    assert "another database: it has the tables visits" in sentence(lambda: open_store(other))
+    assert "another database, with the tables visits" in sentence(lambda: open_store(other))
 
     assert "is a directory" in sentence(lambda: open_store(tmp_path))
     assert "directory does not exist" in sentence(lambda: open_store(tmp_path / "no" / "a.db"))
@@ -281,7 +284,7 @@ def test_an_empty_file_becomes_a_store(tmp_path):
 @pytest.mark.parametrize("table", ["l2t_scores", "l2t_arrays"])
 def test_a_missing_table(path, table):
     change(path, "PRAGMA foreign_keys = OFF", f"DROP TABLE {table}")
-    assert f"is incomplete: {table} missing" in sentence(
+    assert f"is incomplete, without {table}" in sentence(
         lambda: open_store(path), StoreCorruptError
     )
 
@@ -306,7 +309,7 @@ def test_a_store_of_the_future(path, future):
 
 def test_a_store_without_version(path):
     change(path, "DELETE FROM l2t_version")
-    assert "the version number missing" in sentence(lambda: open_store(path), StoreCorruptError)
+    assert "without the version number" in sentence(lambda: open_store(path), StoreCorruptError)
 
 
 def test_a_full_disk(path, writers, proves):
@@ -351,7 +354,7 @@ def test_a_file_that_is_read_only(writers, proves):
 
 
 def test_another_process_holds_the_store(path, monkeypatch):
-    monkeypatch.setattr(database, "_PATIENCE", 0.05)
+    monkeypatch.setattr(database, "_TIMEOUT", 0.05)
     holder = sqlite3.connect(path, isolation_level=None)
     with open_store(path) as store:
         holder.execute("BEGIN IMMEDIATE")

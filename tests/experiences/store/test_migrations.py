@@ -73,7 +73,7 @@ def test_an_older_store_is_upgraded(url, next_version):
     next_version()
     with pytest.raises(
         StoreVersionError,
-        match=f"has version {before} and this code needs 9999: run `l2t store upgrade",
+        match=f"has version {before}, but this package needs 9999: run `l2t store upgrade",
     ):
         open_store(url)
     upgrade_store(url)
@@ -108,7 +108,7 @@ def test_scores_of_the_first_version_were_trained_on_the_target(url):
     with open_store(url) as store:
         for run in runs:
             store.add(run)
-        with store._database.writing(alone=True) as connection:
+        with store._database.writing(exclusive=True) as connection:
             connection.execute(text("ALTER TABLE l2t_scores RENAME TO newer"))
             connection.execute(text(FIRST_SCORES))
             names = ", ".join(
@@ -117,7 +117,7 @@ def test_scores_of_the_first_version_were_trained_on_the_target(url):
             connection.execute(text(f"INSERT INTO l2t_scores SELECT {names} FROM newer"))
             connection.execute(text("DROP TABLE newer"))
             connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '0001'"))
-    with pytest.raises(StoreVersionError, match="has version 0001 and this code needs"):
+    with pytest.raises(StoreVersionError, match="has version 0001, but this package needs"):
         open_store(url)
     upgrade_store(url)
     with open_store(url) as store, store._database.reading() as connection:

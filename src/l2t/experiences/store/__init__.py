@@ -1,7 +1,5 @@
 """The store of experiences, in SQLite, PostgreSQL or memory."""
 
-from __future__ import annotations
-
 from l2t.experiences.store.reading import Filters
 from l2t.experiences.store.rows import Packed, pack
 from l2t.experiences.store.store import ExperienceStore, open_store, upgrade_store

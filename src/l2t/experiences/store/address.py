@@ -1,4 +1,4 @@
-"""Where a store is: a URL, or the path of a file."""
+"""The address of a store: a URL, or the path of a file."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from l2t.exceptions import InvalidInputError
 
 _ENDINGS = (".db", ".sqlite", ".sqlite3")
 _FORMS = (
-    "a store is sqlite:///path, postgresql://user@host/database, memory://, "
+    "url must be sqlite:///path, postgresql://user@host/database, memory://, "
     f"or the path of a file that ends in {', '.join(_ENDINGS)}"
 )
 
 
 @dataclass(frozen=True)
 class Address:
-    """The place of a store: `url` may hold a password, `shown` does not; `path` is the file of SQLite."""
+    """The address of a store: `url` may hold a password, `shown` does not; `path` is the SQLite file."""
 
     kind: Literal["sqlite", "postgresql", "memory"]
     url: str
@@ -46,7 +46,7 @@ class Address:
         if url == "memory://":
             return cls("memory", url, url)
         if url == "sqlite:///:memory:":
-            raise InvalidInputError(f"a store in memory is memory://, got {url}")
+            raise InvalidInputError(f"url must be memory:// for a store in memory, got {url}")
         if scheme == "sqlite" and len(rest) > 1 and rest.startswith("/"):
             return cls._file(Path(rest[1:]))
         if found and scheme in ("postgresql", "postgres", "postgresql+psycopg"):
@@ -56,8 +56,8 @@ class Address:
                 shown = parsed.update_query_dict(hidden).render_as_string(hide_password=True)
                 return cls("postgresql", f"postgresql://{rest}", shown.replace("%2A", "*"))
         got = f"{scheme}://...@{rest.rpartition('@')[2]}" if "@" in rest else url
-        got = got.partition("?")[0]  # a password may stand there
-        raise InvalidInputError(f"{_FORMS}; got {got!r:.200}")
+        got = got.partition("?")[0]  # the query may hold a password
+        raise InvalidInputError(f"{_FORMS}, got {got!r:.200}")
 
     @classmethod
     def _file(cls, path: Path) -> Address:
@@ -66,7 +66,7 @@ class Address:
 
     @property
     def without_password(self) -> str:
-        """The URL without its password, for where PGPASSWORD or a password file holds it."""
+        """The URL without its password, for use with PGPASSWORD or a password file."""
         url = make_url(self.url)._replace(password=None)
         return url.difference_update_query(_secrets(url)).render_as_string(hide_password=False)
 
@@ -79,5 +79,5 @@ class Address:
 
 
 def _secrets(url: URL) -> list[str]:
-    """Return the names of passwords in the query: password, sslpassword, oauth_client_secret."""
+    """Return the query parameters that hold secrets: password, sslpassword, oauth_client_secret."""
     return [name for name in url.query if "password" in name.lower() or "secret" in name.lower()]

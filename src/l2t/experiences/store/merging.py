@@ -1,4 +1,4 @@
-"""Checking a store, and copying it into another without duplicates and without what is damaged."""
+"""Verification of a store, and copying it into another without duplicates and damaged parts."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from l2t.experiences.experience import sha256
 from l2t.experiences.records import Merged
 from l2t.experiences.store import schema, writing
 from l2t.experiences.store.database import Database, store_errors
-from l2t.experiences.store.reading import naming, read_array, scores_of
+from l2t.experiences.store.reading import as_corrupt, read_array, scores_of
 from l2t.experiences.store.records import last_number, read_suggestion
 from l2t.experiences.store.rows import Packed, Row, class_count, content_hash, decode, domain_of
 from l2t.experiences.store.schema import arrays, domains, runs, suggestions
-from l2t.experiences.store.writing import ARRAYS_OF_RUNS, batches, present, unreferenced
+from l2t.experiences.store.writing import ARRAYS_OF_RUNS, batches, existing, unreferenced
 
 
-def problems(connection: Connection) -> Iterator[str]:
-    """Yield a sentence for everything that is wrong."""
+def find_problems(connection: Connection) -> Iterator[str]:
+    """Yield a sentence for each problem of a store."""
     if connection.dialect.name == "sqlite":
         for (message,) in connection.execute(text("PRAGMA integrity_check(20)")):
             if message != "ok":
-                yield f"SQLite finds the file damaged: {message.splitlines()[0]}"
+                yield f"SQLite reports a damaged file: {message.splitlines()[0]}"
         for table, _row, parent, _key in connection.execute(text("PRAGMA foreign_key_check")):
             yield f"a row of {table} refers to a row of {parent} that is missing"
     keys = (domains.c.fingerprint, runs.c.key, suggestions.c.id, schema.functions.c.number)
@@ -38,16 +38,16 @@ def problems(connection: Connection) -> Iterator[str]:
                 try:
                     _verify(connection, key, row, scored)
                 except StoreCorruptError as error:
-                    yield f"{error}{_users(connection, row) if key.table is domains else ''}"
+                    yield f"{error}{_runs_using(connection, row) if key.table is domains else ''}"
     for key in (arrays.c.hash, domains.c.fingerprint):
         for value in connection.execute(select(key).where(unreferenced(key))).scalars():
             yield f"{value:.12} of {key.table.name} is not used by any run or suggestion"
 
 
 def _verify(connection: Connection, key: Column[Any], row: Any, scored: Sequence[Any] = ()) -> None:
-    """Raise a StoreCorruptError unless a row, with the scores of a run, has the content of its key."""
+    """Raise a StoreCorruptError if the content of a row, or the scores of a run, do not match its key."""
     noun = key.table.name.removeprefix("l2t_").removesuffix("s")
-    with naming(f"{noun} {row._mapping[key.name]!s:.12}"):
+    with as_corrupt(f"{noun} {row._mapping[key.name]!s:.12}"):
         if key.table is arrays:
             decode(row)
         elif key.table is domains:
@@ -55,11 +55,11 @@ def _verify(connection: Connection, key: Column[Any], row: Any, scored: Sequence
             counts = (row.n_rows, row.n_features, row.n_classes)
             found = (*domain.X.shape, class_count(domain))
             if domain.fingerprint != row.fingerprint or found != counts:
-                raise ValueError("its content has another fingerprint")
+                raise ValueError("its content does not match its fingerprint")
         elif key.table is schema.rehearsals:
             json.loads(row.outcome)
             if sha256(row.work) != row.key:
-                raise ValueError("its content has another key")
+                raise ValueError("its content does not match its key")
         elif key.table is schema.functions:
             json.loads(row.content)
         elif key.table is suggestions:
@@ -68,13 +68,13 @@ def _verify(connection: Connection, key: Column[Any], row: Any, scored: Sequence
             if content_hash(row._mapping, [score._mapping for score in scored]) != row.content:
                 raise ValueError("it or its scores were changed")
             sides = {row.source, row.target}
-            if present(connection, domains.c.fingerprint, sides) != sides:
+            if existing(connection, domains.c.fingerprint, sides) != sides:
                 raise ValueError("its source or target is missing")
             for name in ARRAYS_OF_RUNS:
                 read_array(connection, getattr(row, name))
 
 
-def _users(connection: Connection, domain: Any) -> str:
+def _runs_using(connection: Connection, domain: Any) -> str:
     using = (runs.c.source == domain.fingerprint) | (runs.c.target == domain.fingerprint)
     keys = connection.execute(select(runs.c.key).where(using)).scalars()
     return f", used by {', '.join(f'run {key:.12}' for key in keys) or 'no run'}"
@@ -82,21 +82,21 @@ def _users(connection: Connection, domain: Any) -> str:
 
 def merge(target: Database, source: Database) -> Merged:
     """Copy the runs, suggestions, rehearsals, functions and collections that the target does not have."""
-    with source.reading() as old, target.writing(alone=True) as new:
+    with source.reading() as old, target.writing(exclusive=True) as new:
         copy = _Copy(source, old, new)
-        # Two histories of one function cannot be joined: the target keeps its own, if it has one.
-        adopt = last_number(new) == 0
+        # Two histories of versions cannot be merged: the target keeps its own, if it has one.
+        copy_functions = last_number(new) == 0
         for key in (arrays.c.hash, domains.c.fingerprint):
             copy.table(key)
-        found = (copy.packed(rows, adopt) for rows in copy.missing(runs.c.key))
+        found = (copy.packed(rows, copy_functions) for rows in copy.missing(runs.c.key))
         n_runs = sum(len(writing.put_runs(new, packed)) for packed in found)
         n_suggestions = copy.table(suggestions.c.id, run=None)
         copy.outcomes()
         copy.table(schema.collections.c.id)
         copy.table(schema.rehearsals.c.key)
-        if adopt:
+        if copy_functions:
             copy.table(schema.functions.c.number)
-        writing.delete_unreferenced(new)  # what only damaged runs refer to
+        writing.delete_unreferenced(new)  # copied parts of damaged runs
     return Merged(n_runs, n_suggestions, tuple(copy.damaged))
 
 
@@ -112,37 +112,37 @@ class _Copy:
             return list(self.old.execute(query).all())
 
     def missing(self, key: Column[Any]) -> Iterator[list[Row]]:
-        """Yield batches of the sound rows of a table that the target does not have."""
+        """Yield batches of the undamaged rows of a table that the target does not have."""
         keys = {row[0] for row in self.read(select(key))}
-        for batch in batches(keys - present(self.new, key, keys), size=50):
-            sound = []
+        for batch in batches(keys - existing(self.new, key, keys), size=50):
+            valid = []
             for row in self.read(select(key.table).where(key.in_(batch))):
                 scored = self.read(scores_of(row.id)) if key.table is runs else []
                 try:
-                    _verify(self.new, key, row, scored)  # what it refers to was copied before
-                    sound.append(dict(row._mapping))
+                    _verify(self.new, key, row, scored)  # the rows it refers to were copied before
+                    valid.append(dict(row._mapping))
                 except StoreCorruptError as error:
                     self.damaged.append(str(error))
-            yield sound
+            yield valid
 
     def table(self, key: Column[Any], **changes: Any) -> int:
-        """Copy the rows of a table, and return how many were new."""
+        """Copy the rows of a table with some values changed, and return the number of new rows."""
         copied = ([row | changes for row in rows] for rows in self.missing(key))
         return sum(writing.insert_new(self.new, key.table, rows) for rows in copied)
 
-    def packed(self, rows: list[Row], adopt: bool) -> Packed:
-        """Return runs with their scores; all else that they refer to was copied before."""
+    def packed(self, rows: list[Row], keep_use: bool) -> Packed:
+        """Return runs with their scores; their domains and arrays were copied before."""
         packed = Packed()
         for row in rows:
             scored = self.read(scores_of(row.pop("id")))
             packed.scores[row["key"]] = [dict(score._mapping) for score in scored]
-            packed.runs[row["key"]] = row if adopt else row | {"used_for": None}
+            packed.runs[row["key"]] = row if keep_use else row | {"used_for": None}
         return packed
 
     def outcomes(self) -> None:
-        """Note the runs that suggestions became in the source."""
-        became = select(suggestions.c.id, suggestions.c.run).where(suggestions.c.run.is_not(None))
-        for row in self.read(became):
-            if present(self.new, runs.c.key, [row.run]):
+        """Copy the outcomes of suggestions that are open in the target."""
+        query = select(suggestions.c.id, suggestions.c.run).where(suggestions.c.run.is_not(None))
+        for row in self.read(query):
+            if existing(self.new, runs.c.key, [row.run]):
                 is_open = (suggestions.c.id == row.id) & suggestions.c.run.is_(None)
                 self.new.execute(update(suggestions).where(is_open).values(run=row.run))

@@ -1,4 +1,4 @@
-"""Reading runs and experiences by conditions and order; an error names what is damaged."""
+"""Reading runs and experiences with filters and an order; an error names the damaged part."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from l2t.experiences.experience import Experience, Origin, Run, Status, TrainedO
 from l2t.experiences.store.database import Database
 from l2t.experiences.store.rows import decode, domain_of, experience_of, run_of, statistics_of
 from l2t.experiences.store.schema import BY_TIME, arrays, domains, microseconds, runs, scores
-from l2t.experiences.store.writing import present
+from l2t.experiences.store.writing import existing
 from l2t.statistics import PairStatistics
 from l2t.typing import AnyArray
 from l2t.validation import one_of, whole_number
 
 _COUNT = func.coalesce(scores.c.n_labels, -1)
-# True for every run. It leads SQLite to the index of time, in whose order the scores lie as well.
+# True for every run. It makes SQLite use the index of time, in whose order the scores are stored.
 _ALL_TIMES = runs.c.created_at >= -(2**62)
 _COLUMNS: dict[str, tuple[ColumnElement[Any], type, tuple[str, ...]]] = {
     "key": (runs.c.key, str, ()),
     "algorithm": (runs.c.algorithm, str, ()),
     "status": (runs.c.status, str, get_args(Status)),
     "origin": (runs.c.origin, str, get_args(Origin)),
-    # Not the column itself: SQLite would begin with the scores, and have to sort.
+    # Not the column itself: SQLite would scan the scores first, and have to sort.
     "n_labels": (_COUNT, int, ()),
     "trained_on": (scores.c.trained_on, str, get_args(TrainedOn)),
 }
-#: What experiences can be sorted by.
+#: The possible orders of experiences.
 ORDERS: dict[str, ColumnElement[Any]] = {
     "created_at": runs.c.created_at,
     "algorithm": runs.c.algorithm,
@@ -45,10 +45,10 @@ ORDERS: dict[str, ColumnElement[Any]] = {
 
 
 class Filters(TypedDict, total=False):
-    """The filters of a query; None or absent is no condition.
+    """The filters of a query; None or an absent filter matches all runs.
 
     `domain` is the name or the fingerprint of the source or the target, `status` and `origin` are those of
-    `Run`, `trained_on` is that of `Score`; runs are made at `since` or later and before `until`, with zone.
+    `Run`, `trained_on` is that of `Score`; runs were created at or after `since` and before `until`.
     """
 
     key: str | Sequence[str] | None
@@ -63,20 +63,20 @@ class Filters(TypedDict, total=False):
 
 
 def conditions(filters: Filters) -> list[ColumnElement[bool]]:
-    """Return the conditions of some filters."""
+    """Return the SQL conditions of some filters."""
     found: list[ColumnElement[bool]] = []
     value: Any
     for name, value in filters.items():
         if name not in Filters.__annotations__:
-            raise TypeError(f"a filter is one of {', '.join(Filters.__annotations__)}, got {name}")
+            raise TypeError(f"filters must be {', '.join(Filters.__annotations__)}, got {name}")
         if value is None:
             continue
         if name in _COLUMNS:
             column, kind, allowed = _COLUMNS[name]
-            found.append(column.in_(_several(value, name, kind, allowed)))
+            found.append(column.in_(_as_list(value, name, kind, allowed)))
         elif name == "domain":
             sides = runs.c["source", "target", "source_name", "target_name"]
-            found.append(or_(*(side.in_(_several([value], name, str)) for side in sides)))
+            found.append(or_(*(side.in_(_as_list([value], name, str)) for side in sides)))
         else:
             since, time = name == "since", microseconds(value, name)
             found.append(runs.c.created_at >= time if since else runs.c.created_at < time)
@@ -84,13 +84,13 @@ def conditions(filters: Filters) -> list[ColumnElement[bool]]:
 
 
 def matching(where: Sequence[ColumnElement[bool]], *columns: Any) -> Select[Any]:
-    """Return the query for columns of matching experiences: a run at each number of labels, or alone."""
+    """Return the query for columns of matching experiences: the scores of runs, and runs without scores."""
     return select(*columns).select_from(runs.outerjoin(scores)).where(_ALL_TIMES, *where)
 
 
-def _several(given: Any, parameter: str, kind: type, allowed: tuple[str, ...] = ()) -> list[Any]:
+def _as_list(given: Any, parameter: str, kind: type, allowed: tuple[str, ...] = ()) -> list[Any]:
     values = [given] if isinstance(given, str | int) else list(given)
-    rule = f"one of {', '.join(allowed)}" if allowed else f"{kind.__name__}, or several of it"
+    rule = f"one of {', '.join(allowed)}" if allowed else f"{kind.__name__} or a list of them"
     for value in values:
         plain = isinstance(value, kind) and not isinstance(value, bool)
         if not plain or (allowed and value not in allowed):
@@ -107,27 +107,27 @@ class RunReader:
     _database: Database
 
     def keys(self, keys: Iterable[str] | None = None) -> set[str]:
-        """Return the keys of all runs, or those among `keys` that the store has."""
+        """Return the keys of all runs, or those of `keys` that the store has."""
         if keys is None:
             return {key for (key,) in self._database.rows(select(runs.c.key))}
         wanted = list(keys)
-        return self._database.read(lambda at: present(at, runs.c.key, wanted))
+        return self._database.read(lambda at: existing(at, runs.c.key, wanted))
 
-    def key(self, beginning: str) -> str:
-        """Return the key of the only run whose key begins so."""
+    def key(self, prefix: str) -> str:
+        """Return the key of the only run whose key begins with `prefix`."""
         with self._database.reading() as connection:
-            return str(_run_row(connection, beginning).key)
+            return str(_run_row(connection, prefix).key)
 
     def count(self, **filters: Unpack[Filters]) -> int:
-        """Return how many experiences there are; see `Filters`."""
+        """Return the number of matching experiences; see `Filters`."""
         return int(self._database.rows(matching(conditions(filters), func.count()))[0][0])
 
     def page_of_runs(
         self, *, limit: int, offset: int, order: str, descending: bool, **filters: Unpack[Filters]
     ) -> tuple[list[str], int]:
-        """Return the keys of some runs with matching experiences, and how many runs there are.
+        """Return one page of the keys of runs with matching experiences, and the number of all such runs.
 
-        They are sorted as `experiences` are, and by the mean of their ratios for "improvement_ratio".
+        The order is that of `experiences`; "improvement_ratio" sorts by the mean ratio of each run.
         """
         where, place = conditions(filters), ORDERS[one_of("order", order, ORDERS)]
         page, total = select(runs.c.key), select(func.count()).select_from(runs)
@@ -151,21 +151,26 @@ class RunReader:
         statistics: bool = True,
         **filters: Unpack[Filters],
     ) -> Iterator[Experience]:
-        """Iterate over experiences, those of failed runs included; runs added meanwhile do not appear.
+        """Iterate over experiences, including failed runs but not runs that are added meanwhile.
 
         Parameters
         ----------
-        limit, offset : int
-            How many, all by default, and how many to skip before them.
-        order : {"created_at", "algorithm", "duration", "improvement_ratio", "n_labels"}
-            Ties follow by key in order of time, which is the same on every machine, and otherwise in
-            order of arrival.
+        limit : int or None, default=None
+            The maximum number of experiences.
+        offset : int, default=0
+            The number of experiences to skip.
+        order : {"created_at", "algorithm", "duration", "improvement_ratio", "n_labels"}, default="created_at"
+            The order. Ties are sorted by key for "created_at", otherwise in the order of insertion.
         descending : bool, default=False
-            The whole order reversed.
+            Whether to reverse the order.
         statistics : bool, default=True
-            Whether d, Q and tau are read; without them a page takes a fraction of the time.
+            Whether to read d, Q and tau, which takes most of the time.
         **filters
             See `Filters`.
+
+        Yields
+        ------
+        Experience
         """
         where = conditions(filters)
         one_of("order", order, ORDERS)
@@ -173,7 +178,7 @@ class RunReader:
             whole_number(name, value, least=0)
         place = (ORDERS[order], runs.c["key" if order == "created_at" else "id"], _COUNT)
         if order == "created_at" and self._database.address.kind != "postgresql":
-            # The same order, but one that SQLite finds in its indexes without sorting.
+            # The same order, but in columns that SQLite reads from its indexes without sorting.
             place = (*BY_TIME.columns, runs.c.id, scores.c.n_labels)
         query = matching(where, runs.c.id, *scores.c["n_labels", "trained_on"])
         whole = (*place, scores.c.trained_on)
@@ -181,7 +186,7 @@ class RunReader:
 
         def read() -> Iterator[Experience]:
             places = self._database.rows(query.offset(offset).limit(limit))
-            for start in range(0, len(places), _CHUNK):  # a slow reader must not hold others up
+            for start in range(0, len(places), _CHUNK):  # no long transactions for a slow reader
                 with self._database.reading() as connection:
                     chunk = places[start : start + _CHUNK]
                     found = _experiences_at(connection, chunk, statistics)
@@ -190,7 +195,7 @@ class RunReader:
         return read()
 
     def run(self, key: str) -> Run:
-        """Return a run, by its key or the beginning of it, with domains, W, statistics and scores."""
+        """Return a run with domains, W, statistics and scores, by its key or a prefix of the key."""
         with self._database.reading() as connection:
             row = _run_row(connection, key)
             return read_run(connection, row, connection.execute(scores_of(row.id)).all())
@@ -201,7 +206,7 @@ class RunReader:
             return _side(connection, _run_row(connection, key), "target")
 
     def target_runs(self, *, n_features: int | None = None) -> dict[str, str]:
-        """Return the first finished run on each labelled target of `n_features`, in order of arrival."""
+        """Return the keys of the first run on each labelled target with `n_features`, by fingerprint."""
         done = (runs.c.status == "done") & domains.c.y.is_not(None)
         if n_features is not None:
             done &= domains.c.n_features == n_features
@@ -212,20 +217,20 @@ class RunReader:
         return {row.target: row.key for row in self._database.rows(query)}
 
     def targets(self, *, n_features: int | None = None) -> Iterator[Domain]:
-        """Iterate over the labelled targets of finished runs, each once, in order of arrival."""
+        """Iterate over the distinct labelled targets of completed runs, in order of insertion."""
         return map(self.target, self.target_runs(n_features=n_features).values())
 
 
 def scores_of(run: int) -> Select[Any]:
-    """Return the query for the scores of a run, by its number."""
-    order = (scores.c.trained_on.desc(), scores.c.n_labels)  # first of all, the target's own labels
+    """Return the query for the scores of a run, by its id."""
+    order = (scores.c.trained_on.desc(), scores.c.n_labels)  # those trained on the target first
     return select(scores).where(scores.c.run == run).order_by(*order)
 
 
 def read_run(connection: Connection, row: Any, scored: Sequence[Any] = ()) -> Run:
-    """Return the run of a row with its domains, W and statistics."""
+    """Return the run in a row, with its domains, W and statistics."""
     pair = DomainPair(*(_side(connection, row, side) for side in ("source", "target")))
-    with naming(f"run {row.key}"):
+    with as_corrupt(f"run {row.key}"):
         return run_of(row, scored, pair, partial(read_array, connection))
 
 
@@ -240,29 +245,29 @@ def read_array(connection: Connection, hash: str | None) -> AnyArray | None:
 
 
 @contextmanager
-def naming(what: str) -> Iterator[None]:
-    """Turn an error in reading something into a StoreCorruptError that names it."""
+def as_corrupt(what: str) -> Iterator[None]:
+    """Convert an error inside into a StoreCorruptError that names what could not be read."""
     try:
         yield
     except (ValueError, TypeError, LookupError, OverflowError, L2TError) as error:
         raise StoreCorruptError(f"{what} is damaged: {error}") from None
 
 
-def row_that_begins(
-    connection: Connection, key: Column[Any], beginning: str, unknown: type[Exception]
+def row_by_prefix(
+    connection: Connection, key: Column[Any], prefix: str, unknown: type[Exception]
 ) -> Any:
-    """Return the only row whose key, hexadecimal digits, is or begins with something."""
-    query = select(key.table).where(key.between(beginning, f"{beginning}g")).limit(2)
-    found = connection.execute(query).all() if re.fullmatch("[0-9a-f]+", beginning) else []
+    """Return the only row whose hexadecimal key begins with a prefix."""
+    query = select(key.table).where(key.between(prefix, f"{prefix}g")).limit(2)
+    found = connection.execute(query).all() if re.fullmatch("[0-9a-f]+", prefix) else []
     if len(found) != 1:
         noun = key.table.name.removeprefix("l2t_").removesuffix("s")
         number = f"several {noun}s have" if found else f"no {noun} has"
-        raise unknown(f"{number} the {key.name} {beginning!r:.80}, or one that begins with it")
+        raise unknown(f"{number} the {key.name} {prefix!r:.80} or one that begins with it")
     return found[0]
 
 
 def _run_row(connection: Connection, key: str) -> Any:
-    return row_that_begins(connection, runs.c.key, key, UnknownRunError)
+    return row_by_prefix(connection, runs.c.key, key, UnknownRunError)
 
 
 def _side(connection: Connection, row: Any, side: str) -> Domain:
@@ -270,7 +275,7 @@ def _side(connection: Connection, row: Any, side: str) -> Domain:
     query = select(domains).where(domains.c.fingerprint == getattr(row, side))
     found = connection.execute(query).one_or_none()
     name, features = getattr(row, f"{side}_name"), getattr(row, f"{side}_features")
-    with naming(f"run {row.key}"):
+    with as_corrupt(f"run {row.key}"):
         if found is None:
             raise LookupError(f"its {side} is missing")
         return domain_of(found, partial(read_array, connection), name, features)
@@ -279,7 +284,7 @@ def _side(connection: Connection, row: Any, side: str) -> Domain:
 def _experiences_at(
     connection: Connection, places: Sequence[Any], with_statistics: bool
 ) -> list[Experience]:
-    """Return the experiences of runs at their numbers of labels."""
+    """Return the experiences at (run id, n_labels, trained_on) in `places`."""
     chosen = [runs.c.id.in_({place.id for place in places})]
     query = matching(chosen, runs, scores, domains.c.n_classes)
     query = query.join(domains, domains.c.fingerprint == runs.c.target)
@@ -289,9 +294,9 @@ def _experiences_at(
     computed: dict[int, PairStatistics | None] = {}
     found = []
     for place in places:
-        if (row := rows.get(tuple(place))) is None:  # it was deleted meanwhile
+        if (row := rows.get(tuple(place))) is None:  # deleted meanwhile
             continue
-        with naming(f"run {row.key}"):
+        with as_corrupt(f"run {row.key}"):
             if row.id not in computed:
                 there = with_statistics and row.statistics is not None
                 computed[row.id] = statistics_of(row, decode(row)) if there else None

@@ -1,4 +1,4 @@
-"""What a store keeps beside runs: suggestions, the agent's function, rehearsals and collections."""
+"""Records besides runs: suggestions, versions of the agent's function, rehearsals and collections."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from l2t.experiences.experience import Run, canonical_json, sha256
 from l2t.experiences.records import CollectionProgress, FunctionVersion, SuggestionRecord, Use
 from l2t.experiences.store import schema
 from l2t.experiences.store.database import Conflict, Database
-from l2t.experiences.store.reading import naming, read_run, row_that_begins
+from l2t.experiences.store.reading import as_corrupt, read_run, row_by_prefix
 from l2t.experiences.store.rows import Row, pack
 from l2t.experiences.store.schema import TRANSFER, functions, runs, suggestions
 from l2t.experiences.store.writing import batches, delete_rows, insert_new, put_parts, put_runs
@@ -33,7 +33,7 @@ class RecordKeeper:
     _database: Database
 
     def add_suggestion(self, record: SuggestionRecord, run: Run) -> bool:
-        """Add a suggestion with the run that it becomes; False if its id exists."""
+        """Add a suggestion and its run without an outcome; return False if its id exists."""
         packed = pack([run])
         row = {name: packed.runs[run.key][name] for name in TRANSFER} | _row(record)
         with suppress(Conflict), self._database.writing() as connection:
@@ -44,25 +44,25 @@ class RecordKeeper:
         return False
 
     def suggestion(self, id: str) -> SuggestionRecord:
-        """Return a suggestion by its id, or by the beginning of it."""
+        """Return a suggestion by its id or a prefix of the id."""
         with self._database.reading() as connection:
-            row = row_that_begins(connection, suggestions.c.id, id, UnknownSuggestionError)
+            row = row_by_prefix(connection, suggestions.c.id, id, UnknownSuggestionError)
             return _record(SuggestionRecord, row)
 
     def suggested_run(self, id: str) -> Run:
-        """Return the run that a suggestion becomes, with its pair and W, without scores."""
+        """Return the run of a suggestion, with its pair and W, without scores."""
         with self._database.reading() as connection:
-            row = row_that_begins(connection, suggestions.c.id, id, UnknownSuggestionError)
+            row = row_by_prefix(connection, suggestions.c.id, id, UnknownSuggestionError)
             return read_suggestion(connection, row)
 
     def open_suggestions(self) -> list[SuggestionRecord]:
-        """Return the suggestions whose outcome is open, the newest first."""
+        """Return the suggestions without an outcome, newest first."""
         query = select(suggestions).where(suggestions.c.run.is_(None))
         query = query.order_by(suggestions.c.created_at.desc(), suggestions.c.id)
         return self._records(SuggestionRecord, query)
 
     def complete_suggestion(self, id: str, run: Run) -> bool:
-        """Add the run that a suggestion became; False, without a change, if it became one before."""
+        """Add the run with the outcome of a suggestion; return False if it has an outcome."""
         packed, this = pack([run]), suggestions.c.id == id
 
         def complete(connection: Connection) -> bool:
@@ -77,15 +77,15 @@ class RecordKeeper:
         return self._database.write(complete)
 
     def delete_suggestion(self, id: str) -> None:
-        """Delete a suggestion and what only it refers to; the run it became stays."""
+        """Delete a suggestion, and what only it refers to; the run with its outcome is kept."""
         found = self.suggestion(id)
-        with self._database.writing(alone=True) as connection:
+        with self._database.writing(exclusive=True) as connection:
             delete_rows(connection, suggestions.c.id, [found.id])
 
     def add_function(
         self, version: FunctionVersion, use: Mapping[Use, Sequence[str]] | None = None
     ) -> bool:
-        """Add the next version of the agent's function and mark the runs it used; False if it exists."""
+        """Add the next version of the agent's function and mark its runs; return False if it exists."""
         with self._database.writing() as connection:
             is_next = version.number == last_number(connection) + 1
             if not is_next or not insert_new(connection, functions, [_row(version)]):
@@ -97,21 +97,21 @@ class RecordKeeper:
         return True
 
     def function(self, number: int | None = None) -> FunctionVersion | None:
-        """Return a version of the agent's function, by default the one in use; None without it."""
+        """Return a version of the agent's function, by default the one in use; None if there is none."""
         chosen = functions.c.took_over if number is None else functions.c.number == number
         query = select(functions).where(chosen).order_by(functions.c.number.desc()).limit(1)
         return next(iter(self._records(FunctionVersion, query)), None)
 
     def functions(self) -> list[FunctionVersion]:
-        """Return all versions of the agent's function, the oldest first."""
+        """Return all versions of the agent's function, oldest first."""
         return self._records(FunctionVersion, select(functions).order_by(functions.c.number))
 
     def unused_runs(self, limit: int) -> list[str]:
-        """Return the keys of the oldest finished runs that the agent has not used."""
+        """Return the keys of the oldest completed runs that the agent has not used."""
         return self._runs(runs.c.used_for.is_(None), limit, runs.c.created_at, runs.c.key)
 
     def used_runs(self, purpose: Use, limit: int) -> list[str]:
-        """Return the keys of the newest runs that the agent learns from, or validates on."""
+        """Return the keys of the newest runs that the agent learned from, or validated on."""
         newest = (runs.c.created_at.desc(), runs.c.key.desc())
         return self._runs(runs.c.used_for == purpose, limit, *newest)
 
@@ -120,29 +120,29 @@ class RecordKeeper:
         return [key for (key,) in self._database.rows(query.limit(limit))]
 
     def rehearsal(self, work: Mapping[str, Any]) -> Any:
-        """Return the outcome of a rehearsal; None where it is not known."""
+        """Return the stored outcome of a rehearsal; None if there is none."""
         key, table = sha256(canonical_json(work)), schema.rehearsals
         for row in self._database.rows(select(table).where(table.c.key == key)):
-            with naming(f"rehearsal {key:.12}"):
+            with as_corrupt(f"rehearsal {key:.12}"):
                 return json.loads(row.outcome)
         return None
 
     def add_rehearsal(self, work: Mapping[str, Any], outcome: Any) -> bool:
-        """Keep the outcome of a rehearsal, plain JSON values; False where it is known already."""
+        """Store the outcome of a rehearsal as JSON; return False if there is one."""
         text, now = canonical_json(work), schema.microseconds(datetime.now(UTC), "created_at")
         done = canonical_json(outcome)
         row: Row = {"key": sha256(text), "work": text, "outcome": done, "created_at": now}
         return bool(self._database.write(lambda at: insert_new(at, schema.rehearsals, [row])))
 
     def note_collection(self, progress: CollectionProgress) -> None:
-        """Replace the progress of a collection."""
+        """Store the progress of a collection, replacing its earlier report."""
         table = schema.collections
         old, new = delete(table).where(table.c.id == progress.id), insert(table)
         row = _row(progress)
         self._database.write(lambda at: (at.execute(old), at.execute(new.values(row))))
 
     def collections(self, *, limit: int = 20) -> list[CollectionProgress]:
-        """Return the collections that began last, the newest first."""
+        """Return the latest collections, newest first."""
         newest = schema.collections.c.started_at.desc()
         query = select(schema.collections).order_by(newest).limit(limit)
         return self._records(CollectionProgress, query)
@@ -152,12 +152,12 @@ class RecordKeeper:
 
 
 def read_suggestion(connection: Connection, row: Any) -> Run:
-    """Return the run that the suggestion of a row becomes, without scores."""
+    """Return the run of the suggestion in a row, without scores."""
     return read_run(connection, SimpleNamespace(**row._asdict() | _UNMEASURED, key=row.id))
 
 
 def last_number(connection: Connection) -> int:
-    """Return the number of the newest version of the agent's function; 0 where there is none."""
+    """Return the number of the newest version of the agent's function; 0 if there is none."""
     return connection.execute(select(func.max(functions.c.number))).scalar() or 0
 
 
@@ -169,5 +169,5 @@ def _row(record: FunctionVersion | SuggestionRecord | CollectionProgress) -> Row
 
 def _record(kind: type[Record], row: Any) -> Record:
     values = {each.name: getattr(row, each.name) for each in fields(kind)}
-    times = {n: schema.moment(values[n]) for n in _TIMES if values.get(n) is not None}
+    times = {n: schema.to_datetime(values[n]) for n in _TIMES if values.get(n) is not None}
     return kind(**values | times)

@@ -1,6 +1,6 @@
-"""Domains, runs and experiences as rows of the tables, and back.
+"""Conversion of domains, runs and experiences to rows of the tables, and back.
 
-Arrays are compressed npy bytes, known by their sha256; nothing is pickled.
+Arrays are compressed npy bytes, identified by their sha256; nothing is pickled.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from l2t.domains import Domain, DomainPair
 from l2t.domains.labels import decode_labels, encode_labels
 from l2t.exceptions import InvalidInputError, StoreCorruptError
 from l2t.experiences.experience import Experience, Run, Score, TrainedOn, canonical_json, sha256
-from l2t.experiences.store.schema import microseconds, moment
+from l2t.experiences.store.schema import microseconds, to_datetime
 from l2t.statistics import KernelBank, PairStatistics
 from l2t.typing import AnyArray
 from l2t.validation import instance_of, one_of, real_number
 
 LARGEST = 2**30 - 2**20  #: bytes; neither SQLite nor PostgreSQL holds a larger value
-_LEVEL = 1  # features are mostly noise: higher levels take several times as long for little
+_LEVEL = 1  # features hardly compress: higher levels take several times as long for little gain
 
 
-def keep(array: Any, what: str, kept: dict[str, dict[str, Any]]) -> str | None:
-    """Add the row of an array of numbers to `kept`, and return its hash; None stays None."""
+def add_array(array: Any, what: str, rows: dict[str, dict[str, Any]]) -> str | None:
+    """Add the row of a numeric array to `rows`, and return its hash; None for None."""
     if array is None:
         return None
     plain = np.asarray(array)
@@ -39,20 +39,20 @@ def keep(array: Any, what: str, kept: dict[str, dict[str, Any]]) -> str | None:
     if plain.nbytes > LARGEST:
         raise InvalidInputError(f"{what} must have at most {LARGEST} bytes, got {plain.nbytes}")
     file = io.BytesIO()
-    # In one byte order and memory layout, so that equal arrays have equal hashes.
+    # In a fixed byte order and memory layout, so that equal arrays have equal hashes.
     np.save(file, np.asarray(plain, plain.dtype.newbyteorder("<"), order="C"), allow_pickle=False)
     hash = hashlib.sha256(file.getbuffer()).hexdigest()
-    if hash not in kept:
-        kept[hash] = {"hash": hash, "data": zlib.compress(file.getbuffer(), _LEVEL)}
+    if hash not in rows:
+        rows[hash] = {"hash": hash, "data": zlib.compress(file.getbuffer(), _LEVEL)}
     return hash
 
 
 def decode(row: Any) -> AnyArray:
-    """Return the array of a row, read-only; a StoreCorruptError if its hash is not that of the row."""
+    """Return the array in a row, read-only; a StoreCorruptError if it does not have the hash of the row."""
     try:
         content = zlib.decompressobj().decompress(row.data, LARGEST + 2**20)
         if hashlib.sha256(content).hexdigest() != row.hash:
-            raise ValueError("its content has another hash")
+            raise ValueError("its content does not match its hash")
         array: AnyArray = np.load(io.BytesIO(content), allow_pickle=False)
         array = array.astype(array.dtype.newbyteorder("="), copy=False)
     except (ValueError, TypeError, EOFError, zlib.error, MemoryError) as error:
@@ -71,7 +71,7 @@ _JSON = ("params", "protocol", "random_state")
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """The rows of runs and of all that they refer to, by keys, fingerprints and hashes."""
+    """The rows of runs, and of the scores, domains and arrays they refer to."""
 
     runs: dict[str, Row] = field(default_factory=dict)
     scores: dict[str, list[Row]] = field(default_factory=dict)
@@ -96,15 +96,15 @@ def pack(runs: Iterable[Run]) -> Packed:
 
 
 def content_hash(row: Mapping[Any, Any], scores: Iterable[Mapping[Any, Any]]) -> str:
-    """Return the sha256 of the row of a run and of its scores, but for what the store adds to them."""
+    """Return the sha256 of the row of a run and its scores, without the columns that the store adds."""
     kept = {name: row[name] for name in row.keys() - {"id", "content", "used_for"}}
-    # Without "target", as it was when all scores were trained on the target.
+    # Without "target", for the same hash as in version 0001 of the tables, without that column.
     scored = sorted([s[name] for name in _SCORE if s[name] != "target"] for s in scores)
     return sha256(canonical_json([kept, scored]))
 
 
 def class_count(domain: Domain) -> int:
-    """Return the number of classes, those of the labelled rows where some are not."""
+    """Return the number of classes, with a mask only those of labelled rows."""
     labeled = domain.labeled
     return len(domain.classes if labeled is None else np.unique(domain.codes[labeled]))
 
@@ -115,13 +115,13 @@ def _domain_row(domain: Domain, arrays: dict[str, Row]) -> Row:
         "n_rows": len(domain),
         "n_features": domain.n_features,
         "n_classes": class_count(domain),
-        "X": keep(domain.X, "X", arrays),
-        "labeled": keep(domain.labeled, "labeled", arrays),
-        "prepared": keep(domain.prepared, "prepared", arrays),
+        "X": add_array(domain.X, "X", arrays),
+        "labeled": add_array(domain.labeled, "labeled", arrays),
+        "prepared": add_array(domain.prepared, "prepared", arrays),
     }
     for name, what, values in (("y", "labels", domain.y), ("groups", "groups", domain.groups)):
         codes, text = (None, None) if values is None else encode_labels(values, what)
-        row |= {name: keep(codes, what, arrays), f"{name}_values": text}
+        row |= {name: add_array(codes, what, arrays), f"{name}_values": text}
     return row
 
 
@@ -131,23 +131,23 @@ def _run_row(run: Run, arrays: dict[str, Row]) -> Row:
     row |= dict(zip(_JSON, map(canonical_json, plain), strict=True))
     row["created_at"] = microseconds(run.created_at, "created_at")
     row["duration"] = real_number("duration", run.duration)
-    row["W"] = keep(run.W, "W", arrays)
+    row["W"] = add_array(run.W, "W", arrays)
     for side, domain in (("source", run.pair.source), ("target", run.pair.target)):
         row[side], row[f"{side}_name"] = domain.fingerprint, _text(domain.name)
         names = domain.feature_names
         text = None if names is None else np.frombuffer(json.dumps(names).encode(), np.uint8)
-        row[f"{side}_features"] = keep(text, side, arrays)
+        row[f"{side}_features"] = add_array(text, side, arrays)
     stats, stacked, kernels = run.statistics, None, None
     if stats is not None:
         stacked = np.vstack([stats.d, stats.tau, stats.Q])
         kernels = json.dumps([*astuple(stats.kernels), int(stats.n_neighbors)])
-    return row | {"statistics": keep(stacked, "statistics", arrays), "kernels": kernels}
+    return row | {"statistics": add_array(stacked, "statistics", arrays), "kernels": kernels}
 
 
 def _score_rows(run: Run) -> list[Row]:
     keys = [(int(score.n_labels), score.trained_on) for score in run.scores]
     if len(set(keys)) < len(keys):
-        raise InvalidInputError(f"a run must have one score per number of labels, got {keys}")
+        raise InvalidInputError(f"scores must differ in n_labels or trained_on, got {keys}")
     return [
         {"n_labels": count, "trained_on": one_of("trained_on", kind, get_args(TrainedOn))}
         | {name: real_number(name, getattr(score, name)) for name in _SCORE[1:-1]}
@@ -156,7 +156,7 @@ def _score_rows(run: Run) -> list[Row]:
 
 
 def domain_of(row: Any, array: ArrayReader, name: str = "", features: str | None = None) -> Domain:
-    """Return the domain of a row; `name` and `features`, the array of column names, are a run's."""
+    """Return the domain in a row; `name` and `features`, the hash of the column names, are those of a run."""
     y, groups = array(row.y), array(row.groups)
     return Domain(
         array(row.X),
@@ -170,7 +170,7 @@ def domain_of(row: Any, array: ArrayReader, name: str = "", features: str | None
 
 
 def run_of(row: Any, scores: Iterable[Any], pair: DomainPair, array: ArrayReader) -> Run:
-    """Return a run with all that belongs to it."""
+    """Return the run in a row with its scores, pair, W and statistics."""
     return Run(
         pair=pair,
         W=array(row.W),
@@ -181,7 +181,7 @@ def run_of(row: Any, scores: Iterable[Any], pair: DomainPair, array: ArrayReader
 
 
 def experience_of(row: Any, statistics: PairStatistics | None) -> Experience:
-    """Return the experience of a run joined with one of its scores, or with none."""
+    """Return the experience in the row of a run joined with one of its scores or none."""
     names = ("source", "target", "source_name", "target_name", "n_classes", *_SCORE)
     values = {name: getattr(row, name) for name in names}
     values |= _NO_SCORE if row.n_labels is None else {}
@@ -191,11 +191,11 @@ def experience_of(row: Any, statistics: PairStatistics | None) -> Experience:
 def _common(row: Any) -> Row:
     parsed = {name: json.loads(getattr(row, name)) for name in _JSON}
     plain = {name: getattr(row, name) for name in (*_TEXTS, "duration")}
-    return parsed | plain | {"created_at": moment(row.created_at)}
+    return parsed | plain | {"created_at": to_datetime(row.created_at)}
 
 
 def statistics_of(row: Any, stacked: AnyArray | None) -> PairStatistics | None:
-    """Return d, Q and tau from the array that holds all three."""
+    """Return d, Q and tau from the array with the rows d, tau and Q."""
     if stacked is None:
         return None
     *bank, n_neighbors = json.loads(row.kernels)
@@ -210,9 +210,9 @@ def _key(run: Run) -> str:
         return run.key
     except (TypeError, ValueError) as error:
         what = "params, random_state and protocol of a run"
-        raise InvalidInputError(f"{what} must be plain JSON values: {error}") from None
+        raise InvalidInputError(f"{what} must be JSON values: {error}") from None
 
 
 def _text(text: str) -> str:
-    """Return text that every database can hold: no NUL, no unpaired surrogates."""
+    """Return text that every database can store, without NUL and unpaired surrogates."""
     return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()

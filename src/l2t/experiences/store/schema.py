@@ -26,12 +26,12 @@ def _columns(kind: Any, *names: str, nullable: bool = False) -> list[Column[Any]
 
 
 def _references(key: str, *names: str, nullable: bool = True) -> list[Column[Any]]:
-    # Indexed, because deleting a row looks for it in every column that may refer to it.
+    # Indexed, because deleting a row searches every column that may refer to it.
     return [Column(n, _HASH, ForeignKey(key), nullable=nullable, index=True) for n in names]
 
 
 def _transfer() -> list[Column[Any]]:
-    """Return what a run and a suggestion share: two domains, an algorithm and its W."""
+    """Return the columns that runs and suggestions share: two domains, an algorithm and its W."""
     return [
         *_references("l2t_domains.fingerprint", "source", "target", nullable=False),
         *_columns(Text, "source_name", "target_name", "algorithm", "params", "version", "host"),
@@ -46,12 +46,12 @@ def _transfer() -> list[Column[Any]]:
 #: Names of the columns that runs and suggestions share.
 TRANSFER = tuple(column.name for column in _transfer())
 
-#: Every array once: compressed npy bytes, and the sha256 of these bytes before compression.
+#: Each distinct array: compressed npy bytes, and the sha256 of these bytes before compression.
 arrays = _table(
     "arrays", Column("hash", _HASH, primary_key=True), *_columns(sa.LargeBinary, "data")
 )
 
-#: The content of a domain; its name and those of its features belong to each run.
+#: The content of a domain; its name and the names of its features are stored with each run.
 domains = _table(
     "domains",
     Column("fingerprint", _HASH, primary_key=True),
@@ -72,11 +72,11 @@ runs = _table(
     *_transfer(),
     *_columns(String(16), "used_for", nullable=True),
 )
-# A page in order of time is read from this index without sorting, and without the wide rows.
+# A page in order of time is read from this index, without sorting and without reading the rows.
 BY_TIME = Index("ix_l2t_runs_time", *runs.c["created_at", "key", "status", "algorithm", "origin"])
 Index("ix_l2t_runs_use", *runs.c["used_for", "status", "created_at"])
 
-#: One row for each number of labels of a run, and each kind of rows that the classifier was trained on.
+#: One row per run, number of labels and domain that the classifier was trained on.
 scores = _table(
     "scores",
     Column("run", Integer, ForeignKey("l2t_runs.id", ondelete="CASCADE"), primary_key=True),
@@ -87,7 +87,7 @@ scores = _table(
     sqlite_with_rowid=False,
 )
 
-#: One row per suggestion of the agent; `run` is what it became, NULL while its outcome is open.
+#: One row per suggestion of the agent; `run` has its outcome, NULL while it is open.
 suggestions = _table(
     "suggestions",
     Column("id", String(16), primary_key=True),
@@ -100,7 +100,7 @@ suggestions = _table(
     Column("run", _HASH, ForeignKey("l2t_runs.key", ondelete="SET NULL"), index=True),
 )
 
-#: One row for each version of the agent's function, never changed; the last that took over is in use.
+#: One row per version of the agent's function, never changed; the last that took over is in use.
 functions = _table(
     "functions",
     Column("number", Integer, primary_key=True, autoincrement=False),
@@ -112,7 +112,7 @@ functions = _table(
     *_columns(sa.BigInteger, "created_at"),
 )
 
-#: One row per candidate that was rehearsed on known classes; both texts are JSON.
+#: One row per candidate that was rehearsed on known classes; `work` and `outcome` are JSON.
 rehearsals = _table(
     "rehearsals",
     Column("key", _HASH, primary_key=True),  # the sha256 of `work`
@@ -120,7 +120,7 @@ rehearsals = _table(
     *_columns(sa.BigInteger, "created_at"),
 )
 
-#: One row for each call of `collect`, updated while it runs.
+#: One row per call of `collect`, updated while it runs.
 collections = _table(
     "collections",
     Column("id", String(32), primary_key=True),
@@ -139,6 +139,6 @@ def microseconds(time: datetime, parameter: str) -> int:
     return (time - _EPOCH) // timedelta(microseconds=1)
 
 
-def moment(time: int) -> datetime:
+def to_datetime(time: int) -> datetime:
     """Return the time from microseconds since 1970 (UTC)."""
     return _EPOCH + timedelta(microseconds=time)

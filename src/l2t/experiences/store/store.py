@@ -11,7 +11,7 @@ from l2t.experiences.experience import Run
 from l2t.experiences.records import Merged
 from l2t.experiences.store.address import Address
 from l2t.experiences.store.database import Database
-from l2t.experiences.store.merging import merge, problems
+from l2t.experiences.store.merging import find_problems, merge
 from l2t.experiences.store.reading import Filters, RunReader, conditions, matching
 from l2t.experiences.store.records import RecordKeeper
 from l2t.experiences.store.rows import Packed, pack
@@ -30,10 +30,10 @@ def open_store(
     ----------
     url : str or path, default="sqlite:///experiences.db"
         ``sqlite:///path`` or the path of a file (``.db``, ``.sqlite``); ``postgresql://user@host/database``;
-        ``memory://`` for a store that ends with this object. An SQLite file must be on a local disk, because
-        its WAL mode does not work on a network file system; use PostgreSQL there.
+        ``memory://`` for a temporary store in memory. An SQLite file must be on a local disk, because WAL
+        mode does not work on a network file system; use PostgreSQL there.
     create : bool, default=True
-        Whether a store that does not exist is created.
+        Whether to create a store that does not exist.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def open_store(
     Raises
     ------
     StoreError
-        It cannot be opened; `StoreVersionError` if it is older or newer than this code,
+        If it cannot be opened; `StoreVersionError` if its version is not that of this package,
         `StoreCorruptError` if it is damaged.
 
     Examples
@@ -55,16 +55,16 @@ def open_store(
 
 
 def upgrade_store(url: str | os.PathLike[str]) -> None:
-    """Migrate a store of an older version of the package to the tables of this one."""
+    """Migrate the store at `url`, made by an older version of the package, to the tables of this version."""
     ExperienceStore(url, create=False, upgrade=True).close()
 
 
 class ExperienceStore(RunReader, RecordKeeper):
-    """Runs with their domains, W, statistics and scores; made by `open_store`.
+    """A store of runs with their domains, W, statistics and scores; use `open_store` to create it.
 
     A store can be used by many threads and processes at once, and is pickled as its URL. Each method is
-    one transaction. `version` is that of its tables, and `summaries` has counts, distributions and means over
-    all experiences.
+    one transaction. `version` is that of its tables; `summaries` computes counts, distributions and means
+    over all experiences.
     """
 
     def __init__(
@@ -84,40 +84,40 @@ class ExperienceStore(RunReader, RecordKeeper):
         return self._database.address.url
 
     def add(self, run: Run) -> bool:
-        """Add a run with its domains, W, statistics and scores; False if the store has it."""
+        """Add a run with its domains, W, statistics and scores; return False if the store has it."""
         return bool(self.add_packed(pack([run])))
 
     def add_packed(self, packed: Packed) -> set[str]:
-        """Add the runs of `pack` that are new, in one transaction, and return their keys."""
+        """Add the runs of `pack` that are new, and return their keys."""
         return self._database.write(lambda connection: put_runs(connection, packed))
 
     def delete(self, **filters: Unpack[Filters]) -> int:
-        """Delete the runs of matching experiences whole, and return their number.
+        """Delete all runs with matching experiences, and return their number; see `Filters`.
 
-        At least one filter is needed. A suggestion that became such a run is open again.
+        At least one filter is required. The suggestions of deleted runs become open again.
         """
         where = conditions(filters)
         if not where:
-            raise InvalidInputError("delete needs at least one filter, got none")
-        with self._database.writing(alone=True) as connection:
+            raise InvalidInputError("delete requires at least one filter, got none")
+        with self._database.writing(exclusive=True) as connection:
             keys = set(connection.execute(matching(where, runs.c.key)).scalars())
             delete_rows(connection, runs.c.key, keys)
         return len(keys)
 
     def merge(self, source: ExperienceStore) -> Merged:
-        """Copy what another store has and this one does not, and report what is damaged.
+        """Copy everything from another store that this one does not have, except damaged parts.
 
-        Versions of the agent's function are copied where there are none yet.
+        Versions of the agent's function are copied only if this store has none.
         """
         return merge(self._database, source._database)
 
     def check(self) -> list[str]:
-        """Read and hash everything again, and return a sentence for everything that is wrong."""
+        """Read and verify all content, and return a sentence for each problem."""
         found: list[str] = []
         try:
             with self._database.reading() as connection:
-                found.extend(problems(connection))
-        except StoreCorruptError as error:  # so damaged that reading ends here
+                found.extend(find_problems(connection))
+        except StoreCorruptError as error:  # too damaged to read on
             found.append(str(error))
         return found
 

@@ -1,4 +1,4 @@
-"""Counts, distributions and means over all experiences, by queries that return few rows."""
+"""Counts, distributions and means over all experiences, computed by the database."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from sqlalchemy import Integer, cast, distinct, func, select
 
 from l2t.experiences.store.database import Database
 from l2t.experiences.store.rows import Row
-from l2t.experiences.store.schema import domains, microseconds, moment, runs, scores
+from l2t.experiences.store.schema import domains, microseconds, runs, scores, to_datetime
 from l2t.typing import AnyArray
 
-GRAIN = 0.001  #: ratios are counted rounded to this: a quantile is exact to half of it
-BIN = 0.01  #: width of the bins of histograms
+GRAIN = 0.001  #: ratios are rounded to this: quantiles are exact to half of it
+BIN = 0.01  #: the width of histogram bins
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _MINUTE = 60_000_000  # microseconds
 _TIME = runs.c.created_at
-# Classifiers that were trained on the target, with which others are not mixed.
+# Only classifiers that were trained on the target.
 _SCORED = scores.join(runs, (runs.c.id == scores.c.run) & (scores.c.trained_on == "target"))
 
 
 class Summaries:
-    """Few numbers on all that a store has, as plain values; made by `ExperienceStore.summaries`."""
+    """Summaries of a store as plain values; see `ExperienceStore.summaries`."""
 
     def __init__(self, database: Database) -> None:
         self._rows = database.rows
 
     def state(self) -> tuple[int, ...]:
-        """Return a value that differs after every change of the runs; cheap, for caches."""
+        """Return a value that changes with the runs, for caches."""
         query = select(func.count(), func.max(runs.c.id), func.max(_TIME)).select_from(runs)
         return tuple(int(value or 0) for value in self._rows(query)[0])
 
     def totals(self) -> Row:
-        """Return how many runs, experiences, pairs ... there are, and the times of the first and last run."""
+        """Return the numbers of runs, experiences, pairs ..., and the times of the first and last run."""
         failed = func.count().filter(runs.c.status == "failed").label("failed")
         algorithms = func.count(distinct(runs.c.algorithm)).label("algorithms")
         ends = (func.min(_TIME).label("first"), func.max(_TIME).label("last"))
@@ -44,14 +44,14 @@ class Summaries:
         for name, table in (("experiences", scores), ("pairs", pairs), ("domains", domains)):
             found[name] = self._rows(select(func.count()).select_from(table))[0][0]
         found["experiences"] += found["failed"]  # a failed run is one without scores
-        times = {name: moment(found[name]) for name in ("first", "last") if found["runs"]}
+        times = {name: to_datetime(found[name]) for name in ("first", "last") if found["runs"]}
         return found | times
 
     def distributions(self) -> list[Row]:
-        """Return the distribution of ratios for each algorithm and number of labels.
+        """Return the distribution of improvement ratios per algorithm and number of labels.
 
         Each has the `count` and `mean` of the ratios, the share that is `better` than 1, `quantiles` at 5,
-        25, 50, 75 and 95 %, and a histogram: the centres of the `bins` that are not empty, and `counts`.
+        25, 50, 75 and 95 %, and a histogram: the centres of the non-empty `bins`, and `counts`.
         """
         place = cast(func.round(scores.c.improvement_ratio / GRAIN), Integer)
         total, better = func.sum(scores.c.improvement_ratio), scores.c.improvement_ratio > 1.0
@@ -66,9 +66,9 @@ class Summaries:
         ]
 
     def gains(self, algorithm: str, n_labels: int) -> list[Row]:
-        """Return the ratios of one algorithm at one number of labels, for each `source` and `target` by name.
+        """Return the ratios of an algorithm at a number of labels, per name of `source` and `target`.
 
-        Each has their `count`, and the sums of them (`total`) and of their `squares`.
+        Each has the `count` of ratios, their sum (`total`), and the sum of their `squares`.
         """
         source, target, ratio = runs.c.source_name, runs.c.target_name, scores.c.improvement_ratio
         names = source.label("source"), target.label("target")
@@ -79,7 +79,7 @@ class Summaries:
         return [dict(row._mapping) for row in rows]
 
     def facets(self) -> tuple[list[str], list[int], list[str]]:
-        """Return the algorithms, the numbers of labels, and the names of domains that there are."""
+        """Return the distinct algorithms, numbers of labels, and names of domains."""
         columns = (runs.c.algorithm, scores.c.n_labels, runs.c.source_name, runs.c.target_name)
         algorithms, counts, sources, targets = (
             {value for (value,) in self._rows(select(column).distinct())} for column in columns
@@ -87,22 +87,22 @@ class Summaries:
         return sorted(algorithms), sorted(counts), sorted(sources | targets)
 
     def failures(self, *, limit: int = 50) -> list[Row]:
-        """Return why runs failed: `algorithm`, `reason`, `count` and `last` time, the most frequent first."""
+        """Return why runs failed: `algorithm`, `reason`, `count` and `last` time, most frequent first."""
         groups = (runs.c.algorithm, runs.c.reason)
         count, last = func.count().label("count"), func.max(_TIME).label("last")
         query = select(*groups, count, last).where(runs.c.status == "failed").group_by(*groups)
         rows = self._rows(query.order_by(count.desc(), last.desc()).limit(limit))
-        return [dict(row._mapping) | {"last": moment(row.last)} for row in rows]
+        return [dict(row._mapping) | {"last": to_datetime(row.last)} for row in rows]
 
     def runs_per_minute(self, since: datetime) -> list[tuple[datetime, int, int]]:
-        """Return the minutes in which runs ended, with how many were done and how many failed."""
+        """Return each minute in which runs ended, with the numbers of done and failed runs."""
         minute, failed = _TIME // _MINUTE, runs.c.status == "failed"
         query = select(minute, func.count(), func.count().filter(failed)).group_by(minute)
         rows = self._rows(query.where(microseconds(since, "since") <= _TIME).order_by(minute))
-        return [(moment(int(at) * _MINUTE), n - failed, failed) for at, n, failed in rows]
+        return [(to_datetime(int(at) * _MINUTE), n - failed, failed) for at, n, failed in rows]
 
     def domains(self, *, limit: int = 500) -> list[Row]:
-        """Return the domains of runs, each with one of its names, in order of name."""
+        """Return the domains of runs, each with one of its names, sorted by name."""
         found: dict[str, Row] = {}
         sizes = (*domains.c["n_rows", "n_features"], domains.c.y.is_not(None).label("labelled"))
         for side in (runs.c.source, runs.c.target):
@@ -114,7 +114,7 @@ class Summaries:
         return sorted(found.values(), key=lambda each: (each["name"], each["fingerprint"]))[:limit]
 
     def some_runs(self, limit: int) -> list[str]:
-        """Return the keys of at most `limit` finished runs: the smallest hashes are a random sample."""
+        """Return the keys of at most `limit` completed runs; the smallest keys are a random sample."""
         query = select(runs.c.key).where(runs.c.status == "done").order_by(runs.c.key).limit(limit)
         return [key for (key,) in self._rows(query)]
 

@@ -1,4 +1,4 @@
-"""Versions of the tables: made, checked and upgraded by migrations, whose numbers they are."""
+"""Creation, verification and migration of the tables; their version is the number of the last migration."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from l2t.experiences.store.database import Database
 from l2t.experiences.store.schema import VERSION_TABLE, metadata
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-_ONE_AT_A_TIME = threading.Lock()  # `alembic.op` is one for the whole process
+_ONE_AT_A_TIME = threading.Lock()  # `alembic.op` is global
 
 
 def newest() -> str:
-    """Return the version that this code reads and writes."""
+    """Return the version of the tables that this package reads and writes."""
     return max(path.name[1:5] for path in (MIGRATIONS / "versions").glob("r*.py"))
 
 
 def prepare(database: Database, *, create: bool, upgrade: bool = False) -> str:
-    """Make or upgrade the tables of a store where that is allowed, and return their version."""
+    """Create or upgrade the tables of a store if allowed, and return their version."""
     address, path = database.address, database.address.path
     if path is not None and path.is_dir():
         raise StoreError(f"{address.shown} is a directory, not a file")
     if path is not None and create and not path.parent.is_dir():
-        raise StoreError(f"{address.shown} cannot be made: its directory does not exist")
+        raise StoreError(f"{address.shown} cannot be created: its directory does not exist")
     found = None
     if path is None or path.exists():
         with database.reading() as connection:
@@ -36,42 +36,42 @@ def prepare(database: Database, *, create: bool, upgrade: bool = False) -> str:
     if found is None and not create:
         raise StoreError(f"there is no store at {address.shown}")
     if found is None or (upgrade and found < newest()):
-        with database.writing(alone=True) as connection:
-            _migrate(connection)  # nothing, where another process was faster
+        with database.writing(exclusive=True) as connection:
+            _migrate(connection)  # does nothing if another process was faster
         found = newest()
     if found < newest():
         raise StoreVersionError(
-            f"{address.shown} has version {found} and this code needs {newest()}: "
+            f"{address.shown} has version {found}, but this package needs {newest()}: "
             f"run `l2t store upgrade {address.shown}`"
         )
     return found
 
 
 def _version(connection: Connection, address: Address) -> str | None:
-    """Return the version of a complete store that is not too new, None where there is none yet."""
+    """Return the version of the tables, None if there are none; a StoreError if they cannot be used."""
     tables = set(inspect(connection).get_table_names())
     if VERSION_TABLE not in tables:
         if address.kind == "sqlite" and tables:
             raise StoreError(
-                f"{address.shown} is not an experience store, but another database: it has the "
+                f"{address.shown} is not an experience store but another database, with the "
                 f"tables {', '.join(sorted(tables)[:3]):.200}"
             )
         return None
     found: Any = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
     if found is not None and str(found) > newest():
         raise StoreVersionError(
-            f"{address.shown} has version {found:.40} and this code knows versions up to {newest()}: "
+            f"{address.shown} has version {found:.40}, but this package supports up to {newest()}: "
             "upgrade the package with `pip install --upgrade l2t`"
         )
     missing = sorted(metadata.tables.keys() - tables) if found == newest() else []
     if found is None or missing:
         what = ", ".join(missing) or "the version number"
-        raise StoreCorruptError(f"{address.shown} is incomplete: {what} missing")
+        raise StoreCorruptError(f"{address.shown} is incomplete, without {what}")
     return str(found)
 
 
 def _migrate(connection: Connection) -> None:
-    """Run the migrations that are missing; only this needs Alembic."""
+    """Run the missing migrations; only this function needs Alembic."""
     from alembic.config import Config
     from alembic.runtime.environment import EnvironmentContext
     from alembic.script import ScriptDirectory
@@ -81,7 +81,7 @@ def _migrate(connection: Connection) -> None:
     def steps(revision: Any, _context: Any) -> Any:
         if revision:
             return script._upgrade_revs("head", revision)
-        metadata.create_all(connection)  # a new store has the newest tables at once
+        metadata.create_all(connection)  # a new store gets the newest tables directly
         return script._stamp_revs("head", revision)
 
     with _ONE_AT_A_TIME, EnvironmentContext(Config(), script, fn=steps) as environment:

@@ -1,4 +1,4 @@
-"""Adding rows with the arrays and domains they refer to, and deleting what nothing refers to."""
+"""Inserting rows with the arrays and domains they refer to, and deleting unreferenced ones."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _ARRAYS_OF_DOMAINS = ("X", "y", "labeled", "groups", "prepared")
 
 
 def batches(values: Iterable[T], size: int = _BATCH) -> Iterator[Sequence[T]]:
-    """Split distinct values into as many as one statement takes; sorted, to avoid deadlocks."""
+    """Yield the sorted distinct values in batches for one statement; sorting avoids deadlocks."""
     ordered = sorted(set(values))
     for start in range(0, len(ordered), size):
         yield ordered[start : start + size]
 
 
-def present(connection: Connection, column: Column[Any], values: Iterable[str]) -> set[str]:
-    """Return those of some values that a column has."""
+def existing(connection: Connection, column: Column[Any], values: Iterable[str]) -> set[str]:
+    """Return the values that a column has."""
     found: set[str] = set()
     for batch in batches(values):
         found.update(connection.execute(select(column).where(column.in_(batch))).scalars())
@@ -35,8 +35,8 @@ def present(connection: Connection, column: Column[Any], values: Iterable[str]) 
 
 
 def put_runs(connection: Connection, packed: Packed) -> set[str]:
-    """Add the runs that are new with all that they refer to, and return their keys."""
-    new = packed.runs.keys() - present(connection, runs.c.key, packed.runs)
+    """Insert the new runs with their scores, domains and arrays, and return their keys."""
+    new = packed.runs.keys() - existing(connection, runs.c.key, packed.runs)
     rows = [packed.runs[key] for key in sorted(new)]
     put_parts(connection, rows, packed)
     if insert_new(connection, runs, rows) < len(new):
@@ -51,18 +51,18 @@ def put_runs(connection: Connection, packed: Packed) -> set[str]:
 
 
 def put_parts(connection: Connection, rows: Sequence[Row], packed: Packed) -> None:
-    """Add the domains and arrays that runs or suggestions refer to and the store does not have."""
+    """Insert the new domains and arrays that rows of runs or suggestions refer to."""
     sides = _values(rows, _SIDES)
-    sides -= present(connection, domains.c.fingerprint, sides)
+    sides -= existing(connection, domains.c.fingerprint, sides)
     domain_rows = [packed.domains[side] for side in sorted(sides)]
     hashes = _values(rows, ARRAYS_OF_RUNS) | _values(domain_rows, _ARRAYS_OF_DOMAINS)
-    hashes -= present(connection, arrays.c.hash, hashes)
+    hashes -= existing(connection, arrays.c.hash, hashes)
     insert_new(connection, arrays, [packed.arrays[hash] for hash in sorted(hashes)])
     insert_new(connection, domains, domain_rows)
 
 
 def insert_new(connection: Connection, table: Table, rows: Sequence[Row]) -> int:
-    """Insert rows unless there are such with the same keys, and return how many were inserted."""
+    """Insert rows whose keys do not exist, and return the number of inserted rows."""
     if not rows:
         return 0
     insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
@@ -73,23 +73,23 @@ def insert_new(connection: Connection, table: Table, rows: Sequence[Row]) -> int
 
 
 def delete_rows(connection: Connection, column: Column[Any], keys: Iterable[str]) -> None:
-    """Delete runs or suggestions by a column, and all that nothing refers to any more."""
+    """Delete runs or suggestions by a column, and what becomes unreferenced."""
     for batch in batches(keys):
         connection.execute(delete(column.table).where(column.in_(batch)))
     delete_unreferenced(connection)
 
 
 def delete_unreferenced(connection: Connection) -> None:
-    """Delete the domains and arrays that nothing refers to."""
+    """Delete unreferenced domains and arrays."""
     for key in (domains.c.fingerprint, arrays.c.hash):
         connection.execute(delete(key.table).where(unreferenced(key)))
 
 
 def unreferenced(key: Column[Any]) -> ColumnElement[bool]:
-    """Return the condition that nothing refers to a domain or to an array."""
+    """Return the condition that no column refers to a domain or an array."""
     tables = metadata.tables.values()
     columns = [each for table in tables for each in table.c if each.references(key)]
-    # One subquery per column, each answered by its index; an OR of them is not.
+    # One subquery per column, each of which can use its index; an OR of them cannot.
     return and_(*(~select(literal(1)).where(each == key).exists() for each in columns))
 
 

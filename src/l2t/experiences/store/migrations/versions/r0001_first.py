@@ -1,6 +1,4 @@
-"""The first tables; a new store has the newest tables at once, and needs no migration."""
-
-from __future__ import annotations
+"""The first tables; nothing to migrate, because a new store gets the newest tables directly."""
 
 revision = "0001"
 down_revision: str | None = None

@@ -1,6 +1,4 @@
-"""Scores say what they were trained on; the table is that of `schema`, until its next change."""
-
-from __future__ import annotations
+"""Add the column `trained_on` to scores; the table is that of `schema`, until its next change."""
 
 from alembic import op
 
