@@ -51,6 +51,15 @@ def test_rows_are_those_of_the_domain(photos, sketches):
     assert pair.source.name == f"photos[{', '.join(pair.source.classes)}]"
 
 
+def test_two_target_classes_with_one_name_leave_fewer(rng):
+    source = Domain(rng.normal(size=(2, 3)), ["stop_sign", "cat"])
+    target = Domain(rng.normal(size=(3, 3)), ["Stop sign", "stop signs", "dog"])
+    for pair in PairSampler(source, target, 10, n_classes=1):
+        assert len(pair.target.classes) == 1
+    with pytest.raises(InvalidInputError, match="n_classes must be at most 1"):
+        PairSampler(source, target, 10, n_classes=2)
+
+
 def test_index_out_of_range(photos, sketches):
     with pytest.raises(IndexError):
         PairSampler(photos, sketches, 3)[3]
@@ -59,8 +68,11 @@ def test_index_out_of_range(photos, sketches):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"n_classes": 9}, "n_classes must be at most 4, as source and target, which have 8 and 8"),
-        ({"n_classes": 5}, "n_classes must be at most 4, .* must have no class in common, got 5"),
+        ({"n_classes": 9}, "n_classes must be at most 4, because source and target have 8 and 8"),
+        (
+            {"n_classes": 5},
+            "n_classes must be at most 4, .* 4 in common, and those of a pair must differ, got 5",
+        ),
         ({"n_classes": 0}, "n_classes must be a whole number of at least 1, got 0"),
         ({"max_per_class": 0}, "max_per_class must be a whole number of at least 1, got 0"),
         ({"max_per_class": 2.5}, "max_per_class must be a whole number"),
@@ -100,5 +112,7 @@ def test_the_same_classes_of_both():
         assert pair.source.classes == pair.target.classes
         assert set(pair.source.classes) < {"a", "b", "c"}
     assert len({pair.source.name for pair in PairSampler(source, target, 20, 2, shared=True)}) == 3
-    with pytest.raises(InvalidInputError, match=r"at most 3, .* share 3, must have the same"):
+    with pytest.raises(
+        InvalidInputError, match=r"at most 3, .* 3 in common, and those of a pair must be the same"
+    ):
         PairSampler(source, target, 1, n_classes=4, shared=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -114,6 +115,8 @@ def test_any_classifier(rng):
     np.testing.assert_allclose(slow.scores, evaluate(Z, codes, **options).scores)
     linear = evaluate(Z, codes, classifier=LogisticRegression(), **options)
     assert linear.mean[1] > 0.5
+    forest = evaluate(Z, codes, classifier=RandomForestClassifier(5, random_state=0), **options)
+    assert forest.mean[1] > 0.5, "an ensemble has no truth value before it is fitted"
 
 
 def test_the_ratio_is_always_finite_and_positive():

@@ -154,8 +154,8 @@ CONFUSED = {
     ),
     "collecting from too few classes": (
         "collect source.csv source.csv --label digit",
-        "n_classes must be at most 1, as source and target, which have 3 and 3 classes and share 3, must "
-        "have no class in common, got 3; 'l2t predict' and 'l2t transfer' need no experiences if the",
+        "n_classes must be at most 1, because source and target have 3 and 3 classes, 3 in common, and "
+        "those of a pair must differ, got 3; 'l2t predict' and 'l2t transfer' need no experiences if the",
     ),
     "collecting with an unknown algorithm": (
         "collect source.csv source.csv --label digit --shared --algorithms gfk,pca",

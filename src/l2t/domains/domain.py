@@ -169,7 +169,18 @@ class Domain:
         return digest.hexdigest()
 
     def labeled_rows(self, *, default: bool) -> Mask:
-        """Return the mask of labelled rows: `labeled`, or without it all rows if `default`, else none."""
+        """Return the mask of labelled rows.
+
+        Parameters
+        ----------
+        default : bool
+            Whether all rows of a domain with labels but without a mask are labelled.
+
+        Returns
+        -------
+        bool array of shape (n,)
+            `labeled`, or by default True or False for all rows.
+        """
         if self.labeled is not None:
             return self.labeled
         return np.full(len(self), default and self.y is not None)
@@ -219,7 +230,20 @@ class Domain:
         return replace(self, **taken, name=self.name if name is None else name)
 
     def sample(self, n_rows: int, random_state: int | None = 0) -> Domain:
-        """Return `n_rows` random rows in their order, or the domain itself if it has no more than that."""
+        """Return a random sample of rows, in their order.
+
+        Parameters
+        ----------
+        n_rows : int
+            The number of rows.
+        random_state : int or None, default=0
+            The seed; None for a different sample each time.
+
+        Returns
+        -------
+        Domain
+            The sample, or the domain itself if it has at most `n_rows` rows.
+        """
         if len(self) <= n_rows:
             return self
         rows = np.random.default_rng(random_state).permutation(len(self))[:n_rows]

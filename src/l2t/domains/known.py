@@ -193,7 +193,18 @@ class KnownClasses:
         return found
 
     def merge(self, other: KnownClasses) -> KnownClasses:
-        """Return the classes of both; a row that both have is used once."""
+        """Return the classes of both; a row that both have is used once.
+
+        Parameters
+        ----------
+        other : KnownClasses
+            Classes with the same number of features.
+
+        Returns
+        -------
+        KnownClasses
+            The classes of this object, then those of `other`.
+        """
         if not (self.n_classes and other.n_classes):
             return self if self.n_classes else other
         if other.n_features != self.n_features:
@@ -207,6 +218,16 @@ class KnownClasses:
 
         Rows are also recognised after multiplication by a positive number, and after a preparation that their
         domain or the target records (`Domain.prepared`).
+
+        Parameters
+        ----------
+        target : Domain
+            The target, with the same number of features; its labels are not read.
+
+        Returns
+        -------
+        KnownClasses
+            The remaining classes with at least two rows.
         """
         if not self.n_classes:
             return self

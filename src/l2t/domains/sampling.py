@@ -6,6 +6,7 @@ With shared classes, the same k classes of both domains.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, overload
@@ -87,19 +88,21 @@ class PairSampler(PairSequence):
         seed(self.random_state)
         for role, domain in (("source", self.source), ("target", self.target)):
             instance_of(role, domain, Domain)
-        # The k source classes that are drawn exclude at most k classes of the target.
         sides = self.source.classes, self.target.classes
         ours, theirs = map(len, sides)
-        shared = len(set.intersection(*(set(map(spelling, each)) for each in sides)))
-        most = min(ours, max(theirs - shared, theirs // 2))
-        rule = "must have no class in common"
+        names = set(map(spelling, self.source.classes))
+        # The k source classes that are drawn exclude at most the k most frequent names in the target.
+        excluded = Counter(each for each in map(spelling, self.target.classes) if each in names)
+        sizes = [size for _, size in excluded.most_common()]
+        most = max(k for k in range(ours + 1) if theirs - sum(sizes[:k]) >= k)
+        shared, rule = len(sizes), "must differ"
         if self.shared:
             most = shared = len(set.intersection(*map(set, sides)))
-            rule = "must have the same classes"
+            rule = "must be the same"
         if self.n_classes > most:
             raise InvalidInputError(
-                f"n_classes must be at most {most}, as source and target, which have {ours} and {theirs} "
-                f"classes and share {shared}, {rule}, got {self.n_classes}"
+                f"n_classes must be at most {most}, because source and target have {ours} and {theirs} "
+                f"classes, {shared} in common, and those of a pair {rule}, got {self.n_classes}"
             )
         DomainPair(self.source, self.target)  # rejects different features
 

@@ -1,4 +1,4 @@
-"""Experiences: evaluation of transfers, their collection on many pairs, and the store that keeps them."""
+"""Experiences: evaluation of transfers, their collection, and the store that keeps them."""
 
 from __future__ import annotations
 

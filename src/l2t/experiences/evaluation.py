@@ -225,7 +225,7 @@ def _scoring(
     Z: Array, codes: Indices, classifier: Any, source: tuple[Any, Any] | None
 ) -> Callable[[Indices, Indices], float]:
     """Return a function from labelled and test rows to the accuracy; for 1-NN it reuses all distances."""
-    n, D = len(Z), None if classifier else squared_distances(Z)
+    n, D = len(Z), squared_distances(Z) if classifier is None else None
     if source is not None:
         rows, classes = np.asarray(source[0], dtype=np.float64), np.asarray(source[1])
         if D is None:

@@ -1,4 +1,4 @@
-"""Numerical methods on arrays: spans, kernels, graphs, sparse codes, Riemannian conjugate gradient."""
+"""Numerical methods: spans, kernels, graphs, sparse codes, Riemannian conjugate gradient."""
 
 from l2t.numerics.conjugate_gradient import (
     Grassmann,

@@ -190,8 +190,8 @@ def _label(
         if role == "label":
             return name, why
     for name in reversed(cells):
-        gone, n = cells[name].missing, _distinct(cells[name])
-        if roles[name][1] == "text" and n > 1 and (gone.any() or n < len(gone)):
+        missing, n = cells[name].missing, _distinct(cells[name])
+        if roles[name][1] == "text" and n > 1 and (missing.any() or n < len(missing)):
             return name, "the last column of text"
     return None
 

@@ -239,21 +239,21 @@ def _impute(parts: _Parts, options: ReadOptions) -> tuple[AnyArray | None, list[
     X, how = parts["X"], options.impute
     fill: Any = options.fill
     usable = how is not None and isinstance(X, np.ndarray) and X.dtype.kind == "f" and X.ndim == 2
-    if not usable or not (gone := np.isnan(X)).any():
+    if not usable or not (empty := np.isnan(X)).any():
         return None, []
     if how == "drop":
-        kept = np.asarray(~gone.any(axis=1))
+        kept = np.asarray(~empty.any(axis=1))
         if not kept.any():
             rule = f"impute='drop' leaves no row: pass {option('impute', 'median')}"
             raise FileFormatError(rule)
         for role in parts.keys() - {"feature_names"}:
             parts[role] = parts[role][kept]
         return kept, [f"rows left out because of missing cells: {(~kept).sum()} of {len(kept)}"]
-    if fill is None and gone.all(axis=0).any():
-        raise FileFormatError(f"X must have a number in column {int(gone.all(axis=0).argmax())}")
+    if fill is None and empty.all(axis=0).any():
+        raise FileFormatError(f"X must have a number in column {int(empty.all(axis=0).argmax())}")
     of = "their column" if fill is None else "the rows that the model was fitted on"
     if fill is None:
         fill = (np.nanmean if how == "mean" else np.nanmedian)(X, axis=0)
-    parts["X"] = np.where(gone, np.asarray(fill, dtype=X.dtype), X)
-    where = f"{gone.sum()} in {gone.any(axis=0).sum()} columns"
+    parts["X"] = np.where(empty, np.asarray(fill, dtype=X.dtype), X)
+    where = f"{empty.sum()} in {empty.any(axis=0).sum()} columns"
     return None, [f"missing cells filled with the {how} of {of}: {where}"]

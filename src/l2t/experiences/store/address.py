@@ -61,8 +61,8 @@ class Address:
 
     @classmethod
     def _file(cls, path: Path) -> Address:
-        whole = Path(os.path.realpath(path.expanduser()))
-        return cls("sqlite", f"sqlite:///{whole}", f"sqlite:///{path}", whole)
+        absolute = Path(os.path.realpath(path.expanduser()))
+        return cls("sqlite", f"sqlite:///{absolute}", f"sqlite:///{path}", absolute)
 
     @property
     def without_password(self) -> str:

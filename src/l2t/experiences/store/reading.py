@@ -181,8 +181,8 @@ class RunReader:
             # The same order, but in columns that SQLite reads from its indexes without sorting.
             place = (*BY_TIME.columns, runs.c.id, scores.c.n_labels)
         query = matching(where, runs.c.id, *scores.c["n_labels", "trained_on"])
-        whole = (*place, scores.c.trained_on)
-        query = query.order_by(*(each.desc() if descending else each.asc() for each in whole))
+        columns = (*place, scores.c.trained_on)
+        query = query.order_by(*(each.desc() if descending else each.asc() for each in columns))
 
         def read() -> Iterator[Experience]:
             places = self._database.rows(query.offset(offset).limit(limit))
