@@ -315,9 +315,7 @@ def _run(task: _Task, algorithm: Algorithm, before: dict[TrainedOn, Accuracies] 
         if isinstance(before, Exception):
             raise before
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", L2TWarning
-            )  # such as fewer columns of W, which its shape shows
+            warnings.simplefilter("ignore", L2TWarning)  # fewer columns of W show in its shape
             found = _measure(task, algorithm, before)
     except TRANSIENT:
         raise

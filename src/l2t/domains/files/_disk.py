@@ -77,9 +77,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     fresh = target.with_name(f".l2t-{secrets.token_hex(8)}.tmp")
     try:
         with fresh.open("xb") as handle:
-            if (
-                target.exists()
-            ):  # before the content is written, which others may not be allowed to read
+            if target.exists():  # before any content, which may be private, is written
                 shutil.copymode(target, fresh)
             yield handle
             handle.flush()

@@ -32,9 +32,7 @@ from l2t.domains.files._sheet import ID_NAME, PADDED, Sheet
 from l2t.exceptions import FileFormatError
 from l2t.validation import check_memory
 
-_PLACE = re.compile(
-    rb'<(?:row|c)\s[^>]*?\br="([A-Z]*)([0-9]+)"'
-)  # the address of a row or cell in xlsx
+_PLACE = re.compile(rb'<(?:row|c)\s[^>]*?\br="([A-Z]*)([0-9]+)"')  # of an xlsx row or cell
 _SAMPLE = 20  # records that are read to choose the delimiter
 
 
@@ -190,9 +188,7 @@ def read_xlsx(path: Path, options: ReadOptions) -> Sheet:
 
     _check_sheets(path)
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # about styles and extensions that openpyxl does not support
+        warnings.simplefilter("ignore")  # about unsupported styles and extensions
         cells = pd.read_excel(
             path, header=None, dtype=object, engine="openpyxl", keep_default_na=False, na_values=""
         )
