@@ -220,9 +220,7 @@ def _accuracies(X: AnyArray, codes: AnyArray, splits: list[Split]) -> Array:
     found = []
     for labelled, test in splits:
         nearest = labelled[D[np.ix_(test, labelled)].argmin(axis=1)]
-        with (
-            warnings.catch_warnings()
-        ):  # unscaled columns may not converge, which lowers the accuracy
+        with warnings.catch_warnings():  # unscaled columns may not converge: a lower accuracy
             warnings.simplefilter("ignore", ConvergenceWarning)
             linear = LogisticRegression().fit(X[labelled], codes[labelled])
         found.append([codes[nearest] == codes[test], linear.predict(X[test]) == codes[test]])
