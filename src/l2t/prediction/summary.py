@@ -42,8 +42,8 @@ def summarize(found: Prediction) -> dict[str, Any]:
         "counts": np.bincount(codes, minlength=len(classes))[:CLASSES].tolist(),
         "choice": found.choice,
         "classifier": found.classifier,
-        "report": [_finite(each) for each in found.report.records()],
-        "candidates": [_finite(each) for each in found.inference.candidates.records()],
+        "report": [finite_or_none(each) for each in found.report.records()],
+        "candidates": [finite_or_none(each) for each in found.inference.candidates.records()],
         "reason": found.inference.reason,
         "map": _map(found, codes),
         "uncertain": [_row(found, row) for row in uncertain],
@@ -52,7 +52,8 @@ def summarize(found: Prediction) -> dict[str, Any]:
     }
 
 
-def _finite(record: dict[str, Any]) -> dict[str, Any]:
+def finite_or_none(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record for JSON, with None in place of numbers that are not finite."""
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
         for name, value in record.items()
@@ -108,13 +109,17 @@ def _map(found: Prediction, codes: Indices) -> dict[str, Any]:
 
 
 def _project(X: Array, like: Array | None) -> Array:
-    """Return rows in two principal components, with outliers moved towards the centre."""
-    rows = X - np.median(X, axis=0)
-    far = np.linalg.norm(rows, axis=1)
-    most = FAR * float(np.median(far))
-    rows = rows * np.minimum(1.0, most / np.maximum(far, most or 1.0))[:, None]
-    (flat,) = two_components(rows, like=like)
+    """Return rows in two principal components, in a square from -1 to 1."""
+    (flat,) = two_components(clip_outliers(X), like=like)
     return np.asarray(flat / (float(np.abs(flat).max()) or 1.0))
+
+
+def clip_outliers(X: Array) -> Array:
+    """Return centred rows with outliers moved towards the centre, so that a plot shows the other rows."""
+    rows = X - np.median(X, axis=0)
+    distance = np.linalg.norm(rows, axis=1)
+    most = FAR * float(np.median(distance))
+    return np.asarray(rows * np.minimum(1.0, most / np.maximum(distance, most or 1.0))[:, None])
 
 
 def _details(found: Prediction) -> dict[str, Any]:

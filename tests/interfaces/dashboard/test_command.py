@@ -27,9 +27,9 @@ def test_what_is_wrong_is_one_sentence(store_path, tmp_path):
         port = str(taken.getsockname()[1])
         store = ("--store", str(store_path))
         for arguments, expected in (
-            ((*store, "--port", port), f"port {port} of 127.0.0.1 is in use by another program"),
+            ((*store, "--port", port), f"port {port} of 127.0.0.1 is in use; choose another"),
             ((*store, "--host", "0.0.0.0", "--token", "short"), "at least 16 characters, got 5"),
-            ((*store, "--root-path", "l2t"), "such as /l2t, without a slash at its end, got 'l2t'"),
+            ((*store, "--root-path", "l2t"), "such as /l2t, without a trailing slash, got 'l2t'"),
             (("--store", str(tmp_path / "none.db")), "there is no store"),
         ):
             said = sentence(*arguments)
@@ -68,4 +68,4 @@ def test_a_memo_computes_once_a_state():
     assert memo.get("key", compute) == 2
     for number in range(1000):
         memo.get(number, lambda: None)
-    assert len(memo._answers) <= 256
+    assert len(memo._entries) <= 256

@@ -27,7 +27,7 @@ def test_a_body_that_is_no_upload_is_small(client, path, proves):
         if path.endswith("use") and not isinstance(body, bytes):
             continue  # it never looks at a body
         assert answer.status_code == 413, answer.text
-        assert "1 MiB at most" in answer.json()["error"]
+        assert "at most 1 MiB" in answer.json()["error"]
     assert client.post(f"/api/{path}", content=large[: LIMIT // 2]).status_code in (400, 404, 422)
     proves("A body of more than 1 MiB that is no upload is refused", 2, "requests")
 
@@ -39,10 +39,10 @@ def test_a_body_that_stops_or_breaks_off_is_refused(monkeypatch):
     async def left():
         return {"type": "http.disconnect"}
 
-    monkeypatch.setattr(connections, "_PATIENCE", 0.01)
-    with pytest.raises(HTTPException, match="too slow: 0 bytes"):
+    monkeypatch.setattr(connections, "_TIMEOUT", 0.01)
+    with pytest.raises(HTTPException, match="too slowly: 0 bytes"):
         asyncio.run(connections.limited(never, LIMIT)())
-    with pytest.raises(HTTPException, match="broke off after 0 bytes"):
+    with pytest.raises(HTTPException, match="closed after 0 bytes"):
         asyncio.run(connections.limited(left, LIMIT)())
 
 
@@ -52,7 +52,7 @@ def test_a_body_that_drips_is_refused(monkeypatch):
 
     async def drip():
         now[0] += 1.0
-        body = bytes(connections._BYTES_A_SECOND // 2)
+        body = bytes(connections._BYTES_PER_SECOND // 2)
         return {"type": "http.request", "body": body, "more_body": True}
 
     async def read():
@@ -61,9 +61,9 @@ def test_a_body_that_drips_is_refused(monkeypatch):
             await receive()
 
     monkeypatch.setattr(connections.time, "monotonic", lambda: now[0])
-    with pytest.raises(HTTPException, match="too slow"):
+    with pytest.raises(HTTPException, match="too slowly"):
         asyncio.run(read())
-    assert now[0] == 2 * connections._PATIENCE
+    assert now[0] == 2 * connections._TIMEOUT
 
 
 def test_after_the_body_nothing_is_hurried(monkeypatch):
@@ -73,7 +73,7 @@ def test_after_the_body_nothing_is_hurried(monkeypatch):
     async def read():
         receive = connections.limited(body, LIMIT)
         await receive()
-        monkeypatch.setattr(connections, "_PATIENCE", -1e9)
+        monkeypatch.setattr(connections, "_TIMEOUT", -1e9)
         return await receive()
 
     assert asyncio.run(read())["body"] == b"x"
@@ -105,7 +105,7 @@ def test_a_connection_without_a_request_is_closed(server, first, drops, proves):
 
 
 def test_an_answer_that_nobody_reads_is_given_up(monkeypatch):
-    monkeypatch.setattr(connections, "_PATIENCE", 0.05)
+    monkeypatch.setattr(connections, "_TIMEOUT", 0.05)
     given_up = threading.Event()
 
     async def app(scope, receive, send):
@@ -151,7 +151,7 @@ def test_many_uploads_do_not_keep_others_waiting(visiting, store, tmp_path, monk
         def upload(_):
             answer = client.post("/api/uploads", params={"name": "a.csv"}, content=b"a,b\n1,2\n")
             if answer.status_code == 429:
-                assert f"{most} uploads are under way" in answer.json()["error"]
+                assert f"{most} uploads are in progress" in answer.json()["error"]
                 refused.release()
             return answer.status_code
 
@@ -160,9 +160,9 @@ def test_many_uploads_do_not_keep_others_waiting(visiting, store, tmp_path, monk
             assert refused.acquire(timeout=300)
         for path in ("/", "/api/totals", "/static/base.js"):
             assert client.get(path).status_code == 200
-        assert context.uploads._under_way == most
+        assert context.uploads._in_progress == most
         assert len(context.jobs._jobs) == context.settings.limits.jobs
-        while context.uploads._under_way:
+        while context.uploads._in_progress:
             context.jobs.close()
         assert sorted(answers) == [400] * most + [429] * (110 - most)
     proves("Pages are answered while uploads wait, which are bounded", 110, "uploads")

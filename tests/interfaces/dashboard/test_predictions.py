@@ -230,20 +230,20 @@ def test_a_zip_bomb(client):
 def test_a_bomb_in_every_format(visiting, store, tmp_path):
     with visiting(store, limits=Limits(rows=1_000, features=100, values=20_000)) as client:
         zeros = np.zeros((200, 5_000), dtype=np.float32)
-        assert "unpacks to more than the 0 MiB" in refused(client, "a.npz", zipped(X=npy(zeros)))
+        assert "must unpack to at most 0 MiB" in refused(client, "a.npz", zipped(X=npy(zeros)))
         text = b"a,b\n" + b"0,1\n" * 2_000_000
-        assert "unpacks to more" in refused(client, "a.csv", gzip.compress(text))
+        assert "must unpack to at most" in refused(client, "a.csv", gzip.compress(text))
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr("a.csv", text)
-        assert "unpacks to more" in refused(client, "a.csv", packed.getvalue())
+        assert "must unpack to at most" in refused(client, "a.csv", packed.getvalue())
         pd.DataFrame({"a": np.zeros(10**6)}).to_parquet(tmp_path / "a.parquet")
         body = (tmp_path / "a.parquet").read_bytes()
         assert len(body) < 10_000
-        assert "unpacks to more" in refused(client, "a.parquet", body)
+        assert "must unpack to at most" in refused(client, "a.parquet", body)
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr("[Content_Types].xml", b" " * 10**7)
-        assert "unpacks to more" in refused(client, "a.xlsx", packed.getvalue())
+        assert "must unpack to at most" in refused(client, "a.xlsx", packed.getvalue())
 
 
 def test_a_workbook(client, tmp_path):
@@ -301,7 +301,7 @@ def test_damaged_files(client, name, body):
 def test_a_body_that_is_too_large(visiting, store):
     with visiting(store, max_upload=2**21) as client:
         chunks = (bytes(2**20) for _ in range(3))
-        assert "2 MiB at most" in refused(client, "large.csv", chunks, 413)
+        assert "at most 2 MiB" in refused(client, "large.csv", chunks, 413)
         headers = {"content-length": str(2**31)}
         answer = client.post("/api/uploads?name=a.csv", content=b"x", headers=headers)
         assert answer.status_code == 413
@@ -346,7 +346,7 @@ def test_work_ends_with_its_time(visiting, store):
 def test_work_ends_with_its_memory(visiting, store, files):
     with visiting(store, limits=Limits(memory=2**26)) as client:
         error = refused(client, "a.csv", (files / "source.csv").read_bytes())
-        assert error.startswith("it needs more memory than the 0.0625 GiB that it may use")
+        assert error.startswith("the job needs more memory than the limit of 0.0625 GiB")
 
 
 @pytest.mark.usefixtures("endless_workers")
@@ -358,7 +358,7 @@ def test_a_worker_that_is_killed_says_so_and_leaves_its_log(visiting, store):
         assert job.ended.wait(300)
         told = client.get(f"/api/jobs/{begun['id']}").json()
         assert told["state"] == "failed"
-        reason = "its process was killed by another program, or by the system for lack of memory; "
+        reason = "the worker was killed by another program, or by the system for lack of memory; "
         assert told["error"].startswith(reason)
         assert Path(told["error"].rpartition("see ")[2]) == job.log
         client.app.state.context.jobs.forget(job)
@@ -370,7 +370,7 @@ def test_what_went_wrong_unexpectedly_is_in_the_log(tmp_path):
     jobs = Jobs(tmp_path, Limits())
     job = jobs.start("no such work", lambda folder: {})
     assert job.ended.wait(300)
-    assert job.error == f"it failed: KeyError: 'no such work'; see {job.log}"
+    assert job.error == f"the job failed: KeyError: 'no such work'; see {job.log}"
     assert "Traceback" in job.log.read_text()
 
 

@@ -217,7 +217,8 @@ def test_reflection_functions(client):
     told = get(client, "/api/reflections/default")
     assert told["beta"] == pytest.approx(function.beta)
     assert (told["lambda_"], told["mu"], told["b"]) == (function.lambda_, function.mu, function.b)
-    assert client.get("/api/reflections/none").json()["error"].endswith("there are default")
+    error = client.get("/api/reflections/none").json()["error"]
+    assert error == "name must be one of default, got 'none'"
 
 
 def test_an_assessment_is_that_of_the_library(client, store):
@@ -236,7 +237,7 @@ def test_an_assessment_is_that_of_the_library(client, store):
 def test_a_function_with_other_neighbours_is_assessed_on_some_runs(
     visiting, store, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("l2t.interfaces.dashboard.routes.reflections._MOST_RESTATED", 4)
+    monkeypatch.setattr("l2t.interfaces.dashboard.routes.reflections._MAX_RECOMPUTED", 4)
     function = replace(l2t.load_reflection("default"), n_neighbors=7)
     function.save(tmp_path / "seven.json")
     with visiting(store, reflections=(tmp_path / "seven.json",)) as client:

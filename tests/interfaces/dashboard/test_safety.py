@@ -18,7 +18,7 @@ TOKEN = "correct-horse-battery"
 def test_a_host_that_is_not_ours_is_refused(client, host, proves):
     answer = client.get("/api/totals", headers={"host": host})
     assert answer.status_code == 421
-    assert "does not name this server" in answer.json()["error"]
+    assert "is not a name of this server" in answer.json()["error"]
     forwarded = {"x-forwarded-host": f"localhost, {host}"}
     assert client.get("/api/totals", headers=forwarded).status_code == 421
     assert client.get("/", headers={"host": host}).status_code == 421
@@ -178,7 +178,7 @@ def test_an_error_that_nobody_expected_is_a_sentence(visiting, store, monkeypatc
         assert answer.status_code == 500
         assert "Traceback" not in answer.text
         assert "ZeroDivision" not in answer.text
-        assert answer.json()["error"].startswith("something went wrong")
+        assert answer.json()["error"].startswith("internal error")
 
 
 def test_a_full_disk_is_a_sentence(visiting, store, monkeypatch):
@@ -190,7 +190,7 @@ def test_a_full_disk_is_a_sentence(visiting, store, monkeypatch):
         answer = client.post("/api/uploads?name=a.csv", content=b"a,b\n1,2\n")
         assert (answer.status_code, "disk of the server is full" in answer.text) == (507, True)
         context = client.app.state.context
-        assert (context.uploads._under_way, list(context.uploads._folder.iterdir())) == (0, [])
+        assert (context.uploads._in_progress, list(context.uploads._folder.iterdir())) == (0, [])
 
 
 def test_files_outside_of_the_static_folder_are_not_served(client, proves):

@@ -1,11 +1,11 @@
-"""A local web page on an experience store: see what was learned, try a transfer in the browser.
+"""The dashboard: a local web server to predict in the browser and to inspect an experience store.
 
 ::
 
     browser --safety--> pages (templates, static)
             --safety--> routes (JSON) --> store, functions, jobs --> worker processes
 
-Nothing is imported here, so that a worker process does not import the server.
+This module imports nothing, so that a worker process does not import the server.
 """
 
 from __future__ import annotations

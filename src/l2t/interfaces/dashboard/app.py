@@ -1,4 +1,4 @@
-"""The application with its routes, pages and guard, and the server."""
+"""The application with its routes, pages and request checks, and the server."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def create_app(store: ExperienceStore, settings: Settings | None = None) -> Fast
     app = FastAPI(
         title="L2T dashboard",
         version=__version__,
-        description="Predict the classes of a table, and see what an experience store holds.",
-        docs_url=None,  # its page would need scripts from elsewhere
+        description="Predict the classes of a table, and inspect an experience store.",
+        docs_url=None,  # its page would load scripts from other sites
         redoc_url=None,
         openapi_url="/api/openapi.json",
         lifespan=lifespan,
@@ -56,28 +56,28 @@ def create_app(store: ExperienceStore, settings: Settings | None = None) -> Fast
 
 
 def serve(url: str | None, settings: Settings, *, open_browser: bool = False) -> None:
-    """Serve the dashboard of an existing store, or of none, until interrupted; print its address."""
+    """Serve the dashboard of an existing store, or without a store, until interrupted; print its address."""
     with open_store(url or "memory://", create=url is None) as store:
         app = create_app(store, settings)
         server = uvicorn.Server(uvicorn.Config(app, **SERVER))
         context = app.state.context
         with (
-            _removed_at_the_end(context.folder),
+            _remove_on_exit(context.folder),
             closing(context),
             _listening(settings) as opened,
-            suppress(KeyboardInterrupt),  # how one ends it
+            suppress(KeyboardInterrupt),  # the usual way to stop it
         ):
             address = _address(settings, opened.getsockname()[1])
-            # A visitor who connects before the server runs waits for it.
-            print(f"dashboard at {address} (end with Ctrl-C)", file=sys.stderr, flush=True)
+            # A client that connects before the server runs waits for it.
+            print(f"dashboard at {address} (stop with Ctrl-C)", file=sys.stderr, flush=True)
             if open_browser:
                 webbrowser.open(address)
             server.run(sockets=[opened])
 
 
 @contextmanager
-def _removed_at_the_end(folder: str) -> Iterator[None]:
-    """Have a folder removed when this process ends, by another one that lives on if this is killed."""
+def _remove_on_exit(folder: str) -> Iterator[None]:
+    """Remove a folder when this process ends, by another process, so that it works if this one is killed."""
     code = "import shutil, sys; sys.stdin.read(); shutil.rmtree(sys.argv[1], ignore_errors=True)"
     with subprocess.Popen(
         [sys.executable, "-I", "-c", code, folder],
@@ -98,9 +98,7 @@ def _listening(settings: Settings) -> socket.socket:
     except OSError as error:
         reason = f"the dashboard cannot listen on port {port} of {host}: {error.strerror or error}"
         if error.errno == errno.EADDRINUSE:
-            reason = (
-                f"port {port} of {host} is in use by another program; choose another with --port"
-            )
+            reason = f"port {port} of {host} is in use; choose another with --port"
         raise InvalidInputError(reason) from None
 
 

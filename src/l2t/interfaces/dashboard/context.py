@@ -1,4 +1,4 @@
-"""What all routes share: the store, reflection functions, jobs, uploads, and a cache of answers."""
+"""The state that all routes share: store, reflection functions, jobs, uploads, and a cache."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from l2t.interfaces.dashboard.uploads import Uploads
 
 _LOG = logging.getLogger(__name__)
 T = TypeVar("T")
-_MOST = 256  # answers that are kept
+_MAX_CACHED = 256
 
 
 @dataclass(eq=False)
-class _Answer:
+class _Entry:
     lock: threading.Lock = field(default_factory=threading.Lock)
     state: object = None
     fresh_until: float = 0.0
@@ -36,39 +36,39 @@ class _Answer:
 
 
 class Memo:
-    """A cache of answers, each valid while `state()`, which is never None, has the same value."""
+    """A cache of values, each valid while `state()`, which is never None, is unchanged."""
 
     def __init__(self, state: Callable[[], object]) -> None:
         self._state = state
-        self._answers: OrderedDict[Hashable, _Answer] = OrderedDict()
+        self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, compute: Callable[[], T], *, fresh_for: float = 0.0) -> T:
-        """Return the answer for a key; of several concurrent calls one computes it and the others wait.
+        """Return the value of a key; of several concurrent calls, one computes it and the others wait.
 
-        An answer younger than `fresh_for` seconds is valid in any state, so that a growing store does not
-        keep the server busy.
+        A value younger than `fresh_for` seconds is valid in any state, so that a growing store does not keep
+        the server busy.
         """
         state = self._state()
         with self._lock:
-            answer = self._answers.setdefault(key, _Answer())
-            self._answers.move_to_end(key)
-            while len(self._answers) > _MOST:
-                self._answers.popitem(last=False)
-        with answer.lock:
-            if answer.state != state and time.monotonic() >= answer.fresh_until:
-                answer.value = compute()
-                answer.state, answer.fresh_until = state, time.monotonic() + fresh_for
-            return answer.value  # type: ignore[no-any-return]
+            entry = self._entries.setdefault(key, _Entry())
+            self._entries.move_to_end(key)
+            while len(self._entries) > _MAX_CACHED:
+                self._entries.popitem(last=False)
+        with entry.lock:
+            if entry.state != state and time.monotonic() >= entry.fresh_until:
+                entry.value = compute()
+                entry.state, entry.fresh_until = state, time.monotonic() + fresh_for
+            return entry.value  # type: ignore[no-any-return]
 
 
 class Context:
-    """A store with all that its dashboard needs; only outcomes of suggestions are written to the store."""
+    """The state of a dashboard; only suggestions and their outcomes are written to the store."""
 
     def __init__(self, store: ExperienceStore, settings: Settings) -> None:
         self.store, self.settings = store, settings
         self.functions = Functions(settings.reflections, store)
-        # It writes no function of its own, and learns in a thread when an outcome is reported.
+        # Adds no initial function to the store, and learns in a thread when an outcome is reported.
         self.agent = Agent(store, reflection=None, background=True)
         self._folder = tempfile.TemporaryDirectory(prefix="l2t-dashboard-")
         self.folder = self._folder.name
@@ -80,18 +80,18 @@ class Context:
         self.memo = Memo(store.summaries.state)
 
     def shared_store(self, what: str) -> str:
-        """Return the URL of a store that worker processes can open, for what needs one."""
+        """Return the URL of the store, or raise an error if worker processes cannot open it."""
         if self.store.url == "memory://":
             raise InvalidInputError(f"{what} needs a store in a file or a database, got memory://")
         return self.store.url
 
     def close(self) -> None:
-        """End all work, and remove every upload and result."""
+        """Cancel all jobs, and delete uploads and results."""
         self.jobs.close()
         self._folder.cleanup()
         try:
             self.agent.close()
-        except L2TError as error:  # in learning; the outcome itself is in the store
+        except L2TError as error:  # learning failed; the outcome is in the store
             _LOG.error("%s", error)
 
 

@@ -1,4 +1,4 @@
-"""Pages from templates, and errors in one sentence: JSON under ``/api/``, a page elsewhere."""
+"""Pages from templates, and error responses: JSON under ``/api/``, a page elsewhere."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TEMPLATES = Environment(
 
 
 class Refused(L2TError):
-    """A request that is refused with an HTTP status."""
+    """An error with an HTTP status."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -37,7 +37,7 @@ class Refused(L2TError):
 
 
 def render(template: str, status: int = 200, *, root: str, **values: Any) -> HTMLResponse:
-    """Return a page, with links to "/..." put under the path that a proxy serves the dashboard under."""
+    """Return a page, with links to "/..." prefixed by the path under which a proxy serves the dashboard."""
     page = _TEMPLATES.get_template(template).render(version=__version__, status=status, **values)
     return HTMLResponse(
         page.replace('="/', f'="{root}/'), status
@@ -56,7 +56,7 @@ def refusal(scope: Scope, status: int, sentence: str) -> Response:
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Add the handlers of errors to an application."""
+    """Add the error handlers to an application."""
     for kind, handler in (
         (L2TError, _known),
         (RequestValidationError, _invalid),
@@ -98,5 +98,5 @@ def _disk(request: Request, error: Any) -> Response:
 
 def _unexpected(request: Request, error: Exception) -> Response:
     _LOG.error("%s %s", request.method, request.url.path, exc_info=error)
-    sentence = "something went wrong here that should not have; see the terminal of the server"
+    sentence = "internal error; see the terminal of the server"
     return refusal(request.scope, 500, sentence)

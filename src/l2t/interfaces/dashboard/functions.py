@@ -1,4 +1,4 @@
-"""The reflection functions of a dashboard: shipped, from files, learned here, and versions of the agent's."""
+"""The reflection functions of a dashboard: shipped, from files, learned here, and the agent's versions."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from l2t.interfaces.dashboard.errors import Refused
 from l2t.reflection import ReflectionFunction, load_reflection
 from l2t.reflection.files import from_json, shipped
 
-#: The name of the function that a learning curve leaves.
+#: The name of the function from a learning curve.
 LEARNED_HERE = "this store"
-#: The name of the agent's version in use; the other versions have a number as well.
+#: The name of the agent's version in use; names of other versions have a number as well.
 AGENT = "agent"
 _ORIGINS = {
-    "given": "what the agent began with",
-    "learned": "learned from its runs",
-    "refined": "its forecast refined by few runs",
+    "given": "initial function",
+    "learned": "learned from the runs of the store",
+    "refined": "forecast refined with few runs",
 }
 
 
 @dataclass(frozen=True, eq=False)
 class NamedFunction:
-    """A reflection function with its name, and whether it may have learned from any pair of the store."""
+    """A reflection function with its name; `seen` if it may have been learned from pairs of the store."""
 
     name: str
     function: ReflectionFunction
@@ -37,7 +37,7 @@ class NamedFunction:
 
 
 class Functions:
-    """All reflection functions of a dashboard; files are read once, so that errors show at the start."""
+    """All reflection functions of a dashboard; files are read once, at the start."""
 
     def __init__(self, files: Iterable[Path], store: ExperienceStore) -> None:
         origin = "ships with the package"
@@ -60,23 +60,23 @@ class Functions:
         found = self.all()
         if name not in found:
             names = ", ".join(found)
-            raise Refused(404, f"no reflection function is called {name!r:.80}; there are {names}")
+            raise Refused(404, f"name must be one of {names}, got {name!r:.80}")
         return found[name]
 
     def latest(self) -> NamedFunction:
-        """Return the function in use that was learned last; a shipped one where no time is known."""
+        """Return the function in use that was learned last; a shipped one if no time is known."""
         start = datetime.min.replace(tzinfo=UTC)
         used = (each for name, each in self.all().items() if not name.startswith(f"{AGENT}, "))
         return max(used, key=lambda each: each.learned_at or start)
 
-    def keep_learned(self, function: ReflectionFunction) -> None:
-        """Keep the function that was learned from the pairs that are not held out."""
+    def add_learned(self, function: ReflectionFunction) -> None:
+        """Add the function of a learning curve, learned from the pairs that are not held out."""
         origin = "learned here from the pairs that are not held out"
         self._learned = [NamedFunction(LEARNED_HERE, function, origin, datetime.now(UTC))]
 
 
 def number_in_use(versions: list[FunctionVersion]) -> int:
-    """Return the number of the version in use; 0 where there is none."""
+    """Return the number of the version in use; 0 if there is none."""
     return max((each.number for each in versions if each.took_over), default=0)
 
 
@@ -86,7 +86,7 @@ def version_name(number: int, used: int) -> str:
 
 
 def _of_agent(versions: list[FunctionVersion]) -> Iterable[NamedFunction]:
-    """Yield the readable versions: the one in use, then the others, the newest first."""
+    """Yield the readable versions: first the one in use, then the others, the newest first."""
     used = number_in_use(versions)
     for version in sorted(versions, key=lambda each: (each.number != used, -each.number)):
         function = _parsed(version.content)
@@ -107,7 +107,7 @@ def _of_agent(versions: list[FunctionVersion]) -> Iterable[NamedFunction]:
 
 @lru_cache(maxsize=1000)
 def _parsed(content: str) -> ReflectionFunction | None:
-    """Return the function of a version; None for one of a newer package, say."""
+    """Return the function of a version; None if it cannot be read, as from a newer package."""
     try:
         return from_json(content)
     except FileFormatError:
@@ -120,7 +120,7 @@ def _read(path: Path) -> NamedFunction:
 
 
 def _distinct(functions: list[NamedFunction]) -> list[NamedFunction]:
-    """Append a number to names that occur before, or that belong to the store or the agent."""
+    """Append a number to names that occur before, or are reserved for the store or the agent."""
     found: dict[str, NamedFunction] = {}
     for each in functions:
         stem = f"file {each.name}" if each.name.startswith(f"{AGENT}, ") else each.name

@@ -1,7 +1,7 @@
-"""Jobs: work in processes of their own, with limits on time and memory.
+"""Jobs: worker processes with limits on time and memory.
 
 A worker reads one request as JSON and writes events as lines of JSON; nothing is pickled. Its output files
-can be downloaded. A worker that dies does not affect the server, and its standard error stays in a log.
+can be downloaded. A worker that dies does not affect the server, and its standard error is kept in a log.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from l2t.interfaces.dashboard.settings import Limits
 
 State = Literal["running", "done", "failed", "cancelled"]
 Prepare = Callable[[Path], dict[str, Any]]
-_KEPT = 20  # jobs whose results stay
+_KEPT = 20  # finished jobs whose results are kept
 _ONE_THREAD = dict.fromkeys(
     ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
 )
@@ -39,10 +39,10 @@ _ONE_THREAD = dict.fromkeys(
 
 @dataclass(eq=False)
 class Job:
-    """One piece of work: its events so far, and how it ended.
+    """A job: its events so far, its state and its result.
 
     It is stopped after `limit` seconds. `on_done` is called on success, before the state changes to "done",
-    and `on_end` after any end.
+    and `on_end` whenever it ends.
     """
 
     kind: str
@@ -62,12 +62,12 @@ class Job:
 
     @property
     def log(self) -> Path:
-        """The standard error of its process; kept if the job failed."""
+        """The file with the standard error of its process; kept if the job fails."""
         return self.folder.with_suffix(".log")
 
     @property
     def seconds(self) -> float:
-        """Seconds of work."""
+        """Seconds that it has run."""
         return time.monotonic() - self.started if self.took is None else self.took
 
     def files(self) -> list[str]:
@@ -76,7 +76,7 @@ class Job:
         return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
 
     def receive(self, event: dict[str, Any]) -> None:
-        """Take an event of the worker."""
+        """Handle an event from the worker."""
         if event["event"] == "result":
             self.result = event["result"]
         elif event["event"] == "error":
@@ -86,7 +86,7 @@ class Job:
 
 
 class Jobs:
-    """The jobs of a dashboard; each has a folder of its own, which is deleted with it."""
+    """The jobs of a dashboard; each has its own folder, which is deleted with it."""
 
     def __init__(self, folder: Path, limits: Limits) -> None:
         self._folder = folder
@@ -99,28 +99,30 @@ class Jobs:
     def start(
         self, kind: str, prepare: Prepare, *, on_done: Callable[[Job], None] = lambda job: None
     ) -> Job:
-        """Start a job and return at once; `prepare` fills its folder, and returns the request."""
+        """Start a job and return at once; `prepare` writes its input files and returns the request."""
         if not self._slots.acquire(blocking=False):
             running = f"{self._limits.jobs} jobs are running already"
-            raise Refused(429, f"{running}; try again when one has ended")
+            raise Refused(429, f"{running}; try again when one has finished")
         limit = self._limits.work_seconds
         try:
-            return self._begin(kind, prepare, limit, on_done, self._slots.release)
+            return self._launch(kind, prepare, limit, on_done, self._slots.release)
         except BaseException:
             self._slots.release()
             raise
 
     async def run(self, kind: str, prepare: Prepare) -> dict[str, Any]:
-        """Run a short job when its turn comes, beside those that were started, and return its result."""
+        """Run a short job and return its result; such jobs queue apart from those of `start`."""
         async with self._turns:
             ended, loop = asyncio.Event(), asyncio.get_running_loop()
-            over = partial(loop.call_soon_threadsafe, ended.set)
+            on_end = partial(loop.call_soon_threadsafe, ended.set)
             limit = self._limits.read_seconds
-            job = await run_in_threadpool(self._begin, kind, prepare, limit, lambda job: None, over)
+            job = await run_in_threadpool(
+                self._launch, kind, prepare, limit, lambda job: None, on_end
+            )
             try:
                 await ended.wait()
             finally:
-                self.forget(job)
+                self.delete(job)
         if job.result is None:
             raise Refused(400, job.error)
         return job.result
@@ -129,7 +131,9 @@ class Jobs:
         """Return a job."""
         job = self._jobs.get(id)
         if job is None:
-            raise Refused(404, f"there is no job {id!r:.40}; results are kept for a while only")
+            raise Refused(
+                404, f"there is no job {id!r:.40}; only the last {_KEPT} results are kept"
+            )
         return job
 
     def cancel(self, job: Job) -> None:
@@ -139,7 +143,7 @@ class Jobs:
             job.process.kill()
             job.ended.wait(10.0)
 
-    def forget(self, job: Job) -> None:
+    def delete(self, job: Job) -> None:
         """Cancel a job and delete its files."""
         self.cancel(job)
         with self._lock:
@@ -149,11 +153,11 @@ class Jobs:
             job.log.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Cancel all jobs."""
+        """Cancel and delete all jobs."""
         for job in list(self._jobs.values()):
-            self.forget(job)
+            self.delete(job)
 
-    def _begin(
+    def _launch(
         self,
         kind: str,
         prepare: Prepare,
@@ -181,24 +185,26 @@ class Jobs:
             raise
         with self._lock:
             self._jobs[job.id] = job
-        threading.Thread(target=self._follow, args=(job, json.dumps(request)), daemon=True).start()
-        self._tidy()
+        threading.Thread(
+            target=self._handle_events, args=(job, json.dumps(request)), daemon=True
+        ).start()
+        self._delete_old()
         return job
 
-    def _follow(self, job: Job, request: str) -> None:
-        """Read the events of a worker until it ends, or until its time is up."""
+    def _handle_events(self, job: Job, request: str) -> None:
+        """Handle the events of a worker until it ends or reaches the time limit."""
         process: Any = job.process
-        out_of_time = threading.Event()
+        timed_out = threading.Event()
 
         def stop() -> None:
-            out_of_time.set()
+            timed_out.set()
             process.kill()
 
-        clock = threading.Timer(job.limit, stop)
-        clock.daemon = True
-        clock.start()
+        timer = threading.Timer(job.limit, stop)
+        timer.daemon = True
+        timer.start()
         try:
-            with suppress(OSError):  # it has ended already, and its exit code is reported below
+            with suppress(OSError):  # it has ended, and its exit code is reported below
                 process.stdin.write(f"{request}\n")
                 process.stdin.flush()
             with process.stdout as lines:
@@ -209,31 +215,31 @@ class Jobs:
                 job.on_done(job)
                 job.state = "done"
             elif job.state == "running" and not job.error:
-                job.error = f"its process {_how_it_ended(code, job.log)}; see {job.log}"
-                if out_of_time.is_set():
-                    job.error = f"it was stopped after the {job.limit:g} seconds that it may take"
+                job.error = f"the worker {_describe_exit(code, job.log)}; see {job.log}"
+                if timed_out.is_set():
+                    job.error = f"the job was stopped at the limit of {job.limit:g} seconds"
         finally:
-            clock.cancel()
-            with suppress(OSError):  # what was not written yet
+            timer.cancel()
+            with suppress(OSError):  # a request that was not sent completely
                 process.stdin.close()
             if job.state == "running":
-                job.error = job.error or "the job could not be followed"
+                job.error = job.error or "the events of the job could not be read"
                 job.state = "failed"
             job.took = time.monotonic() - job.started
             job.ended.set()
             job.on_end()
 
-    def _tidy(self) -> None:
+    def _delete_old(self) -> None:
         ended = [job for job in list(self._jobs.values()) if job.ended.is_set()]
         for job in ended[:-_KEPT]:
-            self.forget(job)
-        with suppress(FileNotFoundError):  # another thread deleted one; the next job tidies up
+            self.delete(job)
+        with suppress(FileNotFoundError):  # another thread deleted one
             logs = sorted(self._folder.glob("*.log"), key=lambda log: log.stat().st_mtime)
             for log in logs[: -2 * _KEPT]:
                 log.unlink(missing_ok=True)
 
 
-def _how_it_ended(code: int, log: Path) -> str:
+def _describe_exit(code: int, log: Path) -> str:
     """Return the exit code or signal of a process, with the last line of its log."""
     if -code == getattr(signal, "SIGKILL", None):  # not on Windows
         return "was killed by another program, or by the system for lack of memory"

@@ -1,4 +1,4 @@
-"""Request bodies of the JSON routes, and responses that several of them share, as OpenAPI schemas."""
+"""Request bodies of the JSON routes, and shared responses, as OpenAPI schemas."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ErrorOut(BaseModel):
 
 
 class DomainOut(BaseModel):
-    """A domain that can be chosen."""
+    """A domain of the store."""
 
     id: str = Field(description="The id for predictions, suggestions and rankings.")
     name: str
@@ -39,15 +39,15 @@ class DomainOut(BaseModel):
 
 class _TargetIn(BaseModel):
     target: DomainId
-    n_labels: Labels | None = Field(None, description="Labelled target rows, now or later.")
+    n_labels: Labels | None = Field(None, description="Number of labelled target rows.")
     n_classes: Annotated[int, Field(ge=2, le=100_000)] | None = Field(
-        None, description="Classes of the target; by default those of its labelled rows, or 3."
+        None, description="Number of target classes; by default those of its labelled rows, or 3."
     )
     normalize: Literal["rows", "zscore", "none"] = "rows"
 
 
 class AskIn(_TargetIn):
-    """A pair to ask the agent about, which knows the classes of all labelled targets in its store."""
+    """A pair to ask the agent about."""
 
     source: DomainId
 
@@ -58,7 +58,7 @@ class OutcomeIn(BaseModel):
     accuracy_before: float = Field(strict=True, description="Accuracy on X, from 0 to 1.")
     accuracy_after: float = Field(strict=True, description="Accuracy on the transformed rows.")
     n_labels: Labels | None = Field(
-        None, strict=True, description="By default the number of the suggestion."
+        None, strict=True, description="Number of labelled rows; by default that of the suggestion."
     )
 
 
@@ -69,7 +69,7 @@ class RankingIn(_TargetIn):
 
 
 class FileIn(BaseModel):
-    """An uploaded file with the roles of its columns, the others being features; or a domain of the store."""
+    """A domain of the store, or an uploaded file with the roles of those columns that are not features."""
 
     id: str = Field(description="upload:ID or store:FINGERPRINT", max_length=100)
     label: Column | None = Field(None, description="The column of labels.")
@@ -84,7 +84,7 @@ class PredictionIn(BaseModel):
     target: FileIn
     sources: list[FileIn] = Field([], max_length=12)
     impute: Literal["median", "mean", "drop"] | None = Field(
-        None, description="What becomes of missing cells; without it they are an error."
+        None, description="How to fill missing cells, or drop their rows; None rejects them."
     )
 
 

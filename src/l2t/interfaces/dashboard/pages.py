@@ -1,4 +1,4 @@
-"""The pages: shells whose scripts fetch the JSON routes."""
+"""The HTML pages, whose scripts fetch the JSON routes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/api")
 def api(here: Here, request: Request) -> HTMLResponse:
-    """Show the JSON routes, from the OpenAPI document."""
+    """Show the list of JSON routes, from the OpenAPI document."""
     paths = request.app.openapi()["paths"]
     routes = [
         {"method": method.upper(), "path": path, **described}
@@ -38,7 +38,7 @@ def page(here: Here, name: str = "new") -> HTMLResponse:
 
 @router.get("/predictions/{id}")
 def prediction(here: Here, id: Annotated[str, Path(pattern="^[0-9a-f]{32}$")]) -> HTMLResponse:
-    """Show a prediction: its stages, and then what was found."""
+    """Show a prediction: its stages, and then the result."""
     here.jobs.get(id)
     return _page(here, "prediction", section="new", key=id)
 

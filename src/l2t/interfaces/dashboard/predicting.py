@@ -1,4 +1,4 @@
-"""The work of the first page: what a prediction would do, and the prediction itself."""
+"""The jobs of the first page: a description of what a prediction would do, and the prediction itself."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from l2t.reflection import load_reflection
 from l2t.statistics import pair_statistics
 
 Report = Callable[..., None]
-#: The stages that people see, by those of `l2t.predict`.
+#: The stages on the page, by those of `l2t.predict`.
 _STAGES = {"choosing": "choosing", "comparing classifiers": "choosing", "predicting": "predicting"}
 _STAGES["comparing ways to train on the source"] = "choosing"
 _ANSWERS = ("predicted", "probability", "given")
 _OUT = Path("out")
-_MOST_ROWS = 300  # of a domain, for its statistics
+_MAX_ROWS = 300  # of a domain, for its statistics
 
 
 def check(request: dict[str, Any], report: Report) -> dict[str, Any]:
-    """Read all files, and say what a prediction would do with them."""
+    """Read all files, and return what a prediction would do with them."""
     *sources, target = _tables(request)
     found = describe_task([each.domain for each in sources], target.labelled)
     return found | {"notes": _notes(request, [*sources, target])}
@@ -65,14 +65,14 @@ def predict(request: dict[str, Any], report: Report) -> dict[str, Any]:
 
 
 def _statistics(sources: list[Table], found: Prediction) -> dict[str, Any] | None:
-    """Return d and tau of some rows under the W of the choice, and the beta of the function that ships."""
+    """Return d and tau of a sample of rows under the chosen W, and the beta of the shipped function."""
     if not sources:
         return None
     columns, rng = found.model.parts[0][0].columns, np.random.default_rng(0)
     function = load_reflection("default")
     pair = []
     for domain in (sources[0].domain, found.target):
-        rows = domain.X[np.sort(rng.permutation(len(domain))[:_MOST_ROWS])]
+        rows = domain.X[np.sort(rng.permutation(len(domain))[:_MAX_ROWS])]
         pair.append(Domain(rows if columns is None else rows / columns))
     how: Any = {"kernels": function.kernels, "n_neighbors": function.n_neighbors}
     try:
@@ -83,7 +83,7 @@ def _statistics(sources: list[Table], found: Prediction) -> dict[str, Any] | Non
 
 
 def _tables(request: dict[str, Any]) -> list[Table]:
-    """Return the files as the user wants them read, the target last."""
+    """Read the files with the roles that the user chose, the target last."""
     files = request["files"]
     each = [file["reading"] for file in files]
     try:
@@ -97,7 +97,7 @@ def _notes(request: dict[str, Any], tables: list[Table]) -> list[str]:
 
 
 def _named(request: dict[str, Any], text: str) -> str:
-    """Return a sentence with the user's names of files."""
+    """Return a message with the user's file names in place of paths."""
     for file in request["files"]:
         text = text.replace(file["path"], file["name"])
     return text

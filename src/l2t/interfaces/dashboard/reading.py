@@ -1,4 +1,4 @@
-"""A first look at uploads; apart from other work, so that few modules are imported while people wait."""
+"""Previews of uploads; a module of its own, so that the worker starts fast."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from l2t.domains.files._formats import unpacked
 from l2t.exceptions import FileFormatError, InvalidInputError
 
 _EXAMPLE = ("digits 0 to 4.csv", "digits 5 to 9.csv"), ("01234", "56789")
-_OTHER_COLUMNS = 8  # labels, mask, groups and row numbers are no features
+_OTHER_COLUMNS = 8  # labels, mask, groups and row numbers
 _BYTES = 8  # per number
-_CHARACTERS = 32  # per number as text, with what is around it
+_CHARACTERS = 32  # per number as text, with separators and markup
 
 
 def read_upload(request: dict[str, Any], report: Callable[..., None]) -> dict[str, Any]:
-    """Check the size of an uploaded file, and look at it."""
+    """Check the size of an uploaded file, and return its preview."""
     path, limits, name = Path(request["path"]), request["limits"], request["name"]
     try:
         with reading(path):
@@ -61,7 +61,7 @@ def write_example(request: dict[str, Any], report: Callable[..., None]) -> dict[
 
 
 def _check_size(path: Path, format: str, limits: dict[str, int]) -> None:
-    """Reject a file that would need too much memory, before it is unpacked."""
+    """Raise an error if a file would need too much memory when unpacked."""
     values = limits["values"] + limits["rows"] * _OTHER_COLUMNS
     if format == "csv":
         _check_text(path, limits["features"] + _OTHER_COLUMNS, values * _CHARACTERS)
@@ -80,7 +80,7 @@ def _check_text(path: Path, most: int, most_bytes: int) -> None:
         cells = max(first.count(mark) for mark in (b",", b";", b"\t")) + 1
         if cells > most:
             raise FileFormatError(
-                f"its first line has {cells} cells, where {most - _OTHER_COLUMNS} features are allowed"
+                f"its first line has {cells} cells, but at most {most - _OTHER_COLUMNS} features are allowed"
             )
         while chunk := handle.read(2**20):
             size += len(chunk)
@@ -92,7 +92,7 @@ def _parquet_bytes(path: Path) -> int:
     try:
         from pyarrow.parquet import read_metadata
     except ImportError:
-        return 0  # its reader says what is missing
+        return 0  # the reader raises a MissingExtraError
     found = read_metadata(path)
     packed = sum(found.row_group(i).total_byte_size for i in range(found.num_row_groups))
     return int(max(packed, found.num_rows * found.num_columns * _BYTES))
@@ -100,6 +100,4 @@ def _parquet_bytes(path: Path) -> int:
 
 def _check_bytes(size: int, most: int) -> None:
     if size > most:
-        raise FileFormatError(
-            f"unpacks to more than the {most / 2**20:.0f} MiB that a domain may need"
-        )
+        raise FileFormatError(f"must unpack to at most {most / 2**20:.0f} MiB, got more")

@@ -1,10 +1,10 @@
-"""Checks of a request before any route is reached.
+"""Checks of every request before it reaches a route.
 
-- The Host header, and a proxy's X-Forwarded-Host, must name this server, which stops DNS rebinding.
-- A token, where there is one, is needed: once as ``?token=``, which leaves a cookie, or in a header.
-- Requests that change something must come from a page of this server, or from no page at all.
-- A read-only server accepts nothing but reading requests.
-- A body must not be large, nor slow to arrive.
+- The Host header, and a proxy's X-Forwarded-Host, must name this server, which prevents DNS rebinding.
+- A token, if there is one, is required: as ``?token=``, which sets a cookie, or in a header.
+- Requests that change something must come from a page of this server, or not from a page at all.
+- A read-only server only accepts requests that read.
+- A body must not be too large, nor arrive too slowly.
 
 Every response forbids scripts, styles and frames of other sites.
 """
@@ -43,7 +43,7 @@ _HEADERS = {
 
 
 class Guard:
-    """The outermost layer of the application."""
+    """Middleware that checks every request."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
@@ -54,13 +54,13 @@ class Guard:
         self._names = {name.lower() for name in names}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse a request, or pass it on."""
+        """Reject a request, or pass it on to the application."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
 
         root, path = self._settings.root_path, scope["path"]
-        if f"{path}/".startswith(f"{root}/"):  # or else the proxy has cut it off
+        if f"{path}/".startswith(f"{root}/"):  # otherwise the proxy has removed it
             path = path.removeprefix(root)
         scope.update(path=root + path, root_path=root)
 
@@ -76,51 +76,51 @@ class Guard:
                     headers["cache-control"] = "no-store"
             await send(message)
 
-        answer = self._refused(Request(scope), path) or self._app
+        answer = self._rejection(Request(scope), path) or self._app
         try:
-            await answer(scope, limited(receive, self._most(path)), guarded)
+            await answer(scope, limited(receive, self._max_body(path)), guarded)
         except asyncio.CancelledError:  # the server is being stopped
             if not started:
                 await refusal(scope, 503, "the server was stopped")(scope, receive, guarded)
 
-    def _most(self, path: str) -> int:
+    def _max_body(self, path: str) -> int:
         is_upload = path.startswith("/api/uploads")
         return self._settings.max_upload if is_upload else self._settings.limits.body
 
-    def _refused(self, request: Request, path: str) -> Response | None:
+    def _rejection(self, request: Request, path: str) -> Response | None:
         scope, forwarded = request.scope, request.headers.get("x-forwarded-host")
         hosts = [request.headers.get("host", ""), *(forwarded.split(",") if forwarded else ())]
         for host in hosts:
-            if not self._is_ours(host.strip()):
-                reason = f"the host {host!r:.80} does not name this server"
-                how = "open it at the address that it printed, or start it with --allow-host"
+            if not self._is_this_server(host.strip()):
+                reason = f"the host {host!r:.80} is not a name of this server"
+                how = "use the address that it printed, or start it with --allow-host"
                 return refusal(scope, 421, f"{reason}; {how}")
         if self._settings.token is not None:
             query = dict(request.query_params)
             if self._is_token(query.pop("token", "")):
-                return self._welcome(scope, path, query)
+                return self._set_cookie(scope, path, query)
             kind, _, bearer = request.headers.get("authorization", "").partition(" ")
             given = bearer if kind.lower() == "bearer" else request.cookies.get(COOKIE, "")
             if not self._is_token(given.strip()):
-                return refusal(scope, 401, "a token is needed to see this server")
+                return refusal(scope, 401, "a token is required")
         if request.method not in _READING:
             if self._settings.read_only:
                 reason = "this dashboard is read-only; start it without --read-only to compute"
                 return refusal(scope, 403, reason)
             if not _same_site(request, hosts):
-                return refusal(scope, 403, "requests from pages of other sites are refused")
-        size, most = request.headers.get("content-length", "0"), self._most(path)
+                return refusal(scope, 403, "requests from pages of other sites are rejected")
+        size, most = request.headers.get("content-length", "0"), self._max_body(path)
         if size.isdigit() and int(size[:20]) > most:
             return refusal(scope, 413, too_large(most))
         return None
 
-    def _is_ours(self, host: str) -> bool:
+    def _is_this_server(self, host: str) -> bool:
         try:
             name = urlsplit(f"//{host}").hostname or ""
             if name in self._names or self._settings.host not in ("0.0.0.0", "::"):
                 return name in self._names
-            # Bound to all addresses, the server does not know its own; but an address, unlike a name,
-            # cannot be made to point here by somebody else.
+            # A server that listens on all addresses does not know them; unlike a name, an IP address cannot
+            # be made to point here by an attacker.
             return bool(ipaddress.ip_address(name))
         except ValueError:
             return False
@@ -129,12 +129,12 @@ class Guard:
         token = self._settings.token or ""
         return hmac.compare_digest(given.encode("utf-8", "replace"), token.encode())
 
-    def _welcome(self, scope: Scope, path: str, query: dict[str, str]) -> Response:
+    def _set_cookie(self, scope: Scope, path: str, query: dict[str, str]) -> Response:
         """Set the token as a cookie, and redirect to the same page without it in the address."""
         if path.startswith("/api/"):
-            return refusal(scope, 400, "give the token to /api/ as Authorization: Bearer TOKEN")
+            return refusal(scope, 400, "send the token to /api/ as Authorization: Bearer TOKEN")
         root = self._settings.root_path
-        path = f"{root}/" + path.lstrip("/\\")  # never another server
+        path = f"{root}/" + path.lstrip("/\\")  # never a redirect to another server
         answer = RedirectResponse(f"{path}?{urlencode(query)}" if query else path, 303)
         answer.set_cookie(
             COOKIE,

@@ -10,20 +10,20 @@ from pathlib import Path
 
 from l2t.exceptions import InvalidInputError
 
-LEAST_TOKEN = 16  # characters
+MIN_TOKEN = 16  # characters
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a visitor's requests."""
+    """Limits of requests and jobs."""
 
-    rows: int = 20_000  # of an uploaded domain, as features and values
+    rows: int = 20_000  # of an uploaded domain, as are features and values
     features: int = 20_000
     values: int = 20_000_000
-    body: int = 2**20  # bytes of a request that is no upload
-    uploads: int = 50  # domains that are kept at a time
-    queue: int = 64  # uploads that arrive, wait or are read at a time
-    jobs: int = 2  # worker processes at a time, and as many more that read uploads
+    body: int = 2**20  # bytes of a request that is not an upload
+    uploads: int = 50  # files that are kept
+    queue: int = 64  # uploads in progress at a time
+    jobs: int = 2  # worker processes at a time, and as many more for reading uploads
     read_seconds: float = 60.0  # for reading an upload
     work_seconds: float = 300.0  # for a transfer, a ranking or a learning curve
     memory: int = 4 * 2**30  # bytes of address space of a worker process
@@ -34,34 +34,32 @@ class Settings:
     """The settings of a dashboard."""
 
     host: str = "127.0.0.1"
-    port: int = 8765  # 0 for any that is free
-    token: str | None = None  # made up where other machines can reach it
-    hosts: tuple[
-        str, ...
-    ] = ()  # other names that it is reached by, such as that of a reverse proxy
-    root_path: str = ""  # the path that a reverse proxy serves it under, such as /l2t
-    read_only: bool = False  # whether everything that computes or takes files is refused
+    port: int = 8765  # 0 for any free one
+    token: str | None = None  # generated if other machines can connect
+    hosts: tuple[str, ...] = ()  # further host names, such as that of a reverse proxy
+    root_path: str = ""  # the path under which a reverse proxy serves it, such as /l2t
+    read_only: bool = False  # whether uploads and jobs are rejected
     max_upload: int = 64 * 2**20  # bytes of a file
-    reflections: tuple[Path, ...] = ()  # files of functions to show beside those that ship
+    reflections: tuple[Path, ...] = ()  # files of further functions to show
     limits: Limits = Limits()
 
     def __post_init__(self) -> None:
         if self.token is None and (self.hosts or self.root_path or not self.is_local):
             object.__setattr__(self, "token", secrets.token_urlsafe(18))
-        if self.token is not None and len(self.token) < LEAST_TOKEN:
+        if self.token is not None and len(self.token) < MIN_TOKEN:
             raise InvalidInputError(
-                f"token must have at least {LEAST_TOKEN} characters, got {len(self.token)}"
+                f"token must have at least {MIN_TOKEN} characters, got {len(self.token)}"
             )
         if not re.fullmatch(r"(/[\w.~-]+)*", self.root_path, re.ASCII):
             raise InvalidInputError(
-                f"root_path must be a path such as /l2t, without a slash at its end, got {self.root_path!r}"
+                f"root_path must be a path such as /l2t, without a trailing slash, got {self.root_path!r}"
             )
         if self.max_upload < 1:
             raise InvalidInputError(f"max_upload must be at least 1 byte, got {self.max_upload}")
 
     @property
     def is_local(self) -> bool:
-        """Whether it listens on this machine alone."""
+        """Whether only this machine can connect."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:

@@ -1,4 +1,4 @@
-"""Uploaded files: received in chunks, looked at in a worker process, kept for a while."""
+"""Uploaded files: received in chunks, previewed in a worker process, and kept up to a limit."""
 
 from __future__ import annotations
 
@@ -29,32 +29,31 @@ class Upload:
 
 
 class Uploads:
-    """The uploaded files of a dashboard; a file's own name never becomes a path but by its ending."""
+    """The uploaded files of a dashboard; of the user's file name, only the suffix is used in a path."""
 
     def __init__(self, folder: Path, jobs: Jobs, settings: Settings) -> None:
         self._folder, self._jobs, self._settings = folder, jobs, settings
         self._uploads: OrderedDict[str, tuple[Upload, Path]] = OrderedDict()
         self._lock = threading.Lock()
-        self._under_way = 0
+        self._in_progress = 0
 
-    async def take(self, chunks: AsyncIterator[bytes], file_name: str, label: str | None) -> Upload:
-        """Receive a file, and look at it."""
-        name = _plain(file_name)
+    async def receive(
+        self, chunks: AsyncIterator[bytes], file_name: str, label: str | None
+    ) -> Upload:
+        """Receive a file, and preview it."""
+        name = _display_name(file_name)
         ending = Path(name).suffix.lower()
         if ending not in FORMATS:
             endings = ", ".join(FORMATS)
-            raise Refused(415, f"a file must be one of {endings}, got a file called {name!r}")
+            raise Refused(415, f"the name of a file must end in {endings}, got {name!r}")
         path = self._folder / f"{secrets.token_hex(16)}{ending}"
-        request: dict[str, Any] = {
-            "path": str(path),
-            "name": name,
-            "format": FORMATS[ending],
-            "label": label,
-        }
-        request |= {"limits": asdict(self._settings.limits)}
-        if self._under_way >= self._settings.limits.queue:
-            raise Refused(429, f"{self._under_way} uploads are under way; try again in a moment")
-        self._under_way += 1
+        request = {"path": str(path), "name": name, "format": FORMATS[ending], "label": label}
+        request["limits"] = asdict(self._settings.limits)
+        if self._in_progress >= self._settings.limits.queue:
+            raise Refused(
+                429, f"{self._in_progress} uploads are in progress; try again in a moment"
+            )
+        self._in_progress += 1
         try:
             await self._write(chunks, path)
             found = await self._jobs.run("read", lambda folder: request)
@@ -62,11 +61,11 @@ class Uploads:
             path.unlink(missing_ok=True)
             raise
         finally:
-            self._under_way -= 1
+            self._in_progress -= 1
         return self._keep(path, Upload(path.stem, name, found))
 
-    async def take_example(self) -> list[Upload]:
-        """Write the files of the example, a source and a target, and look at them."""
+    async def create_example(self) -> list[Upload]:
+        """Create and preview the files of the example, a source and a target."""
         paths = [self._folder / f"{secrets.token_hex(16)}.csv" for _ in range(2)]
         request = {"paths": [str(path) for path in paths]}
         found = await self._jobs.run("example", lambda folder: request)
@@ -85,7 +84,10 @@ class Uploads:
         with self._lock:
             found = self._uploads.get(id)
         if found is None:
-            raise Refused(404, f"there is no upload {id!r:.40}; uploads are kept for a while only")
+            raise Refused(
+                404,
+                f"there is no upload {id!r:.40}; only the last {self._settings.limits.uploads} are kept",
+            )
         return found
 
     def remove(self, id: str) -> None:
@@ -96,7 +98,7 @@ class Uploads:
         path.unlink(missing_ok=True)
 
     async def _write(self, chunks: AsyncIterator[bytes], path: Path) -> None:
-        """Write a body to a file."""
+        """Write the body of a request to a file."""
         with path.open("xb") as handle:
             async for chunk in chunks:
                 await run_in_threadpool(handle.write, chunk)
@@ -113,7 +115,7 @@ class Uploads:
         return upload
 
 
-def _plain(name: str) -> str:
-    """Return the printable end of a file name after its last slash, for display."""
+def _display_name(name: str) -> str:
+    """Return a file name for display: its last part, without unprintable characters."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     return "".join(c for c in last if c.isprintable())[-80:].strip() or "upload"

@@ -1,4 +1,4 @@
-"""The work of jobs: functions that take a request, report events and return a result."""
+"""The functions that jobs run: each takes a request, reports events and returns a result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from l2t.domains import Domain, DomainPair, KnownClasses, normalize, read_domain
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import open_store
 from l2t.inference import Inference, rank_sources
-from l2t.interfaces.dashboard.pictures import numbers
+from l2t.prediction.summary import finite_or_none
 from l2t.reflection import assess, learning_curve
 from l2t.reflection.calibration import finite_interval
 from l2t.reflection.training_set import held_out
@@ -25,11 +25,11 @@ _MAX_RUNS = 2000  # of a store, for a learning curve
 
 
 def ask(request: dict[str, Any], report: Report) -> dict[str, Any]:
-    """Ask the agent of a store, which keeps its suggestion until the outcome is reported."""
+    """Ask the agent of a store, which stores its suggestion."""
     pair = DomainPair(_domain(request, "source"), _domain(request, "target"))
     with open_store(request["store"], create=False) as store:
         suggestion = Agent(store).ask(pair, callback=_stages(report), **request["options"])
-    assert suggestion.inference is not None  # it is new, and not read from the store
+    assert suggestion.inference is not None  # it is new
     kept = {"suggestion": suggestion.id, "version": suggestion.version}
     return _summary(suggestion.inference) | kept
 
@@ -39,7 +39,7 @@ def _stages(report: Report) -> Callable[[str], None]:
 
 
 def rank(request: dict[str, Any], report: Report) -> dict[str, Any]:
-    """Rank sources by what each adds over having none, and report each as soon as it is known."""
+    """Rank sources by how much each improves the accuracy, and report each result at once."""
     target, known = _domain(request, "target"), _known_classes(request)
     ranked: list[dict[str, Any]] = []
     for number in range(request["n_sources"]):
@@ -47,7 +47,7 @@ def rank(request: dict[str, Any], report: Report) -> dict[str, Any]:
         try:
             (found,) = rank_sources(target, [source], known=known, **request["options"])
             row = {"adds": found.adds} | _summary(found.inference)
-        except InvalidInputError as error:  # it has other features, say
+        except InvalidInputError as error:  # it has other features, for example
             row = {"adds": None, "reason": str(error)}
         ranked.append({"source": source.name} | row)
         report("ranked", **ranked[-1])
@@ -63,19 +63,19 @@ def curve(request: dict[str, Any], report: Report) -> dict[str, Any]:
             raise InvalidInputError("a learning curve needs finished runs, got an empty store")
         experiences = list(store.experiences(key=keys))
     points, function = learning_curve(
-        experiences, callback=lambda point: report("point", **numbers(asdict(point)))
+        experiences, callback=lambda point: report("point", **finite_or_none(asdict(point)))
     )
     function.save(_OUT / "reflection.json")
     assessed = assess(function, (each for each in experiences if held_out(each.target)))
-    listed = [numbers(asdict(each)) for each in points]
+    listed = [finite_or_none(asdict(each)) for each in points]
     return {"points": listed, "held_out_pairs": assessed.n_pairs, "runs": len(keys)}
 
 
 def _known_classes(request: dict[str, Any]) -> KnownClasses | None:
     """Return the classes of the newest labelled targets in the store, scaled as the pair is.
 
-    A target that shares a row with the one at hand is left out: after scaling, that row might not be
-    recognised any more, and its label must not be used.
+    A target that shares a row with the one at hand is left out: after scaling, that row could not be
+    recognised, and its label must not be used.
     """
     if request["store"] is None:
         return None

@@ -1,4 +1,4 @@
-"""The agent of the store: ask it, report outcomes, and see what it has learned."""
+"""The agent of the store: suggestions, outcomes, and versions of its function."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def suggestions(here: Here, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> 
 
 @router.post("/suggestions", status_code=202, responses=TOO_MANY)
 def ask(here: Here, wanted: AskIn) -> JobOut:
-    """Start a job that asks the agent; its suggestion is kept in the store."""
+    """Start a job that asks the agent; its suggestion is stored."""
     here.shared_store("a suggestion")  # or an error
     return start_job(here, "ask", wanted, {"source": wanted.source})
 

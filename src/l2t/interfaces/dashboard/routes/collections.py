@@ -1,4 +1,4 @@
-"""Collections in progress: what is running, how fast, and what fails."""
+"""Collections: state, speed and failures."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ from l2t.interfaces.dashboard.context import Here
 
 router = APIRouter(tags=["collections"])
 
-_SILENCE = timedelta(minutes=10)  # one pair may take minutes
+_TIMEOUT = timedelta(minutes=10)  # without an update; one pair may take minutes
 
 
 @router.get("/collections")
 def collections(
     here: Here,
     limit: Annotated[int, Query(ge=1, le=100)] = 10,
-    minutes: Annotated[int, Query(ge=1, le=1440, description="Period of the runs by minute.")] = 60,
+    minutes: Annotated[
+        int, Query(ge=1, le=1440, description="Period of the runs per minute.")
+    ] = 60,
 ) -> dict[str, Any]:
-    """Return the collections that began last, runs by minute, and why runs failed.
+    """Return the last collections, runs per minute, and why runs failed.
 
-    The state of a collection is running, finished, stopped or silent: it has not reported for long, or its
-    process no longer exists.
+    The state of a collection is running, finished, stopped or silent: without an update for 10 minutes, or
+    its process no longer exists.
     """
     now = datetime.now(UTC)
     summaries = here.store.summaries
@@ -54,13 +56,13 @@ def _collection(each: CollectionProgress, now: datetime) -> dict[str, Any]:
 def _state(each: CollectionProgress, now: datetime) -> str:
     if each.ended_at is not None:
         return "finished" if each.outcome == "finished" else "stopped"
-    gone = each.host == socket.gethostname() and not _alive(each.pid)
-    return "silent" if gone or now - each.updated_at > _SILENCE else "running"
+    gone = each.host == socket.gethostname() and not _is_running(each.pid)
+    return "silent" if gone or now - each.updated_at > _TIMEOUT else "running"
 
 
-def _alive(pid: int) -> bool:
+def _is_running(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except OSError as error:
-        return not isinstance(error, ProcessLookupError)  # somebody else's is alive, too
+        return not isinstance(error, ProcessLookupError)  # a process of another user is running
     return True

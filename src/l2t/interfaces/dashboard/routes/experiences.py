@@ -1,4 +1,4 @@
-"""Experiences: page by page, one in full, and as csv."""
+"""Experiences: by page, one run in full, and as csv."""
 
 from __future__ import annotations
 
@@ -48,21 +48,16 @@ def _filters(
         TrainedOn | None, Query(description="What the classifier was trained on.")
     ] = None,
     status: Literal["done", "failed"] | None = None,
-    since: Annotated[datetime | None, Query(description="Made at this time or later.")] = None,
-    until: Annotated[datetime | None, Query(description="Made before this time.")] = None,
+    since: Annotated[datetime | None, Query(description="Stored at this time or later.")] = None,
+    until: Annotated[datetime | None, Query(description="Stored before this time.")] = None,
     run: Annotated[
         list[Annotated[str, Query(pattern="^[0-9a-f]{64}$")]] | None,
         Query(description="Only these runs.", max_length=_MAX_RUNS),
     ] = None,
 ) -> dict[str, Any]:
-    kept: dict[str, Any] = {
-        "algorithm": algorithm,
-        "n_labels": n_labels,
-        "domain": domain,
-        "status": status,
-    }
-    kept["trained_on"] = trained_on
-    return kept | {"since": _in_utc(since), "until": _in_utc(until), "key": run}
+    found: dict[str, Any] = {"algorithm": algorithm, "n_labels": n_labels, "domain": domain}
+    found |= {"status": status, "trained_on": trained_on, "key": run}
+    return found | {"since": _in_utc(since), "until": _in_utc(until)}
 
 
 Filtered = Annotated[dict[str, Any], Depends(_filters)]
@@ -71,7 +66,7 @@ OrderBy = Annotated[Order, Query(description="What to sort by.")]
 
 @router.get("/facets")
 def facets(here: Here) -> dict[str, Any]:
-    """Return the values of the filters, with the first thousand names of domains."""
+    """Return the values to filter by, with the first thousand names of domains."""
     algorithms, counts, names = here.memo.get("facets", here.store.summaries.facets)
     found = {"algorithms": algorithms, "label_counts": counts, "names": names[:_MAX_NAMES]}
     return found | {"left_out": max(len(names) - _MAX_NAMES, 0)}
@@ -86,7 +81,7 @@ def experiences(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
 ) -> dict[str, Any]:
-    """Return a page of experiences, and the number of all that match; a failed run has no scores."""
+    """Return a page of experiences, and the total number of matches; a failed run has no scores."""
     found = here.store.experiences(
         limit=limit, offset=offset, order=order, descending=descending, statistics=False, **filters
     )
@@ -105,7 +100,7 @@ def runs(
     limit: Annotated[int, Query(ge=1, le=200)] = 30,
     offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
 ) -> dict[str, Any]:
-    """Return a page of runs, each with its scores by number of labels, and the number of all that match.
+    """Return a page of runs, each with its scores by number of labels, and the total number of matches.
 
     `ratio_error` is the standard error of an improvement ratio; None where an accuracy or n_labels is 0.
     """
@@ -155,7 +150,7 @@ def run(here: Here, key: Key) -> dict[str, Any]:
 def picture(here: Here, key: Key) -> dict[str, Any]:
     """Return both domains of a run in two principal components, before and after its W.
 
-    Rows lie in a square from -1 to 1; `codes` are their classes, -1 where one is not known.
+    Rows lie in a square from -1 to 1; `codes` are their classes, -1 if unknown.
     """
 
     def compute() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Uploads, and jobs that predict or rank sources, with their downloads."""
+"""Uploads, and jobs that predict or rank sources, with their output files."""
 
 from __future__ import annotations
 
@@ -71,16 +71,18 @@ def uploads(here: Here) -> list[UploadOut]:
 async def upload(
     here: Here,
     request: Request,
-    name: Annotated[str, Query(max_length=300, description="The file's name, for its ending.")],
+    name: Annotated[
+        str, Query(max_length=300, description="The name of the file, with its suffix.")
+    ],
     label: Annotated[
-        str | None, Query(max_length=200, description="The label column, where the file has it.")
+        str | None, Query(max_length=200, description="The label column, if the file has it.")
     ] = None,
 ) -> UploadOut:
-    """Upload a csv, npz, xlsx or parquet file, sent as the body, and look at it.
+    """Upload a csv, npz, xlsx or parquet file, sent as the body, and return its preview.
 
-    `preview` has its columns with the role of each as it seems to be.
+    `preview` has its columns with a proposed role for each.
     """
-    return _upload(await here.uploads.take(request.stream(), name, label))
+    return _upload(await here.uploads.receive(request.stream(), name, label))
 
 
 @router.delete("/uploads/{id}", status_code=204)
@@ -91,8 +93,8 @@ def remove_upload(here: Here, id: Id) -> None:
 
 @router.post("/examples", status_code=201)
 async def example(here: Here) -> list[UploadOut]:
-    """Make the files of an example: a source, and a target with a few labels."""
-    return [_upload(each) for each in await here.uploads.take_example()]
+    """Create the files of an example: a source, and a target with a few labels."""
+    return [_upload(each) for each in await here.uploads.create_example()]
 
 
 @router.post("/checks")
@@ -109,7 +111,7 @@ def predict(here: Here, wanted: PredictionIn) -> JobOut:
 
 @router.post("/rankings", status_code=202)
 def ranking(here: Here, wanted: RankingIn) -> JobOut:
-    """Start a job that ranks sources by what each adds; its events are the sources ranked so far."""
+    """Start a job that ranks sources by what each adds; each event is one ranked source."""
     sources = {f"source{i}": each for i, each in enumerate(wanted.sources)}
     return start_job(here, "rank", wanted, sources)
 
@@ -147,8 +149,8 @@ def cancel(here: Here, id: Id) -> None:
 
 
 def job_out(job: Job, after: int = 0) -> JobOut:
-    """Return the state of a job with its events from number `after` on."""
-    state = job.state  # read before the events, so that a finished job comes with all of them
+    """Return the state of a job with its events from index `after` on."""
+    state = job.state  # read before the events, so that none is missing when it is done
     events = job.events[after : after + _MAX_EVENTS]
     return JobOut(
         id=job.id,
@@ -170,10 +172,9 @@ def _upload(each: UploadOut) -> UploadOut:
 def start_job(
     here: Context, kind: str, wanted: RankingIn | AskIn, sources: dict[str, str]
 ) -> JobOut:
-    """Start a job on a target and sources, which are copied into its folder under these names."""
-    store = (
-        None if here.store.url == "memory://" else here.store.url
-    )  # no other process opens memory
+    """Start a job on a target and sources, which are copied into its folder by name."""
+    url = here.store.url
+    store = None if url == "memory://" else url  # other processes cannot open memory
     files = sources | {"target": wanted.target}
 
     def prepare(folder: Path) -> dict[str, Any]:
@@ -206,7 +207,7 @@ def _prediction(here: Context, wanted: PredictionIn, folder: Path) -> dict[str, 
 
 
 def _reading(upload: UploadOut, wanted: FileIn) -> dict[str, Any]:
-    """Return how to read a file: its columns by their roles, features being those that have no other."""
+    """Return the arguments for reading a file: columns by role, features being those without another."""
     names = [column["name"] for column in upload.preview["columns"]]
     if not names:
         return {}

@@ -1,4 +1,4 @@
-"""Reflection functions: what each has learned, and how good it is on the pairs of this store."""
+"""Reflection functions: parameters, and accuracy on the pairs of this store."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from l2t.interfaces.dashboard.errors import Refused
 from l2t.interfaces.dashboard.functions import LEARNED_HERE, NamedFunction
 from l2t.interfaces.dashboard.jobs import Job
 from l2t.interfaces.dashboard.models import JobOut
-from l2t.interfaces.dashboard.pictures import numbers
 from l2t.interfaces.dashboard.routes.predictions import job_out
 from l2t.interfaces.dashboard.routes.sources import family_of
+from l2t.prediction.summary import finite_or_none
 from l2t.reflection import ReflectionFunction, assess, load_reflection, recompute_statistics
 from l2t.reflection.forecast import Forecast
 from l2t.reflection.training_set import HELD_OUT_ONE_IN, held_out
@@ -28,15 +28,15 @@ router = APIRouter(tags=["reflection functions"])
 Name = Annotated[str, PathParameter(max_length=200)]
 Pairs = Literal["all", "held-out"]
 _FRESH = 30.0  # seconds
-_MOST_RUNS = 300  # that a function is assessed on
-_MOST_RESTATED = 60  # of them, if their statistics have to be computed again
+_MAX_RUNS = 300  # that a function is assessed on
+_MAX_RECOMPUTED = 60  # of them, if their statistics have to be recomputed
 
 
 @router.get("/reflections")
 def reflections(here: Here) -> list[dict[str, Any]]:
     """Return the reflection functions; `latest` marks the one that was learned last.
 
-    The rank correlation is Spearman's between predicted and actual ratios on pairs held out in learning.
+    The rank correlation is Spearman's, of predicted and measured ratios on pairs held out in learning.
     """
     latest = here.functions.latest()
     return [_summary(each, latest) for each in here.functions.all().values()]
@@ -70,7 +70,7 @@ def assessment(
 ) -> dict[str, Any]:
     """Return predicted and measured ratios for up to 300 runs of this store.
 
-    `perhaps_seen` says whether the function may have been learned from this store.
+    `perhaps_seen`: whether the function may have been learned from this store.
     """
     known = here.functions.get(name)
     key = ("assessment", name, known.learned_at, pairs)
@@ -79,10 +79,10 @@ def assessment(
 
 @router.get("/forecast")
 def forecast() -> dict[str, Any]:
-    """Return what the forecast that ships has learned of candidates, and how well it did on kinds left out.
+    """Return the parameters of the shipped forecast, and its coverage on kinds of data left out of learning.
 
     `covered` is the share of a kind's pairs inside the 90 % interval; `prior` is the part of the possible
-    gain that a candidate uses on other data, by labels per class (`shots`).
+    gain that a candidate reached on other data, by labels per class (`shots`).
     """
     known = Forecast.default()
     reach = known.reliability.reach(0.9)
@@ -99,11 +99,11 @@ def forecast() -> dict[str, Any]:
 
 @router.post("/learning-curves", status_code=202)
 def learning_curve(here: Here) -> JobOut:
-    """Start a job that learns from more and more pairs of this store, and predicts the held-out ones."""
+    """Start a job that measures a learning curve: functions from more and more pairs, on held-out ones."""
     url = here.shared_store("a learning curve")
 
     def keep(job: Job) -> None:
-        here.functions.keep_learned(load_reflection(job.folder / "out" / "reflection.json"))
+        here.functions.add_learned(load_reflection(job.folder / "out" / "reflection.json"))
 
     return job_out(here.jobs.start("curve", lambda folder: {"store": url}, on_done=keep))
 
@@ -128,19 +128,19 @@ def _chosen(function: ReflectionFunction) -> dict[str, Any]:
     for each in training.get("choices", ()):
         settings = all(each.get(name) == training.get(name) for name in ("gamma", "huber"))
         if settings and each.get("n_neighbors") == function.n_neighbors:
-            return numbers(each)
+            return finite_or_none(each)
     return {}
 
 
 def _assessment(here: Context, known: NamedFunction, pairs: Pairs) -> dict[str, Any]:
     summaries, function = here.store.summaries, known.function
-    keys = summaries.some_runs(_MOST_RUNS if pairs == "all" else HELD_OUT_ONE_IN * _MOST_RUNS)
+    keys = summaries.some_runs(_MAX_RUNS if pairs == "all" else HELD_OUT_ONE_IN * _MAX_RUNS)
     if not keys:
-        raise Refused(404, "there are no runs in this store yet to assess a function on")
+        raise Refused(404, "the store has no runs yet to assess a function on")
     experiences = here.store.experiences(key=keys, trained_on=function.trained_on)
     if pairs == "held-out":
         experiences = (each for each in experiences if held_out(each.target))
-    readable = list(_readable(function, experiences, here.store))
+    readable = list(_with_statistics(function, experiences, here.store))
     found = assess(function, readable)
     totals = here.memo.get("totals", summaries.totals)
     learned = function.training.get("runs")
@@ -152,7 +152,7 @@ def _assessment(here: Context, known: NamedFunction, pairs: Pairs) -> dict[str, 
         "terms": found.terms,
         "warnings": found.warnings,
         "families": _families(function, readable),
-        "points": [numbers(asdict(run)) for run in found.runs],
+        "points": [finite_or_none(asdict(run)) for run in found.runs],
         "coverage": [
             {"n_labels": count, "share": share, "count": n}
             for count, (share, n) in sorted(found.coverage.items())
@@ -163,12 +163,12 @@ def _assessment(here: Context, known: NamedFunction, pairs: Pairs) -> dict[str, 
         "perhaps_seen": known.seen
         or (known.name == LEARNED_HERE and pairs == "all")
         or (learned is not None and learned == totals["runs"] - totals["failed"]),
-        **numbers({"rank_correlation": found.rank_correlation, "rmse": found.rmse}),
+        **finite_or_none({"rank_correlation": found.rank_correlation, "rmse": found.rmse}),
     }
 
 
 def _families(function: ReflectionFunction, known: list[Experience]) -> list[dict[str, Any]]:
-    """Return how good a function is for each family of targets, by what precedes a bracket in their names."""
+    """Return the accuracy of a function for each family of targets (see `family_of`)."""
     groups: dict[str, list[Experience]] = {}
     for each in known:
         groups.setdefault(family_of(each.target_name), []).append(each)
@@ -178,20 +178,20 @@ def _families(function: ReflectionFunction, known: list[Experience]) -> list[dic
         row = {"rank_correlation": found.rank_correlation, "rmse": found.rmse}
         row["coverage"] = found.reliability.get(0.9, math.nan)
         sizes = {"n_pairs": found.n_pairs, "n_runs": len(found.runs)}
-        rows.append({"family": name} | sizes | numbers(row))
+        rows.append({"family": name} | sizes | finite_or_none(row))
     return rows
 
 
-def _readable(
+def _with_statistics(
     function: ReflectionFunction, experiences: Iterable[Experience], store: ExperienceStore
 ) -> Iterable[Experience]:
-    """Return experiences with the statistics of a function; computed again for some runs if none has them."""
+    """Return experiences with the statistics that a function needs, recomputed for some runs if needed."""
     r = function.n_neighbors
     done = [(each.statistics.n_neighbors, each) for each in experiences if each.statistics]
     ready = [each for neighbors, each in done if neighbors == r]
     if ready:
         return ready
-    some = set(list(dict.fromkeys(each.run_key for _, each in done))[:_MOST_RESTATED])
+    some = set(list(dict.fromkeys(each.run_key for _, each in done))[:_MAX_RECOMPUTED])
     return recompute_statistics(
         (each for _, each in done if each.run_key in some), store, n_neighbors=r
     )

@@ -1,4 +1,4 @@
-"""Totals of the store, distributions of its ratios, and what each source adds for which target."""
+"""Totals of the store, distributions of its ratios, and what each source adds for each target."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from l2t.interfaces.dashboard.context import Context, Here
 router = APIRouter(tags=["sources"])
 
 _FRESH = 5.0  # seconds
-_MOST = 30  # rows and columns of the matrix of gains
-_USUAL_LABELS = 15
+_MAX_DOMAINS = 30  # rows, and columns, of the matrix of gains
+_DEFAULT_LABELS = 15
 
 
 @router.get("/totals")
@@ -40,25 +40,26 @@ def gains(
     here: Here,
     by: Annotated[
         Literal["family", "name"],
-        Query(description="family: what precedes a bracket in names such as photos[ant, bee]."),
+        Query(description="family: the part before the bracket in names such as photos[ant, bee]."),
     ] = "family",
     algorithm: Annotated[
         str | None,
         Query(
             max_length=200,
             pattern=r"^[^\x00]+$",
-            description="By default the one of the best median.",
+            description="By default the one with the best median.",
         ),
     ] = None,
     n_labels: Annotated[
-        int | None, Query(ge=1, le=10**9, description="By default 15, or the fewest there are.")
+        int | None,
+        Query(ge=1, le=10**9, description="By default 15, or the smallest in the store."),
     ] = None,
 ) -> dict[str, Any]:
     """Return what each source (rows) adds for each target (columns), with one algorithm and number of labels.
 
     A cell has the `mean` of improvement ratios, its standard `error` and the `count` of tasks; it is `clear`
-    where it is twice its error from 1, from three tasks or more. Domains with the fewest tasks are left out
-    where there are many.
+    if it differs from 1 by two standard errors, over at least three tasks. If there are many domains, those
+    with the fewest tasks are left out.
     """
     key = ("gains", by, algorithm, n_labels)
     return here.memo.get(key, lambda: _gains(here, by, algorithm, n_labels), fresh_for=_FRESH)
@@ -68,7 +69,7 @@ def _gains(here: Context, by: str, algorithm: str | None, n_labels: int | None) 
     known = distributions(here)
     counts = sorted({each["n_labels"] for each in known})
     if n_labels is None:
-        n_labels = _USUAL_LABELS if _USUAL_LABELS in counts else min(counts, default=1)
+        n_labels = _DEFAULT_LABELS if _DEFAULT_LABELS in counts else min(counts, default=1)
     at = {each["algorithm"]: each["quantiles"][2] for each in known if each["n_labels"] == n_labels}
     if algorithm is None:
         algorithm = max(at, key=lambda name: at[name], default="")
@@ -87,19 +88,19 @@ def _matrix(gains: list[dict[str, Any]], by: str) -> dict[str, Any]:
             sums[at][i] += each[name]
         for side, name in zip(used, at, strict=True):
             side[name] += each["count"]
-    most = [sorted(side, key=lambda name: -side[name])[:_MOST] for side in used]
+    most = [sorted(side, key=lambda name: -side[name])[:_MAX_DOMAINS] for side in used]
     sources, targets = map(sorted, most)
     cells = [[_cell(*sums[s, t]) if (s, t) in sums else None for t in targets] for s in sources]
     return {
         "sources": sources,
         "targets": targets,
         "cells": cells,
-        "left_out": sum(max(len(side) - _MOST, 0) for side in used),
+        "left_out": sum(max(len(side) - _MAX_DOMAINS, 0) for side in used),
     }
 
 
 def _cell(count: float, total: float, squares: float) -> dict[str, Any]:
-    """Return the mean, its standard error, and whether it is clear of 1."""
+    """Return the mean, its standard error, and whether it clearly differs from 1."""
     mean, error = total / count, None
     if count > 1:
         error = math.sqrt(max(squares - count * mean**2, 0.0) / (count - 1) / count)
@@ -108,5 +109,5 @@ def _cell(count: float, total: float, squares: float) -> dict[str, Any]:
 
 
 def family_of(name: str) -> str:
-    """Return what precedes a bracket in names such as photos[ant, bee]."""
+    """Return the part before the bracket in names such as photos[ant, bee]."""
     return name.partition("[")[0].strip() or name
