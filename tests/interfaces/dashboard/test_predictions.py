@@ -361,7 +361,7 @@ def test_a_worker_that_is_killed_says_so_and_leaves_its_log(visiting, store):
         reason = "the worker was killed by another program, or by the system for lack of memory; "
         assert told["error"].startswith(reason)
         assert Path(told["error"].rpartition("see ")[2]) == job.log
-        client.app.state.context.jobs.forget(job)
+        client.app.state.context.jobs.delete(job)
         assert job.log.is_file(), "it stays when the job is forgotten"
         assert not job.folder.exists()
 

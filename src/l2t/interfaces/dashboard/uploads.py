@@ -47,8 +47,8 @@ class Uploads:
             endings = ", ".join(FORMATS)
             raise Refused(415, f"the name of a file must end in {endings}, got {name!r}")
         path = self._folder / f"{secrets.token_hex(16)}{ending}"
-        request = {"path": str(path), "name": name, "format": FORMATS[ending], "label": label}
-        request["limits"] = asdict(self._settings.limits)
+        request: dict[str, Any] = {"path": str(path), "name": name, "label": label}
+        request |= {"format": FORMATS[ending], "limits": asdict(self._settings.limits)}
         if self._in_progress >= self._settings.limits.queue:
             raise Refused(
                 429, f"{self._in_progress} uploads are in progress; try again in a moment"
