@@ -64,7 +64,7 @@ def test_from_messy_files_to_downloaded_predictions(page, bare_address, messy):
     assert role.locator("option[value=feature]").is_disabled(), "text cannot be a feature"
     page.get_by_text("There is no source").wait_for()
     page.locator("#sources input[type=file]").set_input_files(messy / "source.csv")
-    page.get_by_text("“unknown” among them").wait_for()
+    page.get_by_text("including “unknown”").wait_for()
     page.get_by_text("Scaling: none, because").wait_for()
     page.get_by_text("Source: it has other classes").wait_for()
     page.get_by_label("Role of x0 in target.csv").select_option("ignore")
@@ -111,7 +111,7 @@ def test_a_prediction_can_be_cancelled_and_wrong_files_give_a_sentence(
     page.get_by_text("Scaling:").wait_for()
     page.get_by_role("button", name="Predict", exact=True).click()
     page.get_by_role("button", name="Cancel").click()
-    page.get_by_text("It was cancelled.").wait_for()
+    page.get_by_text("The job was cancelled.").wait_for()
     page.get_by_role("link", name="Try again").click()
     page.get_by_role("heading", name="New prediction").wait_for()
     context.close()
@@ -178,14 +178,14 @@ def test_runs_filter_sort_unfold_select_compare_and_export(page, address):
     assert len(lines) == 1 + 2 * 3
     page.get_by_role("link", name="Compare").click()
     page.get_by_role("img", name="Improvement ratio by number of labels").wait_for()
-    page.get_by_role("img", name=re.compile("^Under gfk")).nth(1).wait_for()
+    page.get_by_role("img", name=re.compile("^With gfk")).nth(1).wait_for()
 
 
 def test_an_experience_in_full_by_keyboard(page, address, done_key):
     page.goto(f"{address}experiences/{done_key}")
     for name in (
         "Accuracy by number of labels",
-        "As they are",
+        "Original features",
         "Distance of the domains over bandwidths",
     ):
         page.get_by_role("img", name=name).wait_for()
@@ -198,12 +198,16 @@ def test_an_experience_in_full_by_keyboard(page, address, done_key):
 def test_a_failed_run_says_why(page, address, failed_key):
     page.goto(f"{address}experiences/{failed_key}")
     page.get_by_text("itl needs labels in the source").wait_for()
-    page.get_by_text("there is no W, and nothing was measured").wait_for()
+    page.get_by_text("The run failed, so there are no accuracies").wait_for()
 
 
 def test_what_was_learned_and_the_learning_curve(page, address):
     page.goto(f"{address}learned")
-    for name in ("Right about kinds of data", "What speaks for", "Predicted against measured"):
+    for name in (
+        "Coverage on kinds of data",
+        "Gain of each candidate",
+        "Predicted against measured",
+    ):
         page.get_by_role("img", name=name).wait_for()
     page.get_by_text("These figures are from only 9 pairs.").wait_for()
     page.get_by_text("The formula").click()
@@ -217,11 +221,11 @@ def test_what_was_learned_and_the_learning_curve(page, address):
 def test_ask_tell_and_roll_back(page, own_store, own_address):
     l2t.Agent(own_store).roll_back(1)
     page.goto(f"{own_address}agent")
-    page.get_by_text("None is open.").wait_for()
+    page.get_by_text("No open suggestions.").wait_for()
     page.get_by_label("Source").select_option(label="photos[0] (60 × 8)")
     page.get_by_label("Target").select_option(label="sketches[10] (60 × 8)")
     page.get_by_role("button", name="Ask").click()
-    page.get_by_text("waits below for its outcome").wait_for()
+    page.get_by_text("report its outcome there").wait_for()
     row = page.locator("#suggestions tr.chosen")
     assert row.locator("td").nth(1).inner_text() == "photos[0]"
     row.get_by_label("Accuracy before").fill("0.6")
@@ -230,9 +234,9 @@ def test_ask_tell_and_roll_back(page, own_store, own_address):
     row.get_by_label("Accuracy after").fill("0.66")
     row.get_by_role("button", name="Report").click()
     page.get_by_text("Reported: an improvement ratio of 1.100 at 15 labels").wait_for()
-    page.get_by_text("None is open.").wait_for()
+    page.get_by_text("No open suggestions.").wait_for()
 
-    page.get_by_role("button", name="Take version 1 into use again").click()
+    page.get_by_role("button", name="Use version 1 again").click()
     page.get_by_text(re.compile("Version 1 is in use again, as version .")).wait_for()
     assert page.locator("#versions tbody tr").first.get_by_text("in use").is_visible()
 

@@ -4,7 +4,7 @@ import { suggestions } from "./suggestions.js";
 import { versions } from "./versions.js";
 
 const form = byId("ask");
-const SAID = {
+const STAGE_TEXT = {
   known: "collecting the known classes …",
   rehearsing: "rehearsing on the known classes …",
   fitting: "fitting the candidates to the target …",
@@ -34,9 +34,9 @@ async function ask(event) {
       n_labels: Number(form.n_labels.value) || null,
     };
     const job = await follow("/api/suggestions", request, (event) => {
-      status.textContent = SAID[event.name] ?? "";
+      status.textContent = STAGE_TEXT[event.name] ?? "";
     });
-    status.textContent = `Suggestion ${job.result.suggestion} waits below for its outcome.`;
+    status.textContent = `Suggestion ${job.result.suggestion} is listed below; report its outcome there.`;
     await suggestions({ fresh: job.result.suggestion });
   } catch (error) {
     status.className = "trouble";
@@ -45,7 +45,7 @@ async function ask(event) {
   button.disabled = false;
 }
 
-const agent = (words = null) => fill(byId("versions"), () => versions((again, said) => agent(said), words));
+const agent = (message = null) => fill(byId("versions"), () => versions(agent, message));
 
 if (form) {
   form.addEventListener("submit", ask);

@@ -1,24 +1,24 @@
-// What all pages share: fetching, elements, numbers, tables.
+// Shared by all pages: requests, elements, formats of numbers, tables.
 
-// The path that a proxy serves the dashboard under, put before the paths of pages and routes.
+// The path under which a proxy serves the dashboard, as a prefix of all paths.
 const ROOT = new URL("..", import.meta.url).pathname.slice(0, -1);
 export const rooted = (path) => (path.startsWith("/") ? ROOT + path : path);
 
 export async function api(path, options = {}) {
-  let answer;
+  let response;
   try {
-    answer = await fetch(rooted(path), options);
+    response = await fetch(rooted(path), options);
   } catch {
-    throw new Error("the server does not answer; is it still running?");
+    throw new Error("the server does not respond; is it still running?");
   }
-  if (answer.status === 204) return null;
+  if (response.status === 204) return null;
   let content;
   try {
-    content = await answer.json();
+    content = await response.json();
   } catch {
-    throw new Error(`the server answered with status ${answer.status}`);
+    throw new Error(`the server responded with status ${response.status}`);
   }
-  if (!answer.ok) throw new Error(content.error ?? `the server answered with status ${answer.status}`);
+  if (!response.ok) throw new Error(content.error ?? `the server responded with status ${response.status}`);
   return content;
 }
 
@@ -29,7 +29,7 @@ export const post = (path, content) =>
     body: JSON.stringify(content),
   });
 
-// el("p", {class: "quiet"}, "text", child ...): values become properties of functions, attributes of the rest.
+// el("p", {class: "quiet"}, "text", child ...): functions become event listeners, other values attributes.
 export function el(name, given = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(given)) {
@@ -45,7 +45,7 @@ export function el(name, given = {}, ...children) {
 export const byId = (id) => document.getElementById(id);
 export const main = byId("main");
 
-// Shows what a promise gives, "loading" before, and a sentence where it fails.
+// Shows the elements that make() resolves to, "loading" until then, and a message if it fails.
 export async function fill(place, make) {
   if (!place.childElementCount) place.replaceChildren(el("p", { class: "quiet" }, "loading …"));
   try {
@@ -56,7 +56,7 @@ export async function fill(place, make) {
   }
 }
 
-// The name of a parameter at its beginning stays as it is.
+// The message as a sentence; the name of a parameter at its start keeps its case.
 export const sentence = (error) =>
   error.message.replace(/^[a-z](?!\w*_)/, (first) => first.toUpperCase()) + (error.message.endsWith(".") ? "" : ".");
 
@@ -81,20 +81,20 @@ export function moment(text) {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
 }
 
-// "+8.2 %": what a ratio of accuracies adds.
+// A ratio of accuracies as a change, such as "+8.2 %".
 export function gain(ratio) {
   if (missing(ratio)) return "–";
   const size = Math.abs(100 * (ratio - 1)).toFixed(1);
   return `${size === "0.0" ? "" : ratio > 1 ? "+" : "−"}${size} %`;
 }
 
-// A ratio within two standard errors of 1 has no colour, nor has one whose error is not known.
+// A ratio within two standard errors of 1, or of unknown error, has no colour.
 export const ratioClass = (ratio, error = null) =>
   missing(ratio) || missing(error) || Math.abs(ratio - 1) <= 2 * error ? "" : ratio > 1 ? "better" : "worse";
 
-// columns: [{title, value(row), number?, class?}]; value gives text or an element, class is text or of a row.
+// columns: [{title, value(row), number?, class?}]; value returns text or an element, class is text or a function of a row.
 const of = (given, row) => (typeof given === "function" ? given(row) : given);
-export function table(columns, rows, { empty = "nothing here", label = "" } = {}) {
+export function table(columns, rows, { empty = "no rows", label = "Table" } = {}) {
   if (!rows.length) return el("p", { class: "empty" }, empty);
   const head = el(
     "tr",
@@ -117,7 +117,7 @@ export function table(columns, rows, { empty = "nothing here", label = "" } = {}
     ),
   );
   const made = el("table", {}, el("thead", {}, head), el("tbody", {}, body));
-  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label || "Table" }, made);
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label }, made);
 }
 
 export function facts(pairs) {
@@ -134,7 +134,7 @@ export const badge = (text, kind = "") => el("span", { class: `badge ${kind}` },
 
 export const runLink = (key, text) => el("a", { href: `/experiences/${key}` }, text);
 
-// Buttons of which one is pressed: choices are [value, words], and pick(value) is called with another one.
+// Buttons of which one is pressed: choices are [value, text]; pick(value) is called on a change.
 export function toggle(label, choices, chosen, pick) {
   const buttons = choices.map(([value, words]) =>
     el(

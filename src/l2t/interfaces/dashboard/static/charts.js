@@ -1,4 +1,4 @@
-// Charts as SVG: lines with bands and error bars, scatters, bars, shares with intervals.
+// Charts as SVG: lines with bands and error bars, scatter plots, bars, shares with intervals.
 
 import { fixed, rooted } from "./base.js";
 import { color, line, rect, svg, text } from "./figure.js";
@@ -19,7 +19,7 @@ function axes(made, { x, y, xTicks, yTicks, xTitle, yTitle, box, xText = shown }
   if (yTitle) made.append(text(0, top - 8, yTitle));
 }
 
-// Those of some values whose labels do not touch, the last one among them.
+// The values whose labels do not overlap, including the last one.
 function apart(values, x) {
   const kept = [];
   for (const at of values.toReversed())
@@ -27,15 +27,16 @@ function apart(values, x) {
   return kept;
 }
 
-const room = (width, height) => ({ left: 48, right: width - 12, top: 26, bottom: height - 42 });
+const plotBox = (width, height) => ({ left: 48, right: width - 12, top: 26, bottom: height - 42 });
 
 // series: [{name, ink?, points: [{x, y, low?, high?, tip?}], dash?, band?}]
 export function lines(
-  { series, xTitle, yTitle, xs = null, log = false, reference = null, height = 290, yFrom = null, yTo = null },
+  { series, xTitle, yTitle, xs = null, log = false, reference = null, yFrom = null, yTo = null },
   width,
 ) {
-  const made = frame(width, height),
-    box = room(width, height);
+  const height = 290,
+    made = frame(width, height),
+    box = plotBox(width, height);
   const points = series.flatMap((s) => s.points);
   const place = (value) => (log ? Math.log(value) : value);
   const values = xs ?? [...new Set(points.map((p) => p.x))].sort((a, b) => a - b);
@@ -76,13 +77,14 @@ export function lines(
   return made;
 }
 
-// groups: [{name, ink, points: [{x, y, tip, href}]}], with the diagonal as reference; a click leads to href.
-export function scatter({ groups, xTitle, yTitle, height = 340 }, width) {
-  const made = frame(width, height),
-    box = room(width, height);
+// groups: [{ink, points: [{x, y, tip, href}]}], with the diagonal as reference; a click opens href.
+export function scatter({ groups, xTitle, yTitle }, width) {
+  const height = 340,
+    made = frame(width, height),
+    box = plotBox(width, height);
   const all = groups.flatMap((g) => g.points);
   const span = (values) => {
-    // outliers do not squeeze the rest
+    // without outliers
     const sorted = values.toSorted((a, b) => a - b),
       at = (q) => sorted[Math.floor(q * (sorted.length - 1))];
     return extent([at(0.005), at(0.995), 1], 0.08);
@@ -99,7 +101,7 @@ export function scatter({ groups, xTitle, yTitle, height = 340 }, width) {
   for (const group of groups) {
     for (const p of group.points) {
       const place = { cx: x(inside(p.x, xl, xh)), cy: y(inside(p.y, yl, yh)), r: 3.3 };
-      const dot = svg("circle", { ...place, fill: group.ink, "fill-opacity": 0.65, class: "way", "data-tip": p.tip });
+      const dot = svg("circle", { ...place, fill: group.ink, "fill-opacity": 0.65, class: "link", "data-tip": p.tip });
       dot.addEventListener("click", () => location.assign(rooted(p.href)));
       made.append(dot);
     }
@@ -107,10 +109,10 @@ export function scatter({ groups, xTitle, yTitle, height = 340 }, width) {
   return made;
 }
 
-// sets: [{name, ink, values}] over the same xs, side by side; stacked puts them on each other.
+// sets: [{name, ink, values}] over the same xs, side by side or stacked.
 export function bars({ xs, sets, xTitle, yTitle, height = 260, stacked = false, tip = null, xText = shown }, width) {
   const made = frame(width, height),
-    box = room(width, height);
+    box = plotBox(width, height);
   const sums = xs.map((_, i) => sets.reduce((sum, s) => (stacked ? sum + s.values[i] : Math.max(sum, s.values[i])), 0));
   const high = Math.max(...sums, 1e-12) * 1.06;
   const y = linear(0, high, box.bottom, box.top),
@@ -135,7 +137,7 @@ export function bars({ xs, sets, xTitle, yTitle, height = 260, stacked = false, 
   return made;
 }
 
-// rows: [{name, value, low?, high?, strong?, tip}]: a bar for each share, with its interval.
+// rows: [{name, value, low?, high?, strong?, tip}]: one bar per share, with its interval.
 export function intervals(rows, width) {
   const left = Math.min(230, width * 0.42),
     step = 26,

@@ -1,4 +1,4 @@
-// Rows in two dimensions: both domains of a run, and the target of a prediction.
+// Scatter plots of rows: both domains of a run, and the target of a prediction.
 
 import { el, percent, toggle } from "./base.js";
 import { color, figure, legend, svg } from "./figure.js";
@@ -8,32 +8,32 @@ const place = (value) => ((SIZE / 2) * (1 + 0.94 * value)).toFixed(2);
 const square = () => svg("svg", { viewBox: `0 0 ${SIZE} ${SIZE}` });
 const dot = ([x, y], tip, look) => svg("circle", { ...look, cx: place(x), cy: place(-y), "data-tip": tip });
 
-// Source rows are grey and hollow; target rows have the colour of their class, or one where it is not known.
-export function cloud(scene, points, { title, caption, file = title }) {
+// Source rows are grey and hollow; target rows have the colour of their class.
+export function cloud(picture, points, { title, caption, file = title }) {
   const drawn = square();
   for (const side of ["source", "target"]) {
-    scene[side].codes.forEach((code, i) => {
-      const name = code < 0 ? "not labelled" : scene[side].classes[code];
+    picture[side].codes.forEach((code, i) => {
+      const name = code < 0 ? "not labelled" : picture[side].classes[code];
       const look =
         side === "source"
           ? { r: 3, fill: "none", stroke: "var(--mark)", "stroke-width": 1.3 }
           : { r: 3.6, fill: code < 0 ? "var(--accent)" : color(code), "fill-opacity": 0.8 };
-      drawn.append(dot(points[side][i], `${scene[side].name}: ${name}`, look));
+      drawn.append(dot(points[side][i], `${picture[side].name}: ${name}`, look));
     });
   }
-  const classes = scene.target.codes.some((code) => code >= 0)
-    ? scene.target.classes.map((name, i) => [name, color(i)])
-    : [[scene.target.name, "var(--accent)"]];
+  const classes = picture.target.codes.some((code) => code >= 0)
+    ? picture.target.classes.map((name, i) => [name, color(i)])
+    : [[picture.target.name, "var(--accent)"]];
   return figure({
     title,
     file,
     draw: () => drawn,
-    above: legend([[`source ${scene.source.name}`, "var(--mark)", true], ...classes]),
+    above: legend([[`source ${picture.source.name}`, "var(--mark)", true], ...classes]),
     caption,
   });
 }
 
-// Grey without a label, solid where one is given, pale where it is predicted; a switch between before and after.
+// Unlabelled rows grey, given labels solid, predictions pale; with a switch between before and after.
 export function targetMap(found) {
   const { map, classes } = found;
   let after = true;
@@ -71,7 +71,7 @@ export function targetMap(found) {
     file: "target",
     draw,
     above: el("div", {}, switched, named),
-    caption: `Solid: your labels. Pale: predicted. Grey: not labelled. Two principal components${part}.`,
+    caption: `Solid: your labels. Pale: predicted. Grey: no label. Two principal components${part}.`,
   });
   return made;
 }

@@ -36,7 +36,7 @@ function running(each, now) {
       el(
         "span",
         { class: "quiet" },
-        `process ${each.pid}, since ${moment(each.started_at)}, last heard of ${duration(Math.max(ago, 0))} ago`,
+        `process ${each.pid}, since ${moment(each.started_at)}, last update ${duration(Math.max(ago, 0))} ago`,
       ),
     ),
     each.total ? el("progress", { max: each.total, value: through, "aria-label": "Progress" }) : null,
@@ -46,24 +46,24 @@ function running(each, now) {
       each.total
         ? `${whole(through)} of ${plural(each.total, "run")} (${percent(through / each.total)})`
         : plural(through, "run"),
-      ` · ${rate(each.per_minute)} a minute`,
+      ` · ${rate(each.per_minute)} per minute`,
       each.seconds_left === null ? "" : ` · ${duration(each.seconds_left)} left`,
       el("span", { class: each.failed ? "failed" : "quiet" }, ` · ${whole(each.failed)} failed`),
-      each.already_there ? el("span", { class: "quiet" }, ` · ${whole(each.already_there)} were there already`) : "",
+      each.already_there ? el("span", { class: "quiet" }, ` · ${whole(each.already_there)} already stored`) : "",
     ),
     each.latest ? el("p", { class: "quiet" }, `last: ${each.latest}`) : null,
   );
 }
 
 function minutes(rows, now) {
-  // Every minute of the hour, those without runs too.
+  // Every minute of the hour, with or without runs.
   const by = new Map(rows.map((row) => [Math.floor(new Date(row.minute) / 60000), row]));
   const end = Math.floor(new Date(now) / 60000);
   const all = Array.from({ length: 60 }, (_, i) => end - 59 + i);
   const value = (key) => all.map((minute) => by.get(minute)?.[key] ?? 0);
   const text = (minute) => clock(new Date(minute * 60000).toISOString());
   return figure({
-    title: "Runs a minute, the last hour",
+    title: "Runs per minute, last hour",
     draw: (width) =>
       bars(
         {
@@ -85,7 +85,7 @@ function minutes(rows, now) {
           rows.reduce((sum, row) => sum + row.done + row.failed, 0),
           "run",
         )} in the last hour.`
-      : "No run was made in the last hour.",
+      : "No runs in the last hour.",
     numbers: {
       rows,
       columns: [
@@ -98,19 +98,19 @@ function minutes(rows, now) {
 }
 
 async function show() {
-  let told;
+  let status;
   try {
-    told = await api("/api/collections");
+    status = await api("/api/collections");
   } catch (error) {
     byId("running").replaceChildren(el("p", { class: "card trouble", role: "alert" }, sentence(error)));
     seen = "";
     return;
   }
-  const now = JSON.stringify({ ...told, now: null });
-  const busy = told.collections.filter((each) => each.state === "running");
+  const now = JSON.stringify({ ...status, now: null });
+  const busy = status.collections.filter((each) => each.state === "running");
   byId("running").replaceChildren(
     ...(busy.length
-      ? busy.map((each) => running(each, told.now))
+      ? busy.map((each) => running(each, status.now))
       : [
           el(
             "div",
@@ -123,7 +123,7 @@ async function show() {
   );
   if (now === seen) return;
   seen = now;
-  byId("minutes").replaceChildren(minutes(told.minutes, told.now));
+  byId("minutes").replaceChildren(minutes(status.minutes, status.now));
   fill(byId("failures"), () => [
     el("h2", {}, "Why runs failed"),
     table(
@@ -137,11 +137,11 @@ async function show() {
         { title: "runs", number: true, value: (f) => whole(f.count) },
         { title: "last", number: true, value: (f) => moment(f.last) },
       ],
-      told.failures,
-      { empty: "No run of this store has failed.", label: "Failures" },
+      status.failures,
+      { empty: "No run has failed.", label: "Failures" },
     ),
   ]);
-  const ended = told.collections.filter((each) => each.state !== "running");
+  const ended = status.collections.filter((each) => each.state !== "running");
   fill(byId("ended"), () =>
     ended.length
       ? el(
@@ -150,10 +150,10 @@ async function show() {
           el("h2", {}, "Earlier collections"),
           table(
             [
-              { title: "began", value: (c) => moment(c.started_at) },
+              { title: "started", value: (c) => moment(c.started_at) },
               { title: "on", value: (c) => c.host },
               {
-                title: "how it ended",
+                title: "state",
                 value: (c) =>
                   el(
                     "span",
@@ -162,14 +162,14 @@ async function show() {
                     c.state === "stopped"
                       ? ` ${c.outcome}`
                       : c.state === "silent"
-                        ? " no reason was reported; the same command resumes where it stopped"
+                        ? " without an update; run the same command again to resume"
                         : "",
                   ),
               },
               { title: "done", number: true, value: (c) => whole(c.done) },
               { title: "failed", number: true, value: (c) => whole(c.failed) },
-              { title: "there already", number: true, value: (c) => whole(c.already_there) },
-              { title: "a minute", number: true, value: (c) => rate(c.per_minute) },
+              { title: "already stored", number: true, value: (c) => whole(c.already_there) },
+              { title: "per minute", number: true, value: (c) => rate(c.per_minute) },
               {
                 title: "took",
                 number: true,

@@ -101,7 +101,7 @@ function charts(runs, counts) {
           ],
         },
       }),
-      accuracies(series, counts, { name: "Accuracy with W by number of labels" }),
+      accuracies(series, counts, "Accuracy with transfer by number of labels"),
       statistics(runs, "d"),
       statistics(runs, "tau"),
     ].filter(Boolean),
@@ -110,9 +110,9 @@ function charts(runs, counts) {
     const place = el("div", {});
     byId("pictures").append(place);
     try {
-      const seen = await api(`/api/runs/${run.run}/picture`);
-      const named = { title: `Under ${short(run)}`, file: `under-${short(run)}`, caption: title(run) };
-      place.append(cloud(seen, seen.after, named));
+      const picture = await api(`/api/runs/${run.run}/picture`);
+      const options = { title: `With ${short(run)}`, file: `with-${short(run)}`, caption: title(run) };
+      place.append(cloud(picture, picture.after, options));
     } catch (error) {
       place.append(el("p", { class: "card trouble" }, sentence(error)));
     }

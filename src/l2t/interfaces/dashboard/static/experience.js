@@ -31,7 +31,7 @@ fill(byId("facts"), async () => {
       {},
       el(
         "a",
-        { href: `/experiences?domain=${encodeURIComponent(domain.name)}`, title: "all experiences of it" },
+        { href: `/experiences?domain=${encodeURIComponent(domain.name)}`, title: "all experiences with it" },
         domain.name,
       ),
       el("span", { class: "quiet" }, ` ${plural(domain.n_rows, "row")}, ${plural(domain.n_features, "feature")}`),
@@ -64,7 +64,7 @@ fill(byId("facts"), async () => {
         ["parameters", settings(run.params)],
         ["seed", String(run.random_state)],
         ["took", duration(run.duration)],
-        ["made", `${moment(run.created_at)} on ${run.host || "?"}, version ${run.version || "?"}`],
+        ["stored", `${moment(run.created_at)} on ${run.host || "?"}, version ${run.version || "?"}`],
         ["protocol", settings(run.protocol)],
         ["key", el("code", {}, run.run)],
       ]),
@@ -82,7 +82,7 @@ const settings = (given) =>
 function rest(run) {
   if (run.status !== "done") {
     byId("accuracy").replaceChildren(
-      el("p", { class: "card whole empty" }, "The run failed: there is no W, and nothing was measured."),
+      el("p", { class: "card whole empty" }, "The run failed, so there are no accuracies."),
     );
     return;
   }
@@ -91,7 +91,7 @@ function rest(run) {
     accuracies(
       [
         { name: "without transfer", ink: "var(--quiet)", side: "before", run, dash: "5 4" },
-        { name: `with the W of ${run.algorithm}`, ink: "var(--accent)", side: "after", run },
+        { name: `with ${run.algorithm}`, ink: "var(--accent)", side: "after", run },
       ],
       counts,
     ),
@@ -104,7 +104,7 @@ function rest(run) {
             log: true,
             reference: 1,
             xTitle: "labels",
-            yTitle: "accuracy with W / without",
+            yTitle: "accuracy with transfer / without",
             series: [
               {
                 name: "ratio",
@@ -119,7 +119,7 @@ function rest(run) {
           },
           width,
         ),
-      caption: "Above the dashed line W helps.",
+      caption: "Above the dashed line the transfer helps.",
       numbers: {
         rows: run.scores,
         columns: [
@@ -140,12 +140,12 @@ function rest(run) {
           { title: "labels", number: true, value: (s) => String(s.n_labels) },
           ...(run.other_scores.length ? [{ title: "trained on", value: (s) => s.trained_on }] : []),
           {
-            title: "accuracy without",
+            title: "accuracy without transfer",
             number: true,
             value: (s) => spread(s.accuracy_before, s.standard_error_before),
           },
           {
-            title: "accuracy with W",
+            title: "accuracy with transfer",
             number: true,
             value: (s) => spread(s.accuracy_after, s.standard_error_after),
           },
@@ -161,11 +161,11 @@ function rest(run) {
     ),
   );
   fill(byId("pictures"), async () => {
-    const seen = await api(`/api/runs/${key}/picture`);
+    const picture = await api(`/api/runs/${key}/picture`);
     const caption = "Two principal components of both domains together.";
     return [
-      cloud(seen, seen.before, { title: "As they are", caption, file: "before" }),
-      cloud(seen, seen.after, { title: `Under the W of ${run.algorithm}`, caption, file: "after" }),
+      cloud(picture, picture.before, { title: "Original features", caption, file: "before" }),
+      cloud(picture, picture.after, { title: `With ${run.algorithm}`, caption, file: "after" }),
     ];
   });
 }

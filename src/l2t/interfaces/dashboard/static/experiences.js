@@ -87,13 +87,13 @@ function header(title, order) {
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const isOther = (score) => score.trained_on !== "target";
 
-// The scores of classifiers that were trained on the target, which are not mixed with others.
+// The scores of classifiers trained on the target or, without any, all scores.
 function own(run) {
   const found = run.scores.filter((score) => !isOther(score));
   return found.length ? found : run.scores;
 }
 
-// The mean over numbers of labels, and as error that of a single one: the same draws are behind all of them.
+// The mean over numbers of labels, with the mean error: the draws are not independent.
 function overall(run) {
   if (run.status === "failed") return el("span", { title: run.reason }, badge("failed", "bad"));
   const errors = own(run).map((score) => score.ratio_error);
@@ -192,7 +192,7 @@ function columns() {
     },
     sortable("change", "improvement_ratio", { number: true, value: overall }),
     sortable("time", "duration", { number: true, value: (r) => duration(r.duration) }),
-    sortable("made", "created_at", { number: true, value: (r) => moment(r.created_at) }),
+    sortable("stored", "created_at", { number: true, value: (r) => moment(r.created_at) }),
   ];
 }
 
@@ -251,7 +251,7 @@ function selection() {
     el("b", {}, `${plural(keys.length, "run")} selected`),
     keys.length > 1 && !many
       ? el("a", { class: "button", href: `/experiences/compare?${query}` }, "Compare")
-      : el("span", { class: "quiet" }, many ? `compare ${MOST} at most` : "select another to compare"),
+      : el("span", { class: "quiet" }, many ? `at most ${MOST} can be compared` : "select another to compare"),
     el(
       "a",
       { class: "button", href: `/api/experiences.csv?${query}`, download: "selection.csv" },
@@ -284,7 +284,7 @@ api("/api/totals")
   .then((all) => {
     byId("totals").textContent = all.runs
       ? `${plural(all.runs, "run")} of ${plural(all.algorithms, "algorithm")} on ${plural(all.pairs, "pair")} of ${plural(all.domains, "data set")}${all.failed ? `, ${whole(all.failed)} of them failed` : ""}; ${plural(all.experiences, "experience")} in all, the last of ${moment(all.last)}.`
-      : "Nothing was tried in this store yet: l2t collect source.csv target.csv --store experiences.db";
+      : "The store has no runs yet: l2t collect source.csv target.csv --store experiences.db";
   })
   .catch(() => {});
 

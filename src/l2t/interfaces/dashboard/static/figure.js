@@ -1,4 +1,4 @@
-// A figure: a title, an SVG that follows the width, buttons that save it, tips, and its numbers as a table.
+// A figure: a title, an SVG that is redrawn on resizing, buttons to save it, tooltips, and its numbers as a table.
 
 import { el, table } from "./base.js";
 
@@ -18,7 +18,7 @@ export const rect = (x, y, width, height, given = {}) =>
 export const line = (x1, y1, x2, y2, given = { class: "axis" }) => svg("line", { x1, y1, x2, y2, ...given });
 export const color = (index) => `var(--c${index % 10})`;
 
-// draw(width) gives an SVG element; numbers is {columns, rows} of `table`.
+// draw(width) returns an SVG element; numbers is {columns, rows} of `table`.
 export function figure({ title, draw, caption = null, numbers = null, above = null, file = title }) {
   const place = el("div", {});
   const name = file
@@ -93,7 +93,7 @@ const STYLES =
     " ",
   );
 
-// The SVG with its styles inside, so that it looks the same everywhere.
+// The SVG with its computed styles inlined, for a file of its own.
 function standalone(drawn) {
   const copy = drawn.cloneNode(true);
   const from = [drawn, ...drawn.querySelectorAll("*")],
@@ -101,7 +101,7 @@ function standalone(drawn) {
   from.forEach((each, i) => {
     const computed = getComputedStyle(each);
     for (const style of STYLES) to[i].setAttribute(style, computed.getPropertyValue(style));
-    for (const gone of ["class", "style", "tabindex"]) to[i].removeAttribute(gone);
+    for (const name of ["class", "style", "tabindex"]) to[i].removeAttribute(name);
   });
   const [, , width, height] = drawn.getAttribute("viewBox").split(" ");
   copy.setAttribute("width", width);

@@ -32,7 +32,7 @@ fill(byId("forecast"), async () => {
   const prior = (name, at) => all.prior[name.split(", ")[0]][at];
   return [
     figure({
-      title: "Right about kinds of data that it had not seen",
+      title: "Coverage on kinds of data left out of learning",
       draw: (width) =>
         intervals(
           all.kinds.map((kind) => ({
@@ -44,7 +44,7 @@ fill(byId("forecast"), async () => {
           width,
         ),
       caption:
-        "Share of measured changes inside the 90 % interval; each kind of data was left out of learning when it was predicted.",
+        "Share of measured ratios inside the 90 % interval, predicted by a forecast that was learned without this kind of data.",
       numbers: {
         rows: all.kinds,
         columns: [
@@ -55,7 +55,7 @@ fill(byId("forecast"), async () => {
       },
     }),
     figure({
-      title: "What speaks for each candidate",
+      title: "Gain of each candidate on other data",
       above: legend([...candidates.map((name, i) => [name, color(i)]), ["where neighbourhoods mislead", "var(--bad)"]]),
       draw: (width) =>
         lines(
@@ -81,7 +81,7 @@ fill(byId("forecast"), async () => {
           width,
         ),
       caption:
-        "What candidates used of the possible gain on other data, before anything is rehearsed on yours; candidates that are not shown begin at 0. The rehearsal on your source then counts, and your labelled rows.",
+        "Part of the possible gain that candidates reached on other data: the forecast before rehearsal, 0 for candidates that are not shown. The rehearsal on your source and your labelled rows then change it.",
       numbers: {
         rows: all.shots,
         columns: [
@@ -118,10 +118,10 @@ function show() {
   );
   const path = (name) => `/api/reflections/${encodeURIComponent(name)}`;
   const functions = Promise.all(names.map((name) => api(path(name))));
-  // A function that was learned here is fairly judged on pairs that it has not seen, and so is its rival.
+  // A function learned here, and what it is compared with, are assessed on held-out pairs.
   const pairs = names.includes(LEARNED_HERE) ? "held-out" : "all";
   const assessments = totals.then(({ runs, failed }) => {
-    if (runs === failed) throw new Error("there are no runs in this store yet to judge it on");
+    if (runs === failed) throw new Error("the store has no runs yet to assess it on");
     return Promise.all(names.map((name) => api(`${path(name)}/assessment?pairs=${pairs}`)));
   });
   assessments.catch(() => {});
@@ -143,18 +143,18 @@ function warnings(functions, all) {
     const when = summary.learned_at ? `, ${moment(summary.learned_at)}` : "";
     return el(
       "div",
-      { class: "card said" },
+      { class: "card described" },
       el(
         "p",
         {},
         el("b", {}, summary.name),
         ` (${summary.origin}), ${learned}${when}. `,
         found
-          ? `Here its order of ${plural(found.n_runs, "run")} on ${plural(found.n_pairs, "pair")} has a rank correlation of ${fixed(found.rank_correlation, 2)} with what was measured.`
+          ? `On ${plural(found.n_runs, "run")} of ${plural(found.n_pairs, "pair")} of this store, its predictions have a rank correlation of ${fixed(found.rank_correlation, 2)} with the measured ratios.`
           : "",
       ),
       found?.perhaps_seen
-        ? el("p", {}, badge("note"), " It may have learned from these very pairs, which flatters it.")
+        ? el("p", {}, badge("note"), " It may have been learned from these pairs; then the figures are too good.")
         : null,
       ...(found?.warnings ?? []).map((text) => el("p", {}, badge("warning", "bad"), ` ${text}`)),
     );
@@ -237,7 +237,7 @@ function calibration(all) {
           yFrom: 0,
           yTo: 1.02,
           series: [
-            { name: "promised", ink: "var(--mark)", dash: "4 4", points: [0.5, 0.95].map((v) => ({ x: v, y: v })) },
+            { name: "ideal", ink: "var(--mark)", dash: "4 4", points: [0.5, 0.95].map((v) => ({ x: v, y: v })) },
             ...calibrated.map((a, i) => ({
               name: a.name,
               ink: INKS[i],
@@ -251,7 +251,7 @@ function calibration(all) {
         },
         width,
       ),
-    caption: "Above the dashed line intervals are wider than needed, below they promise too much.",
+    caption: "Above the dashed line intervals are wider than needed, below it too narrow.",
     numbers: {
       rows: calibrated[0].reliability.map((r) => r.level),
       columns: [
@@ -278,7 +278,7 @@ function kernels(functions) {
     title: "Beta over bandwidths",
     above: many(sets) ? legend(sets.map((s) => [s.name, s.ink])) : null,
     draw: (width) => bars({ xs, sets, xTitle: "p of the bandwidth 2^p η", yTitle: "beta / its sum" }, width),
-    caption: "Which kernels the function looks through: small p sees details, large p the whole.",
+    caption: "Weights of the kernels: a small p compares near rows, a large p the domains as a whole.",
     numbers: {
       rows: xs,
       columns: [
@@ -340,10 +340,10 @@ function invite(words = null) {
     el(
       "p",
       { class: "quiet" },
-      "How good does a function become that learns from more and more pairs of this store? The pairs of a quarter of the targets are held out and predicted; the last function is then listed above as “this store”.",
+      "How the predictions improve with more pairs of this store to learn from. The pairs of a quarter of the targets are held out for testing; the last function is then listed above as “this store”.",
     ),
     main.dataset.readOnly === "true"
-      ? el("p", { class: "quiet" }, "This dashboard is read-only, so it cannot be measured here.")
+      ? el("p", { class: "quiet" }, "This dashboard is read-only, so no learning curve can be measured.")
       : el("p", {}, el("button", { type: "button", class: "primary", click: measure }, "Measure")),
     words ? el("p", { class: "trouble", role: "alert" }, words) : "",
   );

@@ -1,40 +1,47 @@
-// The first page: files, the roles of their columns, what will be done, and the start of a prediction.
+// The first page: files, roles of their columns, what will be done, and the start of a prediction.
 
 import { api, badge, byId, el, main, plural, post, rooted, sentence, table, whole } from "./base.js";
 
-const SHOWN = 4; // features that are listed before all are asked for
+const SHOWN = 4; // features listed at first
 const ROLES = { feature: "feature", label: "label", id: "id", ignore: "ignore", labeled: "marks labelled rows" };
 const form = byId("form");
 const files = { target: [], sources: [] };
 
-const say = (words, trouble = false) => {
+const showStatus = (words, trouble = false) => {
   byId("status").textContent = words;
   byId("status").className = trouble ? "trouble" : "quiet";
 };
 const labelOf = (file) => file.columns.find((column) => column.role === "label")?.name ?? null;
-const known = (taken) => ({ ...taken, columns: taken.preview.columns.map((column) => ({ ...column })), all: false });
+const toFile = (upload) => ({
+  ...upload,
+  columns: upload.preview.columns.map((column) => ({ ...column })),
+  all: false,
+});
 
 async function take(side, list) {
   const most = Number(main.dataset.maxUpload);
   for (const file of list) {
     if (file.size > most) {
-      say(`${file.name} has ${(file.size / 2 ** 20).toFixed(0)} MiB, of ${most / 2 ** 20} at most.`, true);
+      showStatus(
+        `${file.name} has ${(file.size / 2 ** 20).toFixed(0)} MiB; the maximum is ${most / 2 ** 20} MiB.`,
+        true,
+      );
       return;
     }
-    say(`reading ${file.name} …`);
+    showStatus(`reading ${file.name} …`);
     const label = [...files.target, ...files.sources].map(labelOf).find(Boolean);
     const query = new URLSearchParams({ name: file.name, ...(label ? { label } : {}) });
     try {
-      const taken = await api(`/api/uploads?${query}`, {
+      const upload = await api(`/api/uploads?${query}`, {
         method: "POST",
         headers: { "content-type": "application/octet-stream" },
         body: file,
       });
       if (side === "target") files.target = [];
-      files[side].push(known(taken));
-      say("");
+      files[side].push(toFile(upload));
+      showStatus("");
     } catch (error) {
-      say(sentence(error), true);
+      showStatus(sentence(error), true);
       return;
     } finally {
       show();
@@ -47,7 +54,7 @@ function remove(side, file) {
   show();
 }
 
-// One role for each column, and at most one column of labels, and one of marks.
+// One role per column; at most one column has labels, and one marks labelled rows.
 function choose(file, column, role) {
   if (role === "label" || role === "labeled")
     for (const each of file.columns) if (each.role === role) each.role = "ignore";
@@ -105,7 +112,7 @@ function preview(side, file) {
               class: "name",
               value: (c) => el("span", { title: c.examples.join(", ") }, c.examples.join(", ") || "–"),
             },
-            { title: "different", number: true, value: (c) => whole(c.n_distinct) },
+            { title: "distinct", number: true, value: (c) => whole(c.n_distinct) },
             { title: "missing", number: true, value: (c) => (c.n_missing ? whole(c.n_missing) : "–") },
           ],
           shown,
@@ -148,7 +155,7 @@ function wanted() {
   };
 }
 
-// What is missing in features, and why a median is proposed.
+// Missing cells of features, and why the median is proposed.
 function proposeImputation() {
   const all = [...files.target, ...files.sources].flatMap((file) => file.columns);
   const gaps = all.filter((column) => column.role === "feature" && column.n_missing);
@@ -157,11 +164,11 @@ function proposeImputation() {
   byId("missing").hidden = !cells;
   byId("why-missing").textContent =
     `${plural(cells, "cell")} of ${plural(gaps.length, "feature")} ${cells === 1 ? "is" : "are"} missing` +
-    (texts.length ? `, those that say ${texts.map((text) => `“${text}”`).join(", ")} among them` : "") +
-    ". The median is proposed: few odd values do not move it.";
+    (texts.length ? `, including ${texts.map((text) => `“${text}”`).join(", ")}` : "") +
+    ". The median is proposed, because it is robust to outliers.";
 }
 
-let asked = 0,
+let requests = 0,
   waiting = null;
 function show() {
   for (const side of ["target", "sources"]) {
@@ -174,16 +181,16 @@ function show() {
   if (!files.target.length) return;
   proposeImputation();
   byId("go").disabled = true;
-  byId("checked").replaceChildren(el("p", { class: "quiet" }, "looking …"));
+  byId("checked").replaceChildren(el("p", { class: "quiet" }, "checking …"));
   clearTimeout(waiting);
   waiting = setTimeout(check, 400);
 }
 
 async function check() {
-  const mine = ++asked;
+  const number = ++requests;
   try {
     const found = await post("/api/checks", wanted());
-    if (mine !== asked) return;
+    if (number !== requests) return;
     byId("checked").replaceChildren(
       el(
         "ul",
@@ -195,7 +202,8 @@ async function check() {
     );
     byId("go").disabled = false;
   } catch (error) {
-    if (mine === asked) byId("checked").replaceChildren(el("p", { class: "trouble", role: "alert" }, sentence(error)));
+    if (number === requests)
+      byId("checked").replaceChildren(el("p", { class: "trouble", role: "alert" }, sentence(error)));
   }
 }
 
@@ -206,22 +214,22 @@ async function predict(event) {
     const job = await post("/api/predictions", wanted());
     location.assign(rooted(`/predictions/${job.id}`));
   } catch (error) {
-    say(sentence(error), true);
+    showStatus(sentence(error), true);
     byId("go").disabled = false;
   }
 }
 
 async function example() {
-  say("making the example …");
+  showStatus("creating the example …");
   byId("example").disabled = true;
   try {
     const [source, target] = await post("/api/examples", {});
-    files.target = [known(target)];
-    files.sources = [known(source)];
-    say("");
+    files.target = [toFile(target)];
+    files.sources = [toFile(source)];
+    showStatus("");
     show();
   } catch (error) {
-    say(sentence(error), true);
+    showStatus(sentence(error), true);
   }
   byId("example").disabled = false;
 }
@@ -235,7 +243,7 @@ async function offerStored() {
     const found = stored.find((d) => d.id === select.value);
     if (!found) return;
     const seen = { n_rows: found.n_rows, n_features: found.n_features, columns: [], classes: [], missing: [] };
-    files.sources.push(known({ id: found.id, name: found.name, preview: seen }));
+    files.sources.push(toFile({ id: found.id, name: found.name, preview: seen }));
     select.value = "";
     show();
   });

@@ -1,4 +1,4 @@
-// One prediction: its stages while it runs, then what was found and what to expect.
+// One prediction: its stages while it runs, then the result and the accuracy to expect.
 
 import { api, badge, byId, card, el, facts, fixed, main, percent, plural, sentence, table, whole } from "./base.js";
 import { bars, intervals } from "./charts.js";
@@ -8,10 +8,10 @@ import { watch } from "./follow.js";
 import { statistics } from "./run.js";
 
 const STAGES = ["reading", "rehearsing", "choosing", "predicting"];
-const SAID = {
+const STAGE_TEXT = {
   reading: "reading the files",
   rehearsing: "rehearsing on the known classes",
-  choosing: "choosing the best way",
+  choosing: "choosing features and classifiers",
   predicting: "predicting every row",
 };
 const DOWNLOADS = {
@@ -32,7 +32,7 @@ function showStages(now) {
         el(
           "li",
           { class: i < at ? "done" : i === at ? "now" : null, "aria-current": i === at ? "step" : null },
-          SAID[stage],
+          STAGE_TEXT[stage],
         ),
       ),
     );
@@ -53,11 +53,11 @@ function accuracies(found) {
         })),
         width,
       ),
-    caption: "Lines are 90 % intervals. What is used is blue; without “on …” nothing is transferred.",
+    caption: "Lines are 90 % intervals. The one that is used is blue; names without “on …” are without transfer.",
     numbers: {
       rows: found.report,
       columns: [
-        { title: "way", value: (r) => (r.used ? el("b", {}, `${r.name} (used)`) : r.name) },
+        { title: "classifier", value: (r) => (r.used ? el("b", {}, `${r.name} (used)`) : r.name) },
         { title: "expected", number: true, value: (r) => percent(r.expected, 1) },
         {
           title: "90 % interval",
@@ -74,15 +74,15 @@ function accuracies(found) {
   });
 }
 
-// The first of several ids of a row, and its number counted from 1.
+// The ids of a row, and its number counted from 1.
 const named = (row) => (row.id ? `${row.id} (row ${row.row + 1})` : `row ${row.row + 1}`);
 const sure = (name, share) => (name === null ? "–" : `${name}, ${percent(share)}`);
 
-function rowsCard(title, words, rows, suspicious = false) {
+function rowsCard(title, text, rows, suspicious = false) {
   if (!rows.length) return null;
   return card(
     el("h2", {}, title),
-    el("p", { class: "quiet" }, words),
+    el("p", { class: "quiet" }, text),
     table(
       [
         { title: "row", value: named },
@@ -100,7 +100,11 @@ const ratio = (value) => (value === null ? "–" : `× ${fixed(value, 2)}`);
 function candidates(found) {
   return card(
     el("h2", {}, "What was tried"),
-    el("p", {}, "What each candidate does for nearest neighbours; the bars above are for all classifiers."),
+    el(
+      "p",
+      {},
+      "What each candidate changes for the nearest-neighbour classifier; the bars above are for all classifiers.",
+    ),
     table(
       [
         { title: "candidate", value: (c) => (c.candidate === "identity" ? "no transfer" : c.candidate) },
@@ -126,12 +130,12 @@ function candidates(found) {
     el(
       "p",
       { class: "quiet" },
-      "“× 1.10” is ten percent more right answers of the nearest-neighbour classifier than without a transfer. “Same class nearer” says how often one of your labelled rows is nearer to its own class than to another.",
+      "“× 1.10” means 1.10 times the accuracy without a transfer. “Same class nearer” is how often one of your labelled rows is nearer to a row of its own class than to one of another class.",
     ),
   );
 }
 
-// The paper's statistics of the first source and the target under W, and what its function makes of them.
+// The paper's statistics of the first source and the target under W, and the weights of its function.
 function kernels(found) {
   const seen = found.statistics;
   const run = {
@@ -153,27 +157,27 @@ function kernels(found) {
         },
         width,
       ),
-    caption: "Which kernels the reflection function that ships looks through.",
+    caption: "Weights of the kernels in the reflection function that ships.",
   });
   return [statistics([run], "d"), statistics([run], "tau"), beta];
 }
 
-function details(found, files) {
-  const { details: told } = found;
+function detailsCard(found, files) {
+  const { details } = found;
   return el(
     "details",
     { class: "card" },
     el("summary", {}, "Details"),
     facts([
       ["files", [...found.sources, found.target].join(", ")],
-      ["averaged", told.model],
-      ["linear map W", told.W_shape.join(" × ")],
+      ["averaged", details.model],
+      ["linear map W", details.W_shape.join(" × ")],
       ...(files.includes("W.npy")
         ? [["", el("a", { href: `/api/jobs/${id}/files/W.npy`, download: "W.npy" }, "download W.npy")]]
         : []),
-      ["columns scaled", told.columns_scaled ? "divided by their standard deviation" : "no"],
-      ["rehearsals", told.n_plays === null ? "none" : String(told.n_plays)],
-      ["temperature of probabilities", fixed(told.temperature)],
+      ["columns scaled", details.columns_scaled ? "divided by their standard deviation" : "no"],
+      ["rehearsals", details.n_plays === null ? "none" : String(details.n_plays)],
+      ["temperature of probabilities", fixed(details.temperature)],
     ]),
     found.statistics ? el("div", { class: "grid" }, ...kernels(found)) : null,
     found.notes.length ? el("ul", {}, ...found.notes.map((note) => el("li", {}, note))) : null,
@@ -187,19 +191,19 @@ function result(job) {
   byId("name").textContent = found.target;
   byId("headline").textContent = found.headline;
   byId("downloads").replaceChildren(
-    ...Object.entries(DOWNLOADS).map(([name, [words, title]], i) =>
+    ...Object.entries(DOWNLOADS).map(([name, [text, title]], i) =>
       el(
         "a",
         { class: i ? "button" : "button primary", href: `/api/jobs/${id}/files/${name}`, download: name, title },
-        words,
+        text,
       ),
     ),
   );
-  const said = card(
+  const why = card(
     el("h2", {}, "Why"),
     el("ul", { class: "plan" }, ...found.sentences.map((text) => el("li", {}, text))),
   );
-  byId("pictures").replaceChildren(el("div", { class: "stack" }, accuracies(found), said), targetMap(found));
+  byId("pictures").replaceChildren(el("div", { class: "stack" }, accuracies(found), why), targetMap(found));
   byId("rows").replaceChildren(
     ...[
       card(
@@ -212,13 +216,13 @@ function result(job) {
           found.classes.map((name, i) => [name, found.counts[i]]),
           { label: "Predicted classes" },
         ),
-        el(
-          "p",
-          { class: "quiet" },
-          `${plural(found.n_rows, "row")}, ${whole(found.n_given)} of them with a label of yours.`,
-        ),
+        el("p", { class: "quiet" }, `${plural(found.n_rows, "row")}, ${whole(found.n_given)} of them with your label.`),
       ),
-      rowsCard("Uncertain rows", "Labels for these would help most: label them, and predict again.", found.uncertain),
+      rowsCard(
+        "Uncertain rows",
+        "Labels of these rows would help most: label them, and predict again.",
+        found.uncertain,
+      ),
       rowsCard(
         "Suspicious rows",
         "The model, trained on your labels, predicts another class for these rows.",
@@ -227,7 +231,7 @@ function result(job) {
       ),
     ].filter(Boolean),
   );
-  byId("more").replaceChildren(candidates(found), details(found, job.files));
+  byId("more").replaceChildren(candidates(found), detailsCard(found, job.files));
 }
 
 byId("cancel").addEventListener("click", () => api(`/api/jobs/${id}`, { method: "DELETE" }).catch(() => {}));

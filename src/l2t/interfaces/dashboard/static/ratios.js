@@ -1,10 +1,10 @@
-// Improvement ratios as SVG: their distributions, and matrices of them.
+// Improvement ratios as SVG: distributions and matrices.
 
 import { fixed, percent, plural } from "./base.js";
 import { line, rect, svg, text } from "./figure.js";
 import { clip, extent, frame, linear, shown, ticks } from "./scales.js";
 
-// Blue above one, orange below, pale near it; grey where it is not clear which.
+// Blue above one, orange below, pale near it; grey if not clear.
 const REACH = 0.2;
 export function ratioInk(ratio, clear = true) {
   if (!clear) return "var(--soft)";
@@ -33,14 +33,14 @@ export function distributions(rows, width) {
   rows.forEach((row, i) => {
     const y = top + i * step + step / 2;
     const [p5, p25, p50, p75, p95] = row.quantiles.map(x);
-    const told = [
+    const lines = [
       `${row.name}, ${plural(row.count, "task")}`,
       `median ${fixed(row.quantiles[2])}, mean ${fixed(row.mean)}`,
       `half of them ${fixed(row.quantiles[1])} to ${fixed(row.quantiles[3])}`,
       `90 % of them ${fixed(row.quantiles[0])} to ${fixed(row.quantiles[4])}`,
       `above 1: ${percent(row.better)}`,
     ];
-    const group = svg("g", { "data-tip": told.join("\n") });
+    const group = svg("g", { "data-tip": lines.join("\n") });
     group.append(rect(left, y - step / 2, width - left - right, step, { fill: "transparent" }));
     if (row.count >= LEAST) group.append(shape(row, x, y, low, high));
     group.append(line(p5, y + 8, p95, y + 8, { stroke: "var(--quiet)", "stroke-width": 1.2 }));
@@ -102,9 +102,9 @@ export function matrix({ rows, columns, cells, tip, xTitle = "", yTitle = "" }, 
       group.append(rect(at + 1, y + 1, cell - 2, step - 2, { rx: 3, ...look }));
       const parts = one && cell > 50 ? { [one.text]: -2, [one.below]: 13 } : {};
       for (const [content, shift] of Object.entries(parts)) {
-        const said = text(at + cell / 2, y + step / 2 + shift, content, { "text-anchor": "middle", class: "inside" });
-        said.style.fill = inkOn(one.value, one.clear);
-        group.append(said);
+        const label = text(at + cell / 2, y + step / 2 + shift, content, { "text-anchor": "middle", class: "inside" });
+        label.style.fill = inkOn(one.value, one.clear);
+        group.append(label);
       }
       made.append(group);
     });

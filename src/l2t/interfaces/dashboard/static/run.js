@@ -1,4 +1,4 @@
-// Charts of runs that one experience and the comparison share.
+// Charts of runs, for one experience and for the comparison.
 
 import { fixed, percent } from "./base.js";
 import { lines } from "./charts.js";
@@ -8,11 +8,7 @@ export const short = (run) => `${run.algorithm} ${run.run.slice(0, 4)}`;
 export const title = (run) => `${run.algorithm}: ${run.source.name} → ${run.target.name}`;
 
 // series: [{name, ink, run, side}]
-export function accuracies(
-  series,
-  counts,
-  { name = "Accuracy by number of labels", caption = "Mean over the draws, with standard errors." } = {},
-) {
+export function accuracies(series, counts, name = "Accuracy by number of labels") {
   return figure({
     title: name,
     above: legend(series.map((each) => [each.name, each.ink])),
@@ -42,7 +38,7 @@ export function accuracies(
         },
         width,
       ),
-    caption,
+    caption: "Mean over the draws, with standard errors.",
     numbers: {
       rows: counts,
       columns: [
@@ -61,14 +57,10 @@ export function accuracies(
 }
 
 const WHAT = {
-  d: [
-    "Distance of the domains over bandwidths",
-    "d: multi-kernel MMD under W, ± its standard deviation (from Q).",
-    "d",
-  ],
+  d: ["Distance of the domains over bandwidths", "d: squared MMD after the transfer, ± its standard deviation.", "d"],
   tau: [
     "Separation of the target over bandwidths",
-    "tau: how well W keeps near rows together and far rows apart.",
+    "tau: how well the transfer keeps near rows together and far rows apart.",
     "tau",
   ],
 };

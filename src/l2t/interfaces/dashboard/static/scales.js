@@ -1,4 +1,4 @@
-// From values to places: scales, ticks, and how numbers are shown beside them.
+// Scales of axes, ticks, and the format of their numbers.
 
 import { svg } from "./figure.js";
 
@@ -32,7 +32,7 @@ export function extent(values, pad = 0.05) {
     }
   if (!Number.isFinite(low)) return [0, 1];
   const span = high - low,
-    least = 1e-6 * Math.max(Math.abs(high), Math.abs(low)); // what is less is rounding
+    least = 1e-6 * Math.max(Math.abs(high), Math.abs(low)); // less is rounding error
   const room = (span > least ? span : Math.abs(high) || 1) * pad;
   return [low - room, high + room];
 }

@@ -11,8 +11,8 @@ function options(select, values, chosen) {
   select.disabled = !values.length;
 }
 
-function words(cell) {
-  if (!cell) return "never tried";
+function describeCell(cell) {
+  if (!cell) return "not tried";
   const error = cell.error === null ? "" : ` ± ${(100 * cell.error).toFixed(1)}`;
   return `${gain(cell.mean)}${error} in ${plural(cell.count, "task")}${cell.clear ? "" : ", not clear"}`;
 }
@@ -28,7 +28,7 @@ function show() {
       return el(
         "div",
         { class: "card empty" },
-        "No task has been tried yet. Collect some, and open the dashboard on their store:",
+        "The store has no runs yet. Collect some, and open the dashboard with their store:",
         el("br"),
         el("code", {}, "l2t collect source.csv target.csv --store experiences.db"),
       );
@@ -47,11 +47,11 @@ function show() {
             ),
             xTitle: "target",
             yTitle: "source",
-            tip: (i, j) => `${all.sources[i]} → ${all.targets[j]}\n${words(all.cells[i][j])}`,
+            tip: (i, j) => `${all.sources[i]} → ${all.targets[j]}\n${describeCell(all.cells[i][j])}`,
           },
           width,
         ),
-      caption: `Change of the accuracy of 1-NN with ${all.algorithm} and ${plural(all.n_labels, "label")}, over the same target without a source; n is the number of tasks. Uncoloured: within two standard errors of no change, or fewer than three tasks.${all.left_out ? ` ${plural(all.left_out, "data set")} with the fewest tasks left out.` : ""}`,
+      caption: `Change of the accuracy of 1-NN with ${all.algorithm} and ${plural(all.n_labels, "label")}, compared with no transfer; n is the number of tasks. No colour: within two standard errors of no change, or fewer than three tasks.${all.left_out ? ` ${plural(all.left_out, "data set")} with the fewest tasks left out.` : ""}`,
       numbers: {
         rows: all.sources.flatMap((source, i) =>
           all.targets.map((target, j) => ({ source, target, cell: all.cells[i][j] })),
@@ -59,7 +59,7 @@ function show() {
         columns: [
           { title: "source", value: (r) => r.source },
           { title: "target", value: (r) => r.target },
-          { title: "adds", value: (r) => words(r.cell) },
+          { title: "adds", value: (r) => describeCell(r.cell) },
         ],
       },
     });
@@ -68,14 +68,14 @@ function show() {
 
 async function offer() {
   const stored = await api("/api/domains");
-  const told = (d) => `${d.name} (${d.n_rows} × ${d.n_features})`;
+  const describe = (d) => `${d.name} (${d.n_rows} × ${d.n_features})`;
   byId("rank").target.replaceChildren(
     el("option", { value: "" }, stored.length ? "choose …" : "the store has no data sets"),
-    ...stored.map((d) => el("option", { value: d.id }, told(d))),
+    ...stored.map((d) => el("option", { value: d.id }, describe(d))),
   );
   byId("offered").replaceChildren(
     ...stored.map((d) =>
-      el("label", { title: told(d) }, el("input", { type: "checkbox", value: d.id }), el("span", {}, told(d))),
+      el("label", { title: describe(d) }, el("input", { type: "checkbox", value: d.id }), el("span", {}, describe(d))),
     ),
   );
 }
@@ -117,7 +117,7 @@ async function rank(event) {
       rows.sort((a, b) => (b.adds ?? -1) - (a.adds ?? -1));
       shown();
     });
-    status.textContent = `The best first, in ${job.seconds.toFixed(1)} s.`;
+    status.textContent = `Ranked in ${job.seconds.toFixed(1)} s, the best first.`;
   } catch (error) {
     status.textContent = sentence(error);
     status.className = "trouble";

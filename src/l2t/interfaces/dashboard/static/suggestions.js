@@ -1,4 +1,4 @@
-// Suggestions of the agent whose outcome is open, each with a form to report it.
+// Suggestions of the agent without an outcome, each with a form to report it.
 
 import { api, badge, byId, el, fixed, main, moment, plural, post, sentence, table } from "./base.js";
 
@@ -7,42 +7,42 @@ const interval = (low, high) => (high ? `${fixed(low)} – ${fixed(high)}` : "un
 const place = byId("suggestions");
 const readOnly = main.dataset.readOnly === "true";
 
-// fresh: the id of a suggestion that was just made; it is marked, and words are said above the table.
-export async function suggestions({ fresh = null, words = "" } = {}) {
-  const status = el("p", { role: "status" }, words);
-  let told;
+// fresh: the id of a new suggestion, which is highlighted; message: shown above the table.
+export async function suggestions({ fresh = null, message = "" } = {}) {
+  const status = el("p", { role: "status" }, message);
+  let open;
   try {
-    told = await api("/api/suggestions");
+    open = await api("/api/suggestions");
   } catch (error) {
     place.replaceChildren(el("p", { class: "trouble", role: "alert" }, sentence(error)));
     return;
   }
-  const say = (text) => {
+  const showError = (text) => {
     status.className = "trouble";
     status.textContent = text;
   };
-  const made = table(columns(say), told.items, {
+  const made = table(columns(showError), open.items, {
     label: "Open suggestions",
-    empty: readOnly ? "None is open." : "None is open. Ask the agent above, or by l2t ask.",
+    empty: readOnly ? "No open suggestions." : "No open suggestions. Ask the agent above, or with l2t ask.",
   });
-  const at = told.items.findIndex((each) => each.id === fresh);
+  const at = open.items.findIndex((each) => each.id === fresh);
   if (at >= 0) made.querySelectorAll("tbody tr")[at].classList.add("chosen");
   place.replaceChildren(
     el("h2", {}, "Open suggestions"),
     el(
       "p",
       { class: "quiet" },
-      "Report the outcome of each, good or bad: the accuracy on the same test rows before and after the transfer, from 0 to 1. Where you never tried it there is nothing to report.",
+      "Report the outcome of each suggestion that you tried, good or bad: the accuracy without and with the transfer on the same test rows, from 0 to 1.",
     ),
     status,
     made,
-    told.total > told.items.length
-      ? el("p", { class: "quiet" }, `The newest ${told.items.length} of ${told.total}.`)
+    open.total > open.items.length
+      ? el("p", { class: "quiet" }, `The newest ${open.items.length} of ${open.total}.`)
       : "",
   );
 }
 
-function columns(say) {
+function columns(showError) {
   const all = [
     { title: "id", value: (s) => el("code", {}, s.id) },
     { title: "source", class: "name", value: (s) => el("span", { title: s.source }, s.source) },
@@ -60,10 +60,10 @@ function columns(say) {
     },
     { title: "when", class: "when", value: (s) => moment(s.created_at) },
   ];
-  return readOnly ? all : [...all, { title: "outcome", value: (s) => outcome(s, say) }];
+  return readOnly ? all : [...all, { title: "outcome", value: (s) => outcome(s, showError) }];
 }
 
-function outcome(suggestion, say) {
+function outcome(suggestion, showError) {
   const id = suggestion.id;
   const number = (name, what, hint) =>
     el("input", {
@@ -76,7 +76,7 @@ function outcome(suggestion, say) {
     });
   const form = el(
     "form",
-    { class: "tell", novalidate: true },
+    { class: "outcome", novalidate: true },
     number("accuracy_before", "Accuracy before", "before"),
     number("accuracy_after", "Accuracy after", "after"),
     el("button", { "aria-label": `Report the outcome of ${id}` }, "Report"),
@@ -86,20 +86,19 @@ function outcome(suggestion, say) {
     const missing = [...form.querySelectorAll("input")].find((input) => input.value === "");
     if (missing) {
       missing.focus();
-      say("Enter both accuracies, as numbers from 0 to 1.");
+      showError("Enter both accuracies, as numbers from 0 to 1.");
       return;
     }
     const button = form.querySelector("button");
     button.disabled = true;
-    const said = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, Number(value)]));
+    const accuracies = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, Number(value)]));
     try {
-      const told = await post(`/api/suggestions/${suggestion.id}/outcome`, said);
-      const expected = `, where ${fixed(told.predicted)} was predicted`;
+      const score = await post(`/api/suggestions/${suggestion.id}/outcome`, accuracies);
       await suggestions({
-        words: `Reported: an improvement ratio of ${fixed(told.improvement_ratio)} at ${plural(told.n_labels, "label")}${expected}.`,
+        message: `Reported: an improvement ratio of ${fixed(score.improvement_ratio)} at ${plural(score.n_labels, "label")}; predicted was ${fixed(score.predicted)}.`,
       });
     } catch (error) {
-      say(sentence(error));
+      showError(sentence(error));
       button.disabled = false;
     }
   });

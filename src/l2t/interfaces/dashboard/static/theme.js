@@ -1,4 +1,4 @@
-// Light or dark, before anything is drawn: what was chosen here, else what the system says.
+// The colour scheme, set before anything is drawn: that chosen here, or else that of the system.
 (() => {
   const root = document.documentElement;
   const chosen = () => {

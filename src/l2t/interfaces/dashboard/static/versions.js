@@ -1,23 +1,23 @@
-// The versions of the agent's function: which took over from which, and the way back.
+// The versions of the agent's function, with a button to use an earlier one again.
 
 import { api, badge, el, fixed, main, moment, post, sentence, table, whole } from "./base.js";
 
 const ORIGINS = {
-  given: "what it began with",
-  learned: "learned from its runs",
-  refined: "its forecast refined by few runs",
+  given: "initial function",
+  learned: "learned from the runs of the store",
+  refined: "forecast refined with few runs",
 };
 
-// changed(version, words) is called when a version was taken into use again.
-export async function versions(changed, words = null) {
+// changed(message) is called when a version is used again.
+export async function versions(changed, message = null) {
   const all = await api("/api/versions");
   const readOnly = main.dataset.readOnly === "true";
-  const status = el("p", { role: "status" }, words ?? "");
+  const status = el("p", { role: "status" }, message ?? "");
   const use = async (number, button) => {
     button.disabled = true;
     try {
       const again = await post(`/api/versions/${number}/use`, {});
-      await changed(again, `Version ${number} is in use again, as version ${again.number}.`);
+      await changed(`Version ${number} is in use again, as version ${again.number}.`);
     } catch (error) {
       status.className = "trouble";
       status.textContent = sentence(error);
@@ -30,10 +30,10 @@ export async function versions(changed, words = null) {
       {
         type: "button",
         class: "small",
-        "aria-label": `Take version ${v.number} into use again`,
+        "aria-label": `Use version ${v.number} again`,
         click: () => use(v.number, made),
       },
-      "take this version into use again",
+      "use again",
     );
     return made;
   };
@@ -42,7 +42,7 @@ export async function versions(changed, words = null) {
     el(
       "p",
       { class: "quiet" },
-      "The agent learns from reported outcomes. A new version takes over only when it predicts held-out runs better; the error is the mean of |log(predicted / measured)|.",
+      "The agent learns from reported outcomes. A new version is used only if it predicts held-out runs better; the error is the mean of |log(predicted / measured)|.",
     ),
     status,
     table(
@@ -55,22 +55,22 @@ export async function versions(changed, words = null) {
         { title: "from", number: true, value: (v) => (v.parent === null ? "–" : String(v.parent)) },
         { title: "origin", value: (v) => ORIGINS[v.origin] ?? `version ${v.parent}, used again` },
         { title: "runs", number: true, value: (v) => whole(v.runs) },
-        { title: "judged on", number: true, value: (v) => (v.judged_on ? whole(v.judged_on) : "–") },
+        { title: "held-out runs", number: true, value: (v) => (v.judged_on ? whole(v.judged_on) : "–") },
         {
           title: "error",
           number: true,
           class: (v) => (v.error === null ? "" : v.error < v.incumbent_error ? "better" : "worse"),
           value: (v) => fixed(v.error, 4),
         },
-        { title: "in use before", number: true, value: (v) => fixed(v.incumbent_error, 4) },
-        { title: "took over", value: (v) => (v.took_over ? "yes" : "no") },
+        { title: "error of the previous", number: true, value: (v) => fixed(v.incumbent_error, 4) },
+        { title: "accepted", value: (v) => (v.took_over ? "yes" : "no") },
         { title: "when", class: "when", value: (v) => moment(v.created_at) },
         { title: "", value: (v) => (v.in_use ? badge("in use", "good") : readOnly ? "" : button(v)) },
       ],
       [...all].reverse(),
       {
         label: "Versions of the agent",
-        empty: "No agent has worked on this store yet; ask it above, or by l2t ask.",
+        empty: "The agent has not been used on this store yet; ask it above, or with l2t ask.",
       },
     ),
   ];
