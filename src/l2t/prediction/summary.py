@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 
 from l2t.numerics import GramSpan, two_components
-from l2t.prediction.report import PLAIN
 from l2t.typing import Array, Indices
 
 if TYPE_CHECKING:
@@ -123,17 +122,12 @@ def clip_outliers(X: Array) -> Array:
 
 
 def _details(found: Prediction) -> dict[str, Any]:
-    """Return the parts of the model, and the number of rehearsals."""
+    """Return the settings of the model, and the number of rehearsals."""
     model, rehearsal = found.model, found.inference.rehearsal
     return {
         "model": model.name,
-        "parts": [
-            {"columns": None if W is None else W.shape[1], "plain": W is None, "unit_rows": unit}
-            for W, unit in ((features.W, features.unit) for features, _ in model.parts)
-        ],
         "columns_scaled": model.parts[0][0].columns is not None,
         "temperature": model.temperature,
         "n_plays": None if rehearsal is None else rehearsal.n_plays,
-        "features": PLAIN if found.choice == "identity" else found.choice,
         "W_shape": list(found.inference.W.shape),
     }

@@ -70,7 +70,7 @@ def transfer(
     format: options.As = Format.table,
     quiet: options.Quiet = False,
 ) -> None:
-    """Find what to transfer from a source to a target, or that nothing helps, and transform the target.
+    """Find what to transfer from a source to a target, if anything, and transform the target.
 
     Both files have the same features, one row per line, and usually different classes; both may have a
     column of labels. csv, xlsx, parquet, npz, mat and svmlight files are read. Nothing has to be trained

@@ -143,7 +143,7 @@ def store_show(
         run, "run algorithm params seed status reason seconds created version host"
     )
     record |= {"source": repr(run.pair.source), "target": repr(run.pair.target)}
-    record["W"] = None if run.W is None else " x ".join(map(str, run.W.shape))
+    record["matrix"] = None if run.W is None else " x ".join(map(str, run.W.shape))
     columns = f"labels {_trained(run.scores, format)} before error_before after error_after ratio"
     rows = [select_columns(score, columns) for score in run.scores]
     show_record(record | ({"scores": rows} if format is Format.json else {}), format)

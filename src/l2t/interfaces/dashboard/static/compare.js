@@ -43,7 +43,7 @@ fill(byId("table"), async () => {
         class: "name",
         value: (run) => el("span", { title: run.target.name }, run.target.name),
       },
-      { title: "W", number: true, value: (run) => (run.W_shape ? run.W_shape.join(" × ") : "failed") },
+      { title: "matrix", number: true, value: (run) => (run.W_shape ? run.W_shape.join(" × ") : "failed") },
       ...counts.map((n) => ({
         title: n === counts[0] ? `change at ${plural(n, "label")}` : String(n),
         number: true,

@@ -47,7 +47,7 @@ fill(byId("facts"), async () => {
         ["source", side(run.source)],
         ["target", side(run.target)],
         [
-          "W",
+          "matrix",
           run.W_shape
             ? el(
                 "span",

@@ -171,7 +171,7 @@ function detailsCard(found, files) {
     facts([
       ["files", [...found.sources, found.target].join(", ")],
       ["averaged", details.model],
-      ["linear map W", details.W_shape.join(" × ")],
+      ["transfer matrix", details.W_shape.join(" × ")],
       ...(files.includes("W.npy")
         ? [["", el("a", { href: `/api/jobs/${id}/files/W.npy`, download: "W.npy" }, "download W.npy")]]
         : []),
