@@ -101,6 +101,9 @@ def test_further_rows_are_imputed_from_the_rows_of_the_model(wine, l2t, how):
     name = model.feature_names[0]
     rows.iloc[:1].assign(**{name: ""}).to_csv("gap.csv", index=False)
     rows.iloc[:1].assign(**{name: repr(float(usual[name]))}).to_csv("filled.csv", index=False)
+    told = l2t("apply", "m.l2t", "gap.csv", "-o", "gap-out.csv")
+    assert "--impute median" in told.err
+    assert "ignore" not in told.err, "apply has no such option"
     for stem in ("gap", "filled"):
         found = l2t("apply", "m.l2t", f"{stem}.csv", "-o", f"{stem}-out.csv", "--impute", how)
         assert found.code == 0, found.err

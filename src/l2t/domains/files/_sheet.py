@@ -253,7 +253,8 @@ class Sheet:
         if rest := list(bad)[_PLACES:]:
             places.append(f"and such cells in {', '.join(map(repr, rest))}")
         cells = [self.cells[name] for name in bad]
-        advice = [f"leave out columns: {option('ignore', *bad)}"]
+        # Features that are named, such as those of a model, cannot be left out.
+        advice = [] if self.options.columns else [f"leave out columns: {option('ignore', *bad)}"]
         if not imputed and any(each.missing.any() and not each.missing.all() for each in cells):
             advice.insert(0, f"fill missing cells: {option('impute', 'median')}")
         if wrong := next((each for each in cells if each.first_wrong), None):
@@ -262,6 +263,5 @@ class Sheet:
             if wrong.has_commas:
                 advice = [f"if a comma is the decimal mark, pass {option('decimal', ',')}"]
                 advice.append(f"if it separates thousands, {option('thousands', ',')}")
-        raise FileFormatError(
-            f"features must be finite numbers, got {', '.join(places)}; {', or '.join(advice)}"
-        )
+        got = f"features must be finite numbers, got {', '.join(places)}"
+        raise FileFormatError("; ".join([got, ", or ".join(advice)]) if advice else got)
