@@ -63,6 +63,7 @@ class Trial:
     ) -> None:
         self.pair, self._other, self._seed = pair, other, seed
         self._fitted: dict[str, tuple[AnyArray, float]] = {}
+        self._pairs: dict[Source, DomainPair] = {}
         self.before = evaluate(
             pair.target.X,
             pair.target.codes,
@@ -95,7 +96,15 @@ class Trial:
         return self._fitted[key]
 
     def unlabelled(self, source: Source) -> DomainPair:
-        """Return the pair without target labels, with something in place of its source."""
+        """Return the pair without target labels, with something in place of its source; the same each time.
+
+        What is fitted to it shares its joint span.
+        """
+        if source not in self._pairs:
+            self._pairs[source] = self._make_unlabelled(source)
+        return self._pairs[source]
+
+    def _make_unlabelled(self, source: Source) -> DomainPair:
         own, target = self.pair.source, Domain(self.pair.target.X, name=self.pair.target.name)
         if source == "another":
             own = self._other.source
@@ -223,6 +232,7 @@ class L2T:
         """
         start = time.perf_counter()
         target, pair = trial.pair.target, trial.unlabelled(self.source)
+        pair = DomainPair(pair.source, pair.target)  # its joint span belongs to the time
         n_classes, forecast = len(target.classes), Forecast.default()
         algorithms = candidate_algorithms(None, 0)
         with few_threads((len(pair.source) + len(target)) * target.n_features):
