@@ -15,10 +15,11 @@ import numpy as np
 from scipy.optimize import nnls
 
 from l2t.domains import KnownClasses
-from l2t.experiences import Experience, ExperienceStore
-from l2t.reflection import ReflectionFunction, learn, load_reflection, recompute_statistics
+from l2t.experiences import Experience, ExperienceStore, Run
+from l2t.experiences.executors import Executor
+from l2t.reflection import ReflectionFunction, learn, load_reflection
 from l2t.reflection.plan import Plan
-from l2t.statistics import KernelBank
+from l2t.statistics import KernelBank, PairStatistics, pair_statistics
 from reproduction.paper.measuring import Measured, measure
 from reproduction.paper.methods import L2T, Base, Exhaustive, Method, PaperMethod, Source
 from reproduction.paper.setting import Setting
@@ -244,10 +245,7 @@ class Study:
         mine, r = self.function.kernels, self.function.n_neighbors
         if bank.first >= mine.first and bank.last <= mine.last:
             return self.variant(name, kernels=bank)
-        return self.variant(
-            name,
-            lambda: recompute_statistics(self._done(), self.store, kernels=bank, n_neighbors=r),
-        )
+        return self.variant(name, lambda: self._recomputed(kernels=bank, n_neighbors=r))
 
     def with_neighbors(self, n_neighbors: int) -> ReflectionFunction:
         """Learn with other neighbours in tau."""
@@ -305,11 +303,20 @@ class Study:
     def _stated(self, n_neighbors: int) -> list[Experience]:
         """Return the training experiences with the statistics of so many neighbours, computed once."""
         if n_neighbors not in self._by_neighbors:
-            store = self.store
-            found = recompute_statistics(self._done(), store, n_neighbors=n_neighbors)
-            with self.setting.timed("experiences: statistics with other neighbours"):
-                self._by_neighbors[n_neighbors] = list(found)
+            self._by_neighbors[n_neighbors] = self._recomputed(n_neighbors=n_neighbors)
         return self._by_neighbors[n_neighbors]
+
+    def _recomputed(self, **options: Any) -> list[Experience]:
+        """Return the training experiences with the statistics of other kernels or neighbours."""
+        done = list(self._done())
+        if all(getattr(done[0].statistics, name) == value for name, value in options.items()):
+            return done
+        runs = (self.store.run(key) for key in dict.fromkeys(each.run_key for each in done))
+        tasks = ((run, options) for run in runs)
+        executor = Executor(self.setting.n_jobs, self.setting.cluster)
+        with self.setting.timed("experiences: statistics with other kernels and neighbours"):
+            found = dict(executor.map(_statistics, tasks))
+        return [replace(each, statistics=found[each.run_key]) for each in done]
 
     @cached_property
     def _pairs(self) -> list[tuple[str, str]]:
@@ -323,3 +330,9 @@ class Study:
         for each in self.store.experiences(status="done"):
             if (each.source, each.target) in wanted:
                 yield each
+
+
+def _statistics(task: tuple[Run, dict[str, Any]]) -> tuple[str, PairStatistics]:
+    run, options = task
+    assert run.W is not None  # the run was done
+    return run.key, pair_statistics(run.pair, run.W, random_state=run.random_state, **options)
