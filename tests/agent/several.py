@@ -88,8 +88,8 @@ def dying(url: str) -> None:
             os.write(theirs, Agent(store).ask(pair(0), 3).id.encode())
             os.kill(os.getpid(), signal.SIGKILL)
     os.close(theirs)
-    with os.fdopen(ours) as told:
-        id = told.read()
+    with os.fdopen(ours) as pipe:
+        id = pipe.read()
     _, status = os.waitpid(child, 0)
     with open_store(url) as store:
         run = Agent(store, reflection=None).tell(id, 0.5, 0.6)
@@ -98,7 +98,7 @@ def dying(url: str) -> None:
 
 
 def refining(url: str) -> None:
-    """An agent is killed again and again, wherever it is; what it was told stays, and goes on."""
+    """An agent is killed again and again, wherever it is; reported outcomes stay, and learning resumes."""
     rng = np.random.default_rng(0)
     for turn in range(4):
         ours, theirs = os.pipe()
@@ -112,9 +112,9 @@ def refining(url: str) -> None:
                     agent.observe(pair(number), np.eye(6, 2), 0.5, 0.55, 3)
                     os.write(theirs, b".")
         os.close(theirs)
-        with os.fdopen(ours, "rb", buffering=0) as told:
+        with os.fdopen(ours, "rb", buffering=0) as pipe:
             for _ in range(int(rng.integers(5, 25))):
-                told.read(1)
+                pipe.read(1)
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
         with open_store(url) as store:

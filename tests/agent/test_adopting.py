@@ -124,6 +124,6 @@ def test_adopted_results_are_compared_on_the_same_footing(agent, store, pairs):
     assert gfk.scores == ours.scores
     first = agent.observe(pairs[0], lambda pair: pair.target.X[:, :9], n_labels=3, name="f")
     second = agent.observe(pairs[0], lambda pair: pair.target.X[:, 9:30], n_labels=3, name="f")
-    assert first.key != second.key, "functions of one name are told apart by what they do"
+    assert first.key != second.key, "functions of one name are distinguished by what they do"
     named = {each.algorithm for each in store.experiences()}
     assert named == {"theirs", "gfk", "f"}

@@ -73,14 +73,14 @@ def test_statistics_of_large_domains_are_those_of_some_rows(agent, store, unlabe
 def test_what_is_told_is_an_experience(agent, store, unlabelled):
     suggestion = agent.ask(unlabelled[0], 15)
     run = agent.tell(suggestion, 0.5, 0.6)
-    (told,) = store.experiences(origin="reported")
-    assert store.suggestion(suggestion.id).run == run.key == told.run_key
-    assert (told.algorithm, told.n_labels) == (suggestion.choice, 15)
-    assert (told.accuracy_before, told.accuracy_after) == (0.5, 0.6)
-    assert told.improvement_ratio == pytest.approx(1.2)
-    assert told.params["version"] == suggestion.version
-    assert told.statistics is not None
-    np.testing.assert_array_equal(store.run(told.run_key).W, suggestion.W)
+    (reported,) = store.experiences(origin="reported")
+    assert store.suggestion(suggestion.id).run == run.key == reported.run_key
+    assert (reported.algorithm, reported.n_labels) == (suggestion.choice, 15)
+    assert (reported.accuracy_before, reported.accuracy_after) == (0.5, 0.6)
+    assert reported.improvement_ratio == pytest.approx(1.2)
+    assert reported.params["version"] == suggestion.version
+    assert reported.statistics is not None
+    np.testing.assert_array_equal(store.run(reported.run_key).W, suggestion.W)
     assert store.check() == []
 
 
@@ -130,7 +130,7 @@ def test_another_process_can_tell(tmp_path, default, unlabelled):
 
 
 @pytest.mark.parametrize(
-    ("accuracies", "said"),
+    ("accuracies", "message"),
     [
         ((1.5, 0.5), "accuracy_before must be a number from 0 to 1, got 1.5"),
         ((0.5, -0.1), "accuracy_after must be a number from 0 to 1, got -0.1"),
@@ -139,17 +139,17 @@ def test_another_process_can_tell(tmp_path, default, unlabelled):
         ((True, 0.5), "accuracy_before must be a number from 0 to 1, got True"),
     ],
 )
-def test_accuracies_are_checked(agent, store, unlabelled, accuracies, said):
+def test_accuracies_are_checked(agent, store, unlabelled, accuracies, message):
     suggestion = agent.ask(unlabelled[0], 3)
-    with pytest.raises(InvalidInputError, match=said):
+    with pytest.raises(InvalidInputError, match=message):
         agent.tell(suggestion, *accuracies)
-    assert len(store.open_suggestions()) == 1, "it can still be told"
+    assert len(store.open_suggestions()) == 1, "it can still be reported"
 
 
 def test_an_accuracy_of_zero_is_half_an_answer(agent, store, unlabelled):
     agent.tell(agent.ask(unlabelled[0], 15), 0.0, 0.5)
-    (told,) = store.experiences(status="done")
-    assert told.improvement_ratio == pytest.approx(0.5 * 2 * 45)
+    (reported,) = store.experiences(status="done")
+    assert reported.improvement_ratio == pytest.approx(0.5 * 2 * 45)
 
 
 def test_the_number_of_labels_may_turn_out_another(agent, store, unlabelled):
@@ -229,7 +229,7 @@ def test_practice(store, pairs, unlabelled):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"refine_every": 0}, "refine_every must be a whole number of at least 1, got 0"),
         ({"explore": 1.5}, "explore must be a number from 0 to 1, got 1.5"),
@@ -239,8 +239,8 @@ def test_practice(store, pairs, unlabelled):
         ({"reflection": 5}, "reflection must be a ReflectionFunction, a name, a path or None"),
     ],
 )
-def test_options_are_checked(store, options, said):
-    with pytest.raises(InvalidInputError, match=said):
+def test_options_are_checked(store, options, message):
+    with pytest.raises(InvalidInputError, match=message):
         Agent(store, **options)
     with pytest.raises(InvalidInputError, match="store must be an ExperienceStore"):
         Agent("experiences.db")
@@ -250,23 +250,23 @@ def test_options_are_checked(store, options, said):
 @settings(max_examples=12)
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from([0.3, 0.6])), max_size=12))
 def test_any_order_of_asking_and_telling(default, unlabelled, steps):
-    """Whatever the order, a suggestion is told once, and what was told first stays."""
+    """Whatever the order, an outcome is reported once, and the first report stays."""
     with open_store("memory://") as store:
         agent = Agent(store, reflection=default, refine_every=10**6)
-        asked, told = {}, {}
+        asked, reported = {}, {}
         for which, accuracy in steps:
             if which not in asked:
                 asked[which] = agent.ask(unlabelled[which], 3).id
-            elif which not in told or told[which] == accuracy:
+            elif which not in reported or reported[which] == accuracy:
                 agent.tell(asked[which], 0.5, accuracy)
-                told[which] = accuracy
+                reported[which] = accuracy
             else:
                 with pytest.raises(InvalidInputError, match="must be reported once"):
                     agent.tell(asked[which], 0.5, accuracy)
         done = {each.run_key: each.accuracy_after for each in store.experiences()}
-        became = {store.suggestion(asked[which]).run: told[which] for which in told}
+        became = {store.suggestion(asked[which]).run: reported[which] for which in reported}
         assert done == became
-        assert len(store.open_suggestions()) == len(asked) - len(told)
+        assert len(store.open_suggestions()) == len(asked) - len(reported)
         assert store.check() == []
 
 

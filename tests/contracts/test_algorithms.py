@@ -68,8 +68,8 @@ class Restless(GFK):
 
     def _fit(self, pair):
         factors = super()._fit(pair)
-        told = algorithms.Diagnostics((1.0, 2.0), 1, "progress")
-        return LatentFactors(factors.W, factors.kind, self.name, told)
+        diagnostics = algorithms.Diagnostics((1.0, 2.0), 1, "progress")
+        return LatentFactors(factors.W, factors.kind, self.name, diagnostics)
 
 
 class Lucky(GFK):

@@ -31,5 +31,5 @@ def test_the_picture_shows_every_folder(tmp_path):
 
 
 def test_the_picture_is_up_to_date():
-    told = html.unescape(PICTURE.read_text())
-    assert describe(find_imports()) in told, "make docs draws it again"
+    picture = html.unescape(PICTURE.read_text())
+    assert describe(find_imports()) in picture, "make docs draws it again"

@@ -38,7 +38,7 @@ def text(page):
 
 def test_the_command_reference_is_what_the_commands_say(site, monkeypatch, capsys):
     page = " ".join(text(site / "reference" / "commands.html").split())
-    told, waiting = set(), [()]
+    listed, waiting = set(), [()]
     while waiting:
         words = waiting.pop()
         monkeypatch.setattr(sys, "argv", ["l2t", *words, "--help"])
@@ -48,8 +48,8 @@ def test_the_command_reference_is_what_the_commands_say(site, monkeypatch, capsy
         assert " ".join(shown.split()) in page, f"l2t {' '.join(words)}"
         commands = shown.partition("\nCommands:\n")[2].partition("\n\n")[0]
         waiting += [(*words, name) for name in re.findall(r"^  (\S+)  ", commands, re.MULTILINE)]
-        told.add(words)
-    assert {("transfer",), ("store", "ls"), ("demo",)} < told
+        listed.add(words)
+    assert {("transfer",), ("store", "ls"), ("demo",)} < listed
 
 
 def test_the_python_reference_has_every_public_name(site):

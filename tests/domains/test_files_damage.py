@@ -70,19 +70,19 @@ def mutate(content: bytes, chance: random.Random) -> bytes:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [*FORMATS, "npz, stored", "mat, sparse"])
-@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("explicit", [True, False])
 def test_a_damaged_file_gives_a_domain_or_one_sentence(
-    tmp_path: Path, kind: str, told: bool, proves: Any
+    tmp_path: Path, kind: str, explicit: bool, proves: Any
 ) -> None:
     path = tmp_path / "file"
     content, format, named = valid(path, kind)
-    chance = random.Random(f"{kind} {told}")
+    chance = random.Random(f"{kind} {explicit}")
     refusals = []
     mutants = MATLAB_MUTANTS if format == "mat" else MUTANTS
     for _ in range(mutants):
         path.write_bytes(mutate(content, chance))
         try:
-            read_domain(path, format=format if told else None, **named if told else {})
+            read_domain(path, format=format if explicit else None, **named if explicit else {})
         except L2TError as error:
             refusals.append(str(error))
     assert len(refusals) > mutants // 4

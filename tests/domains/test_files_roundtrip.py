@@ -52,7 +52,7 @@ def domains(draw: st.DrawFn, kinds: list[st.SearchStrategy[Any]]) -> Domain:
 
 
 def columns_of(domain: Domain) -> dict[str, str | None]:
-    """Return the names that csv and parquet want to be told."""
+    """Return the options that csv and parquet need."""
     return {
         "labeled": None if domain.labeled is None else "labeled",
         "groups": None if domain.groups is None else "groups",

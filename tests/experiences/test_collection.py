@@ -84,8 +84,8 @@ def serial_content():
 
 def test_an_experience_is_what_was_measured(memory):
     pairs = make_pairs(1)
-    told = l2t.collect(pairs, memory, **QUICK)
-    assert (told.done, told.failed, told.already_there) == (3, 0, 0)
+    summary = l2t.collect(pairs, memory, **QUICK)
+    assert (summary.done, summary.failed, summary.already_there) == (3, 0, 0)
     pair = pairs[0]
     found = {(each.algorithm, each.n_labels): each for each in memory.experiences()}
     assert {count for _, count in found} == {3, 15, 30}, "45 of 60 rows would leave too few"
@@ -118,13 +118,13 @@ def test_groups_of_the_target_are_never_split(memory):
         for groups in (grouped.group_codes, None)
     )
     assert each.accuracy_before == expected
-    assert expected < leaking, "a twin would have told the class"
+    assert expected < leaking, "a twin would have revealed the class"
 
 
 def test_nothing_is_done_twice(memory):
     l2t.collect(make_pairs(2), memory, **QUICK)
-    told = l2t.collect(make_pairs(3), memory, **QUICK)
-    assert (told.done, told.already_there) == (3, 6)
+    summary = l2t.collect(make_pairs(3), memory, **QUICK)
+    assert (summary.done, summary.already_there) == (3, 6)
     other = l2t.collect(make_pairs(1), memory, **{**QUICK, "n_draws": 4})
     assert other.done == 3, "another protocol is other work"
 
@@ -160,8 +160,8 @@ def test_a_failed_run_is_an_experience_and_stops_nothing(memory):
     unlabelled = DomainPair(Domain(pair.source.X), pair.target)
     small = DomainPair(pair.source, pair.target.take(np.arange(20)))
     options = {**QUICK, "algorithms": ["itl", Broken(), GFK(n_components=3)]}
-    told = l2t.collect([unlabelled, small], memory, **options)
-    assert (told.done, told.failed) == (1, 5)
+    summary = l2t.collect([unlabelled, small], memory, **options)
+    assert (summary.done, summary.failed) == (1, 5)
     reasons = {
         (each.algorithm, each.target): each.reason for each in memory.experiences(status="failed")
     }

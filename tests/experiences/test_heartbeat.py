@@ -35,8 +35,8 @@ def test_a_collection_notes_how_it_went(store, pair):
 
 def test_while_it_works_it_has_no_end(store):
     with Heartbeat(store, 7):
-        (told,) = store.collections()
-        assert (told.total, told.ended_at, told.outcome) == (7, None, "")
+        (collection,) = store.collections()
+        assert (collection.total, collection.ended_at, collection.outcome) == (7, None, "")
 
 
 def test_signs_are_a_second_apart(store, monkeypatch):
@@ -47,8 +47,8 @@ def test_signs_are_a_second_apart(store, monkeypatch):
             now[0] += seconds
             heart.report({"done": done, "failed": 0, "already_there": 0}, f"run {done}")
             assert store.collections()[0].done == seen
-    (told,) = store.collections()
-    assert (told.done, told.latest) == (4, "run 4")
+    (collection,) = store.collections()
+    assert (collection.done, collection.latest) == (4, "run 4")
 
 
 def test_ctrl_c_as_a_transaction_begins_keeps_nobody_waiting(tmp_path, pair, monkeypatch):
@@ -69,8 +69,8 @@ def test_ctrl_c_as_a_transaction_begins_keeps_nobody_waiting(tmp_path, pair, mon
         with pytest.raises(KeyboardInterrupt):
             l2t.collect([pair], store, **QUICK)
         sys.setprofile(None)
-        (told,) = store.collections()
-        assert told.outcome == "stopped by KeyboardInterrupt:"
+        (collection,) = store.collections()
+        assert collection.outcome == "stopped by KeyboardInterrupt:"
 
 
 def test_what_stopped_it_is_told(store):

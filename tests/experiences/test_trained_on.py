@@ -56,8 +56,8 @@ def shifted_pair(seed=0, ours="abc", theirs="abc"):
 def collected(pairs, algorithms=("gfk",), **options):
     """Return the one run of each pair."""
     with l2t.open_store("memory://") as store:
-        told = l2t.collect(pairs, store, algorithms=algorithms, **QUICK | options)
-        assert told.failed == 0
+        summary = l2t.collect(pairs, store, algorithms=algorithms, **QUICK | options)
+        assert summary.failed == 0
         assert store.check() == []
         return [store.run(key) for key in sorted(store.keys())]
 

@@ -59,8 +59,8 @@ def attack_files(chance: random.Random, folder: Path) -> None:
         content = mutate(content, chance) or b"x"
     path = folder / chance.choice(["file", f"file.{format}"])
     path.write_bytes(content)
-    told = {"format": format} | named if chance.random() < 0.7 else {}
-    read(kind, path, **told)
+    chosen = {"format": format} | named if chance.random() < 0.7 else {}
+    read(kind, path, **chosen)
 
 
 def attack_flips(chance: random.Random, folder: Path) -> None:
@@ -126,14 +126,14 @@ def attack_toml(chance: random.Random, folder: Path) -> None:
         b'source = "a.npz"\ntarget = "b.npz"\npairs = 3\nalgorithms = "gfk"\none-per-pair = false\n'
     )
     (folder / "run.toml").write_bytes(mutate(text, chance))
-    said = io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stderr(said):
+    message = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stderr(message):
         patch.chdir(folder)  # where neither a.npz nor b.npz is
         patch.setattr(sys, "argv", ["l2t", "collect", "--config", "run.toml"])
         with pytest.raises(SystemExit) as stop:
             main()
     assert stop.value.code in (1, 2)
-    assert "Traceback" not in said.getvalue()
+    assert "Traceback" not in message.getvalue()
 
 
 def rows(chance: random.Random, n: int, m: int) -> np.ndarray:

@@ -160,9 +160,9 @@ def test_damaged_files_are_one_sentence(case, data, tmp_path):
     rewritten(path, DAMAGE[case])
     with pytest.raises(
         FileFormatError, match=r"model.l2t: is damaged or of another format: "
-    ) as told:
+    ) as caught:
         load_model(path)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_small_file_that_means_much_is_refused(data, tmp_path, monkeypatch):

@@ -28,19 +28,19 @@ def found():
 
 
 def test_a_summary_is_plain_and_agrees_with_the_prediction(found):
-    told = json.loads(json.dumps(found.summary(), allow_nan=False))
-    assert told["headline"] == found.report.headline
-    assert (told["n_rows"], told["n_given"], told["n_features"]) == (120, 18, 5)
-    assert sum(told["counts"]) == 120
-    assert told["classes"] == ["<b>cat</b>", "dog", "lynx"]
-    seen = told["map"]
+    summary = json.loads(json.dumps(found.summary(), allow_nan=False))
+    assert summary["headline"] == found.report.headline
+    assert (summary["n_rows"], summary["n_given"], summary["n_features"]) == (120, 18, 5)
+    assert sum(summary["counts"]) == 120
+    assert summary["classes"] == ["<b>cat</b>", "dog", "lynx"]
+    seen = summary["map"]
     assert len(seen["rows"]) == len(seen["before"]) == len(seen["after"]) == 120
     assert np.abs(seen["before"]).max() == pytest.approx(1.0)
     given = np.array(seen["given"])
     assert (given >= 0).sum() == 18
     assert given[0] == 1, "as the user labelled it"
     assert [found.classes[code] for code in seen["predicted"]] == found.labels.tolist()
-    assert {each["row"] for each in told["uncertain"]}.isdisjoint(range(18))
+    assert {each["row"] for each in summary["uncertain"]}.isdisjoint(range(18))
 
 
 def test_a_label_that_the_model_doubts_is_suspicious(found):
@@ -65,7 +65,7 @@ def row(features, expected, **more):
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "message"),
     [
         (
             [row(PLAIN, 0.78), row("spectrum", 0.86, used=True).with_interval(0.02)],
@@ -85,8 +85,8 @@ def row(features, expected, **more):
         ),
     ],
 )
-def test_the_headline_says_what_to_expect(rows, said):
-    assert Report(tuple(rows), []).headline == said
+def test_the_headline_says_what_to_expect(rows, message):
+    assert Report(tuple(rows), []).headline == message
 
 
 def test_intervals_stay_between_nothing_and_all():

@@ -1,4 +1,4 @@
-"""Predictions of a target's classes: their shape, their honesty, and what is said about them."""
+"""Predictions of a target's classes: their shape, their honesty, and their report."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def test_features_are_those_of_the_target_rows_and_read_no_label():
 
 def test_stacked_features_restore_what_can_be_restored(rng):
     shared = rng.normal(size=(400, 1))
-    Z = shared + 0.01 * rng.normal(size=(400, 8))  # each column can be told from the others
+    Z = shared + 0.01 * rng.normal(size=(400, 8))  # each column differs from the others
     ours, theirs = beyond_linear._stacked_features(Z[:300], Z[300:], bend=lambda x: x)
     assert theirs.shape == (100, 16)
     for restored, original in zip(theirs.T[8:], theirs.T[:8], strict=True):

@@ -1,4 +1,4 @@
-"""Controls with the same targets, and what is said of a ranking of sources."""
+"""Controls with the same targets, and the report of a ranking of sources."""
 
 from __future__ import annotations
 

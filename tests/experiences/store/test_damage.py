@@ -86,15 +86,15 @@ def flip(path: Path, array: np.ndarray) -> None:
 def test_a_flipped_byte_in_a_W(path):
     flip(path, RUNS[1].W)
     with open_store(path) as store:
-        said = sentence(lambda: store.run(RUNS[1].key), StoreCorruptError)
-        assert row_of(RUNS[1].W)["hash"][:12] in said
-        assert RUNS[1].key[:12] in said
-        assert said.startswith("sqlite:///")
+        error = sentence(lambda: store.run(RUNS[1].key), StoreCorruptError)
+        assert row_of(RUNS[1].W)["hash"][:12] in error
+        assert RUNS[1].key[:12] in error
+        assert error.startswith("sqlite:///")
         assert len(list(store.experiences())) == 6
         for run in (RUNS[0], RUNS[2]):
             assert_same_run(store.run(run.key), run)
-        (said,) = store.check()
-        assert RUNS[1].key[:12] in said
+        (error,) = store.check()
+        assert RUNS[1].key[:12] in error
         with open_store(path.with_name("copy.db")) as copy:
             merged = copy.merge(store)
             assert (merged.runs, len(merged.damaged)) == (2, 2)  # the array and its run
@@ -110,8 +110,8 @@ def test_a_flipped_byte_in_statistics(path):
     stats = RUNS[1].statistics
     flip(path, np.vstack([stats.d, stats.tau, stats.Q]))
     with open_store(path) as store:
-        said = sentence(lambda: list(store.experiences()), StoreCorruptError)
-        assert RUNS[1].key[:12] in said
+        error = sentence(lambda: list(store.experiences()), StoreCorruptError)
+        assert RUNS[1].key[:12] in error
         others = list(store.experiences(key=[RUNS[0].key, RUNS[2].key]))
         assert len(others) == 4
         assert len(list(store.experiences(statistics=False))) == 6
@@ -121,12 +121,12 @@ def test_a_flipped_byte_in_statistics(path):
 def test_a_flipped_byte_in_a_domain(path):
     flip(path, RUNS[1].pair.source.X)
     with open_store(path) as store:
-        said = sentence(lambda: store.run(RUNS[1].key), StoreCorruptError)
-        assert RUNS[1].key[:12] in said
+        error = sentence(lambda: store.run(RUNS[1].key), StoreCorruptError)
+        assert RUNS[1].key[:12] in error
         assert len(list(store.experiences())) == 6
-        (said,) = store.check()
-        assert RUNS[1].pair.source.fingerprint[:12] in said
-        assert RUNS[1].key[:12] in said
+        (error,) = store.check()
+        assert RUNS[1].pair.source.fingerprint[:12] in error
+        assert RUNS[1].key[:12] in error
         with open_store("memory://") as copy:
             assert copy.merge(store).runs == 2
             assert copy.check() == []
@@ -170,8 +170,8 @@ def test_check_tells_what_is_wrong(path, statement, word):
     change(path, statement)
     with open_store(path) as store:
         found = store.check()
-        assert any(word in said for said in found), found
-        assert not any("\n" in said for said in found)
+        assert any(word in error for error in found), found
+        assert not any("\n" in error for error in found)
 
 
 def test_scores_that_were_changed_are_not_merged(path):
@@ -192,8 +192,8 @@ def test_a_truncated_file(path, part):
         with open_store(path) as store:
             assert store.check() == []
 
-    said = sentence(use, StoreCorruptError)
-    assert str(path) in said
+    error = sentence(use, StoreCorruptError)
+    assert str(path) in error
 
 
 def can_recover() -> bool:
@@ -219,7 +219,7 @@ def test_what_is_left_of_a_truncated_file_can_be_recovered(tmp_path):
     with open_store(recovered, create=False) as store, open_store(tmp_path / "new.db") as new:
         merged = new.merge(store)
         assert 0 < merged.runs < 120
-        assert not any("\n" in said for said in merged.damaged)
+        assert not any("\n" in error for error in merged.damaged)
         assert new.check() == []
         kept = new.keys()
         for run in runs:
@@ -234,9 +234,9 @@ def test_a_damaged_source_of_a_merge_is_named(path, tmp_path):
         with open_store(path) as store, open_store(tmp_path / "new.db") as new:
             new.merge(store)
 
-    said = sentence(use, StoreCorruptError)
-    assert said.startswith(f"sqlite:///{path} is damaged")
-    assert ".recover" in said
+    error = sentence(use, StoreCorruptError)
+    assert error.startswith(f"sqlite:///{path} is damaged")
+    assert ".recover" in error
 
 
 def test_a_page_that_was_overwritten(path):
@@ -299,9 +299,9 @@ def test_a_table_that_vanishes(path):
 def test_a_store_of_the_future(path, future):
     change(path, f"UPDATE l2t_version SET version_num = '{future}'")
     for use in (open_store, upgrade_store):
-        said = sentence(lambda use=use: use(path), StoreVersionError)
-        assert f"has version {future}" in said
-        assert "pip install --upgrade l2t" in said
+        error = sentence(lambda use=use: use(path), StoreVersionError)
+        assert f"has version {future}" in error
+        assert "pip install --upgrade l2t" in error
     change(path, f"UPDATE l2t_version SET version_num = '{versions.newest()}'")
     with open_store(path) as store:
         assert store.check() == []
@@ -313,9 +313,9 @@ def test_a_store_without_version(path):
 
 
 def test_a_full_disk(path, writers, proves):
-    said = writers("full", f"sqlite:///{path}")
-    assert "limit on the size of files" in said or "disk is full" in said
-    assert "\n" not in said
+    error = writers("full", f"sqlite:///{path}")
+    assert "limit on the size of files" in error or "disk is full" in error
+    assert "\n" not in error
     with open_store(path) as store:
         assert store.check() == []
         for run in RUNS:
@@ -347,8 +347,8 @@ def test_a_file_that_is_read_only(writers, proves):
                 store.add(run)
         path.chmod(0o444)
         Path(folder).chmod(0o555)
-        said = writers("readonly", f"sqlite:///{path}")
-        assert "read-only" in said
+        error = writers("readonly", f"sqlite:///{path}")
+        assert "read-only" in error
         Path(folder).chmod(0o755)
     proves("A store that may not be written says so, and is read", 1, "stores")
 
@@ -372,9 +372,9 @@ def test_an_unreachable_server(proves):
         "postgresql:///l2t?host=/nowhere&password=hidden&sslpassword=hidden",
         "postgresql:///l2t?host=/nowhere&pass%77ord=hidden&oauth_client_secret=hidden",
     ):
-        said = sentence(lambda url=url: open_store(url))
-        assert "cannot be reached" in said
-        assert "hidden" not in said
+        error = sentence(lambda url=url: open_store(url))
+        assert "cannot be reached" in error
+        assert "hidden" not in error
     proves("A password in the URL of a store is not shown", 4, "URLs")
 
 
@@ -435,9 +435,9 @@ def test_a_wrong_password(postgres_server):
         pass
     try:
         url = postgres_server.get_uri().replace("postgres:@", "guest:wrong@")
-        said = sentence(lambda: open_store(url))
-        assert "password authentication failed" in said
-        assert "wrong" not in said
+        error = sentence(lambda: open_store(url))
+        assert "password authentication failed" in error
+        assert "wrong" not in error
         assert "does not exist" in sentence(
             lambda: open_store(postgres_server.get_uri(database="nothing"))
         )

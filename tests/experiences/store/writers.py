@@ -63,13 +63,13 @@ def killed(url: str) -> None:
             os.close(ours)
             _write_until_killed(url, turn * 10_000, theirs)
         os.close(theirs)
-        with os.fdopen(ours, "rb", buffering=0) as told:
+        with os.fdopen(ours, "rb", buffering=0) as pipe:
             # The child reports each statement before it begins, and is killed during one of them.
-            lines = [told.readline() for _ in range(chance.randrange(1, 20 if turn < 5 else 120))]
+            lines = [pipe.readline() for _ in range(chance.randrange(1, 20 if turn < 5 else 120))]
             assert all(lines), "the writer ended by itself"
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
-            lines += told.readlines()
+            lines += pipe.readlines()
         kept |= {int(line) for line in lines if line.strip().isdigit()}
         with open_store(url) as store:
             assert store.check() == [], store.check()
@@ -79,15 +79,15 @@ def killed(url: str) -> None:
     print("sound")
 
 
-def _write_until_killed(url: str, first: int, told: int) -> None:
+def _write_until_killed(url: str, first: int, pipe: int) -> None:
     """Report each statement, each commit and the number of each run that was added; never end."""
     for name in ("before_cursor_execute", "commit"):
-        event.listen(Engine, name, lambda *_: os.write(told, b"statement\n"))
+        event.listen(Engine, name, lambda *_: os.write(pipe, b"statement\n"))
     try:
         with open_store(url) as store:
             for number in itertools.count(first):
                 store.add(random_run(number, n_domains=10**6, rows=100))
-                os.write(told, b"%d\n" % number)
+                os.write(pipe, b"%d\n" % number)
     finally:
         os._exit(1)
 

@@ -27,12 +27,14 @@ def sample(rng, ns=13, nt=11, m=6, dtype=np.float64):
 
 
 def formula(pair, W, r, random_state=0):
-    told = pair_statistics(
+    statistics = pair_statistics(
         pair, W, kernels=r.kernels, n_neighbors=r.n_neighbors, random_state=random_state
     )
-    Q = told.Q if r.q_mode == "full" else np.diag(np.diag(told.Q))
-    tau = r.beta @ told.tau
-    return r.beta @ told.d + r.lambda_ * r.beta @ Q @ r.beta + (r.mu / tau if tau > 0 else 0.0)
+    Q = statistics.Q if r.q_mode == "full" else np.diag(np.diag(statistics.Q))
+    tau = r.beta @ statistics.tau
+    return (
+        r.beta @ statistics.d + r.lambda_ * r.beta @ Q @ r.beta + (r.mu / tau if tau > 0 else 0.0)
+    )
 
 
 @pytest.mark.parametrize("q_mode", ["full", "diag"])
