@@ -63,4 +63,4 @@ def test_parameters_have_defaults_and_functions_say_what_they_return(thing):
             assert "default" in kinds[each.name], each.name
     if not inspect.isclass(thing):
         returns = inspect.signature(thing).return_annotation not in (None, "None")
-        assert ("Returns\n" in text) == returns
+        assert bool(re.search(r"^(Returns|Yields)\n", text, re.MULTILINE)) == returns
