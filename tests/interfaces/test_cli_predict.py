@@ -172,7 +172,10 @@ def test_the_command_that_rank_prints_predicts(wine, l2t):
         ("predict source.csv target.csv -o p.csv --save p.csv", "an output must not replace an"),
         ("predict source.csv target.csv --save no/m.l2t", "its directory does not exist"),
         ("predict source.csv target.csv --save source.csv --force", "must not replace an input"),
-        ("predict source.csv done.csv", "done.csv: must not have a column 'predicted', which the"),
+        (
+            "predict source.csv done.csv",
+            "done.csv: must not have a column 'predicted', because the",
+        ),
         ("predict source.csv bare.csv", "'kind'"),
         ("apply source.csv target.csv -o p.csv", "source.csv: is "),
         ("apply absent.l2t target.csv -o p.csv", "absent.l2t: there is no such file"),

@@ -255,7 +255,10 @@ class Sheet:
         cells = [self.cells[name] for name in bad]
         # Features that are named, such as those of a model, cannot be left out.
         advice = [] if self.options.columns else [f"leave out columns: {option('ignore', *bad)}"]
-        if not imputed and any(each.missing.any() and not each.missing.all() for each in cells):
+        fillable = self.options.fill is not None
+        if not imputed and any(
+            each.missing.any() and (fillable or not each.missing.all()) for each in cells
+        ):
             advice.insert(0, f"fill missing cells: {option('impute', 'median')}")
         if wrong := next((each for each in cells if each.first_wrong), None):
             text = wrong.first_wrong

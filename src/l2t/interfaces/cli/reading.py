@@ -85,7 +85,7 @@ def read_features(path: Path, model: Model, reading: dict[str, Any], quiet: bool
     features = model.feature_names
     with file_errors(path):
         named = features is not None and format_to_read(path) in ("csv", "xlsx", "parquet")
-    fill = {"mean": model.means, "median": model.medians}.get(reading["impute"])
+    fill = {"mean": model.means, "drop": None}.get(reading["impute"], model.medians)
     wanted = {"features": features if named else None, "fill": fill}
     return read_files([path], reading | wanted, quiet)[0]
 
