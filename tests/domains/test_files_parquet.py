@@ -120,7 +120,7 @@ def test_errors_know_their_place(path: Path) -> None:
     )
     refused(path, "got 1 missing cell in column 'a', row 1; fill missing cells", features="a")
     refused(path, "got 'u' and 1 more like it in column 'b', row 0", features="b")
-    refused(path, "got inf in column 'c', row 1; leave out", features="c")
+    refused(path, "got inf in column 'c', row 1$", features="c")
     refused(path, r"got '\[1\]' and 1 more like it in column 'd', row 0", features="d")
     refused(path, r"column 'd', row 0: array\(\[1\]\) is not a label$", features="e", label="d")
     refused(path, "'f', row 0: 'g' is not 0, 1, true or false$", features="e", labeled="f")
