@@ -117,11 +117,11 @@ def test_errors_are_one_sentence_and_exit_code_1(tmp_path, l2t):
         (("collect", "a.csv", "b.csv"), "a.csv"),
         (("store", "check", tmp_path / "absent.db"), "absent.db"),
     ):
-        told = l2t(*arguments)
-        assert told.code == 1, told
-        assert told.err.startswith("l2t: ")
-        assert sentence in told.err
-        assert told.err.count("\n") == 1, told.err
+        outcome = l2t(*arguments)
+        assert outcome.code == 1, outcome
+        assert outcome.err.startswith("l2t: ")
+        assert sentence in outcome.err
+        assert outcome.err.count("\n") == 1, outcome.err
 
 
 def test_collect_goes_on_where_it_was(tmp_path, l2t):
@@ -138,11 +138,11 @@ def test_collect_goes_on_where_it_was(tmp_path, l2t):
     assert l2t("store", "merge", other, store).out == "6 runs added\n"
     assert l2t("store", "merge", other, store, store).out == "0 runs added\n"
     assert l2t("store", "upgrade", other).out == "up to date\n"
-    for words, told in (
+    for words, outcome in (
         (("check", store), {"sound": True, "problems": []}),
         (("merge", tmp_path / "new.db", store), {"runs": 6, "suggestions": 0, "damaged": []}),
     ):
-        assert json.loads(l2t("store", *words, "--format", "json").out) == told
+        assert json.loads(l2t("store", *words, "--format", "json").out) == outcome
     assert l2t("store", "upgrade", store, "--format", "csv").out.startswith("version\n")
 
 
@@ -151,15 +151,15 @@ def test_a_damaged_store_is_told_in_every_format(tmp_path, monkeypatch, l2t):
         monkeypatch.setattr(type(store), "check", lambda self: ["one thing", "another"])
     with open_store(tmp_path / "other.db") as store:
         monkeypatch.setattr(type(store), "merge", lambda self, source: Merged(2, 0, ("a run",)))
-    told = l2t("store", "merge", tmp_path / "other.db", tmp_path / "experiences.db")
+    outcome = l2t("store", "merge", tmp_path / "other.db", tmp_path / "experiences.db")
     expected = f"2 runs added, 1 damaged record left out\n{tmp_path}/experiences.db: a run\n"
-    assert told == (1, expected, "")
+    assert outcome == (1, expected, "")
     for format, expected in (
         ("table", "one thing\nanother\n"),
         ("csv", "problem\none thing\nanother\n"),
     ):
-        told = l2t("store", "check", tmp_path / "experiences.db", "--format", format)
-        assert told == (1, expected, "")
+        outcome = l2t("store", "check", tmp_path / "experiences.db", "--format", format)
+        assert outcome == (1, expected, "")
 
 
 def test_the_demo_says_at_once_what_is_not_installed(monkeypatch, tmp_path, l2t):
@@ -191,15 +191,15 @@ def test_transfer_writes_what_it_found(files, tmp_path):
     arguments += ["-o", str(out), "--w-output", str(W), "--plot", str(picture), "--format", "json"]
     result = runner.invoke(app, arguments)
     assert result.exit_code == 0, result.output
-    told = json.loads(result.stdout)
+    outcome = json.loads(result.stdout)
     found = infer(pair_of(files), n_labels=3)
-    assert (told["choice"], told["predicted_improvement"]) == (found.choice, found.predicted)
-    assert (told["verdict"], told["because"]) == ("transfer", found.reason)
-    assert told["low"] < told["predicted_improvement"] < told["high"]
-    assert told["labels"] == 3
-    assert told["candidates"] == json.loads(json.dumps(found.candidates.records()))
-    expected = told["accuracy_after"] / told["accuracy_before"]
-    assert told["measured_improvement"] == pytest.approx(expected)
+    assert (outcome["choice"], outcome["predicted_improvement"]) == (found.choice, found.predicted)
+    assert (outcome["verdict"], outcome["because"]) == ("transfer", found.reason)
+    assert outcome["low"] < outcome["predicted_improvement"] < outcome["high"]
+    assert outcome["labels"] == 3
+    assert outcome["candidates"] == json.loads(json.dumps(found.candidates.records()))
+    expected = outcome["accuracy_after"] / outcome["accuracy_before"]
+    assert outcome["measured_improvement"] == pytest.approx(expected)
     target = pair_of(files).target
     written = read_domain(out)
     assert np.allclose(written.X, target.X @ np.load(W), atol=1e-5)
@@ -216,52 +216,52 @@ def test_without_a_transfer_the_features_stay_as_they_were(files, tmp_path, l2t)
     out, back = tmp_path / "z.csv", tmp_path / "source_z.csv"
     sides = (files / "source.csv", files / "target.csv")
     written = ("-o", out, "--source-output", back, "--w-output", tmp_path / "W.npy")
-    told = l2t("transfer", *sides, "--candidates", "identity", *written)
-    assert told.code == 0, told
-    assert "no-transfer" in told.out
-    assert f"target written to {out}, with its original features\n" in told.err
+    outcome = l2t("transfer", *sides, "--candidates", "identity", *written)
+    assert outcome.code == 0, outcome
+    assert "no-transfer" in outcome.out
+    assert f"target written to {out}, with its original features\n" in outcome.err
     for path, copy in zip(sides, (back, out), strict=True):
         pd.testing.assert_frame_equal(pd.read_csv(copy), pd.read_csv(path))
     np.testing.assert_array_equal(np.load(tmp_path / "W.npy"), np.eye(64))
 
 
 def test_labelled_rows_are_evidence(files, l2t):
-    told = l2t("transfer", files / "source.csv", files / "few.csv")
-    assert told.code == 0, told
+    outcome = l2t("transfer", files / "source.csv", files / "few.csv")
+    assert outcome.code == 0, outcome
     evidence = infer(pair_of(files, target="few.csv")).candidates["spectrum"].evidence
     words = f"{evidence.order:.0%}, {evidence.order_without:.0%} without it".replace("%", " %")
-    assert words in told.out
-    assert "with 20 labels" in " ".join(told.out.split())
-    assert "measured" not in told.out
+    assert words in outcome.out
+    assert "with 20 labels" in " ".join(outcome.out.split())
+    assert "measured" not in outcome.out
     wrong = l2t("transfer", files / "source.csv", files / "few.csv", "--labels", "7")
     assert wrong.code == 1
     assert "n_labels must be the number of labelled target rows (20)" in wrong.err
 
 
 def test_labels_of_every_row_only_measure(files, l2t):
-    told = " ".join(l2t("transfer", files / "source.csv", files / "target.csv").out.split())
-    assert "times with 15 labels: 1-NN accuracy" in told
-    assert "same class nearer" not in told
+    outcome = " ".join(l2t("transfer", files / "source.csv", files / "target.csv").out.split())
+    assert "times with 15 labels: 1-NN accuracy" in outcome
+    assert "same class nearer" not in outcome
 
 
 def test_candidates_classes_and_the_papers_method(files, l2t):
     sides = (files / "source.csv", files / "target.csv")
-    told = l2t("transfer", *sides, "--candidates", "gfk, spectrum", "--classes", "4")
-    assert told.code == 0, told
+    outcome = l2t("transfer", *sides, "--candidates", "gfk, spectrum", "--classes", "4")
+    assert outcome.code == 0, outcome
     for word in ("identity", "gfk", "spectrum"):
-        assert word in told.out
-    assert "classes+spectrum" not in told.out
-    told = json.loads(l2t("transfer", *sides, "--method", "paper", "--format", "json").out)
+        assert word in outcome.out
+    assert "classes+spectrum" not in outcome.out
+    outcome = json.loads(l2t("transfer", *sides, "--method", "paper", "--format", "json").out)
     found = infer(pair_of(files), method="paper")
-    assert told["predicted_improvement"] == found.predicted
-    assert [each["candidate"] for each in told["candidates"]] == ["identity", "paper"]
+    assert outcome["predicted_improvement"] == found.predicted
+    assert [each["candidate"] for each in outcome["candidates"]] == ["identity", "paper"]
     for wrong, hint in (
         (("--method", "paper", "--candidates", "gfk"), "--candidates needs --method l2t"),
         (("--method", "paper", "--store", "a.db"), "--store needs --method l2t"),
     ):
-        told = l2t("transfer", *sides, *wrong)
-        assert told.code == 2
-        assert hint in " ".join(told.err.split())
+        outcome = l2t("transfer", *sides, *wrong)
+        assert outcome.code == 2
+        assert hint in " ".join(outcome.err.split())
 
 
 def test_known_classes_of_a_store(files, tmp_path, l2t):
@@ -271,24 +271,24 @@ def test_known_classes_of_a_store(files, tmp_path, l2t):
         collect([past], store, algorithms=["identity"], label_counts=(3,), progress=False)
         known = KnownClasses(store.targets())
     sides = (files / "source.csv", files / "target.csv")
-    told = l2t("transfer", *sides, "--store", tmp_path / "past.db", "--format", "json")
-    assert json.loads(told.out)["because"] == infer(pair, known=known).reason
+    outcome = l2t("transfer", *sides, "--store", tmp_path / "past.db", "--format", "json")
+    assert json.loads(outcome.out)["because"] == infer(pair, known=known).reason
     both = KnownClasses([pair.source]).merge(known)
-    assert f"{both.n_classes} known classes" in json.loads(told.out)["because"]
+    assert f"{both.n_classes} known classes" in json.loads(outcome.out)["because"]
     with open_store(tmp_path / "empty.db"):
         pass
-    told = l2t("transfer", *sides, "--store", tmp_path / "empty.db")
-    assert told.code == 0
-    assert "note: the store has no labelled target with 64 features\n" in told.err
+    outcome = l2t("transfer", *sides, "--store", tmp_path / "empty.db")
+    assert outcome.code == 0
+    assert "note: the store has no labelled target with 64 features\n" in outcome.err
 
 
 def test_without_labels_of_the_source_it_says_what_is_missing(files, tmp_path, l2t):
     frame = pd.read_csv(files / "source.csv")
     frame.drop(columns="label").to_csv(tmp_path / "bare.csv", index=False)
-    told = l2t("transfer", tmp_path / "bare.csv", files / "target.csv")
-    assert told.code == 0, told
-    assert "bare.csv has no labels, so L2T cannot learn from its classes" in told.err
-    assert "three labelled classes besides the target, got 0" in " ".join(told.out.split())
+    outcome = l2t("transfer", tmp_path / "bare.csv", files / "target.csv")
+    assert outcome.code == 0, outcome
+    assert "bare.csv has no labels, so L2T cannot learn from its classes" in outcome.err
+    assert "three labelled classes besides the target, got 0" in " ".join(outcome.out.split())
     assert l2t("transfer", tmp_path / "bare.csv", files / "target.csv", "-q").err == ""
 
 
@@ -299,8 +299,8 @@ def test_rank_puts_the_source_that_adds_most_first(files, tmp_path, monkeypatch,
     bare = tmp_path / "bare.csv"
     pd.read_csv(files / "source.csv").drop(columns="label").to_csv(bare, index=False)
     options = ("--labels", "3", "--label", "label", "--normalize", "zscore")
-    told = l2t("rank", files / "target.csv", bare, named, *options, "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(told.out)))
+    outcome = l2t("rank", files / "target.csv", bare, named, *options, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(outcome.out)))
     assert [row["rank"] for row in rows] == ["1", "2"]
     assert {row["source"] for row in rows} == {str(named), str(bare)}
     assert float(rows[0]["adds"]) >= float(rows[1]["adds"])
@@ -310,7 +310,7 @@ def test_rank_puts_the_source_that_adds_most_first(files, tmp_path, monkeypatch,
     assert "nothing" in table.out
     assert "no source is expected to improve the accuracy" in table.err
     # The command that is printed works when it is pasted.
-    (line,) = [each for each in told.err.splitlines() if each.startswith("next: l2t transfer ")]
+    (line,) = [each for each in outcome.err.splitlines() if each.startswith("next: l2t transfer ")]
     words = shlex.split(line.removeprefix("next: l2t "))
     assert words[3:9] == ["--label", "label", "--labels", "3", "--normalize", "zscore"]
     pasted = l2t(*words)
@@ -321,19 +321,19 @@ def test_rank_puts_the_source_that_adds_most_first(files, tmp_path, monkeypatch,
 def test_explain_says_what_spoke_for_and_against(files, l2t):
     sides = (files / "source.csv", files / "few.csv")
     found = infer(pair_of(files, target="few.csv"), candidates=("spectrum", "gfk"))
-    told = l2t("explain", *sides, "--candidates", "spectrum,gfk")
-    assert told.code == 0, told
-    assert told.out.startswith(f"choice: {found.choice} ({found.verdict})\n")
-    assert f"why: {found.reason}\n" in told.out
+    outcome = l2t("explain", *sides, "--candidates", "spectrum,gfk")
+    assert outcome.code == 0, outcome
+    assert outcome.out.startswith(f"choice: {found.choice} ({found.verdict})\n")
+    assert f"why: {found.reason}\n" in outcome.out
     spectrum = found.candidates["spectrum"]
     side = "for" if spectrum.evidence.suggests.mean > 0 else "against"
     evidence = spectrum.evidence
     shares = (evidence.order, evidence.order_without, evidence.nearest, evidence.nearest_without)
     words = "{:.0f} % of the comparisons ({:.0f} % without it), 1-NN accuracy {:.0f} % ({:.0f} % without it)"
     nearer = words.format(*(100 * each for each in shares))
-    assert f"rehearsal: {spectrum.rehearsed:.3f} times the accuracy, in 8 rehearsals" in told.out
-    assert f"20, evidence {side} it: same-class rows nearer in {nearer}" in told.out
-    assert f"expected: {spectrum.predicted:.3f} times the accuracy without transfer" in told.out
+    assert f"rehearsal: {spectrum.rehearsed:.3f} times the accuracy, in 8 rehearsals" in outcome.out
+    assert f"20, evidence {side} it: same-class rows nearer in {nearer}" in outcome.out
+    assert f"expected: {spectrum.predicted:.3f} times the accuracy without transfer" in outcome.out
     bare = l2t("explain", files / "other.csv", files / "target.csv", "--candidates", "classes")
     assert "labelled rows: too few to check this candidate" in bare.out
     rows = list(csv.DictReader(io.StringIO(l2t("explain", *sides, "--format", "csv").out)))
@@ -496,8 +496,8 @@ def test_what_classifiers_were_trained_on(tmp_path, l2t):
     assert {(row["trained_on"], row["labels"]) for row in rows} == {("source", 0)}
     shown = json.loads(l2t("store", "show", path, rows[0]["run"], "--format", "json").out)
     assert [score["trained_on"] for score in shown["scores"]] == ["target", "source", "both"]
-    told = l2t("learn", "--store", path, "-o", tmp_path / "r.json", "--trained-on", "source")
-    assert told.err == "l2t: experiences must be at least 20 of finished runs, got 6\n"
+    outcome = l2t("learn", "--store", path, "-o", tmp_path / "r.json", "--trained-on", "source")
+    assert outcome.err == "l2t: experiences must be at least 20 of finished runs, got 6\n"
 
 
 @pytest.mark.slow
@@ -507,18 +507,18 @@ def test_shared_classes_from_collect_to_learn(tmp_path, l2t, monkeypatch):
         write_domain(domain.take(np.arange(0, len(domain), 3)), f"{domain.name}.npz")
     options = ("--pairs", 7, "--per-class", 20, "--algorithms", "gfk,tca,stl", "--shared")
     assert l2t("collect", "digits.npz", "mnist.npz", *options, "--quiet").code == 0
-    told = l2t("learn", "-o", "r.json", "--trained-on", "source", "--format", "json")
-    assert told.code == 0, told.err
-    assert (json.loads(told.out)["trained_on"], json.loads(told.out)["experiences"]) == (
+    outcome = l2t("learn", "-o", "r.json", "--trained-on", "source", "--format", "json")
+    assert outcome.code == 0, outcome.err
+    assert (json.loads(outcome.out)["trained_on"], json.loads(outcome.out)["experiences"]) == (
         "source",
         21,
     )
     assert load_reflection("r.json").trained_on == "source"
-    assert "next: l2t transfer" not in told.err
+    assert "next: l2t transfer" not in outcome.err
 
 
 def test_a_function_for_the_source_is_refused(files, tmp_path, l2t):
     path = replace(load_reflection("default").paper, trained_on="source").save(tmp_path / "r.json")
-    told = l2t("transfer", files / "source.csv", files / "target.csv", "--reflection", path)
-    assert told.code == 1
-    assert "reflection must be learned from classifiers trained on the target" in told.err
+    outcome = l2t("transfer", files / "source.csv", files / "target.csv", "--reflection", path)
+    assert outcome.code == 1
+    assert "reflection must be learned from classifiers trained on the target" in outcome.err

@@ -63,9 +63,9 @@ def test_ask_and_tell(files, tmp_path):
     expected = pair.target.X @ W if asked["verdict"] == "transfer" else read_domain(sides[1]).X
     np.testing.assert_allclose(read_domain(out).X, expected, atol=1e-5)
     accuracies = ("--before", 0.5, "--after", 0.6)
-    told = run("tell", asked["id"][:5], "--store", store, *accuracies, "--format", "json")
-    assert json.loads(told)["measured_improvement"] == pytest.approx(1.2)
-    assert json.loads(told)["predicted_improvement"] == asked["predicted_improvement"]
+    printed = run("tell", asked["id"][:5], "--store", store, *accuracies, "--format", "json")
+    assert json.loads(printed)["measured_improvement"] == pytest.approx(1.2)
+    assert json.loads(printed)["predicted_improvement"] == asked["predicted_improvement"]
     with pytest.raises(InvalidInputError, match="must be reported once"):
         run("tell", asked["id"], "--store", store, "--before", 0.5, "--after", 0.7)
     (listed,) = json.loads(run("store", "ls", store, "--format", "json"))
@@ -74,12 +74,12 @@ def test_ask_and_tell(files, tmp_path):
 
 def test_the_command_to_report_an_outcome_is_printed(files, tmp_path, l2t):
     store = tmp_path / "my store.db"
-    told = l2t("ask", files / "source.csv", files / "target.csv", "--store", store)
-    assert told.code == 0, told
-    words = shlex.split(told.err.splitlines()[-1].rpartition(": l2t ")[2])
+    printed = l2t("ask", files / "source.csv", files / "target.csv", "--store", store)
+    assert printed.code == 0, printed
+    words = shlex.split(printed.err.splitlines()[-1].rpartition(": l2t ")[2])
     assert words[0] == "tell"
-    assert f"id         {words[1]}" in told.out
-    assert "spectrum" in told.out, "the candidates are shown"
+    assert f"id         {words[1]}" in printed.out
+    assert "spectrum" in printed.out, "the candidates are shown"
     again = l2t(*(word.replace("ACCURACY", "0.5") for word in words))
     assert again.code == 0, again
     assert l2t(*words).code == 2, "the accuracies are to be filled in"
@@ -89,8 +89,8 @@ def test_not_to_transfer_writes_the_features_as_they_were(files, tmp_path, l2t, 
     monkeypatch.setattr("l2t.inference.candidates.DEFAULT_CANDIDATES", ())
     out = tmp_path / "z.csv"
     sides = (files / "source.csv", files / "target.csv")
-    told = l2t("ask", *sides, "--store", tmp_path / "a.db", "-o", out)
-    assert f"target written to {out}, with its original features\n" in told.err
+    printed = l2t("ask", *sides, "--store", tmp_path / "a.db", "-o", out)
+    assert f"target written to {out}, with its original features\n" in printed.err
     pd.testing.assert_frame_equal(pd.read_csv(out), pd.read_csv(sides[1]))
 
 
@@ -107,10 +107,10 @@ def test_open_suggestions_are_listed(files, tmp_path):
     )
     assert [row["id"] for row in listed] == [asked["id"]]
     accuracies = ("--before", 0.5, "--after", 0.6)
-    told = run(
+    printed = run(
         "tell", asked["id"], "--store", store, *accuracies, "--labels", 9, "--format", "json"
     )
-    assert json.loads(told)["labels"] == 9
+    assert json.loads(printed)["labels"] == 9
     assert json.loads(run("suggestions", "--store", store, "--format", "json")) == []
     with open_store(tmp_path / "empty.db"):
         pass

@@ -196,12 +196,12 @@ def wrong(here, tables):
 def test_a_mistake_gets_one_sentence_that_puts_it_right(mistake, wrong, l2t):
     line, sentence = CONFUSED[mistake]
     before = sorted(wrong.iterdir())
-    told = l2t(*shlex.split(line))
-    assert told.code == 1
-    assert told.out == ""
-    assert told.err.startswith("l2t: ")
-    assert told.err.count("\n") == 1
-    assert sentence in told.err
+    result = l2t(*shlex.split(line))
+    assert result.code == 1
+    assert result.out == ""
+    assert result.err.startswith("l2t: ")
+    assert result.err.count("\n") == 1
+    assert sentence in result.err
     assert sorted(wrong.iterdir()) == before, "nothing is left behind"
 
 
@@ -221,10 +221,10 @@ def test_a_mistake_gets_one_sentence_that_puts_it_right(mistake, wrong, l2t):
     ],
 )
 def test_wrong_usage_is_exit_code_2(line, hint, here, l2t):
-    told = l2t(*shlex.split(line))
-    assert told.code == 2
-    assert hint in told.err
-    assert "--help" in told.err or "-h" in told.err
+    result = l2t(*shlex.split(line))
+    assert result.code == 2
+    assert hint in result.err
+    assert "--help" in result.err or "-h" in result.err
 
 
 @pytest.mark.parametrize(
@@ -258,11 +258,11 @@ def test_wrong_usage_is_exit_code_2(line, hint, here, l2t):
 def test_files_as_people_have_them(line, note, wrong, tables, l2t):
     source = tables[0]
     source.assign(digit=source["digit"].replace(source["digit"][0], "NA")).to_csv("marked.csv")
-    told = l2t("rank", *shlex.split(line)[1::-1], *shlex.split(line)[2:], "--label", "digit")
-    assert told.code == 0, told.err
-    assert note in told.err
-    notes = [each for each in told.err.splitlines() if each.startswith("note: ")]
-    assert len(notes) == bool(note), told.err
+    result = l2t("rank", *shlex.split(line)[1::-1], *shlex.split(line)[2:], "--label", "digit")
+    assert result.code == 0, result.err
+    assert note in result.err
+    notes = [each for each in result.err.splitlines() if each.startswith("note: ")]
+    assert len(notes) == bool(note), result.err
 
 
 def test_ids_and_text_are_passed_through(wrong, tables, l2t):
@@ -273,13 +273,13 @@ def test_ids_and_text_are_passed_through(wrong, tables, l2t):
     )
     line = "transfer source.csv own.csv --label digit --id name --impute median -o z.csv"
     for candidates in ("spectrum", "identity"):
-        told = l2t(*shlex.split(f"{line} --force --candidates {candidates}"))
-        assert told.code == 0, told.err
+        result = l2t(*shlex.split(f"{line} --force --candidates {candidates}"))
+        assert result.code == 0, result.err
         own, written = (pd.read_csv(name, dtype={"name": str}) for name in ("own.csv", "z.csv"))
         if candidates == "identity":
-            assert "target written to z.csv, with its original features\n" in told.err
+            assert "target written to z.csv, with its original features\n" in result.err
             pd.testing.assert_frame_equal(written, own)
-        elif "with its original features" not in told.err:
+        elif "with its original features" not in result.err:
             others = ["digit", "name", "site"]
             assert list(written.columns[-3:]) == others
             pd.testing.assert_frame_equal(written[others], own[others])
@@ -289,9 +289,9 @@ def test_ids_and_text_are_passed_through(wrong, tables, l2t):
 def test_numbers_as_they_are_written_in_europe(wrong, tables, l2t):
     tables[0].to_csv("points.csv", index=False, sep=";", decimal=",")
     line = "transfer points.csv commas.csv --label digit --decimal , --thousands ."
-    told = l2t(*shlex.split(line))
-    assert told.code == 0, told.err
-    assert "64 features, 10 labelled rows" in told.out
+    result = l2t(*shlex.split(line))
+    assert result.code == 0, result.err
+    assert "64 features, 10 labelled rows" in result.out
 
 
 def test_svmlight_files_have_the_same_columns(here, l2t):
@@ -302,29 +302,29 @@ def test_svmlight_files_have_the_same_columns(here, l2t):
     Path("b.svm").write_text(
         "".join(row.format(label=i % 2, a=1, b=2) for i, row in enumerate(rows))
     )
-    told = l2t("transfer", "a.svm", "b.svm", "--labels", "2", "--format", "json")
-    assert told.code == 0, told.err
-    assert told.out.count("10 rows, 4 features") == 2
-    told = l2t("transfer", "a.svm", "b.svm", "--labels", "2", "--one-based")
-    assert told.code == 1
-    assert "a.svm: zero_based must not be False" in told.err
+    result = l2t("transfer", "a.svm", "b.svm", "--labels", "2", "--format", "json")
+    assert result.code == 0, result.err
+    assert result.out.count("10 rows, 4 features") == 2
+    result = l2t("transfer", "a.svm", "b.svm", "--labels", "2", "--one-based")
+    assert result.code == 1
+    assert "a.svm: zero_based must not be False" in result.err
 
 
 def test_a_target_without_labels_is_a_target(wrong, tables, l2t):
     target = tables[1]
     target.drop(columns="digit").to_csv("bare.csv", index=False)
-    told = l2t(*shlex.split("transfer source.csv bare.csv --label digit --labels 10 -o z.csv"))
-    assert told.code == 0, told.err
-    assert "note: bare.csv has no column 'digit', so none of its labels are known\n" in told.err
+    result = l2t(*shlex.split("transfer source.csv bare.csv --label digit --labels 10 -o z.csv"))
+    assert result.code == 0, result.err
+    assert "note: bare.csv has no column 'digit', so none of its labels are known\n" in result.err
     assert read_domain("z.csv").y is None
     target.drop(columns="digit").to_csv("index.csv")  # with the index of pandas
     assert l2t("rank", "index.csv", "source.csv", "--label", "digit").code == 0
 
 
 def test_source_and_target_in_the_wrong_order(here, l2t):
-    told = l2t("transfer", "target.csv", "source.csv", "--label", "digit")
-    assert told.code == 0
-    assert "note: target.csv has labels for 10 of its 120 rows, source.csv for all" in told.err
+    result = l2t("transfer", "target.csv", "source.csv", "--label", "digit")
+    assert result.code == 0
+    assert "note: target.csv has labels for 10 of its 120 rows, source.csv for all" in result.err
     assert l2t("transfer", "target.csv", "source.csv", "--label", "digit", "-q").err == ""
 
 
@@ -332,6 +332,6 @@ def test_a_warning_is_one_sentence_that_commands_no_terminal(tmp_path):
     edited = load_reflection("default").save(tmp_path / "edited\x1b[31m.json")
     edited.write_text(edited.read_text().replace('"mu": ', '"mu": 1'))
     command = [sys.executable, "-m", "l2t", "explain", "--reflection", edited]
-    told = subprocess.run(command, capture_output=True, text=True, check=True)
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
     what = "was edited by hand: its checksum does not match its content"
-    assert told.stderr == f"l2t: warning: {tmp_path}/edited\\x1b[31m.json {what}\n"
+    assert result.stderr == f"l2t: warning: {tmp_path}/edited\\x1b[31m.json {what}\n"

@@ -55,8 +55,8 @@ def test_one_command_for_files_as_people_have_them(name, tmp_path, monkeypatch, 
     source, target, hidden = messy(name)
     source.to_csv("source.csv", index=False, sep=";")
     target.to_csv("target.csv", index=False, sep=";")
-    told = l2t("predict", "source.csv", "target.csv", *OPTIONS, "-o", "predictions.csv")
-    assert told.code == 0, told.err
+    result = l2t("predict", "source.csv", "target.csv", *OPTIONS, "-o", "predictions.csv")
+    assert result.code == 0, result.err
     texts = {"dtype": str, "keep_default_na": False}
     own = pd.read_csv("target.csv", sep=";", **texts)
     written = pd.read_csv("predictions.csv", **texts)
@@ -70,19 +70,19 @@ def test_one_command_for_files_as_people_have_them(name, tmp_path, monkeypatch, 
     assert (written["given"] == "True").tolist() == (target["kind"] != "NA").tolist()
     right = (written["predicted"] == hidden)[target["kind"] == "NA"]
     assert right.mean() > 0.75
-    assert "columns not used as features: 'sample' (id), 'site' (text)" in told.err
+    assert "columns not used as features: 'sample' (id), 'site' (text)" in result.err
     for words in ("vote", "logistic", "trained on source", "cross-validated", "Used: "):
-        assert words in told.out
+        assert words in result.out
 
 
 def test_a_saved_model_predicts_further_rows(wine, l2t):
-    told = l2t("predict", "source.csv", "target.csv", *OPTIONS, "-o", "p.csv", "--save", "m.l2t")
-    assert told.code == 0, told.err
-    assert "for further rows: l2t apply m.l2t NEW.csv -o predictions.csv\n" in told.err
+    result = l2t("predict", "source.csv", "target.csv", *OPTIONS, "-o", "p.csv", "--save", "m.l2t")
+    assert result.code == 0, result.err
+    assert "for further rows: l2t apply m.l2t NEW.csv -o predictions.csv\n" in result.err
     turned = pd.read_csv("target.csv", dtype=str, keep_default_na=False)[::-1]
     turned[[*turned.columns[::-1]]].assign(note="new").to_csv("new.csv", index=False)
-    told = l2t("apply", "m.l2t", "new.csv", "-o", "out.csv", "--impute", "median")
-    assert told.code == 0, told.err
+    result = l2t("apply", "m.l2t", "new.csv", "-o", "out.csv", "--impute", "median")
+    assert result.code == 0, result.err
     first, second = (pd.read_csv(name, dtype={"sample": str}) for name in ("p.csv", "out.csv"))
     assert list(second.columns) == [*turned.columns[::-1], "note", "predicted", "probability"]
     second = second[::-1].reset_index(drop=True)
@@ -101,9 +101,9 @@ def test_further_rows_are_imputed_from_the_rows_of_the_model(wine, l2t, how):
     name = model.feature_names[0]
     rows.iloc[:1].assign(**{name: ""}).to_csv("gap.csv", index=False)
     rows.iloc[:1].assign(**{name: repr(float(usual[name]))}).to_csv("filled.csv", index=False)
-    told = l2t("apply", "m.l2t", "gap.csv", "-o", "gap-out.csv")
-    assert "--impute median" in told.err
-    assert "ignore" not in told.err, "apply has no such option"
+    result = l2t("apply", "m.l2t", "gap.csv", "-o", "gap-out.csv")
+    assert "--impute median" in result.err
+    assert "ignore" not in result.err, "apply has no such option"
     for stem in ("gap", "filled"):
         found = l2t("apply", "m.l2t", f"{stem}.csv", "-o", f"{stem}-out.csv", "--impute", how)
         assert found.code == 0, found.err
@@ -121,10 +121,10 @@ def test_the_report_for_programs(wine, l2t):
         row = target.iloc[each["row"] - 1]
         assert (row["sample"], row["kind"]) == (each["sample"], "NA")
     assert len(record["suggested"]) == 3
-    told = l2t("predict", *sides)
-    assert "rows to label next, counted from 1:\n" in told.err
-    assert all(each["sample"] in told.out for each in record["suggested"])
-    assert max(map(len, told.out.partition("Used: ")[0].splitlines())) <= 80
+    result = l2t("predict", *sides)
+    assert "rows to label next, counted from 1:\n" in result.err
+    assert all(each["sample"] in result.out for each in record["suggested"])
+    assert max(map(len, result.out.partition("Used: ")[0].splitlines())) <= 80
     header = l2t("predict", *sides, "--format", "csv", "-q").out.splitlines()[0]
     assert (
         header == "name,features,classifier,trained_on,measured,error,expected,low,high,used,reason"
@@ -135,14 +135,14 @@ def test_several_sources_and_none(wine, l2t):
     source = wine[0]
     source[:50].to_csv("first.csv", index=False)
     source[50:].rename(columns={"ash": "Ash"}).to_csv("second.csv", index=False)
-    told = l2t("predict", "first.csv", "second.csv", "target.csv", *OPTIONS, "-o", "p.csv")
-    assert told.code == 0, told.err
+    result = l2t("predict", "first.csv", "second.csv", "target.csv", *OPTIONS, "-o", "p.csv")
+    assert result.code == 0, result.err
     assert (
         "first.csv: columns left out because not every file has them as features: 'ash'\n"
-        in told.err
+        in result.err
     )
-    told = l2t("predict", "target.csv", *OPTIONS, "-o", "p.parquet")
-    assert told.code == 0, told.err
+    result = l2t("predict", "target.csv", *OPTIONS, "-o", "p.parquet")
+    assert result.code == 0, result.err
     assert pd.read_parquet("p.parquet")["predicted"].notna().all()
 
 
@@ -154,9 +154,9 @@ def test_every_label_of_the_file_is_given(wine, l2t):
 
 def test_the_command_that_rank_prints_predicts(wine, l2t):
     Path("target_predicted.csv").touch()
-    told = l2t("rank", "target.csv", "source.csv", *OPTIONS, "--ignore", "site,sample")
-    assert told.code == 0, told.err
-    words = shlex.split(told.err.splitlines()[-1].removeprefix("next: l2t "))
+    result = l2t("rank", "target.csv", "source.csv", *OPTIONS, "--ignore", "site,sample")
+    assert result.code == 0, result.err
+    words = shlex.split(result.err.splitlines()[-1].removeprefix("next: l2t "))
     assert words[:3] == ["predict", "source.csv", "target.csv"]
     assert words[-1] == "target_predicted-2.csv"
     pasted = l2t(*words)
@@ -186,11 +186,11 @@ def test_mistakes_are_one_sentence(line, sentence, wine, l2t):
     wine[1].rename(columns={"kind": "Kind"}).to_csv("bare.csv", index=False)
     before = sorted(Path().iterdir())
     words = shlex.split(line)
-    told = l2t(*words, *(OPTIONS if words[0] == "predict" else ()), "-q")
-    assert told.code == 1
-    assert told.out == ""
-    assert told.err.count("\n") == 1
-    assert sentence in told.err
+    result = l2t(*words, *(OPTIONS if words[0] == "predict" else ()), "-q")
+    assert result.code == 1
+    assert result.out == ""
+    assert result.err.count("\n") == 1
+    assert sentence in result.err
     assert sorted(Path().iterdir()) == before
 
 

@@ -29,24 +29,24 @@ def keys(store="experiences.db"):
 
 def test_a_collection_is_repeated_from_its_file(l2t):
     assert l2t(*COLLECT, *SOME, "--store", "first.db").code == 0
-    said = tomllib.loads(Path("first.toml").read_text())
-    assert said["source"] == "digits.npz"
-    assert said["per-class"] == 20
-    assert said["one-per-pair"] is False
-    assert not {"quiet", "format", "config"} & said.keys()
+    kept = tomllib.loads(Path("first.toml").read_text())
+    assert kept["source"] == "digits.npz"
+    assert kept["per-class"] == 20
+    assert kept["one-per-pair"] is False
+    assert not {"quiet", "format", "config"} & kept.keys()
     again = l2t("collect", "--config", "first.toml", "--store", "second.db", "--format", "json")
     assert json.loads(again.out)["done"] == 4
     assert keys("second.db") == keys("first.db")
-    assert tomllib.loads(Path("second.toml").read_text()) == said | {"store": "second.db"}
+    assert tomllib.loads(Path("second.toml").read_text()) == kept | {"store": "second.db"}
 
 
 def test_what_is_typed_wins_and_nothing_is_replaced(l2t):
     mine = '# my own words\npairs = 3\nalgorithms = "gfk"\nper-class = 20\n'
     Path("experiences.toml").write_text(mine)
     typed = ("collect", "digits.npz", "mnist.npz", "--config", "experiences.toml", "--pairs", "1")
-    told = l2t(*typed)
-    assert told.out.startswith("1 runs done")
-    assert "to repeat: l2t collect --config experiences-2.toml" in told.err
+    result = l2t(*typed)
+    assert result.out.startswith("1 runs done")
+    assert "to repeat: l2t collect --config experiences-2.toml" in result.err
     assert Path("experiences.toml").read_text() == mine
     l2t(*typed)  # the same run again needs no other file
     assert sorted(Path().glob("*.toml")) == [Path("experiences-2.toml"), Path("experiences.toml")]
@@ -56,9 +56,9 @@ def test_what_is_typed_wins_and_nothing_is_replaced(l2t):
 @pytest.mark.slow
 def test_learning_is_repeated_from_its_file(l2t):
     assert l2t(*COLLECT, *SOME, "--pairs", "6").code == 0
-    told = l2t("learn", "--neighbors", "5", "-o", "mine.json")
-    assert told.code == 0, told.err
-    assert "l2t learn --config mine.toml" in told.err
+    result = l2t("learn", "--neighbors", "5", "-o", "mine.json")
+    assert result.code == 0, result.err
+    assert "l2t learn --config mine.toml" in result.err
     assert tomllib.loads(Path("mine.toml").read_text())["neighbors"] == [5]
     first = json.loads(Path("mine.json").read_text())
     Path("mine.json").unlink()
@@ -87,16 +87,20 @@ def test_learning_is_repeated_from_its_file(l2t):
 )
 def test_a_wrong_file_gets_one_sentence(text, sentence, l2t):
     Path("mine.toml").write_text(text)
-    told = l2t("collect", "digits.npz", "mnist.npz", "--config", "mine.toml")
-    assert told.code == 1
-    assert sentence in told.err
-    assert told.err.count("\n") == 1
+    result = l2t("collect", "digits.npz", "mnist.npz", "--config", "mine.toml")
+    assert result.code == 1
+    assert sentence in result.err
+    assert result.err.count("\n") == 1
     assert not Path("experiences.db").exists()
 
 
 def test_a_file_that_is_not_there(l2t):
-    told = l2t("collect", "--config", "absent.toml")
-    assert told == (1, "", "l2t: --config: absent.toml cannot be read: No such file or directory\n")
+    result = l2t("collect", "--config", "absent.toml")
+    assert result == (
+        1,
+        "",
+        "l2t: --config: absent.toml cannot be read: No such file or directory\n",
+    )
 
 
 @pytest.mark.parametrize("place", ["user", "query"])
@@ -107,11 +111,11 @@ def test_passwords_are_not_written(postgres, l2t, place):
     else:
         url += "&password=secret"
     assert "secret" in url
-    told = l2t(*COLLECT, "--algorithms", "gfk", "--pairs", "1", "--store", url)
-    assert told.code == 0, told.err
+    result = l2t(*COLLECT, "--algorithms", "gfk", "--pairs", "1", "--store", url)
+    assert result.code == 0, result.err
     text = Path("experiences.toml").read_text()
     assert "secret" not in text
-    assert "secret" not in told.out + told.err
+    assert "secret" not in result.out + result.err
     assert l2t("collect", "--config", "experiences.toml").out.startswith(
         "0 runs done, 0 failed, 1 already stored"
     )

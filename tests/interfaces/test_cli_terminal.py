@@ -93,16 +93,16 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(jobs, l2t):
     arguments = (*COLLECT, "--pairs", "2000", "--jobs", jobs)
     code, shown = on_terminal(*arguments, until=r" [2-9]\d\d*/4000")
     assert code == 130
-    told = plain(shown).splitlines()
+    result = plain(shown).splitlines()
     expected = "finished runs are kept in experiences.db; resume with: l2t collect --config"
     assert "Traceback" not in shown
-    assert told[-1] == f"l2t: interrupted; {expected} experiences.toml"
+    assert result[-1] == f"l2t: interrupted; {expected} experiences.toml"
     assert l2t("store", "check", "experiences.db").out == "sound\n"
     with open_store("experiences.db") as store:
         kept = store.keys()
     again = l2t("collect", "--config", "experiences.toml", "--pairs", "20", "-q")
-    told = re.match(r"(\d+) runs done, 0 failed, (\d+) already stored", again.out)
-    done, already_there = int(told[1]), int(told[2])
+    result = re.match(r"(\d+) runs done, 0 failed, (\d+) already stored", again.out)
+    done, already_there = int(result[1]), int(result[2])
     assert done + already_there == 40
     # Four pairs at most are under way at a time, so the ten that were first done are among the first 20.
     assert already_there >= 20
@@ -133,11 +133,13 @@ def test_a_signal_leaves_no_process_behind(number, l2t, proves):
     while not (Path("experiences.db").exists() and l2t("store", "ls", "experiences.db").out):
         assert collecting.poll() is None
     collecting.send_signal(number)
-    _, said = collecting.communicate(timeout=300)  # every process of it has closed the pipe
+    _, message = collecting.communicate(timeout=300)  # every process of it has closed the pipe
     killed = number == signal.SIGKILL
     assert collecting.returncode == (-number if killed else 130)
-    assert killed or said.startswith("l2t: interrupted; finished runs are kept in experiences.db")
-    assert "Traceback" not in said
+    assert killed or message.startswith(
+        "l2t: interrupted; finished runs are kept in experiences.db"
+    )
+    assert "Traceback" not in message
     assert l2t("store", "check", "experiences.db").out == "sound\n"
     proves(f"A signal leaves no process and a sound store: {number.name}", 1, "signals")
 
@@ -149,7 +151,7 @@ def test_a_signal_within_exec_leaves_the_exit_code(name):
         f"app.command('stop')(lambda: exec('signal.raise_signal(signal.{name})'))\nmain()\n"
     )
     command = [sys.executable, "-m", "stopping", "stop"]
-    told = subprocess.run(
+    result = subprocess.run(
         command,
         capture_output=True,
         text=True,
@@ -157,8 +159,8 @@ def test_a_signal_within_exec_leaves_the_exit_code(name):
         # Who is started by nohup passes on that it is ignored.
         preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
     )
-    assert told.returncode == 130, told
-    assert told.stderr.startswith("l2t: interrupted;")
+    assert result.returncode == 130, result
+    assert result.stderr.startswith("l2t: interrupted;")
 
 
 @pytest.mark.parametrize(
@@ -177,7 +179,7 @@ def test_the_shell_completes(words, offered):
         "COMP_CWORD": str(len(words) - 1),
     }
     command = Path(sys.executable).with_name("l2t")
-    told = subprocess.run(
+    result = subprocess.run(
         command, env=os.environ | variables, capture_output=True, text=True, check=False
     )
-    assert set(told.stdout.split()) == offered, told
+    assert set(result.stdout.split()) == offered, result

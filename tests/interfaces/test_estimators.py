@@ -92,8 +92,10 @@ for estimator in (l2t.L2TTransformer(), l2t.L2TTransformer("gfk"), l2t.L2TClassi
         type(estimator).__name__, estimator, array_namespace="numpy", expect_only_array_outputs=False
     )
 """
-    told = os.environ | {"SCIPY_ARRAY_API": "1"}
-    assert subprocess.run([sys.executable, "-c", code], env=told, check=False).returncode == 0
+    environment = os.environ | {"SCIPY_ARRAY_API": "1"}
+    assert (
+        subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -825,9 +827,9 @@ def test_scorers_of_skada(name, skada, routing, shared):
 
     (X, y, sample_domain), (_, yt) = shared
     scorer = getattr(metrics, name)()
-    told = {"sample_domain": sample_domain}
+    params = {"sample_domain": sample_domain}
     if name == "SupervisedScorer":
-        told["target_labels"] = np.tile(yt, 2)
+        params["target_labels"] = np.tile(yt, 2)
     splitter = model_selection.SourceTargetShuffleSplit(2, test_size=0.3, random_state=0)
     classifier = LogisticRegression(max_iter=1000).set_score_request(sample_weight=True)
     own = L2TClassifier(classifier, train_on="source")
@@ -841,7 +843,7 @@ def test_scorers_of_skada(name, skada, routing, shared):
         del models["alone"]  # they take whatever is no Pipeline for a network of torch
     for model in models.values():
         result = cross_validate(
-            model, X, y.copy(), cv=splitter, params=told, scoring=scorer, error_score="raise"
+            model, X, y.copy(), cv=splitter, params=params, scoring=scorer, error_score="raise"
         )
         assert np.isfinite(result["test_score"]).all()
         if name in ("SupervisedScorer", "CircularValidation"):

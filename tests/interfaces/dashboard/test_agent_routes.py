@@ -1,4 +1,4 @@
-"""The agent through the JSON routes: what is asked and told here is in the store, as from everywhere else."""
+"""The agent through the JSON routes: suggestions and outcomes are in the store, as from everywhere else."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def pair(own_store, done_key):
 
 
 def tell(client, id, before, after, **more):
-    told = {"accuracy_before": before, "accuracy_after": after} | more
-    return client.post(f"/api/suggestions/{id}/outcome", json=told)
+    reply = {"accuracy_before": before, "accuracy_after": after} | more
+    return client.post(f"/api/suggestions/{id}/outcome", json=reply)
 
 
 @pytest.mark.slow
@@ -66,22 +66,22 @@ def test_a_suggestion_stays_in_the_store(visitor, own_store):
 
 def test_open_suggestions_are_the_newest_first(visitor, agent, pair):
     ids = [agent.ask(pair, n_labels).id for n_labels in (3, 15, 30)]
-    told = visitor.get("/api/suggestions", params={"limit": 2}).json()
-    assert [each["id"] for each in told["items"]] == ids[:0:-1]
-    total = told["total"]
+    reply = visitor.get("/api/suggestions", params={"limit": 2}).json()
+    assert [each["id"] for each in reply["items"]] == ids[:0:-1]
+    total = reply["total"]
     assert tell(visitor, ids[1], 0.5, 0.6).status_code == 200
-    told = visitor.get("/api/suggestions").json()
-    assert told["total"] == total - 1
-    assert ids[1] not in {each["id"] for each in told["items"]}
+    reply = visitor.get("/api/suggestions").json()
+    assert reply["total"] == total - 1
+    assert ids[1] not in {each["id"] for each in reply["items"]}
 
 
 def test_what_is_told_is_an_experience(visitor, own_store, agent, pair):
     suggestion = agent.ask(pair, 15)
-    told = tell(visitor, suggestion.id, 0.5, 0.6).json()
-    assert told["improvement_ratio"] == pytest.approx(1.2)
-    assert (told["predicted"], told["n_labels"]) == (suggestion.predicted, 15)
-    assert told["version_in_use"] == agent.version
-    assert own_store.run(told["run"]).scores[0].improvement_ratio == told["improvement_ratio"]
+    reply = tell(visitor, suggestion.id, 0.5, 0.6).json()
+    assert reply["improvement_ratio"] == pytest.approx(1.2)
+    assert (reply["predicted"], reply["n_labels"]) == (suggestion.predicted, 15)
+    assert reply["version_in_use"] == agent.version
+    assert own_store.run(reply["run"]).scores[0].improvement_ratio == reply["improvement_ratio"]
     assert tell(visitor, suggestion.id, 0.5, 0.6).status_code == 200, "the same changes nothing"
     again = tell(visitor, suggestion.id, 0.5, 0.7)
     assert again.status_code == 400
@@ -89,7 +89,7 @@ def test_what_is_told_is_an_experience(visitor, own_store, agent, pair):
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "status", "said"),
+    ("before", "after", "status", "message"),
     [
         (61, 0.7, 400, "accuracy_before must be a number from 0 to 1, got 61"),
         (0.5, -0.1, 400, "accuracy_after must be a number from 0 to 1, got -0.1"),
@@ -98,10 +98,10 @@ def test_what_is_told_is_an_experience(visitor, own_store, agent, pair):
         ("0.5", 0.5, 422, "accuracy_before: "),
     ],
 )
-def test_numbers_that_are_none(visitor, agent, pair, before, after, status, said):
+def test_numbers_that_are_none(visitor, agent, pair, before, after, status, message):
     suggestion = agent.ask(pair, 15)
     answer = tell(visitor, suggestion.id, before, after)
-    assert (answer.status_code, answer.json()["error"].startswith(said)) == (status, True)
+    assert (answer.status_code, answer.json()["error"].startswith(message)) == (status, True)
     open_ones = visitor.get("/api/suggestions").json()["items"]
     assert suggestion.id in {each["id"] for each in open_ones}
 
@@ -137,13 +137,13 @@ def test_versions_are_functions_to_compare_and_to_use(visitor, own_store, agent)
     assert own_store.add_function(learned)
     later = replace(learned, number=learned.number + 1, took_over=False, origin="refined")
     assert own_store.add_function(later)
-    told = visitor.get("/api/versions").json()
-    assert [each["number"] for each in told] == list(range(1, later.number + 1))
-    used = told[learned.number - 1]
+    reply = visitor.get("/api/versions").json()
+    assert [each["number"] for each in reply] == list(range(1, later.number + 1))
+    used = reply[learned.number - 1]
     assert (used["in_use"], used["name"], used["origin"]) == (True, "agent", learned.origin)
     assert (used["error"], used["incumbent_error"]) == (learned.error, learned.incumbent_error)
     assert (used["runs"], used["judged_on"]) == (learned.n_runs, learned.n_judged)
-    assert not any(each["in_use"] for each in told if each is not used)
+    assert not any(each["in_use"] for each in reply if each is not used)
 
     functions = {each["name"]: each for each in visitor.get("/api/reflections").json()}
     assert functions["agent"]["latest"], "not the one that did not take over"

@@ -32,9 +32,9 @@ def test_what_is_wrong_is_one_sentence(store_path, tmp_path):
             ((*store, "--root-path", "l2t"), "such as /l2t, without a trailing slash, got 'l2t'"),
             (("--store", str(tmp_path / "none.db")), "there is no store"),
         ):
-            said = sentence(*arguments)
-            assert expected in said
-            assert "\n" not in said
+            message = sentence(*arguments)
+            assert expected in message
+            assert "\n" not in message
 
 
 def test_a_missing_extra_is_named(store_path, monkeypatch):

@@ -76,8 +76,10 @@ def routes(fuzzed):
     document = fuzzed.get("/api/openapi.json").json()
     found = []
     for path, methods in document["paths"].items():
-        for method, told in methods.items():
-            found.append((method, path, told.get("parameters", []), "requestBody" in told))
+        for method, operation in methods.items():
+            found.append(
+                (method, path, operation.get("parameters", []), "requestBody" in operation)
+            )
     assert len(found) > 25
     return found
 
@@ -149,10 +151,10 @@ def test_no_route_fails_on_its_own(fuzzed, routes, done_key, failed_key, asked_k
     )
     assert answer.status_code < 500, answer.text
     if answer.status_code >= 400 and method != "head":
-        said = answer.json()["error"]
-        assert said
-        assert "\n" not in said
-        assert "Traceback" not in said
+        message = answer.json()["error"]
+        assert message
+        assert "\n" not in message
+        assert "Traceback" not in message
     assert "content-security-policy" in answer.headers
     proves("No request to a documented route of the dashboard is answered by 500", 600, "requests")
 

@@ -63,10 +63,10 @@ def test_from_upload_to_download(client, messy):
     assert refusal.status_code == 400
     assert "missing cell" in refusal.json()["error"]
     wanted["impute"] = "median"
-    told = client.post("/api/checks", json=wanted).json()
-    assert "12 of 75 rows have a label" in told["sentences"][0]
-    assert any("8 columns" in each for each in told["sentences"])
-    assert any(each.startswith("target.csv: missing cells filled") for each in told["notes"])
+    reply = client.post("/api/checks", json=wanted).json()
+    assert "12 of 75 rows have a label" in reply["sentences"][0]
+    assert any("8 columns" in each for each in reply["sentences"])
+    assert any(each.startswith("target.csv: missing cells filled") for each in reply["notes"])
 
     job = finished(client, client.post("/api/predictions", json=wanted))
     assert job["state"] == "done", job["error"]
@@ -116,9 +116,9 @@ def test_without_a_store_the_example_can_be_predicted(visiting):
         source, target = answer.json()
         roles = {"label": "digit", "ids": ["scan"]}
         wanted = {"target": {"id": target["id"]} | roles, "sources": [{"id": source["id"]} | roles]}
-        told = client.post("/api/checks", json=wanted).json()
-        assert told["warnings"] == []
-        assert "10 of 400 rows have a label" in told["sentences"][0]
+        reply = client.post("/api/checks", json=wanted).json()
+        assert reply["warnings"] == []
+        assert "10 of 400 rows have a label" in reply["sentences"][0]
         job = finished(client, client.post("/api/predictions", json=wanted))
         assert job["state"] == "done", job["error"]
         for page in ("/", "/sources", "/experiences", "/learned", "/collections", "/agent"):
@@ -130,9 +130,9 @@ def test_a_source_of_the_store_and_arrays(client, files):
     target = upload(client, files / "few.csv")["id"]
     for source in (ids["photos[0]"], upload(client, files / "target.npz")["id"]):
         wanted = {"target": {"id": target, "label": "label"}, "sources": [{"id": source}]}
-        told = client.post("/api/checks", json=wanted)
-        assert told.status_code == 200, told.text
-    shared = [each for each in told.json()["sentences"] if each.startswith("Source:")]
+        reply = client.post("/api/checks", json=wanted)
+        assert reply.status_code == 200, reply.text
+    shared = [each for each in reply.json()["sentences"] if each.startswith("Source:")]
     assert shared == ["Source: its labels are used as well, as it has classes of the target."]
 
 
@@ -156,10 +156,10 @@ def test_a_learning_curve_leaves_a_function(visiting, store):
         names = {each["name"]: each for each in client.get("/api/reflections").json()}
         assert names["this store"]["latest"]
         assert names["this store"]["experiences"] == points[-1]["n_experiences"]
-        told = client.get("/api/reflections/this store/assessment?pairs=held-out").json()
-        assert told["n_pairs"] == job["result"]["held_out_pairs"]
-        assert told["rmse"] == pytest.approx(points[-1]["rmse"])
-        assert not told["perhaps_seen"]
+        reply = client.get("/api/reflections/this store/assessment?pairs=held-out").json()
+        assert reply["n_pairs"] == job["result"]["held_out_pairs"]
+        assert reply["rmse"] == pytest.approx(points[-1]["rmse"])
+        assert not reply["perhaps_seen"]
 
 
 def test_what_cannot_be_predicted_is_told(client, files, tmp_path):
@@ -186,13 +186,13 @@ def test_what_cannot_be_predicted_is_told(client, files, tmp_path):
 def refused(client, name, body, status=400, **query):
     answer = client.post("/api/uploads", params={"name": name} | query, content=body)
     assert answer.status_code == status, answer.text
-    said = answer.json()["error"]
-    assert "\n" not in said
+    message = answer.json()["error"]
+    assert "\n" not in message
     kept = {path.stem for path in client.app.state.context.uploads._folder.iterdir()}
     listed = {each["id"].removeprefix("upload:") for each in client.get("/api/uploads").json()}
     assert kept == listed, "nothing half-read stays"
     assert client.get("/api/totals").status_code == 200, "the server lives"
-    return said
+    return message
 
 
 def npy(array, **options):
@@ -249,9 +249,9 @@ def test_a_bomb_in_every_format(visiting, store, tmp_path):
 def test_a_workbook(client, tmp_path):
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": [0.5, 0.25], "label": ["u", "v"]})
     frame.to_excel(tmp_path / "a.xlsx", index=False)
-    told = upload(client, tmp_path / "a.xlsx")["preview"]
-    assert (told["n_rows"], told["n_features"]) == (2, 2)
-    assert [each["role"] for each in told["columns"]] == ["feature", "feature", "label"]
+    reply = upload(client, tmp_path / "a.xlsx")["preview"]
+    assert (reply["n_rows"], reply["n_features"]) == (2, 2)
+    assert [each["role"] for each in reply["columns"]] == ["feature", "feature", "label"]
 
 
 def test_a_csv_of_millions_of_columns(client):
@@ -270,10 +270,10 @@ def test_too_many_rows(client):
 def test_a_path_in_the_file_name_is_only_a_name(client, name):
     answer = client.post("/api/uploads", params={"name": name}, content=b"a,b\n0,1\n1,0\n")
     assert answer.status_code == 201
-    told = answer.json()["name"]
-    assert "/" not in told
-    assert "\\" not in told
-    assert len(told) <= 80
+    reply = answer.json()["name"]
+    assert "/" not in reply
+    assert "\\" not in reply
+    assert len(reply) <= 80
     folder = client.app.state.context.uploads._folder
     assert {path.suffix for path in folder.iterdir()} <= {".csv", ".npz", ".xlsx"}
 
@@ -294,8 +294,8 @@ def test_formats_that_are_not_taken(client, name):
     ],
 )
 def test_damaged_files(client, name, body):
-    said = refused(client, name, body)
-    assert "/tmp" not in said
+    message = refused(client, name, body)
+    assert "/tmp" not in message
 
 
 def test_a_body_that_is_too_large(visiting, store):
@@ -356,11 +356,11 @@ def test_a_worker_that_is_killed_says_so_and_leaves_its_log(visiting, store):
         job = client.app.state.context.jobs.get(begun["id"])
         job.process.kill()
         assert job.ended.wait(300)
-        told = client.get(f"/api/jobs/{begun['id']}").json()
-        assert told["state"] == "failed"
+        reply = client.get(f"/api/jobs/{begun['id']}").json()
+        assert reply["state"] == "failed"
         reason = "the worker was killed by another program, or by the system for lack of memory; "
-        assert told["error"].startswith(reason)
-        assert Path(told["error"].rpartition("see ")[2]) == job.log
+        assert reply["error"].startswith(reason)
+        assert Path(reply["error"].rpartition("see ")[2]) == job.log
         client.app.state.context.jobs.delete(job)
         assert job.log.is_file(), "it stays when the job is forgotten"
         assert not job.folder.exists()

@@ -49,15 +49,15 @@ def test_every_script_and_style_of_a_page_is_there(client, done_key):
 
 
 def test_totals(client, store):
-    told = get(client, "/api/totals")
-    assert told["experiences"] == store.count()
-    assert (told["runs"], told["failed"], told["pairs"]) == (30, 3, 12)
+    reply = get(client, "/api/totals")
+    assert reply["experiences"] == store.count()
+    assert (reply["runs"], reply["failed"], reply["pairs"]) == (30, 3, 12)
 
 
 def test_distributions_cover_all_that_was_done(client, store):
-    told = get(client, "/api/distributions")
-    assert sum(each["count"] for each in told) == store.count(status="done")
-    for each in told:
+    reply = get(client, "/api/distributions")
+    assert sum(each["count"] for each in reply) == store.count(status="done")
+    for each in reply:
         assert sorted(each["quantiles"]) == each["quantiles"]
         assert sum(each["counts"]) == each["count"]
 
@@ -169,13 +169,13 @@ def test_other_scores_are_shown_beside_those_of_the_target(visiting):
 
 
 def test_one_run_in_full(client, store, done_key, failed_key):
-    told, run = get(client, f"/api/runs/{done_key}"), store.run(done_key)
-    assert told["W_shape"] == list(run.W.shape)
-    assert told["params"] == dict(run.params)
-    assert [score["n_labels"] for score in told["scores"]] == [3, 15, 30]
-    assert told["statistics"]["d"] == pytest.approx(run.statistics.d)
-    assert told["statistics"]["deviation"] == pytest.approx(np.sqrt(np.diag(run.statistics.Q)))
-    assert told["source"]["id"] == f"store:{run.pair.source.fingerprint}"
+    reply, run = get(client, f"/api/runs/{done_key}"), store.run(done_key)
+    assert reply["W_shape"] == list(run.W.shape)
+    assert reply["params"] == dict(run.params)
+    assert [score["n_labels"] for score in reply["scores"]] == [3, 15, 30]
+    assert reply["statistics"]["d"] == pytest.approx(run.statistics.d)
+    assert reply["statistics"]["deviation"] == pytest.approx(np.sqrt(np.diag(run.statistics.Q)))
+    assert reply["source"]["id"] == f"store:{run.pair.source.fingerprint}"
     loaded = np.load(io.BytesIO(client.get(f"/api/runs/{done_key}/W.npy").content))
     np.testing.assert_array_equal(loaded, run.W)
     failed = get(client, f"/api/runs/{failed_key}")
@@ -214,24 +214,28 @@ def test_reflection_functions(client):
     default = listed["default"]
     assert 0.5 < default["held_out_rank_correlation"] < 1
     function = l2t.load_reflection("default")
-    told = get(client, "/api/reflections/default")
-    assert told["beta"] == pytest.approx(function.beta)
-    assert (told["lambda_"], told["mu"], told["b"]) == (function.lambda_, function.mu, function.b)
+    reply = get(client, "/api/reflections/default")
+    assert reply["beta"] == pytest.approx(function.beta)
+    assert (reply["lambda_"], reply["mu"], reply["b"]) == (
+        function.lambda_,
+        function.mu,
+        function.b,
+    )
     error = client.get("/api/reflections/none").json()["error"]
     assert error == "name must be one of default, got 'none'"
 
 
 def test_an_assessment_is_that_of_the_library(client, store):
-    told = get(client, "/api/reflections/default/assessment")
+    reply = get(client, "/api/reflections/default/assessment")
     function = l2t.load_reflection("default")
     expected = l2t.reflection.assess(function, store.experiences())
-    assert told["n_runs"] == 27
-    assert told["rmse"] == pytest.approx(expected.rmse)
-    assert told["rank_correlation"] == pytest.approx(expected.rank_correlation)
-    assert sum(told["terms"].values()) == pytest.approx(sum(expected.terms.values()))
-    coverage = {each["n_labels"]: (each["share"], each["count"]) for each in told["coverage"]}
+    assert reply["n_runs"] == 27
+    assert reply["rmse"] == pytest.approx(expected.rmse)
+    assert reply["rank_correlation"] == pytest.approx(expected.rank_correlation)
+    assert sum(reply["terms"].values()) == pytest.approx(sum(expected.terms.values()))
+    coverage = {each["n_labels"]: (each["share"], each["count"]) for each in reply["coverage"]}
     assert coverage == expected.coverage
-    assert not told["perhaps_seen"]
+    assert not reply["perhaps_seen"]
 
 
 def test_a_function_with_other_neighbours_is_assessed_on_some_runs(
@@ -241,12 +245,12 @@ def test_a_function_with_other_neighbours_is_assessed_on_some_runs(
     function = replace(l2t.load_reflection("default"), n_neighbors=7)
     function.save(tmp_path / "seven.json")
     with visiting(store, reflections=(tmp_path / "seven.json",)) as client:
-        told = get(client, "/api/reflections/seven/assessment")
-    assert told["n_runs"] == 4
-    run = store.run(told["points"][0]["run_key"])
+        reply = get(client, "/api/reflections/seven/assessment")
+    assert reply["n_runs"] == 4
+    run = store.run(reply["points"][0]["run_key"])
     statistics = l2t.pair_statistics(run.pair, run.W, n_neighbors=7)
     expected = function.ratio(function.inverse(statistics))
-    assert told["points"][0]["predicted"] == pytest.approx(expected)
+    assert reply["points"][0]["predicted"] == pytest.approx(expected)
 
 
 def test_files_of_functions_are_shown_and_told_apart(visiting, store, tmp_path):
@@ -259,16 +263,16 @@ def test_files_of_functions_are_shown_and_told_apart(visiting, store, tmp_path):
         names = {each["name"]: each for each in get(client, "/api/reflections")}
         assert list(names) == [*shipped(), "mine", "mine 2"]
         assert names["mine"]["origin"] == "file mine.json"
-        told = get(client, "/api/reflections/mine/assessment")
-        assert told["perhaps_seen"]
-        assert {each["n_labels"] for each in told["coverage"]} == {3, 15, 30}
+        reply = get(client, "/api/reflections/mine/assessment")
+        assert reply["perhaps_seen"]
+        assert {each["n_labels"] for each in reply["coverage"]} == {3, 15, 30}
 
 
 def test_collections_tell_what_runs_and_what_fails(client, store, tmp_path):
-    told = get(client, "/api/collections", minutes=1440)
-    assert [each["state"] for each in told["collections"]] == ["finished", "finished"]
-    assert sum(each["done"] + each["failed"] for each in told["minutes"]) == 30
-    (failure,) = told["failures"]
+    reply = get(client, "/api/collections", minutes=1440)
+    assert [each["state"] for each in reply["collections"]] == ["finished", "finished"]
+    assert sum(each["done"] + each["failed"] for each in reply["minutes"]) == 30
+    (failure,) = reply["failures"]
     assert (failure["algorithm"], failure["count"]) == ("itl", 3)
     assert "labels in the source" in failure["reason"]
 
@@ -358,6 +362,10 @@ def test_the_openapi_document_tells_every_route(client):
     assert "/api/runs/{key}" in document["paths"]
     for path, methods in document["paths"].items():
         assert path.startswith("/api/")
-        for method, told in methods.items():
-            assert told["description"], (method, path)
-            assert "200" in told["responses"] or "201" in told["responses"] or method != "get"
+        for method, operation in methods.items():
+            assert operation["description"], (method, path)
+            assert (
+                "200" in operation["responses"]
+                or "201" in operation["responses"]
+                or method != "get"
+            )

@@ -66,9 +66,9 @@ def test_no_process_and_no_upload_stays(number, store_path, tmp_path, proves):
                 assert json.load(begun)["state"] == "running"
             assert len(processes(tmp_path)) >= 3, "the dashboard, a worker, and who cleans up"
             dashboard.send_signal(number)
-            said = dashboard.stderr.read()
+            message = dashboard.stderr.read()
     assert dashboard.returncode == (-number if number == signal.SIGKILL else 0)
-    assert "Traceback" not in said
+    assert "Traceback" not in message
     wait_for(lambda: not processes(tmp_path) and not any(tmp_path.iterdir()))
     proves(
         f"A signal ends a dashboard with all its processes and uploads: {number.name}", 1, "signals"
@@ -79,7 +79,7 @@ def test_a_worker_ends_with_its_server(tmp_path):
     """The request is there, but nobody waits for the result."""
     command = [sys.executable, "-P", "-m", "l2t.interfaces.dashboard.worker"]
     request = {"kind": "read", "memory": 2**32, "path": "none.csv", "limits": {}, "options": {}}
-    told = subprocess.run(
+    reply = subprocess.run(
         command, input=json.dumps(request) + "\n", capture_output=True, text=True, cwd=tmp_path
     )
-    assert (told.returncode, told.stdout) == (1, "")
+    assert (reply.returncode, reply.stdout) == (1, "")
