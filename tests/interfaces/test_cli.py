@@ -378,7 +378,7 @@ def test_from_a_store_to_a_function_and_its_explanation(files, tmp_path):
     ]
     why = runner.invoke(app, arguments)
     assert why.exit_code == 0, why.output
-    for word in ("mmd", "variance", "discriminant", "like gfk", "verdict: "):
+    for word in ("mmd", "variance", "discriminant", "similar: gfk", "verdict: "):
         assert word in why.stdout
     assert picture.exists()
     assert runner.invoke(app, ["explain", sides[0]]).exit_code == 2

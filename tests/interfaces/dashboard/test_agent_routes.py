@@ -147,7 +147,10 @@ def test_versions_are_functions_to_compare_and_to_use(visitor, own_store, agent)
 
     functions = {each["name"]: each for each in visitor.get("/api/reflections").json()}
     assert functions["agent"]["latest"], "not the one that did not take over"
-    assert functions["agent"]["origin"] == f"version {learned.number}: learned from its runs"
+    assert (
+        functions["agent"]["origin"]
+        == f"version {learned.number}: learned from the runs of the store"
+    )
     whole = visitor.get("/api/reflections/agent").json()
     np.testing.assert_allclose(whole["beta"], agent.reflection.beta)
     first = visitor.get("/api/reflections/agent, version 1").json()

@@ -9,6 +9,8 @@ import os
 import re
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import l2t
@@ -107,8 +109,16 @@ def test_a_prediction_can_be_cancelled_and_wrong_files_give_a_sentence(
     page.locator("#target input[type=file]").set_input_files(tmp_path / "broken.parquet")
     page.locator("#status.trouble").wait_for()
     assert page.locator("#status").inner_text().startswith("Broken.parquet")
-    page.get_by_role("button", name="Try an example").click()
+    rng = np.random.default_rng(0)
+    for side, n_labelled in (("source", 4000), ("target", 60)):  # much work: a click comes in time
+        table = pd.DataFrame(rng.normal(size=(4000, 100)).round(3)).add_prefix("x")
+        names = [f"{side}{at % 12}" for at in range(n_labelled)]
+        table["class"] = names + [""] * (4000 - n_labelled)
+        table.to_csv(tmp_path / f"{side}.csv", index=False)
+    page.locator("#target input[type=file]").set_input_files(tmp_path / "target.csv")
+    page.locator("#sources input[type=file]").set_input_files(tmp_path / "source.csv")
     page.get_by_text("Scaling:").wait_for()
+    page.get_by_text("Source: it has other classes").wait_for()
     page.get_by_role("button", name="Predict", exact=True).click()
     page.get_by_role("button", name="Cancel").click()
     page.get_by_text("The job was cancelled.").wait_for()

@@ -133,7 +133,7 @@ def test_a_source_of_the_store_and_arrays(client, files):
         reply = client.post("/api/checks", json=wanted)
         assert reply.status_code == 200, reply.text
     shared = [each for each in reply.json()["sentences"] if each.startswith("Source:")]
-    assert shared == ["Source: its labels are used as well, as it has classes of the target."]
+    assert shared == ["Source: it has classes of the target, so its labels are used as well."]
 
 
 def test_domains_of_the_store_are_ranked(client):
@@ -280,7 +280,7 @@ def test_a_path_in_the_file_name_is_only_a_name(client, name):
 
 @pytest.mark.parametrize("name", ["evil.pkl", "evil", ".csv", "evil.npz.exe", "evil.mat"])
 def test_formats_that_are_not_taken(client, name):
-    assert "one of .csv, .tsv, .xlsx, .npz, .parquet" in refused(client, name, b"x", 415)
+    assert "must end in .csv, .tsv, .xlsx, .npz, .parquet" in refused(client, name, b"x", 415)
 
 
 @pytest.mark.parametrize(

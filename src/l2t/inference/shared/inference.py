@@ -104,7 +104,7 @@ class SharedInference:
             return "logistic regression on the original features, trained on the target"
         names = [f"{each.candidate} with {each.classifier}" for each in self.members[:3]]
         vote = f"vote of {len(self.members)} combinations, led by {', '.join(names)}"
-        share = f"{100 * self.decision.share:.0f} %"
+        share = f"{100 * self.decision.share:.0f} % of the weight"
         both = f"both domains ({share}), and logistic regression trained on the target"
         return f"{vote}, trained on {both if self.trained_on == 'both' else 'the source'}"
 
