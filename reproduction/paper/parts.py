@@ -261,12 +261,12 @@ def number(study: Study) -> Section:
     at = [found.label_counts.index(count) for count in counts]
     runs = [n * len(ALGORITHMS) for n in sizes]
     tables, figures, changes, claims = [], [], [], []
-    before = {THE_PAPERS: mean(found["pca"])[at], WITH_PAST: mean(found["L2T"])[at]}
+    without = {THE_PAPERS: "pca", WITH_PAST: "L2T"}
     for kind, title in kinds.items():
         means = np.array([mean(found[f"{kind} {n}"])[at] for n in sizes])
         errors = np.array([standard_error(found[f"{kind} {n}"])[at] for n in sizes])
         rows = [(run, *row.tolist()) for run, row in zip(runs, means, strict=True)]
-        rows.insert(0, (0, *before[title].tolist()))
+        rows.insert(0, (0, *mean(found[without[title]])[at].tolist()))
         columns = ("experiences (runs)", *(f"{count} labels" for count in counts))
         tables.append(Table(f"number-{kind}", f"Mean improvement ratio, {title}.", columns, rows))
         series = {f"{count} labels": (means[:, i], errors[:, i]) for i, count in enumerate(counts)}
@@ -277,17 +277,18 @@ def number(study: Study) -> Section:
                 curves(runs, series, title, "experiences learned from", "improvement ratio"),
             )
         )
-        few, many = found[f"{kind} {sizes[0]}"], found[f"{kind} {sizes[-1]}"]
-        first, last, p = np.nanmean(few), np.nanmean(many), p_of_means(many, few)
-        changes.append({"title": title, "first": first, "last": last})
-        claims.append(
-            Claim(
-                "more experiences, higher ratios",
-                title,
-                bool(last > first and p < SIGNIFICANT),
-                f"{first:.3f} with {runs[0]} and {last:.3f} with {runs[-1]}, p {p:.0e}",
-            )
+        none, few, many = (
+            found[each] for each in (without[title], f"{kind} {sizes[0]}", f"{kind} {sizes[-1]}")
         )
+        changes.append({"title": title, "first": np.nanmean(few), "last": np.nanmean(many)})
+        several = {
+            "experiences help": (none, 0),
+            "more experiences, higher ratios": (few, runs[0]),
+        }
+        for text, (fewer, n_fewer) in several.items():
+            first, last, p = np.nanmean(fewer), np.nanmean(many), p_of_means(many, fewer)
+            shown = f"{first:.3f} with {n_fewer} and {last:.3f} with {runs[-1]}, p {p:.0e}"
+            claims.append(Claim(text, title, bool(last > first and p < SIGNIFICANT), shown))
     text = paragraph(
         "number", pairs=len(found.names), changes=changes, fewest=runs[0], most=runs[-1]
     )
