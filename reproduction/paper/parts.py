@@ -359,7 +359,8 @@ def _best_of(found: Measured, text: str, name: str, others: Sequence[str], what:
     best = max(others, key=lambda other: float(np.nanmean(found[other])))
     ours, theirs = np.nanmean(found[name]), np.nanmean(found[best])
     p = p_of_means(found[name], found[best])
-    figures = f"{ours:.4f}, and {theirs:.4f} for {best}, the best of the other {what}; p {p:.1g}"
+    test = f"p {p:.1g}" if np.isfinite(p) else "the same on every pair"
+    figures = f"{ours:.4f}, and {theirs:.4f} for {best}, the best of the other {what}; {test}"
     return Claim(text, THE_PAPERS, bool(ours > theirs and p < SIGNIFICANT), figures)
 
 
