@@ -55,7 +55,8 @@ class Table:
             columns[0] = f"{columns[0]}, labels:" if columns[0] else "labels:"
         rows = [
             [
-                _cell(value) + (f" ± {row[behind[at]]:.3f}" if at in behind else "")
+                _cell(value)
+                + (f" ± {row[behind[at]]:.3f}" if at in behind and value is not None else "")
                 for at, value in enumerate(row)
                 if at not in errors
             ]
