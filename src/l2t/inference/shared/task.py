@@ -170,17 +170,23 @@ class Task:
         return found, failed
 
     def _space(self, W: AnyArray, source_W: AnyArray, *, own_means: bool) -> Space:
-        Z = np.concatenate([self.X[self.source] @ source_W, self.X[~self.source] @ W])
-        Z = Z.astype(np.float64)
-        mean = Z[self.drawn].mean(axis=0)
-        for at in np.unique(self.origin):
-            rows = self.origin == at
-            mean = Z[rows & self.drawn].mean(axis=0) if own_means else mean
-            Z[rows] -= mean
+        # Means and scale are those of the drawn rows, which are multiplied alone: the rounding of a
+        # product depends on its number of rows, and so on how many others are labelled.
+        Z = self._product(self.drawn, W, source_W)
+        origin = self.origin[self.drawn]
+        means = np.tile(Z.mean(axis=0), (origin[-1] + 1, 1))
+        for at in np.unique(origin) if own_means else ():
+            means[at] = Z[origin == at].mean(axis=0)
+        centred = self._product(np.ones(len(self.X), dtype=bool), W, source_W) - means[self.origin]
         if self.X.shape[1] >= FEW_COLUMNS:
-            return Space(W, source_W, unit_rows(Z), mean)
-        scale = float(np.linalg.norm(Z[self.drawn]) / np.sqrt(self.drawn.sum())) or 1.0
-        return Space(W, source_W, Z / scale, mean, scale)
+            return Space(W, source_W, unit_rows(centred), means[-1])
+        scale = float(np.linalg.norm(Z - means[origin]) / np.sqrt(len(Z))) or 1.0
+        return Space(W, source_W, centred / scale, means[-1], scale)
+
+    def _product(self, rows: AnyArray, W: AnyArray, source_W: AnyArray) -> Array:
+        """Return some rows under the W of their domain."""
+        of_source, of_target = self.X[rows & self.source], self.X[rows & ~self.source]
+        return np.concatenate([of_source @ source_W, of_target @ W], dtype=np.float64)
 
     @cached_property
     def trust(self) -> float:
