@@ -24,8 +24,8 @@ from l2t.experiences.evaluation import (
 )
 from l2t.experiences.executors import Executor
 from l2t.inference.candidates import fit_candidates
+from l2t.inference.choice import LEAST_SKILL, meta_features
 from l2t.inference.evidence import MAX_ROWS, agreement
-from l2t.inference.inference import LEAST_SKILL, meta_features
 from l2t.numerics import squared_distances
 from l2t.progress import progress_bar
 from l2t.reflection.forecast import MetaFeatures

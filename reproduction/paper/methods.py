@@ -19,7 +19,7 @@ from l2t.experiences import evaluate, improvement_ratio
 from l2t.experiences.evaluation import LABEL_COUNTS, labeled_draws, nearest_accuracy
 from l2t.inference import infer
 from l2t.inference.candidates import candidate_algorithms, fit_candidates
-from l2t.inference.inference import choose
+from l2t.inference.choice import choose
 from l2t.inference.paper.starts import Starts
 from l2t.numerics import few_threads, squared_distances
 from l2t.reflection import ReflectionFunction

@@ -65,7 +65,7 @@ def test_dense_and_sparse_rows_give_the_same(rows, found):
 
 
 def test_it_is_what_the_features_themselves_give(rows, found, monkeypatch):
-    monkeypatch.setattr("l2t.inference.inference.MAX_GRAM_ROWS", 0)
+    monkeypatch.setattr("l2t.inference.wide.MAX_GRAM_ROWS", 0)
     plain = l2t.infer(pair(rows, sparse.csr_array))
     assert plain.choice == found.choice
     for name, each in plain.candidates.items():

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import l2t
-from l2t.prediction.prediction import _compare
-from l2t.prediction.report import PLAIN, Report, ReportRow
+from l2t.prediction.report import PLAIN, Report, ReportRow, _compare
 
 
 @pytest.fixture(scope="module")

@@ -9,27 +9,25 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from l2t import algorithms as registry
 from l2t.domains import Domain, DomainPair, KnownClasses
-from l2t.domains.domain import DENSE_FEATURES
 from l2t.domains.landmarks import LANDMARKS, representative
 from l2t.exceptions import InvalidInputError
 from l2t.inference.candidates import Wanted, candidate_algorithms, fit_candidates, given_factors
-from l2t.inference.evidence import Evidence, LabelledRows
+from l2t.inference.choice import choose
 from l2t.inference.paper.search import search
 from l2t.inference.paper.starts import Starts
 from l2t.inference.result import Candidate, Candidates, Inference
 from l2t.inference.shared.inference import CANDIDATES, as_inference, infer_shared
 from l2t.inference.shared.task import Task, shared_classes, weights_sentence
-from l2t.numerics import GramSpan, few_threads
+from l2t.inference.wide import Coordinates, is_wide
+from l2t.numerics import few_threads
 from l2t.reflection import ReflectionFunction, load_reflection
-from l2t.reflection.forecast import Expectation, Forecast, MetaFeatures
+from l2t.reflection.forecast import Forecast
 from l2t.reflection.plan import Plan
 from l2t.rehearsal import Rehearsal, rehearse
 from l2t.rehearsal.rehearsal import NO_REHEARSAL
-from l2t.statistics import mutual_share
 from l2t.typing import AnyArray
 from l2t.validation import whole_number
 
@@ -37,12 +35,6 @@ if TYPE_CHECKING:
     from l2t.experiences import ExperienceStore
 
 Method = Literal["l2t", "paper"]
-#: Minimum `Rehearsal.skill` for a rehearsal to be used.
-LEAST_SKILL = 0.1
-#: Maximum number of target rows for the share of mutual neighbours.
-MAX_SHARE_ROWS = 240
-#: Maximum number of rows for which very many features are replaced by coordinates from the Gram matrix.
-MAX_GRAM_ROWS = 2000
 #: Defaults for the number of classes and of labels per class of a target without labelled rows.
 N_CLASSES = 3
 SHOTS = 5
@@ -148,15 +140,14 @@ def infer(
             "shared=True needs candidates by name, and neither a reflection function, n_components, "
             f"plan, starts nor method='paper', got candidates={candidates!r} and method={method!r}"
         )
-    self_contained = starts is None and known is None and store is None
-    if self_contained and _is_wide(target, origins, None if use_shared else candidates):
-        settings: Any = {"reflection": reflection, "n_components": n_components, "plan": plan}
-        settings |= {"n_labels": n_labels, "n_classes": n_classes, "candidates": candidates}
-        settings |= {"n_rehearsals": n_rehearsals, "method": method, "rows": rows}
-        settings |= {"shared": use_shared, "random_state": random_state, "callback": callback}
-        return _infer_in_coordinates(target, origins, **settings)
+    wide = None
+    needed = None if use_shared else candidates
+    if starts is None and known is None and store is None and is_wide(target, origins, needed):
+        wide = Coordinates([target, *origins])
+        target, *origins = wide.domains
     if use_shared:
-        return _infer_shared(target, origins, candidates, n_labels, n_classes, random_state)
+        found = _infer_shared(target, origins, candidates, n_labels, n_classes, random_state)
+        return found if wide is None else wide.lift(found)
     drawn = target.sample(LANDMARKS, random_state) if rows is None else target.take(rows)
     origins, note = _informative_sources(origins, drawn, random_state)
     task = DomainPair(_pooled(origins, drawn), drawn)
@@ -165,18 +156,19 @@ def infer(
         if forecast is None:
             plan = plan or Plan(n_components=n_components or Plan().n_components)
             found = _infer_paper(task, function, plan, starts, n_labels, n_classes, random_state)
-            return replace(found, feature_names=target.feature_names)
-        report = callback or (lambda stage: None)
-        report("known")
-        classes = _known_classes(target, origins, known, store)
-        settings = {"n_classes": n_classes, "n_plays": n_rehearsals, "store": store}
-        factors, failed, rehearsal = _rehearse_and_fit(
-            task, candidates, classes, report, random_state, **settings
-        )
-        report("choosing")
-        counts = n_components, n_labels, n_classes
-        found = choose(target, factors, failed, rehearsal, classes, forecast, *counts, drawn)
-        return replace(found, reason=found.reason + note, feature_names=target.feature_names)
+        else:
+            report = callback or (lambda stage: None)
+            report("known")
+            classes = _known_classes(target, origins, known, store)
+            factors, failed, rehearsal = _rehearse_and_fit(
+                task, candidates, classes, n_classes, n_rehearsals, store, random_state, report
+            )
+            report("choosing")
+            counts = n_components, n_labels, n_classes
+            found = choose(target, factors, failed, rehearsal, classes, forecast, *counts, drawn)
+            found = replace(found, reason=found.reason + note)
+    found = replace(found, feature_names=target.feature_names)
+    return found if wide is None else wide.lift(found)
 
 
 def _infer_shared(
@@ -230,9 +222,11 @@ def _rehearse_and_fit(
     pair: DomainPair,
     candidates: Wanted | None,
     known: KnownClasses,
-    report: Callable[[str], None],
+    n_classes: int,
+    n_rehearsals: int,
+    store: ExperienceStore | None,
     random_state: int,
-    **settings: Any,
+    report: Callable[[str], None],
 ) -> tuple[dict[str, AnyArray], dict[str, str], Rehearsal]:
     """Return the W of each candidate by name, the error messages of others, and the rehearsal."""
     if isinstance(candidates, Mapping):
@@ -240,110 +234,18 @@ def _rehearse_and_fit(
         return {"identity": identity} | given_factors(candidates, pair.n_features), {}, NO_REHEARSAL
     algorithms = candidate_algorithms(candidates, random_state)
     tried = {name: each for name, each in algorithms.items() if name != "identity"}
-    rows = max(len(pair.target) // settings["n_classes"], 1)
     report("rehearsing")
-    rehearsal = rehearse(known, tried, rows_per_class=rows, random_state=random_state, **settings)
+    rehearsal = rehearse(
+        known,
+        tried,
+        n_classes=n_classes,
+        rows_per_class=max(len(pair.target) // n_classes, 1),
+        n_plays=n_rehearsals,
+        store=store,
+        random_state=random_state,
+    )
     report("fitting")
     return *fit_candidates(algorithms, pair, known, random_state), rehearsal
-
-
-def choose(
-    target: Domain,
-    factors: dict[str, AnyArray],
-    failed: dict[str, str],
-    rehearsal: Rehearsal,
-    known: KnownClasses,
-    forecast: Forecast,
-    n_components: int | None,
-    n_labels: int,
-    n_classes: int,
-    drawn: Domain | None = None,
-) -> Inference:
-    """Combine the expectation and the evidence of each candidate, and choose the best."""
-    shots = n_labels / n_classes
-    usable = rehearsal.skill >= LEAST_SKILL
-    labelled = np.flatnonzero(target.labeled_rows(default=False))
-    rows = LabelledRows(target.X[labelled], target.codes[labelled])
-    meta = meta_features(drawn or target, known, rehearsal if usable else None, shots, n_classes)
-    meta = replace(meta, n_test=max(len(target) - n_labels, 1))
-    if rows.without is not None:
-        seen = rows.without
-        meta = replace(meta, own_error=1.0 - seen.nearest, n_own=seen.n_rows)
-    rehearsed = {name: rehearsal.log_ratio(name, shots)[0] for name in rehearsal.after}
-    found: dict[str, tuple[Expectation, Evidence | None]] = {}
-    for name, W in factors.items():
-        if name == "identity":
-            found[name] = Expectation(0.0, 0.0), None
-            continue
-        if n_components is not None:
-            factors[name] = W = _compressed(W, n_components)
-        expected = forecast.expect(name, meta, rehearsed.get(name) if usable else None, shots)
-        evidence = rows.evidence(W, forecast)
-        found[name] = (expected.weighed(evidence.suggests) if evidence else expected), evidence
-    choice = max(found, key=lambda name: found[name][0].mean)  # of equals the first: identity
-    plain = 1.0 - forecast.expected_error(meta, shots)
-    reach = forecast.reach(meta)
-    candidates = [
-        Candidate(
-            name,
-            factors[name],
-            float(np.exp(rehearsed[name])) if name in rehearsed else None,
-            min(expected.ratio, 1.0 / plain),
-            expected.interval(reach),
-            evidence,
-            name == choice,
-        )
-        for name, (expected, evidence) in found.items()
-    ]
-    candidates += [Candidate(name, reason=reason) for name, reason in failed.items()]
-    reason = _reason(choice, found[choice][0], rehearsal, known)
-    if forecast.novelty(meta) > 1.0:
-        reason += "; this pair is unlike those the reflection function was learned from"
-    return Inference(choice, Candidates(candidates), reason, n_labels, n_classes, plain, rehearsal)
-
-
-def _reason(choice: str, expected: Expectation, rehearsal: Rehearsal, known: KnownClasses) -> str:
-    n, average = known.n_classes, "the expectation is an average over other data"
-    if not rehearsal.n_plays and n >= 3:
-        basis = f"the {n} known classes have too few rows for a rehearsal; {average}"
-    elif not rehearsal.n_plays:
-        basis = f"a rehearsal needs three labelled classes besides the target, got {n}; {average}"
-    elif rehearsal.skill < LEAST_SKILL:
-        basis = f"no rehearsal, as 1-NN hardly separates the {n} known classes; {average}"
-    else:
-        basis = f"rehearsed {rehearsal.n_plays} times on {n} known classes"
-    if choice == "identity":
-        return f"no candidate is expected to be better than the original features ({basis})"
-    return f"{choice} is expected to multiply the accuracy by {expected.ratio:.3f} ({basis})"
-
-
-def meta_features(
-    target: Domain, known: KnownClasses, rehearsal: Rehearsal | None, shots: float, n_classes: int
-) -> MetaFeatures:
-    """Return the meta-features of a target that need no label, with a rehearsal or without."""
-    share = mutual_share(target.X, MAX_SHARE_ROWS)
-    if rehearsal is None or not rehearsal.n_plays:
-        return MetaFeatures(share)
-    comparable = share  # at as many rows per class as in rehearsal
-    if min(rehearsal.n_rows, len(target)) != min(MAX_SHARE_ROWS, len(target)):
-        comparable = mutual_share(target.X, rehearsal.n_rows)
-    gap = target.X.mean(axis=0, dtype=np.float64) - known.X.mean(axis=0, dtype=np.float64)
-    spread = target.X.var(axis=0).sum() + known.X.var(axis=0).sum()
-    return MetaFeatures(
-        share,
-        comparable - rehearsal.share,
-        1.0 - rehearsal.accuracy(shots),
-        float(np.log(n_classes) / np.log(rehearsal.n_classes)),
-        float(gap @ gap / spread) if spread > 0 else 0.0,
-    )
-
-
-def _compressed(W: AnyArray, n_components: int) -> AnyArray:
-    """Return W with at most `n_components` columns, by a truncated SVD."""
-    if W.shape[1] <= n_components:
-        return W
-    U, s, _ = np.linalg.svd(W, full_matrices=False)
-    return np.asarray(U[:, :n_components] * s[:n_components])
 
 
 def _infer_paper(
@@ -387,48 +289,6 @@ def _domains(
         "pair must be a DomainPair, or a target Domain together with sources=[...], "
         f"got {type(pair).__name__} and sources={'None' if sources is None else 'given'}"
     )
-
-
-def _is_wide(target: Domain, origins: list[Domain], candidates: Wanted | None) -> bool:
-    """Tell whether there are few rows of very many features, which no candidate needs."""
-    domains = [target, *origins]
-    if target.n_features <= DENSE_FEATURES or sum(map(len, domains)) > MAX_GRAM_ROWS:
-        return False
-    if isinstance(candidates, Mapping) or any(each.prepared is not None for each in domains):
-        return False
-    algorithms = candidate_algorithms(candidates, 0).values()
-    return not any(getattr(each, "needs_features", False) for each in algorithms)
-
-
-def _infer_in_coordinates(target: Domain, origins: list[Domain], **settings: Any) -> Inference:
-    """Infer in the coordinates of all rows; each W is lifted to the features when it is accessed."""
-    with few_threads(sum(map(len, (target, *origins))) ** 2):
-        span = GramSpan.of([each.rows for each in (target, *origins)])
-    few, *sources = (
-        each.with_features(Z) for each, Z in zip((target, *origins), span.coordinates, strict=True)
-    )
-    found = infer(few, sources=sources, **settings)
-    dtype = np.result_type(*(each.rows.dtype for each in (target, *origins)))
-    return lift_candidates(found, span, target, dtype)
-
-
-def lift_candidates(found: Inference, span: GramSpan, target: Domain, dtype: Any) -> Inference:
-    """Return an inference in the coordinates of a span with each W lifted to the features when accessed."""
-    identity = sparse.eye_array(target.n_features, dtype=dtype, format="csr")
-
-    def lifted(each: Candidate) -> Candidate:
-        if each.factor is None:
-            return each
-        if each.name == "identity":
-            return replace(each, factor=identity)
-        return replace(each, factor=lambda: span.lift(each.W).astype(dtype))
-
-    candidates = Candidates([lifted(each) for each in found.candidates.values()])
-    shared = found.shared
-    if shared is not None:
-        mean, coef = span.lift(shared.linear.mean[:, None])[:, 0], span.lift(shared.linear.coef)
-        shared = replace(shared, linear=shared.linear._replace(mean=mean, coef=coef))
-    return replace(found, candidates=candidates, shared=shared, feature_names=target.feature_names)
 
 
 def _has_shared_classes(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from l2t.prediction.classifiers import CLASSIFIERS
 from l2t.prediction.model import Model, load_model
-from l2t.prediction.prediction import Prediction, predict
+from l2t.prediction.prediction import predict
 from l2t.prediction.report import Report, ReportRow
+from l2t.prediction.result import Prediction
 
 __all__ = ["CLASSIFIERS", "Model", "Prediction", "Report", "ReportRow", "load_model", "predict"]

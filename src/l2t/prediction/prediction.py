@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -24,13 +23,12 @@ from l2t.inference.shared.task import FEW_COLUMNS
 from l2t.numerics import few_threads
 from l2t.prediction.choice import Comparison, choose
 from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, DEFAULT, Task, fit_head
-from l2t.prediction.labelling import labels_needed, suggest_rows
+from l2t.prediction.labelling import labels_needed
 from l2t.prediction.model import EstimatorHead, Features, Model, Part
-from l2t.prediction.page import fragment, page
 from l2t.prediction.report import PLAIN, Report, ReportRow
+from l2t.prediction.result import Prediction
 from l2t.prediction.scoring import Scores, folds, rehearse_combinations, score
 from l2t.prediction.shared import shared_model, shared_report
-from l2t.prediction.summary import summarize
 from l2t.prediction.training import (
     Training,
     TrainOn,
@@ -41,8 +39,8 @@ from l2t.prediction.training import (
 )
 from l2t.prediction.wide import Coordinates, are_few_and_wide, numbered
 from l2t.reflection import ReflectionFunction
-from l2t.typing import AnyArray, Array, Indices, Mask
-from l2t.validation import one_of, seed, whole_number
+from l2t.typing import AnyArray, Array, Indices
+from l2t.validation import one_of, seed
 
 #: Maximum number of rows that a classifier is trained on, labelled or not; half of it in cross-validation.
 MAX_ROWS = 1500
@@ -52,94 +50,6 @@ SPREADING = ("label spreading", "smoothed logistic")
 #: Multiples of the present number of labels at which the learning curve is rehearsed.
 CURVE = (2, 4, 8)
 SCALED = "Columns were divided by their standard deviation: their scales differ widely."
-
-
-@dataclass(frozen=True, eq=False)
-class Prediction:
-    """Predicted classes of all rows of a target.
-
-    Attributes
-    ----------
-    labels, probability : array of shape (n,)
-        The predicted class of every row, and its probability.
-    probabilities : array of shape (n, n_classes)
-        The probabilities of all classes.
-    given : bool array of shape (n,)
-        Which rows came with a label.
-    classes : array of shape (n_classes,)
-        The classes of the target.
-    choice, classifier : str
-        The candidate whose features are used, "identity" for the original features; and the classifier. If
-        several combinations are averaged, those of the best one.
-    report : Report
-        The accuracy to expect, and why.
-    model : Model
-        The trained model, which classifies further rows.
-    labels_needed : str or None
-        How many more labels a higher accuracy needs, in a sentence; None if unknown.
-    inference : Inference
-        What is transferred, and why.
-    target : Domain
-        The target as it was given.
-    frame : DataFrame or None, default=None
-        The columns predicted, probability and given, if the target was a frame of pandas or polars.
-    """
-
-    labels: AnyArray
-    probability: Array
-    probabilities: Array
-    given: Mask
-    classes: AnyArray
-    choice: str
-    classifier: str
-    report: Report
-    model: Model
-    labels_needed: str | None
-    inference: Inference
-    target: Domain = field(repr=False)
-    frame: Any = None
-
-    def __repr__(self) -> str:
-        n, k = self.probabilities.shape
-        return f"Prediction({n} rows, {k} classes, {self.classifier} on {self.choice})"
-
-    def suggest(self, n: int) -> Indices:
-        """Return rows to label next: typical ones among the least certain.
-
-        Parameters
-        ----------
-        n : int
-            The number of rows.
-
-        Returns
-        -------
-        int array of shape (n,)
-            Indices of rows of the target, fewer if fewer are unlabelled.
-        """
-        whole_number("n", n, least=1)
-        (features, _), X = self.model.parts[0], self.target.rows
-        every = features(X) if len(self.target) <= LANDMARKS else None
-        return suggest_rows(
-            lambda rows: features(X[rows]) if every is None else every[rows],
-            self.probabilities,
-            self.given,
-            n,
-        )
-
-    def summary(self) -> dict[str, Any]:
-        """Return a dict with the content of its page as numbers and text; see `l2t.prediction.summary`."""
-        return summarize(self)
-
-    def to_html(self) -> str:
-        """Return a self-contained HTML page: expected accuracy, the target before and after, and why."""
-        return page(self.summary())
-
-    def plot(self) -> Any:
-        """Return a `matplotlib.figure.Figure` of the expected accuracies; see `Report.plot`."""
-        return self.report.plot()
-
-    def _repr_html_(self) -> str:
-        return fragment(self.summary())
 
 
 def predict(
@@ -273,9 +183,14 @@ def _landmarks(target: Domain, random_state: int) -> tuple[Indices, Indices | No
 def _apply_to_all(found: Prediction, target: Domain) -> Prediction:
     """Return the prediction for all rows of a target, from that for its landmarks."""
     P = found.model.predict_proba(target)
-    labels, given = np.asarray(found.classes[P.argmax(axis=1)]), target.labeled_rows(default=False)
-    parts: Any = {"labels": labels, "probability": P.max(axis=1), "probabilities": P}
-    return dataclasses.replace(found, **parts, given=given, target=target)
+    return dataclasses.replace(
+        found,
+        labels=np.asarray(found.classes[P.argmax(axis=1)]),
+        probability=P.max(axis=1),
+        probabilities=P,
+        given=target.labeled_rows(default=False),
+        target=target,
+    )
 
 
 class _Steps:
@@ -308,23 +223,44 @@ class _Steps:
         self, classifier: Any, balanced: bool, reflection: Any, callback: Callable[[str], None]
     ) -> Prediction:
         """Infer, score, choose, train and predict."""
-        given: Any = {"n_classes": max(len(self.training.classes), 2), "random_state": self.seed}
-        given |= {"sources": self.sources, "known": self.known, "shared": False}
-        found = infer(self.target, reflection, rows=self.drawn, callback=callback, **given)
+        found = infer(
+            self.target,
+            reflection,
+            n_classes=max(len(self.training.classes), 2),
+            sources=self.sources,
+            known=self.known,
+            shared=False,
+            rows=self.drawn,
+            random_state=self.seed,
+            callback=callback,
+        )
         callback("comparing classifiers")
         for name, each in found.candidates.items():
             if name != "identity" and each.W is not None:
                 self.factors[name] = each.W
-        averaged, rows, rehearsed, sentences = self._choose(found, classifier, balanced)
+        averaged, rows, rehearsed, (reason, *notes) = self._choose(found, classifier, balanced)
         used = averaged[0]
         callback("predicting")
         model, P = self._train(averaged, classifier)
         needed = self._labels_needed(used, rehearsed)
-        answers = np.asarray(model.classes_[P.argmax(axis=1)]), P.max(axis=1), P
-        choice = "identity" if used.features == PLAIN else used.features
-        report = self._report(averaged, rows, [*sentences, *filter(None, [needed])])
-        about: Any = model.classes_, choice, used.classifier, report, model, needed, found, self.raw
-        return Prediction(*answers, self.raw.labeled_rows(default=False), *about)
+        if self.columns is not None:
+            notes.insert(0, SCALED)
+        if needed is not None:
+            notes.append(needed)
+        return Prediction(
+            labels=np.asarray(model.classes_[P.argmax(axis=1)]),
+            probability=P.max(axis=1),
+            probabilities=P,
+            given=self.raw.labeled_rows(default=False),
+            classes=model.classes_,
+            choice="identity" if used.features == PLAIN else used.features,
+            classifier=used.classifier,
+            report=Report.of(averaged, rows, reason, notes),
+            model=model,
+            labels_needed=needed,
+            inference=found,
+            target=self.raw,
+        )
 
     def predict_shared(self, train_on: TrainOn, callback: Callable[[str], None]) -> Prediction:
         """Predict by a vote of candidates that are trained on the sources' labels."""
@@ -336,13 +272,23 @@ class _Steps:
         labels = labels[[label in found.classes for label in labels.tolist()]]
         model = shared_model(found, self.raw, labels, self.columns)
         report = shared_report(found, self.sources)
-        report.sentences.extend([SCALED] if self.columns is not None else [])
-        whole = as_inference(found, self.target, found.n_labelled, len(labels))
-        classifier = "logistic" if found.trained_on == "target" else "vote"
+        if self.columns is not None:
+            report.sentences.append(SCALED)
         P = model.predict_proba(self.raw)
-        answers = np.asarray(labels[P.argmax(axis=1)]), P.max(axis=1), P
-        about: Any = labels, found.choice, classifier, report, model, None, whole, self.raw
-        return Prediction(*answers, self.raw.labeled_rows(default=False), *about)
+        return Prediction(
+            labels=np.asarray(labels[P.argmax(axis=1)]),
+            probability=P.max(axis=1),
+            probabilities=P,
+            given=self.raw.labeled_rows(default=False),
+            classes=labels,
+            choice=found.choice,
+            classifier="logistic" if found.trained_on == "target" else "vote",
+            report=report,
+            model=model,
+            labels_needed=None,
+            inference=as_inference(found, self.target, found.n_labelled, len(labels)),
+            target=self.raw,
+        )
 
     def _choose(
         self, found: Inference, classifier: Any, balanced: bool
@@ -459,43 +405,12 @@ class _Steps:
         shots, combination = max(1, round(self.training.shots)), (used.features, used.classifier)
         curve = {shots: float(rehearsed.of(*combination).mean())}
         for times in CURVE:
-            given: Any = {"features": used.features, "n_plays": 3}
-            found = self._rehearse([used.classifier], times * shots, **given)
+            found = self._rehearse(
+                [used.classifier], times * shots, features=used.features, n_plays=3
+            )
             if found is not None and used.features in found.features:
                 curve[times * shots] = float(found.of(*combination).mean())
         return labels_needed(self.training.shots, used.expected, curve)
-
-    def _report(
-        self, averaged: list[ReportRow], rows: list[ReportRow], sentences: list[str]
-    ) -> Report:
-        used, *others = averaged
-        shown = [each for each in rows if each.features == PLAIN]
-        best_plain = max(shown, key=lambda each: each.expected or 0.0, default=used)
-        for features in self.factors:
-            theirs = [each for each in rows if each.features == features != PLAIN]
-            if theirs:
-                shown.append(max(theirs, key=lambda each: (each == used, each.gain)))
-        reason, *more = sentences
-        marked = dataclasses.replace(used, used=True, reason=reason)
-        where = "original features" if used.features == PLAIN else f"features of {used.features!r}"
-        first = [f"Used: {used.classifier} on the {where}; {reason}."]
-        if others:
-            first.append(f"Averaged with {', '.join(each.name for each in others)}.")
-        if used.expected is not None:
-            first.append(f"About {100 * used.expected:.0f} % of the predictions should be right.")
-            if used.features != PLAIN and best_plain.expected is not None:
-                first.append(_compare(used.expected, best_plain.expected, best_plain.name))
-        if self.columns is not None:
-            first.append(SCALED)
-        return Report(tuple(marked if each == used else each for each in shown), first + more)
-
-
-def _compare(expected: float, without: float, name: str) -> str:
-    """Return a sentence that compares the expected accuracy with the best one without transfer."""
-    best = f"best classifier without transfer, {name}"
-    if (points := 100 * (expected - without)) >= 0.05:
-        return f"That is {points:.1f} points above the {best}."
-    return f"The {best}, should reach about {100 * without:.0f} %."
 
 
 def expected_beyond_rehearsal(found: Inference) -> dict[str, float]:

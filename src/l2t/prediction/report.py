@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +91,42 @@ class Report:
     rows: tuple[ReportRow, ...]
     sentences: list[str]
 
+    @classmethod
+    def of(
+        cls,
+        averaged: Sequence[ReportRow],
+        rows: Sequence[ReportRow],
+        reason: str,
+        notes: Sequence[str],
+    ) -> Report:
+        """Report the combinations that are averaged, the best one first, among all of them.
+
+        Parameters
+        ----------
+        averaged, rows : sequence of ReportRow
+            The combinations that are used, and all combinations.
+        reason : str
+            Why the best one is used.
+        notes : sequence of str
+            Further sentences.
+        """
+        used, *others = averaged
+        shown = [each for each in rows if each.features == PLAIN]
+        best_plain = max(shown, key=lambda each: each.expected or 0.0, default=used)
+        for features in dict.fromkeys(each.features for each in rows if each.features != PLAIN):
+            theirs = [each for each in rows if each.features == features]
+            shown.append(max(theirs, key=lambda each: (each == used, each.gain)))
+        where = "original features" if used.features == PLAIN else f"features of {used.features!r}"
+        first = [f"Used: {used.classifier} on the {where}; {reason}."]
+        if others:
+            first.append(f"Averaged with {', '.join(each.name for each in others)}.")
+        if used.expected is not None:
+            first.append(f"About {_share(used.expected)} % of the predictions should be right.")
+            if used.features != PLAIN and best_plain.expected is not None:
+                first.append(_compare(used.expected, best_plain.expected, best_plain.name))
+        marked = replace(used, used=True, reason=reason)
+        return cls(tuple(marked if each == used else each for each in shown), [*first, *notes])
+
     def __repr__(self) -> str:
         return "\n".join(self.sentences)
 
@@ -145,3 +182,11 @@ class Report:
 
 def _share(accuracy: float | None) -> str:
     return f"{100 * (accuracy or 0.0):.0f}"
+
+
+def _compare(expected: float, without: float, name: str) -> str:
+    """Return a sentence that compares the expected accuracy with the best one without transfer."""
+    best = f"best classifier without transfer, {name}"
+    if (points := 100 * (expected - without)) >= 0.05:
+        return f"That is {points:.1f} points above the {best}."
+    return f"The {best}, should reach about {100 * without:.0f} %."

@@ -12,7 +12,7 @@ from l2t.numerics import GramSpan, two_components
 from l2t.typing import Array, Indices
 
 if TYPE_CHECKING:
-    from l2t.prediction.prediction import Prediction
+    from l2t.prediction.result import Prediction
 
 #: Maximum number of rows in the map, of rows in a list, and of classes.
 MAPPED, LISTED, CLASSES = 600, 12, 40

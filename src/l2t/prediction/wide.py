@@ -16,7 +16,7 @@ from scipy import sparse
 
 from l2t.domains import Domain
 from l2t.domains.domain import is_wide
-from l2t.inference.inference import MAX_GRAM_ROWS, lift_candidates
+from l2t.inference.wide import MAX_GRAM_ROWS, lift_candidates
 from l2t.numerics import GramSpan
 from l2t.numerics.gram import Lifted
 from l2t.prediction.model import Model
@@ -24,7 +24,7 @@ from l2t.prediction.training import column_scales
 from l2t.typing import Array
 
 if TYPE_CHECKING:
-    from l2t.prediction.prediction import Prediction
+    from l2t.prediction.result import Prediction
 
 
 def are_few_and_wide(domains: Sequence[Domain]) -> bool:

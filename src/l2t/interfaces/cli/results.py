@@ -11,7 +11,7 @@ from l2t.domains import Domain, DomainPair, Table, write_domain
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import evaluate, improvement_ratio
 from l2t.inference import Candidate, Inference
-from l2t.inference.inference import LEAST_SKILL
+from l2t.inference.choice import LEAST_SKILL
 from l2t.reflection import ReflectionFunction
 from l2t.reflection.calibration import finite_interval
 

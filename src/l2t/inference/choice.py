@@ -1,0 +1,119 @@
+"""The choice among candidates: expectation and evidence of each, and the reason in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from l2t.domains import Domain, KnownClasses
+from l2t.inference.evidence import Evidence, LabelledRows
+from l2t.inference.result import Candidate, Candidates, Inference
+from l2t.reflection.forecast import Expectation, Forecast, MetaFeatures
+from l2t.rehearsal import Rehearsal
+from l2t.statistics import mutual_share
+from l2t.typing import AnyArray
+
+#: Minimum `Rehearsal.skill` for a rehearsal to be used.
+LEAST_SKILL = 0.1
+#: Maximum number of target rows for the share of mutual neighbours.
+MAX_SHARE_ROWS = 240
+
+
+def choose(
+    target: Domain,
+    factors: dict[str, AnyArray],
+    failed: dict[str, str],
+    rehearsal: Rehearsal,
+    known: KnownClasses,
+    forecast: Forecast,
+    n_components: int | None,
+    n_labels: int,
+    n_classes: int,
+    drawn: Domain | None = None,
+) -> Inference:
+    """Combine the expectation and the evidence of each candidate, and choose the best."""
+    shots = n_labels / n_classes
+    usable = rehearsal.skill >= LEAST_SKILL
+    labelled = np.flatnonzero(target.labeled_rows(default=False))
+    rows = LabelledRows(target.X[labelled], target.codes[labelled])
+    meta = meta_features(drawn or target, known, rehearsal if usable else None, shots, n_classes)
+    meta = replace(meta, n_test=max(len(target) - n_labels, 1))
+    if rows.without is not None:
+        seen = rows.without
+        meta = replace(meta, own_error=1.0 - seen.nearest, n_own=seen.n_rows)
+    rehearsed = {name: rehearsal.log_ratio(name, shots)[0] for name in rehearsal.after}
+    found: dict[str, tuple[Expectation, Evidence | None]] = {}
+    for name, W in factors.items():
+        if name == "identity":
+            found[name] = Expectation(0.0, 0.0), None
+            continue
+        if n_components is not None:
+            factors[name] = W = _compressed(W, n_components)
+        expected = forecast.expect(name, meta, rehearsed.get(name) if usable else None, shots)
+        evidence = rows.evidence(W, forecast)
+        found[name] = (expected.weighed(evidence.suggests) if evidence else expected), evidence
+    choice = max(found, key=lambda name: found[name][0].mean)  # of equals the first: identity
+    plain = 1.0 - forecast.expected_error(meta, shots)
+    reach = forecast.reach(meta)
+    candidates = [
+        Candidate(
+            name,
+            factors[name],
+            float(np.exp(rehearsed[name])) if name in rehearsed else None,
+            min(expected.ratio, 1.0 / plain),
+            expected.interval(reach),
+            evidence,
+            name == choice,
+        )
+        for name, (expected, evidence) in found.items()
+    ]
+    candidates += [Candidate(name, reason=reason) for name, reason in failed.items()]
+    reason = _reason(choice, found[choice][0], rehearsal, known)
+    if forecast.novelty(meta) > 1.0:
+        reason += "; this pair is unlike those the reflection function was learned from"
+    return Inference(choice, Candidates(candidates), reason, n_labels, n_classes, plain, rehearsal)
+
+
+def _reason(choice: str, expected: Expectation, rehearsal: Rehearsal, known: KnownClasses) -> str:
+    n, average = known.n_classes, "the expectation is an average over other data"
+    if not rehearsal.n_plays and n >= 3:
+        basis = f"the {n} known classes have too few rows for a rehearsal; {average}"
+    elif not rehearsal.n_plays:
+        basis = f"a rehearsal needs three labelled classes besides the target, got {n}; {average}"
+    elif rehearsal.skill < LEAST_SKILL:
+        basis = f"no rehearsal, as 1-NN hardly separates the {n} known classes; {average}"
+    else:
+        basis = f"rehearsed {rehearsal.n_plays} times on {n} known classes"
+    if choice == "identity":
+        return f"no candidate is expected to be better than the original features ({basis})"
+    return f"{choice} is expected to multiply the accuracy by {expected.ratio:.3f} ({basis})"
+
+
+def meta_features(
+    target: Domain, known: KnownClasses, rehearsal: Rehearsal | None, shots: float, n_classes: int
+) -> MetaFeatures:
+    """Return the meta-features of a target that need no label, with a rehearsal or without."""
+    share = mutual_share(target.X, MAX_SHARE_ROWS)
+    if rehearsal is None or not rehearsal.n_plays:
+        return MetaFeatures(share)
+    comparable = share  # at as many rows per class as in rehearsal
+    if min(rehearsal.n_rows, len(target)) != min(MAX_SHARE_ROWS, len(target)):
+        comparable = mutual_share(target.X, rehearsal.n_rows)
+    gap = target.X.mean(axis=0, dtype=np.float64) - known.X.mean(axis=0, dtype=np.float64)
+    spread = target.X.var(axis=0).sum() + known.X.var(axis=0).sum()
+    return MetaFeatures(
+        share,
+        comparable - rehearsal.share,
+        1.0 - rehearsal.accuracy(shots),
+        float(np.log(n_classes) / np.log(rehearsal.n_classes)),
+        float(gap @ gap / spread) if spread > 0 else 0.0,
+    )
+
+
+def _compressed(W: AnyArray, n_components: int) -> AnyArray:
+    """Return W with at most `n_components` columns, by a truncated SVD."""
+    if W.shape[1] <= n_components:
+        return W
+    U, s, _ = np.linalg.svd(W, full_matrices=False)
+    return np.asarray(U[:, :n_components] * s[:n_components])

@@ -1,0 +1,105 @@
+"""The result of a prediction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from l2t.domains import Domain
+from l2t.domains.landmarks import LANDMARKS
+from l2t.inference import Inference
+from l2t.prediction.labelling import suggest_rows
+from l2t.prediction.model import Model
+from l2t.prediction.page import fragment, page
+from l2t.prediction.report import Report
+from l2t.prediction.summary import summarize
+from l2t.typing import AnyArray, Array, Indices, Mask
+from l2t.validation import whole_number
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """Predicted classes of all rows of a target.
+
+    Attributes
+    ----------
+    labels, probability : array of shape (n,)
+        The predicted class of every row, and its probability.
+    probabilities : array of shape (n, n_classes)
+        The probabilities of all classes.
+    given : bool array of shape (n,)
+        Which rows came with a label.
+    classes : array of shape (n_classes,)
+        The classes of the target.
+    choice, classifier : str
+        The candidate whose features are used, "identity" for the original features; and the classifier. If
+        several combinations are averaged, those of the best one.
+    report : Report
+        The accuracy to expect, and why.
+    model : Model
+        The trained model, which classifies further rows.
+    labels_needed : str or None
+        How many more labels a higher accuracy needs, in a sentence; None if unknown.
+    inference : Inference
+        What is transferred, and why.
+    target : Domain
+        The target as it was given.
+    frame : DataFrame or None, default=None
+        The columns predicted, probability and given, if the target was a frame of pandas or polars.
+    """
+
+    labels: AnyArray
+    probability: Array
+    probabilities: Array
+    given: Mask
+    classes: AnyArray
+    choice: str
+    classifier: str
+    report: Report
+    model: Model
+    labels_needed: str | None
+    inference: Inference
+    target: Domain = field(repr=False)
+    frame: Any = None
+
+    def __repr__(self) -> str:
+        n, k = self.probabilities.shape
+        return f"Prediction({n} rows, {k} classes, {self.classifier} on {self.choice})"
+
+    def suggest(self, n: int) -> Indices:
+        """Return rows to label next: typical ones among the least certain.
+
+        Parameters
+        ----------
+        n : int
+            The number of rows.
+
+        Returns
+        -------
+        int array of shape (n,)
+            Indices of rows of the target, fewer if fewer are unlabelled.
+        """
+        whole_number("n", n, least=1)
+        (features, _), X = self.model.parts[0], self.target.rows
+        every = features(X) if len(self.target) <= LANDMARKS else None
+        return suggest_rows(
+            lambda rows: features(X[rows]) if every is None else every[rows],
+            self.probabilities,
+            self.given,
+            n,
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """Return a dict with the content of its page as numbers and text; see `l2t.prediction.summary`."""
+        return summarize(self)
+
+    def to_html(self) -> str:
+        """Return a self-contained HTML page: expected accuracy, the target before and after, and why."""
+        return page(self.summary())
+
+    def plot(self) -> Any:
+        """Return a `matplotlib.figure.Figure` of the expected accuracies; see `Report.plot`."""
+        return self.report.plot()
+
+    def _repr_html_(self) -> str:
+        return fragment(self.summary())
