@@ -442,3 +442,18 @@ def test_rows_that_occur_many_times(proves):
         found = infer(DomainPair(pair.source, target), candidates=(*FOUR, "tca", "gfk"))
         assert np.isfinite(found.transform(target)).all()
     proves("A target of copies of few rows gives a result", targets, "targets")
+
+
+def test_the_reason_names_the_ratio_that_is_predicted():
+    easy = made(rows=40, seed=3)
+    scaled = [Domain(3.0 * each.X[:, :-1], each.y) for each in (easy.source, easy.target)]
+    found = infer(DomainPair(*scaled), n_labels=3)
+    assert found.verdict == "transfer"
+    assert f"by {found.predicted:.3f}" in found.reason
+
+
+def test_the_function_that_ships_by_its_name_changes_nothing(pair):
+    mask = np.arange(len(pair.target)) % 5 == 0
+    same = DomainPair(pair.source, Domain(pair.target.X, pair.target.codes, labeled=mask))
+    assert infer(same).shared is not None
+    assert infer(same, "default").shared is not None

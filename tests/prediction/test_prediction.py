@@ -310,3 +310,30 @@ def test_groups_stay_together_where_rows_are_measured(kinds):
         if each.features == "plain"
     ]
     assert row.measured > 0.85
+
+
+def test_a_rare_class_among_many_labelled_rows_is_trained_on(kinds):
+    rng = np.random.default_rng(0)
+    codes = np.where(np.arange(2000) % 1000 == 0, 2, np.arange(2000) % 2)
+    X = np.array([[0.0] * 8, [4.0] * 8, [-9.0] * 8])[codes] + rng.normal(size=(2000, 8))
+    found = l2t.predict(kinds[0], Domain(X, codes + 10, labeled=np.arange(2000) < 1800))
+    assert list(found.classes) == [10, 11, 12]
+    assert np.mean(found.labels == codes + 10) > 0.95
+    assert found.labels[0] == 12
+
+
+def test_a_target_among_the_known_classes_is_recognised_if_columns_are_divided(kinds):
+    source, target = kinds
+    X = target.X * np.where(np.arange(8) == 0, 1000.0, 1.0)
+    whole = Domain(X, target.y)
+    scaled = Domain(source.X * np.where(np.arange(8) == 0, 1000.0, 1.0), source.y)
+    known = l2t.KnownClasses([l2t.normalize(whole, "zscore")])
+    found = l2t.predict(scaled, Domain(X, target.y, labeled=target.labeled), known=known)
+    assert "on 6 known classes" in found.inference.reason
+
+
+def test_probabilities_do_not_depend_on_the_order_of_many_rows(kinds, monkeypatch):
+    source, target = kinds
+    whole = l2t.predict(source, target).model.temperature
+    monkeypatch.setattr("l2t.prediction.prediction.MAX_CALIBRATION_ROWS", 30)
+    assert l2t.predict(source, target).model.temperature == pytest.approx(whole, rel=0.5)

@@ -213,6 +213,11 @@ class KnownClasses:
             )
         return KnownClasses()._build([*self._origins, *other._origins])
 
+    def divided_by(self, columns: AnyArray) -> KnownClasses:
+        """Return the classes with each column divided by a number."""
+        scaled = [replace(each, X=each.X / columns, prepared=None) for each in self._origins]
+        return KnownClasses()._build(scaled)
+
     def without(self, target: Domain) -> KnownClasses:
         """Return the classes without the rows of a target.
 

@@ -27,9 +27,21 @@ def of_each_class(codes: Indices, random_state: int, most: int = LANDMARKS) -> I
     """
     labelled = np.random.default_rng(random_state).permutation(np.flatnonzero(codes >= 0))
     labelled = labelled[np.argsort(codes[labelled], kind="stable")]
-    sizes = np.bincount(codes[labelled]) if len(labelled) else np.zeros(1, dtype=np.intp)
-    rank = np.arange(len(labelled)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return np.sort(labelled[np.argsort(rank, kind="stable")[:most]])
+    return np.sort(labelled[np.argsort(rank_in_class(codes[labelled]), kind="stable")[:most]])
+
+
+def rank_in_class(codes: Indices) -> Indices:
+    """Return the number of earlier rows of the same class, for each row.
+
+    >>> rank_in_class(np.array([1, 0, 1, 1])).tolist()
+    [0, 0, 1, 2]
+    """
+    order = np.argsort(codes, kind="stable")
+    _, first = np.unique(codes[order], return_index=True)
+    sizes = np.diff(np.append(first, len(codes)))
+    rank = np.empty(len(codes), dtype=np.intp)
+    rank[order] = np.arange(len(codes)) - np.repeat(first, sizes)
+    return rank
 
 
 def representative(source: Domain, random_state: int) -> Domain:

@@ -56,12 +56,13 @@ def choose(
     choice = max(found, key=lambda name: found[name][0].mean)  # of equals the first: identity
     plain = 1.0 - forecast.expected_error(meta, shots)
     reach = forecast.reach(meta)
+    cap = 1.0 / plain  # the ratio at an accuracy of 1
     candidates = [
         Candidate(
             name,
             factors[name],
             float(np.exp(rehearsed[name])) if name in rehearsed else None,
-            min(expected.ratio, 1.0 / plain),
+            min(expected.ratio, cap),
             expected.interval(reach),
             evidence,
             name == choice,
@@ -69,13 +70,13 @@ def choose(
         for name, (expected, evidence) in found.items()
     ]
     candidates += [Candidate(name, reason=reason) for name, reason in failed.items()]
-    reason = _reason(choice, found[choice][0], rehearsal, known)
+    reason = _reason(choice, min(found[choice][0].ratio, cap), rehearsal, known)
     if forecast.novelty(meta) > 1.0:
         reason += "; this pair is unlike those the reflection function was learned from"
     return Inference(choice, Candidates(candidates), reason, n_labels, n_classes, plain, rehearsal)
 
 
-def _reason(choice: str, expected: Expectation, rehearsal: Rehearsal, known: KnownClasses) -> str:
+def _reason(choice: str, ratio: float, rehearsal: Rehearsal, known: KnownClasses) -> str:
     n, average = known.n_classes, "the expectation is an average over other data"
     if not rehearsal.n_plays and n >= 3:
         basis = f"the {n} known classes have too few rows for a rehearsal; {average}"
@@ -87,7 +88,7 @@ def _reason(choice: str, expected: Expectation, rehearsal: Rehearsal, known: Kno
         basis = f"rehearsed {rehearsal.n_plays} times on {n} known classes"
     if choice == "identity":
         return f"no candidate is expected to be better than the original features ({basis})"
-    return f"{choice} is expected to multiply the accuracy by {expected.ratio:.3f} ({basis})"
+    return f"{choice} is expected to multiply the accuracy by {ratio:.3f} ({basis})"
 
 
 def meta_features(

@@ -100,8 +100,9 @@ def infer(
         The starts of the search for ``method="paper"``, besides PCA; by default "tca" and "gfk".
     shared : bool, optional
         Whether equal labels mean equal classes, so that classifiers can be trained on the source's labels:
-        then the choice is made by `l2t.inference.shared.infer_shared`, whose result is `Inference.shared`.
-        By default True if a labelled target row has a class of the source.
+        then the choice is made by `l2t.inference.shared.infer_shared`, whose result is `Inference.shared`,
+        without known classes or rehearsals. By default True if a labelled target row has a class of the
+        source.
     rows : int array, optional
         The indices of the target rows that candidates are fitted to; by default all, or 20,000 at random.
     random_state : int, default=0
@@ -130,10 +131,15 @@ def infer(
     (True, True)
     """
     target, origins = _domains(pair, sources)
+    if plan is not None and n_components is not None:
+        raise InvalidInputError(
+            f"n_components must be left out if plan is given, got {n_components!r}; "
+            "use Plan(n_components=...)"
+        )
     n_classes = _class_count(target, n_classes)
     n_labels = _label_count(target, n_labels, n_classes)
-    excluded = any(each is not None for each in (reflection, n_components, plan, starts))
-    excluded = excluded or method not in (None, "l2t")
+    excluded = any(each is not None for each in (n_components, plan, starts))
+    excluded = excluded or reflection not in (None, "default") or method not in (None, "l2t")
     use_shared = not excluded and _has_shared_classes(target, origins, candidates, shared)
     if shared and not use_shared:
         raise InvalidInputError(

@@ -14,7 +14,13 @@ from scipy.special import softmax
 from l2t.display import frame_like
 from l2t.domains import Domain, KnownClasses
 from l2t.domains.known import unlabel_rows
-from l2t.domains.landmarks import LANDMARKS, landmark_rows, of_each_class, representative
+from l2t.domains.landmarks import (
+    LANDMARKS,
+    landmark_rows,
+    of_each_class,
+    rank_in_class,
+    representative,
+)
 from l2t.experiences import ExperienceStore
 from l2t.inference import Inference, infer
 from l2t.inference.candidates import candidate_algorithms
@@ -22,7 +28,7 @@ from l2t.inference.shared import as_inference, infer_shared
 from l2t.inference.shared.task import FEW_COLUMNS
 from l2t.numerics import few_threads
 from l2t.prediction.choice import Comparison, choose
-from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, DEFAULT, Task, fit_head
+from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, CV_SHOTS, DEFAULT, Task, fit_head
 from l2t.prediction.labelling import labels_needed
 from l2t.prediction.model import EstimatorHead, Features, Model, Part
 from l2t.prediction.report import PLAIN, Report, ReportRow
@@ -47,6 +53,8 @@ MAX_ROWS = 1500
 #: Maximum number of labelled rows for classifiers on a graph, whose memory grows with their square.
 MOST_ROWS = 5000
 SPREADING = ("label spreading", "smoothed logistic")
+#: Maximum number of unlabelled rows that probabilities are calibrated on.
+MAX_CALIBRATION_ROWS = 5000
 #: Multiples of the present number of labels at which the learning curve is rehearsed.
 CURVE = (2, 4, 8)
 SCALED = "Columns were divided by their standard deviation: their scales differ widely."
@@ -146,10 +154,11 @@ def predict(
     training = training_rows(origins, few, train_on, shared)
     with few_threads(sum(len(each) for each in (few, *origins)) * few.n_features):
         past = known_classes(known, store, whole.n_features)
-        if drawn is not None and not training.shared:
+        columns = column_scales(training.X) if wide is None else None
+        if not training.shared and (drawn is not None or columns is not None):
+            # Target rows are recognised here, among all rows and before columns are divided.
             origins = [unlabel_rows(each, whole) for each in origins]
             past = past and past.without(whole)
-        columns = column_scales(training.X) if wide is None else None
         steps = _Steps(origins, few, training, past, columns, random_state, drawn)
         report = callback or (lambda stage: None)
         named = not isinstance(classifier, str) or classifier != "auto"
@@ -216,7 +225,7 @@ class _Steps:
             )
             self.X = training.X / self.columns
             if known is not None:
-                self.known = KnownClasses([Domain(known.X / self.columns, known.codes)])
+                self.known = known.divided_by(self.columns)
         self.factors: dict[str, AnyArray | None] = {PLAIN: None}
 
     def predict(
@@ -349,11 +358,18 @@ class _Steps:
         )
 
     def _sample(self, n_rows: int) -> Indices:
-        """Return up to n_rows rows: labelled ones, those of the target first, then random target rows."""
+        """Return up to n_rows rows: labelled ones, those of the target first, then random target rows.
+
+        Some labelled rows of every class are always among them.
+        """
         codes, n = self.training.codes, self.training.n_target
         rng = np.random.default_rng(self.seed)
         labelled = rng.permutation(np.flatnonzero(codes >= 0))
-        labelled = labelled[np.argsort(labelled >= n, kind="stable")][:n_rows]
+        labelled = labelled[np.argsort(labelled >= n, kind="stable")]
+        if len(labelled) > n_rows:
+            rank = np.minimum(rank_in_class(codes[labelled]), CV_SHOTS)
+            n_rows = max(n_rows, len(self.training.classes))
+            labelled = labelled[np.argsort(rank, kind="stable")][:n_rows]
         free = rng.permutation(np.flatnonzero(codes[:n] < 0))
         return np.sort(np.concatenate([labelled, free[: max(n_rows - len(labelled), 0)]]))
 
@@ -374,7 +390,9 @@ class _Steps:
         parts = [self._part(each, classifier) for each in averaged]
         described = ", ".join(each.name for each in averaged), X.mean(axis=0), np.median(X, axis=0)
         model = Model(training.labels, self.raw.feature_names, tuple(parts), 1.0, *described)
-        free, scores = np.flatnonzero(training.codes[:n] < 0)[:5000], model.decision_function(X)
+        scores = model.decision_function(X)
+        free = np.flatnonzero(training.codes[:n] < 0)
+        free = np.sort(np.random.default_rng(self.seed).permutation(free)[:MAX_CALIBRATION_ROWS])
         if averaged[0].expected is not None and len(free):
             model = model.calibrated(scores[free], averaged[0].expected)
         return model, softmax(scores / model.temperature, axis=1)

@@ -105,7 +105,7 @@ def rehearse_combinations(
     playing = playing_classes(known, n_classes)
     if not (playing and n_plays):
         return None
-    wanted = min(MAX_ROWS // playing, rows_per_class)
+    wanted = max(min(MAX_ROWS // playing, rows_per_class), 1)
     rows = min((20, 40, 80), key=lambda each: abs(np.log(each / wanted)))
     n_labels = int(np.clip(round(shots), 1, MAX_SHOTS))
     params = {name: dict(getattr(each, "params", {})) for name, each in algorithms.items()}
