@@ -55,7 +55,7 @@ class Report:
     @property
     def title(self) -> str:
         """The heading."""
-        return f"Learning to Transfer, measured again: {self.setting.family}, {self.setting.scale}"
+        return f"The paper's experiments, repeated on {self.setting.family}"
 
 
 def write_report(report: Report, out: Path) -> None:
@@ -82,7 +82,7 @@ def write_report(report: Report, out: Path) -> None:
             (out / "tables" / f"{table.name}.csv").write_text(_csv(table))
     minutes = report.setting.minutes()
     prefaces = [
-        *([paragraph("claims", methods=report.claims)] if report.claims else []),
+        *claim_paragraphs(report.claims),
         paragraph(
             "preface",
             sizes=report.setting.sizes,
@@ -107,6 +107,18 @@ def write_report(report: Report, out: Path) -> None:
         )
         (out / f"report.{ending}").write_text(page)
     (out / "results.json").write_text(json.dumps(_plain(report), indent=1))
+
+
+def claim_paragraphs(methods: Sequence[tuple[str, Sequence[Claim]]]) -> list[str]:
+    """Return how many claims hold with each method, those that hold with none, and those of each method."""
+    if not methods:
+        return []
+    texts = dict.fromkeys(claim.text for _, claims in methods for claim in claims)
+    held = {claim.text for _, claims in methods for claim in claims if claim.holds}
+    return [
+        paragraph("summary", methods=methods, never=[text for text in texts if text not in held]),
+        *(paragraph("claims", method=method, claims=claims) for method, claims in methods),
+    ]
 
 
 def _plain(report: Report) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def test_a_damaged_file_gives_a_domain_or_one_sentence(
     assert len(refusals) > mutants // 4
     assert all(sentence.startswith(f"{path}: ") for sentence in refusals)
     assert not any("\n" in sentence for sentence in refusals)
-    proves(f"A damaged file gives a domain or one sentence: {kind}", mutants, "files")
+    proves(f"A damaged file is read, or rejected with an error of one sentence: {kind}", mutants, "files")
 
 
 @pytest.mark.slow
@@ -172,7 +172,7 @@ def test_a_small_file_that_means_much_is_refused(
     rule = r"free memory|of what is free|can hold"
     with pytest.raises(FileFormatError, match=rf"bomb.*: .*(?:{rule})"):
         read_domain(path)
-    proves(f"A small file that means more than fits into memory is refused: {ending}", 1, "files")
+    proves(f"A small file whose declared size exceeds the memory is rejected: {ending}", 1, "files")
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -18,6 +18,7 @@ from l2t.domains import KnownClasses, normalize
 from l2t.exceptions import InvalidInputError, UnknownAlgorithmError
 from l2t.experiences import Run
 from l2t.inference import Candidate, Candidates, Inference
+from l2t.reflection.plan import Plan
 
 FOUR = ("identity", "spectrum", "classes", "classes+spectrum")
 
@@ -218,7 +219,7 @@ def test_candidates_that_are_named(pair):
     chosen = infer(pair, candidates=("gfk", algorithms.make("tca", n_components=3), "spectrum"))
     assert tuple(chosen.candidates) == ("identity", "gfk", "tca", "spectrum")
     assert chosen.candidates["gfk"].rehearsed is not None
-    with pytest.raises(UnknownAlgorithmError, match=r"name must be one of tca, .*got 'pca'"):
+    with pytest.raises(UnknownAlgorithmError, match="there is no algorithm 'pca'; choose from tca"):
         infer(pair, candidates=("pca",))
     with pytest.raises(InvalidInputError, match="candidates must be names or algorithms, got int"):
         infer(pair, candidates=(3,))
@@ -321,6 +322,11 @@ def test_stages_are_reported(pair):
         ((made(),), {"sources": []}, "pair must be a DomainPair, or a target Domain together"),
         ((made().target,), {}, "pair must be a DomainPair, or a target Domain together"),
         ((made(),), {"method": "guess"}, "method must be 'l2t' or 'paper', got 'guess'"),
+        (
+            (made(),),
+            {"plan": Plan(), "n_components": 5},
+            "n_components must be left out if plan is",
+        ),
         ((made(),), {"n_labels": 0}, "n_labels must be a whole number of at least 1, got 0"),
         ((made(),), {"n_classes": 1}, "n_classes must be a whole number of at least 2, got 1"),
     ],

@@ -134,7 +134,7 @@ def test_collect_goes_on_where_it_was(tmp_path, l2t):
     assert "4 runs done, 0 failed, 0 already stored" in first.out, first
     again = l2t("collect", source, target, "--pairs", "3", *options)
     assert "2 runs done, 0 failed, 4 already stored" in again.out, again
-    assert l2t("store", "check", store).out == "sound\n"
+    assert l2t("store", "check", store).out == "no damage found\n"
     assert l2t("store", "merge", other, store).out == "6 runs added\n"
     assert l2t("store", "merge", other, store, store).out == "0 runs added\n"
     assert l2t("store", "upgrade", other).out == "up to date\n"
@@ -433,7 +433,7 @@ def test_cells_of_csv_are_no_formulas(capsys, proves):
     show_rows([{"a": value} for value in values], Format.csv)
     cells = [cell for (cell,) in csv.reader(capsys.readouterr().out.splitlines()) if cell]
     assert cells == ["a", "'=1+1", "'+1", "'-1+1", "'@SUM(A1)", "'＝1", "'\tx", "plain", "-1.5"]
-    proves("A cell of csv that a command prints is no formula", 6, "cells")
+    proves("The csv output of a command contains no formulas", 6, "cells")
 
 
 def test_a_table_that_is_too_wide_is_shown_row_by_row(capsys, monkeypatch):

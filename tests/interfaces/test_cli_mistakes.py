@@ -52,7 +52,7 @@ CONFUSED = {
     ),
     "no features in common": (
         "transfer source.csv renamed.csv --label digit",
-        "must have a column of numbers that all files have, got 'e0'",
+        "all files must have a feature column in common, by name; source.csv has 'e0'",
     ),
     "a label by another name in one file": (
         "transfer source.csv capital.csv --label digit",
@@ -159,7 +159,7 @@ CONFUSED = {
     ),
     "collecting with an unknown algorithm": (
         "collect source.csv source.csv --label digit --shared --algorithms gfk,pca",
-        "must be one of tca, itl, ",
+        "there is no algorithm 'pca'; choose from tca, itl, ",
     ),
     "no store": ("learn --store absent.db", "absent.db"),
     "no such store": ("store check notes.txt", "got 'notes.txt'"),

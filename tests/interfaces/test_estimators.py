@@ -623,14 +623,14 @@ IMPOSSIBLE = {
     "no target label": (
         "target",
         lambda y: np.where(y > 2, -1, y),
-        "train_on='target' needs labelled target rows, got none of 45; "
-        "label a few, or use train_on='source' if both domains have the same classes",
+        "the target must have labelled rows, got none of 45; label a few rows of each class, or use "
+        "train_on='source' if both domains have the same classes",
     ),
     "no target label for both": (
         "both",
         lambda y: np.where(y > 2, -1, y),
-        "train_on='both' needs labelled target rows, got none of 45; "
-        "label a few, or use train_on='source' if both domains have the same classes",
+        "the target must have labelled rows, got none of 45; label a few rows of each class, or use "
+        "train_on='source' if both domains have the same classes",
     ),
     "other classes": (
         "both",

@@ -68,7 +68,7 @@ def row(features, expected, **more):
     [
         (
             [row(PLAIN, 0.78), row("spectrum", 0.86, used=True).with_interval(0.02)],
-            "Using the source should raise accuracy from 78 % to 86 % (90 % interval 83 to 89 %).",
+            "The transfer should raise the accuracy from 78 % to 86 % (90 % interval 83 to 89 %).",
         ),
         (
             [row(PLAIN, 0.8, used=True), row("spectrum", 0.7)],

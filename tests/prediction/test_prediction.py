@@ -204,8 +204,17 @@ def test_the_report_says_which_sources_count(kinds):
 
 def test_without_any_label_there_is_nothing_to_predict(kinds):
     source, target = kinds
-    with pytest.raises(InvalidInputError, match=r"got none of 90; label a few$"):
+    with pytest.raises(InvalidInputError, match="got none of 90; label a few rows of each class"):
         l2t.predict(Domain(source.X), target.X)
+
+
+def test_labels_of_one_class_are_not_enough(kinds):
+    source, target = kinds
+    first = np.arange(90) < 10
+    with pytest.raises(
+        InvalidInputError, match="of at least two classes, got 10 of class 'class 6'"
+    ):
+        l2t.predict(source, Domain(target.X, target.y, labeled=first))
 
 
 def test_without_a_source_the_target_alone_is_used(kinds):

@@ -106,7 +106,7 @@ def _factory(name: str) -> Callable[..., Algorithm]:
     plugins = _plugins()  # slow: reads the metadata of every installed package
     if key not in plugins:
         raise UnknownAlgorithmError(
-            f"name must be one of {', '.join((*BUILT_IN, *sorted(plugins)))}, got {name!r}"
+            f"there is no algorithm {name!r}; choose from {', '.join((*BUILT_IN, *sorted(plugins)))}"
         )
     found: Callable[..., Algorithm] = plugins[key].load()
     return found

@@ -72,7 +72,7 @@ def choose(
     candidates += [Candidate(name, reason=reason) for name, reason in failed.items()]
     reason = _reason(choice, min(found[choice][0].ratio, cap), rehearsal, known)
     if forecast.novelty(meta) > 1.0:
-        reason += "; this pair is unlike those the reflection function was learned from"
+        reason += "; this pair is unlike all data that L2T was trained on, so the interval is wider"
     return Inference(choice, Candidates(candidates), reason, n_labels, n_classes, plain, rehearsal)
 
 

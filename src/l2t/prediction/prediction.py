@@ -76,10 +76,10 @@ def predict(
 ) -> Prediction:
     """Predict the class of every row of a target.
 
-    The prediction is the average of logistic regression, label spreading and a mixture of both on the
-    features that `l2t.infer` chooses, and of any combination of features and classifier that is clearly
-    better on the labelled rows. All combinations are rehearsed on the known classes and cross-validated on
-    the labelled rows. The features do not depend on target labels.
+    The prediction is the average of logistic regression, label spreading and smoothed logistic regression
+    (label spreading of its predictions) on the features that `l2t.infer` chooses, and of any combination of
+    features and classifier that is clearly better on the labelled rows. All combinations are rehearsed on
+    the known classes and cross-validated on the labelled rows. The features do not depend on target labels.
 
     If a target has more than 20,000 rows, the model is trained on 20,000 random ones and the labelled ones,
     and applied to all rows in blocks, so that little memory is needed beyond X, which may be a read-only
@@ -326,7 +326,9 @@ class _Steps:
         averaged, rows = choose(combinations, comparison, balanced=balanced, single=single)
         basis = [f"rehearsed {len(rehearsed.values)} times on known classes"] if rehearsed else []
         if measured is not None:
-            basis.append(f"cross-validated on {measured.n_rows} labelled rows")
+            n, labelled = measured.n_rows, int((training.codes >= 0).sum())
+            of_all = "" if n == labelled else f" of {labelled}"
+            basis.append(f"cross-validated on {n}{of_all} labelled rows")
         why = " and ".join(basis) or "the default, because nothing can be measured"
         sentences = [why if classifier == "auto" else "this classifier was requested"]
         if measured is None:

@@ -61,6 +61,13 @@ class ReportRow:
         name = self.classifier + ("" if self.features == PLAIN else f" on {self.features}")
         return name + ("" if self.trained_on == "target" else f", trained on {self.trained_on}")
 
+    @property
+    def range(self) -> str:
+        """The 90 % interval in words, in brackets; empty if it is unknown."""
+        if self.low is None:
+            return ""
+        return f" (90 % interval {_share(self.low)} to {_share(self.high)} %)"
+
     def with_interval(self, deviation: float | None) -> ReportRow:
         """Return the row with a 90 % interval of this standard deviation around the expected accuracy."""
         if self.expected is None or deviation is None:
@@ -121,7 +128,7 @@ class Report:
         if others:
             first.append(f"Averaged with {', '.join(each.name for each in others)}.")
         if used.expected is not None:
-            first.append(f"About {_share(used.expected)} % of the predictions should be right.")
+            first.append(f"{_right(used)}.")
             if used.features != PLAIN and best_plain.expected is not None:
                 first.append(_compare(used.expected, best_plain.expected, best_plain.name))
         marked = replace(used, used=True, reason=reason)
@@ -138,24 +145,14 @@ class Report:
             return "Every row has a predicted class; the accuracy could not be measured."
         plain = [row for row in self.rows if row.is_baseline and not row.used and row.expected]
         best = max(plain, key=lambda row: row.expected or 0.0, default=None)
-        range_ = (
-            ""
-            if used.low is None
-            else f" (90 % interval {_share(used.low)} to {_share(used.high)} %)"
-        )
         if used.is_baseline or best is None or best.expected is None:
             why = "" if best is None else "; a transfer is not expected to help"
-            return (
-                f"About {_share(used.expected)} % of the predictions should be right{range_}{why}."
-            )
+            return f"{_right(used)}{why}."
         if used.expected <= best.expected:
-            return (
-                f"About {_share(used.expected)} % of the predictions should be right{range_}, "
-                f"about as many as without transfer ({_share(best.expected)} %)."
-            )
+            return f"{_right(used)}, about as many as without transfer ({_share(best.expected)} %)."
         return (
-            f"Using the source should raise accuracy from {_share(best.expected)} % "
-            f"to {_share(used.expected)} %{range_}."
+            f"The transfer should raise the accuracy from {_share(best.expected)} % "
+            f"to {_share(used.expected)} %{used.range}."
         )
 
     def records(self) -> list[dict[str, Any]]:
@@ -182,6 +179,11 @@ class Report:
 
 def _share(accuracy: float | None) -> str:
     return f"{100 * (accuracy or 0.0):.0f}"
+
+
+def _right(used: ReportRow) -> str:
+    """Return the expected accuracy and its interval in words."""
+    return f"About {_share(used.expected)} % of the predictions should be right{used.range}"
 
 
 def _compare(expected: float, without: float, name: str) -> str:

@@ -115,7 +115,7 @@ def training_rows(
         if shared is None:
             shared = bool(offered) and not (given and given.isdisjoint(offered))
         train_on = ("both" if given else "source") if shared else "target"
-    _check_classes(train_on, given, offered, len(target))
+    _check_classes(train_on, given, offered, known)
     used = [(target.X, labels, known & (train_on != "source"))]
     if train_on != "target":
         used += [(X[labelled], y[labelled], labelled[labelled]) for X, y, labelled in parts]
@@ -133,15 +133,20 @@ def _labels(domain: Domain, *, default: bool) -> tuple[AnyArray, Mask]:
     return domain.y.astype(object), known
 
 
-def _check_classes(train_on: str, given: set[Any], offered: set[Any], n_rows: int) -> None:
+def _check_classes(train_on: str, given: set[Any], offered: set[Any], known: Mask) -> None:
     """Raise an error if the target's classes cannot be learned from the labels to train on."""
     if train_on != "target" and not offered:
         raise InvalidInputError(f"train_on={train_on!r} needs labelled source rows, got none")
     if train_on != "source" and not given:
-        advice = ", or use train_on='source' if both domains have the same classes"
+        advice = "use train_on='source' if both domains have the same classes"
         raise InvalidInputError(
-            f"train_on={train_on!r} needs labelled target rows, got none of {n_rows}; label a few"
-            + (advice if offered else "")
+            f"the target must have labelled rows, got none of {len(known)}; label a few rows of each "
+            f"class, or {advice if offered else 'add a source with the same classes'}"
+        )
+    if train_on == "target" and len(given) == 1:
+        raise InvalidInputError(
+            "the labelled target rows must be of at least two classes, got "
+            f"{int(known.sum())} of class {next(iter(given))!r}"
         )
     unknown = given - offered
     if train_on != "target" and unknown and (train_on == "source" or unknown == given):

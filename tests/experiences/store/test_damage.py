@@ -350,7 +350,7 @@ def test_a_file_that_is_read_only(writers, proves):
         error = writers("readonly", f"sqlite:///{path}")
         assert "read-only" in error
         Path(folder).chmod(0o755)
-    proves("A store that may not be written says so, and is read", 1, "stores")
+    proves("A read-only store can be read, and writing to it gives a clear error", 1, "stores")
 
 
 def test_another_process_holds_the_store(path, monkeypatch):
@@ -395,7 +395,7 @@ def test_a_server_that_restarts_is_waited_for(postgres, postgres_server, monkeyp
                 with pytest.warns(L2TWarning, match="does not answer; waiting for up to 61 s"):
                     assert store.add(RUNS[number])
         assert store.keys() == {run.key for run in RUNS}
-    proves("PostgreSQL restarting is waited for, and nothing is lost", restarts, "restarts")
+    proves("L2T waits for a PostgreSQL server that restarts, and loses nothing", restarts, "restarts")
 
 
 def test_what_a_lost_connection_interrupted_is_repeated(postgres):

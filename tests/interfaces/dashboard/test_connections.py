@@ -29,7 +29,7 @@ def test_a_body_that_is_no_upload_is_small(client, path, proves):
         assert answer.status_code == 413, answer.text
         assert "at most 1 MiB" in answer.json()["error"]
     assert client.post(f"/api/{path}", content=large[: LIMIT // 2]).status_code in (400, 404, 422)
-    proves("A body of more than 1 MiB that is no upload is refused", 2, "requests")
+    proves("A request body of more than 1 MiB is rejected, except for uploads", 2, "requests")
 
 
 def test_a_body_that_stops_or_breaks_off_is_refused(monkeypatch):
@@ -101,7 +101,7 @@ def test_a_connection_without_a_request_is_closed(server, first, drops, proves):
                 break
         else:
             pytest.fail("it is still open")
-    proves("An idle or dripping connection is closed", 1, "connections")
+    proves("An idle or very slow connection is closed", 1, "connections")
 
 
 def test_an_answer_that_nobody_reads_is_given_up(monkeypatch):

@@ -170,10 +170,10 @@ def test_what_cannot_be_predicted_is_told(client, files, tmp_path):
     for path in ("checks", "predictions"):
         answer = client.post(f"/api/{path}", json=wanted)
         error = answer.json().get("error") or finished(client, answer)["error"]
-        assert "other.csv: must have a column of numbers that all files have" in error
+        assert "all files must have a feature column in common" in error
     bare = {"id": target["id"], "ignore": ["label"]}
     answer = client.post("/api/checks", json={"target": bare})
-    assert "needs labelled target rows" in answer.json()["error"]
+    assert "the target must have labelled rows" in answer.json()["error"]
     for id in ("upload:" + "0" * 32, "store:" + "0" * 64, "store:\0", "/etc/passwd", "file:a"):
         answer = client.post("/api/predictions", json={"target": {"id": id}})
         assert answer.status_code in (404, 422), answer.text

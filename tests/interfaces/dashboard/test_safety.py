@@ -196,4 +196,4 @@ def test_a_full_disk_is_a_sentence(visiting, store, monkeypatch):
 def test_files_outside_of_the_static_folder_are_not_served(client, proves):
     for path in ("/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py"):
         assert client.get(path).status_code == 404
-    proves("No file outside of the dashboard's own is served", 3, "requests")
+    proves("The dashboard serves only its own files", 3, "requests")

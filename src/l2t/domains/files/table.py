@@ -209,10 +209,15 @@ def _feature_columns(sheets: Sequence[tuple[Path, Sheet]], *, matched: bool) -> 
     if matched:
         shared = set(own[-1]).intersection(*own)
         own = [[name for name in own[-1] if name in shared]] * len(own)
+        if not own[-1] and len(sheets) > 1:
+            names = (f"{path} has {format_names(sheet.columns.features)}" for path, sheet in sheets)
+            raise FileFormatError(
+                f"all files must have a feature column in common, by name; {'; '.join(names)}"
+            )
     for (path, sheet), features in zip(sheets, own, strict=True):
         if not features:
-            rule = f"must have a column of numbers{' that all files have' if len(own) > 1 else ''}"
-            raise FileFormatError(f"{path}: {rule}, got {format_names(sheet.columns.features)}")
+            names = format_names(sheet.columns.features)
+            raise FileFormatError(f"{path}: must have a column of numbers, got {names}")
     return own
 
 

@@ -171,6 +171,16 @@ def write_side(
     return f"{side} written to {path}{'' if transferred else ', with its original features'}"
 
 
+def learning_summary(function: ReflectionFunction) -> dict[str, Any]:
+    """Return how a reflection function was learned, in words."""
+    about = function_summary(function)
+    words = {name: about[name] for name in ("experiences", "runs", "pairs", "trained_on")}
+    words["rank_correlation_on_held_out_pairs"] = about["rank_correlation_on_held_out_pairs"]
+    if about["starts"] is not None:
+        words["starting_points_that_agree"] = f"{about['starts_agreeing']} of {about['starts']}"
+    return words
+
+
 def function_summary(function: ReflectionFunction) -> dict[str, Any]:
     """Return the parameters of a reflection function, and how it was learned."""
     training = function.training

@@ -66,7 +66,8 @@ class L2TTransformer(
     store : str, path, ExperienceStore or None, default=None
         An experience store, or its URL, whose labelled targets are known classes as well.
     reflection : ReflectionFunction, str, path or None, default=None
-        The function for "paper", which it implies as in `l2t.infer`; by default the one that ships.
+        The reflection function, as in `l2t.infer`; by default the one that ships. One without a forecast
+        implies "paper".
     n_components : int or None, default=None
         Maximum number of columns of W (for "gfk", half of it). By default all columns of a candidate, and at
         most 20 for "paper" and base algorithms. A single "identity", "spectrum", "classes" or

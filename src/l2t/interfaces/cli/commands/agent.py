@@ -74,8 +74,12 @@ def ask(
 @app.command(short_help="Report the outcome of a suggestion to the agent.")
 def tell(
     id: Annotated[str, argument("ID", "Id of the suggestion, or a prefix of it.")],
-    before: Annotated[float, typer.Option(help="Accuracy without the transfer, 0 to 1.")],
-    after: Annotated[float, typer.Option(help="Accuracy on the same rows with it, 0 to 1.")],
+    before: Annotated[
+        float, typer.Option(min=0, max=1, help="Accuracy without the transfer, such as 0.61.")
+    ],
+    after: Annotated[
+        float, typer.Option(min=0, max=1, help="Accuracy on the same rows with the transfer.")
+    ],
     url: options.Store = "experiences.db",
     labels: Annotated[
         int | None, number("Number of labelled rows; by default that of 'ask'.")
@@ -113,7 +117,10 @@ def suggestions(
             store.delete_suggestion(delete)
         columns = "id source target choice labels predicted verdict created"
         rows = [select_columns(each, columns) for each in store.open_suggestions()]
-    show_rows(rows, format)
+    if rows or format is not Format.table:
+        show_rows(rows, format)
+    else:
+        print_note("no suggestion is waiting for its outcome")
 
 
 @app.command(short_help="List the versions of the agent's reflection function.")
@@ -133,7 +140,7 @@ def versions(
         if roll_back is not None:
             agent.roll_back(roll_back)
         in_use, function = agent.version, agent.reflection
-        columns = "parent origin runs judged_on error error_of_incumbent took_over created"
+        columns = "parent origin runs held_out_runs error error_of_previous accepted created"
         rows = [
             {"version": each.number, "in_use": each.number == in_use}
             | select_columns(each, columns)

@@ -107,7 +107,7 @@ def learn(
     written beside the function (reflection.toml for reflection.json); --config repeats the run.
     """
     from l2t.interfaces.cli.reading import check_outputs, shown_url
-    from l2t.interfaces.cli.results import function_summary
+    from l2t.interfaces.cli.results import function_summary, learning_summary
 
     check_outputs((output, "function"), inputs=[config], store=store, force=force)
     known = shown_url(store)
@@ -122,7 +122,8 @@ def learn(
         )
     function.save(output)
     settings = write_settings(context, output, store=known)
-    show_record(function_summary(function), format)
+    summary = learning_summary if format is Format.table else function_summary
+    show_record(summary(function), format)
     print_note(
         f"function written to {output}; to repeat: l2t learn --config {settings} --force", quiet
     )

@@ -101,7 +101,8 @@ Config = Annotated[
 #: Options of `reads_files`; of type str or None, unless `_KINDS` has another type.
 _READING = {
     "label": named(
-        "Column (csv, xlsx, parquet) or array (npz, mat) of labels; by default 'label' or 'y'."
+        "Column (csv, xlsx, parquet) or array (npz, mat) of labels; by default the column 'label', or the "
+        "array 'y', 'labels' or 'label'."
     ),
     "labeled": named(
         "Column of 0 and 1 that marks the labelled target rows; by default, if some labels are empty, those "

@@ -13,7 +13,7 @@ import l2t
 from l2t.display import escape_controls
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
-from l2t.interfaces.cli.commands.options import argument, file, number
+from l2t.interfaces.cli.commands.options import argument, file, flag, number
 from l2t.interfaces.cli.output import Format, print_note, show_record, show_rows
 
 if TYPE_CHECKING:
@@ -48,6 +48,9 @@ def predict(
             "target without labels has the classes of the sources.",
         ),
     ] = None,
+    balanced: Annotated[
+        bool, flag("All classes of the target have about the same number of rows.", "--balanced")
+    ] = False,
     store: options.KnownStore = None,
     force: options.Force = False,
     seed: options.Seed = 0,
@@ -73,11 +76,25 @@ def predict(
     *sources, target = read_files(files, reading, quiet)
     target.check_free(ANSWERS)
     known = known_classes(store, target.domain.n_features, quiet)
-    given: Any = {"train_on": train_on, "shared": shared, "known": known, "random_state": seed}
     with progress_bar(None, "", shown=not quiet) as advance:
-        domains = [each.domain for each in sources]
-        found = l2t.predict(domains, target.labelled, callback=advance, **given)
-    if output is not None:
+        found = l2t.predict(
+            [each.domain for each in sources],
+            target.labelled,
+            train_on=train_on,
+            shared=shared,
+            balanced=balanced,
+            known=known,
+            random_state=seed,
+            callback=advance,
+        )
+    if found.given.all():
+        note = (
+            "every row of the target has a label: the target is the last file, is the order right?"
+        )
+        print_note(note, quiet)
+    if output is None:
+        print_note("no file was written; add -o predictions.csv", quiet)
+    else:
         answers = (found.labels, found.probability, found.given)
         target.write(output, columns=dict(zip(ANSWERS, answers, strict=True)))
         print_note(f"predictions written to {output}", quiet)

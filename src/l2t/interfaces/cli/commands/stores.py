@@ -177,7 +177,7 @@ def store_check(url: options.StoreUrl, format: options.As = Format.table) -> Non
     if format is Format.csv:
         show_rows([{"problem": problem} for problem in problems], format)
     else:
-        sentence = "\n".join(problems) or "sound"
+        sentence = "\n".join(problems) or "no damage found"
         show_sentence(sentence, {"sound": not problems, "problems": problems}, format)
     if problems:
         raise typer.Exit(1)
