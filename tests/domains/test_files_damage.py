@@ -88,7 +88,11 @@ def test_a_damaged_file_gives_a_domain_or_one_sentence(
     assert len(refusals) > mutants // 4
     assert all(sentence.startswith(f"{path}: ") for sentence in refusals)
     assert not any("\n" in sentence for sentence in refusals)
-    proves(f"A damaged file is read, or rejected with an error of one sentence: {kind}", mutants, "files")
+    proves(
+        f"A damaged file is read, or rejected with an error of one sentence: {kind}",
+        mutants,
+        "files",
+    )
 
 
 @pytest.mark.slow

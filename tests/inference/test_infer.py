@@ -18,6 +18,7 @@ from l2t.domains import KnownClasses, normalize
 from l2t.exceptions import InvalidInputError, UnknownAlgorithmError
 from l2t.experiences import Run
 from l2t.inference import Candidate, Candidates, Inference
+from l2t.reflection import ReflectionFunction
 from l2t.reflection.plan import Plan
 
 FOUR = ("identity", "spectrum", "classes", "classes+spectrum")
@@ -327,6 +328,28 @@ def test_stages_are_reported(pair):
             {"plan": Plan(), "n_components": 5},
             "n_components must be left out if plan is",
         ),
+        (
+            (made(),),
+            {"n_components": 0},
+            "n_components must be a whole number of at least 1, got 0",
+        ),
+        (
+            (made(),),
+            {"n_rehearsals": -1},
+            "n_rehearsals must be a whole number of at least 0, got -1",
+        ),
+        (
+            (made(),),
+            {"random_state": "a"},
+            "random_state must be a whole number of at least 0, got 'a'",
+        ),
+        ((made(),), {"known": [1]}, "known must be a KnownClasses"),
+        ((made(),), {"candidates": {"identity": np.eye(12)}}, "must not name a matrix 'identity'"),
+        (
+            (made(),),
+            {"candidates": ("gfk",), "method": "paper"},
+            "candidates must be left out for the paper's method",
+        ),
         ((made(),), {"n_labels": 0}, "n_labels must be a whole number of at least 1, got 0"),
         ((made(),), {"n_classes": 1}, "n_classes must be a whole number of at least 2, got 1"),
     ],
@@ -463,3 +486,15 @@ def test_the_function_that_ships_by_its_name_changes_nothing(pair):
     same = DomainPair(pair.source, Domain(pair.target.X, pair.target.codes, labeled=mask))
     assert infer(same).shared is not None
     assert infer(same, "default").shared is not None
+
+
+def test_the_history_is_that_of_the_papers_search(pair, found):
+    assert found.history == ()
+    searched = infer(pair, method="paper")
+    assert searched.history == searched.search.history != ()
+
+
+def test_a_tie_is_no_reason_to_transfer(pair):
+    flat = ReflectionFunction(beta=np.zeros(33), lambda_=0, mu=0, b=1.0)
+    found = infer(pair, flat)
+    assert (found.choice, found.verdict, found.predicted) == ("identity", "no-transfer", 1.0)

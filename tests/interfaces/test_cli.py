@@ -308,7 +308,7 @@ def test_rank_puts_the_source_that_adds_most_first(files, tmp_path, monkeypatch,
     assert by_source[str(bare)] == 1
     table = l2t("rank", files / "target.csv", bare, *options)
     assert "nothing" in table.out
-    assert "no source is expected to improve the accuracy" in table.err
+    assert "no source is expected to add to what the target alone gives" in table.err
     # The command that is printed works when it is pasted.
     (line,) = [each for each in outcome.err.splitlines() if each.startswith("next: l2t transfer ")]
     words = shlex.split(line.removeprefix("next: l2t "))

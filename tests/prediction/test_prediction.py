@@ -346,3 +346,44 @@ def test_probabilities_do_not_depend_on_the_order_of_many_rows(kinds, monkeypatc
     whole = l2t.predict(source, target).model.temperature
     monkeypatch.setattr("l2t.prediction.prediction.MAX_CALIBRATION_ROWS", 30)
     assert l2t.predict(source, target).model.temperature == pytest.approx(whole, rel=0.5)
+
+
+def test_accuracy_is_measured_on_rows_of_the_target(kinds):
+    """A source of the same class names in turned features: a classifier of it is no use for the target."""
+    rng = np.random.default_rng(1)
+    centres, codes = 3 * rng.normal(size=(3, 8)), np.arange(300) % 3
+    turn = np.linalg.qr(rng.normal(size=(8, 8)))[0]
+    X = centres[codes] + rng.normal(size=(300, 8))
+    turned = (centres[codes] + rng.normal(size=(300, 8))) @ turn
+    target = Domain(turned, codes, labeled=np.arange(300) < 30)
+    found = l2t.predict((X, codes), target, classifier="nearest centroid")
+    (used,) = [row for row in found.report.rows if row.used]
+    true = np.mean((found.labels == codes)[30:])
+    assert abs(used.measured - true) < 0.25
+
+
+def test_the_inference_of_a_prediction_is_one_of_the_original_features(kinds):
+    source, target = kinds
+    scales = np.where(np.arange(8) == 0, 1000.0, 1.0)
+    few = Domain(target.X * scales, target.y, labeled=target.labeled)
+    found = l2t.predict(Domain(source.X * scales, source.y), few)
+    columns = found.model.parts[0][0].columns
+    W = found.inference.candidates["classes"].W
+    inner = l2t.infer(
+        Domain(few.X / columns, target.y, labeled=target.labeled),
+        sources=[Domain(source.X * scales / columns, source.y)],
+        n_classes=3,
+    )
+    np.testing.assert_allclose(few.X @ W, few.X / columns @ inner.candidates["classes"].W)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"train_on": "x"}, "train_on must be one of auto, target, source, both, got 'x'"),
+        ({"classifier": GaussianNB}, "classifier must be one of auto, nearest neighbour"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused(kinds, options, message):
+    with pytest.raises(InvalidInputError, match=re.escape(message)):
+        l2t.predict(*kinds, **options)

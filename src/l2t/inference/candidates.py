@@ -58,7 +58,11 @@ def given_factors(wanted: Mapping[str, Any], n_features: int) -> dict[str, AnyAr
     """Return the given W's by name, after validation."""
     found: dict[str, AnyArray] = {}
     for name, W in wanted.items():
+        if name == "identity":
+            raise InvalidInputError("candidates must not name a matrix 'identity', got one")
         try:
+            if np.iscomplexobj(W):
+                raise ValueError("it has complex numbers")
             array = np.array(W, dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise InvalidInputError(

@@ -29,7 +29,7 @@ from l2t.reflection.plan import Plan
 from l2t.rehearsal import Rehearsal, rehearse
 from l2t.rehearsal.rehearsal import NO_REHEARSAL
 from l2t.typing import AnyArray
-from l2t.validation import whole_number
+from l2t.validation import instance_of, seed, whole_number
 
 if TYPE_CHECKING:
     from l2t.experiences import ExperienceStore
@@ -88,7 +88,8 @@ def infer(
         Further labelled rows in the same feature space, such as ``KnownClasses.of(store)``. Rows of the
         target are removed from it.
     store : ExperienceStore, optional
-        A store whose labelled targets are used as known classes, and which caches rehearsals.
+        A store whose labelled targets are used as known classes, and which caches rehearsals. The paper's
+        method uses neither `known` nor `store`.
     n_rehearsals : int, default=8
         The number of plays in rehearsal; 0 for no rehearsal.
     method : {"l2t", "paper"}, optional
@@ -131,11 +132,7 @@ def infer(
     (True, True)
     """
     target, origins = _domains(pair, sources)
-    if plan is not None and n_components is not None:
-        raise InvalidInputError(
-            f"n_components must be left out if plan is given, got {n_components!r}; "
-            "use Plan(n_components=...)"
-        )
+    _check_options(n_components, plan, n_rehearsals, known, random_state)
     n_classes = _class_count(target, n_classes)
     n_labels = _label_count(target, n_labels, n_classes)
     excluded = any(each is not None for each in (n_components, plan, starts))
@@ -160,6 +157,11 @@ def infer(
     with few_threads((len(task.source) + len(drawn)) * target.n_features):
         function, forecast = _predictor(reflection, method)
         if forecast is None:
+            if candidates is not None:
+                raise InvalidInputError(
+                    "candidates must be left out for the paper's method, which searches W; got "
+                    f"{candidates!r:.80}"
+                )
             plan = plan or Plan(n_components=n_components or Plan().n_components)
             found = _infer_paper(task, function, plan, starts, n_labels, n_classes, random_state)
         else:
@@ -186,6 +188,7 @@ def _infer_shared(
     random_state: int,
 ) -> Inference:
     """Infer with classifiers that are trained on the source's labels."""
+    candidates = (candidates,) if isinstance(candidates, str) else candidates
     names = CANDIDATES if candidates is None else ("identity", *candidates)
     found = infer_shared(target, origins, candidates=names, random_state=random_state)
     return as_inference(found, target, n_labels, n_classes)
@@ -263,7 +266,7 @@ def _infer_paper(
     n_classes: int,
     random_state: int,
 ) -> Inference:
-    """Search W as in the paper, and choose it if its predicted ratio is at least 1."""
+    """Search W as in the paper, and choose it if its predicted ratio is above 1."""
     if reflection is None:
         reflection = load_reflection("default")
     found = search(
@@ -271,7 +274,7 @@ def _infer_paper(
     )
     predicted = reflection.predict(found.statistics, n_labels)
     interval = reflection.interval(found.statistics, n_labels) if reflection.calibration else None
-    better, identity = predicted >= 1, registry.make("identity").fit(pair).W
+    better, identity = predicted > 1, registry.make("identity").fit(pair).W
     choice = "paper" if better else "identity"
     candidates = [
         Candidate("identity", identity, None, 1.0, (1.0, 1.0), None, not better),
@@ -287,7 +290,7 @@ def _domains(
     if isinstance(pair, DomainPair) and sources is None:
         return pair.target, [pair.source]
     if isinstance(pair, Domain) and sources is not None:
-        origins = list(sources)
+        origins: list[Domain] = [sources] if isinstance(sources, Domain) else list(sources)
         for each in origins:
             DomainPair(each, pair)  # validates the features
         return pair, origins
@@ -348,8 +351,26 @@ def _class_count(target: Domain, n_classes: int | None) -> int:
     seen = len(np.unique(target.codes[target.labeled_rows(default=False)]))
     if n_classes is None:
         return seen if seen > 1 else N_CLASSES
-    if whole_number("n_classes", n_classes, least=2) < seen:
+    wanted = whole_number("n_classes", n_classes, least=2)
+    if wanted < seen:
         raise InvalidInputError(
             f"n_classes must be at least {seen}, the classes of the labelled rows, got {n_classes!r}"
         )
-    return n_classes
+    return wanted
+
+
+def _check_options(
+    n_components: int | None, plan: Plan | None, n_rehearsals: int, known: Any, random_state: int
+) -> None:
+    """Raise an error if an option is invalid, or contradicts another one."""
+    if n_components is not None:
+        whole_number("n_components", n_components, least=1)
+        if plan is not None:
+            raise InvalidInputError(
+                f"n_components must be left out if plan is given, got {n_components!r}; "
+                "use Plan(n_components=...)"
+            )
+    whole_number("n_rehearsals", n_rehearsals, least=0)
+    seed(random_state)
+    if known is not None:
+        instance_of("known", known, KnownClasses)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from l2t.domains import Domain
 from l2t.exceptions import InvalidInputError
 from l2t.inference.inference import infer
 from l2t.inference.result import Inference
+from l2t.reflection import ReflectionFunction
 
 #: Candidates that do not depend on the source.
 NO_SOURCE = ("identity", "spectrum")
@@ -46,7 +48,12 @@ class RankedSource:
         return f"RankedSource({self.source.name!r}, {self.inference.choice}, adds {self.adds:.3f})"
 
 
-def rank_sources(target: Domain, sources: Iterable[Domain], **options: Any) -> list[RankedSource]:
+def rank_sources(
+    target: Domain,
+    sources: Iterable[Domain],
+    reflection: ReflectionFunction | str | os.PathLike[str] | None = None,
+    **options: Any,
+) -> list[RankedSource]:
     """Rank sources by what each adds to having none, best first.
 
     Parameters
@@ -55,6 +62,8 @@ def rank_sources(target: Domain, sources: Iterable[Domain], **options: Any) -> l
         The target.
     sources : iterable of Domain
         One or more sources with the features of the target.
+    reflection : ReflectionFunction, str or path, optional
+        The reflection function, as for `infer`.
     **options
         Other arguments of `infer`, such as `n_labels` and `known`.
 
@@ -74,7 +83,7 @@ def rank_sources(target: Domain, sources: Iterable[Domain], **options: Any) -> l
         raise InvalidInputError(f"sources must be a list of one or more domains, got {got}")
     ranked = []
     for index, source in enumerate(several):
-        found = infer(target, sources=[source], **{"shared": False} | options)
+        found = infer(target, reflection, sources=[source], **{"shared": False} | options)
         without = [
             found.candidates[name].predicted for name in NO_SOURCE if name in found.candidates
         ]

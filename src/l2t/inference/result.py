@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -132,7 +132,8 @@ class Inference:
     n_classes : int
         The number of target classes that predictions are for.
     accuracy_without : float or None
-        The expected accuracy of 1-NN on the original features.
+        The expected accuracy of 1-NN on the original features or, if classes are shared, of the better of two
+        plain logistic regressions, trained on the source and on the target.
     rehearsal : Rehearsal or None
         The accuracies of the candidates in rehearsal.
     search : Search or None
@@ -179,6 +180,11 @@ class Inference:
     def interval(self) -> tuple[float, float] | None:
         """The 90 % interval of that ratio; None if it is unknown."""
         return self._chosen.interval
+
+    @property
+    def history(self) -> tuple[float, ...]:
+        """The course of the paper's search, 1/f after every step; empty for other methods."""
+        return () if self.search is None else self.search.history
 
     @property
     def accuracy(self) -> float | None:
@@ -245,3 +251,14 @@ class Inference:
 
     def _repr_html_(self) -> str:
         return html_table(self.candidates.records(), f"{self.choice}: {self.reason}.")
+
+
+def divide_features(found: Inference, columns: AnyArray) -> Inference:
+    """Return an inference made on features divided by `columns` as one on the original features."""
+
+    def divided(each: Candidate) -> Candidate:
+        if each.factor is None or each.name == "identity":
+            return each
+        return replace(each, factor=lambda: each.W / columns[:, None])
+
+    return replace(found, candidates=Candidates(map(divided, found.candidates.values())))

@@ -24,6 +24,7 @@ from l2t.domains.landmarks import (
 from l2t.experiences import ExperienceStore
 from l2t.inference import Inference, infer
 from l2t.inference.candidates import candidate_algorithms
+from l2t.inference.result import divide_features
 from l2t.inference.shared import as_inference, infer_shared
 from l2t.inference.shared.task import FEW_COLUMNS
 from l2t.numerics import few_threads
@@ -137,8 +138,9 @@ def predict(
     >>> len(found.labels) == len(codes), bool(np.mean(found.labels == pair.target.y) > 0.8)
     (True, True)
     """
-    if isinstance(classifier, str) or not hasattr(classifier, "fit"):
+    if isinstance(classifier, str | type) or not hasattr(classifier, "predict_proba"):
         one_of("classifier", classifier, ("auto", *CLASSIFIERS))
+    one_of("train_on", train_on, ("auto", "target", "source", "both"))
     whole = as_domain(target, "target")
     given = sources if isinstance(sources, list) else [sources]
     origins = [as_domain(each, "source") for each in given]
@@ -154,7 +156,7 @@ def predict(
     training = training_rows(origins, few, train_on, shared)
     with few_threads(sum(len(each) for each in (few, *origins)) * few.n_features):
         past = known_classes(known, store, whole.n_features)
-        columns = column_scales(training.X) if wide is None else None
+        columns = None if wide is not None else column_scales(_unmarked(training, drawn))
         if not training.shared and (drawn is not None or columns is not None):
             # Target rows are recognised here, among all rows and before columns are divided.
             origins = [unlabel_rows(each, whole) for each in origins]
@@ -187,6 +189,13 @@ def _landmarks(target: Domain, random_state: int) -> tuple[Indices, Indices | No
     codes = np.where(target.labeled_rows(default=False), target.codes, -1)
     rows = np.union1d(drawn, of_each_class(codes, random_state))
     return rows, np.searchsorted(rows, drawn)
+
+
+def _unmarked(training: Training, drawn: Indices | None) -> AnyArray:
+    """Return the rows to train on without target rows that are used only because they are labelled."""
+    if drawn is None:
+        return training.X
+    return np.concatenate([training.X[drawn], training.X[training.n_target :]])
 
 
 def _apply_to_all(found: Prediction, target: Domain) -> Prediction:
@@ -267,7 +276,7 @@ class _Steps:
             report=Report.of(averaged, rows, reason, notes),
             model=model,
             labels_needed=needed,
-            inference=found,
+            inference=found if self.columns is None else divide_features(found, self.columns),
             target=self.raw,
         )
 
@@ -283,6 +292,7 @@ class _Steps:
         report = shared_report(found, self.sources)
         if self.columns is not None:
             report.sentences.append(SCALED)
+        whole = as_inference(found, self.target, found.n_labelled, len(labels))
         P = model.predict_proba(self.raw)
         return Prediction(
             labels=np.asarray(labels[P.argmax(axis=1)]),
@@ -295,7 +305,7 @@ class _Steps:
             report=report,
             model=model,
             labels_needed=None,
-            inference=as_inference(found, self.target, found.n_labelled, len(labels)),
+            inference=whole if self.columns is None else divide_features(whole, self.columns),
             target=self.raw,
         )
 
@@ -326,7 +336,7 @@ class _Steps:
         averaged, rows = choose(combinations, comparison, balanced=balanced, single=single)
         basis = [f"rehearsed {len(rehearsed.values)} times on known classes"] if rehearsed else []
         if measured is not None:
-            n, labelled = measured.n_rows, int((training.codes >= 0).sum())
+            n, labelled = measured.n_rows, int((training.codes[: training.n_target] >= 0).sum())
             of_all = "" if n == labelled else f" of {labelled}"
             basis.append(f"cross-validated on {n}{of_all} labelled rows")
         why = " and ".join(basis) or "the default, because nothing can be measured"
@@ -376,14 +386,17 @@ class _Steps:
         return np.sort(np.concatenate([labelled, free[: max(n_rows - len(labelled), 0)]]))
 
     def _measure(self, names: Sequence[str]) -> Scores | None:
-        """Cross-validate on the labelled rows."""
+        """Cross-validate on the labelled rows of the target; those of the sources are only trained on."""
         rows = self._sample(MAX_ROWS // 2)
-        codes = self.training.codes[rows]
+        codes, of_target = self.training.codes[rows], rows < self.training.n_target
         groups = self.raw.group_codes
         if groups is not None:
-            alone = np.arange(len(groups), len(self.X)) + groups.max() + 1
-            groups = np.concatenate([groups, alone])[rows]
-        splits = folds(codes, groups)
+            groups = groups[np.where(of_target, rows, 0)]
+        source = np.flatnonzero(~of_target)
+        splits = [
+            (np.concatenate([at, source]), test)
+            for at, test in folds(np.where(of_target, codes, -1), groups)
+        ]
         return score(self.X[rows], self.factors, codes, splits, names) if splits else None
 
     def _train(self, averaged: list[ReportRow], classifier: Any) -> tuple[Model, Array]:

@@ -395,7 +395,9 @@ def test_a_server_that_restarts_is_waited_for(postgres, postgres_server, monkeyp
                 with pytest.warns(L2TWarning, match="does not answer; waiting for up to 61 s"):
                     assert store.add(RUNS[number])
         assert store.keys() == {run.key for run in RUNS}
-    proves("L2T waits for a PostgreSQL server that restarts, and loses nothing", restarts, "restarts")
+    proves(
+        "L2T waits for a PostgreSQL server that restarts, and loses nothing", restarts, "restarts"
+    )
 
 
 def test_what_a_lost_connection_interrupted_is_repeated(postgres):

@@ -34,8 +34,9 @@ _BARE_LABEL = re.compile(rb"\s*(?:%b)?\s*(?:#.*)?" % _NUMBER)  # a row of zeros,
 def format_to_write(path: Path, formats: tuple[str, ...], format: str | None = None) -> str:
     """Return `format`, by default that of the file extension; it must be one of `formats`."""
     if format is None and path.suffix.lower() not in _ENDINGS:
+        endings = [ending for ending, kind in _ENDINGS.items() if kind in formats]
         raise InvalidInputError(
-            f"the file extension must be one of {', '.join(_ENDINGS)}, got {path.name!r}"
+            f"the file extension must be one of {', '.join(endings)}, got {path.name!r}"
         )
     format = format or _ENDINGS[path.suffix.lower()]
     one_of("format", format, formats)

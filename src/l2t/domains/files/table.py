@@ -210,9 +210,9 @@ def _feature_columns(sheets: Sequence[tuple[Path, Sheet]], *, matched: bool) -> 
         shared = set(own[-1]).intersection(*own)
         own = [[name for name in own[-1] if name in shared]] * len(own)
         if not own[-1] and len(sheets) > 1:
-            names = (f"{path} has {format_names(sheet.columns.features)}" for path, sheet in sheets)
+            each = (f"{path} has {format_names(sheet.columns.features)}" for path, sheet in sheets)
             raise FileFormatError(
-                f"all files must have a feature column in common, by name; {'; '.join(names)}"
+                f"all files must have a feature column in common, by name; {'; '.join(each)}"
             )
     for (path, sheet), features in zip(sheets, own, strict=True):
         if not features:

@@ -251,7 +251,8 @@ def as_inference(
     """Return the result as an `Inference`.
 
     The ratio is that of the expected accuracy to the better of two baselines: logistic regression trained on
-    the source, and on the target. It is near 1 with few labelled rows, and 1 without any.
+    the source, and on the target; at least 1, because the vote is expected to be no worse. It is near 1 with
+    few labelled rows, and 1 without any.
     """
     identity = found.members[0].task.plain.W
     candidates = {"identity": Candidate("identity", identity, predicted=1.0)}
@@ -259,15 +260,22 @@ def as_inference(
         candidates.setdefault(each.candidate, Candidate(each.candidate, each.space.W))
     measured = found.decision.accuracies
     plain = max(measured.get(way, 0.0) for way in ("plain source", "target"))
-    ratio = 1.0
-    if found.expected is not None and found.choice != "identity":
-        ratio = found.expected / expected_accuracy(plain, found.n_labelled)
+    ratio, without = 1.0, None
+    if found.expected is not None:
+        without = expected_accuracy(plain, found.n_labelled)
+        ratio = max(found.expected / without, 1.0) if found.choice != "identity" else 1.0
     chosen = replace(candidates[found.choice], predicted=ratio, chosen=True)
     candidates |= {found.choice: chosen} | {
         name: Candidate(name, reason=why) for name, why in found.failed.items()
     }
     reason = f"{found.used}; equal labels of source and target mean equal classes"
-    without = plain if measured else None
-    every = Candidates(list(candidates.values()))
-    parts = found.choice, every, reason, n_labels, n_classes, without
-    return Inference(*parts, shared=found, feature_names=target.feature_names)
+    return Inference(
+        found.choice,
+        Candidates(list(candidates.values())),
+        reason,
+        n_labels,
+        n_classes,
+        accuracy_without=without,
+        shared=found,
+        feature_names=target.feature_names,
+    )

@@ -159,7 +159,7 @@ def rank(
         rows.append(row | {"choice": each.inference.choice})
     show_rows(rows, format)
     if ranked[0].adds <= 1:
-        print_note("no source is expected to improve the accuracy", quiet)
+        print_note("no source is expected to add to what the target alone gives", quiet)
     source, labeled = rows[0]["source"], last.labeled
     predicts = labeled is not None and labeled.any()
     if predicts or ranked[0].inference.verdict == "transfer":

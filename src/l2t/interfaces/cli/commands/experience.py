@@ -177,6 +177,8 @@ def _collect(
         )
     if summary.failed:
         print_note(f"to see why runs failed: l2t store ls {known} --status failed", quiet)
+        if not summary.done:
+            raise typer.Exit(1)
     print_note(
         f"to repeat: l2t collect --config {settings}; next: l2t learn --store {known}", quiet
     )
