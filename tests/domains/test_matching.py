@@ -37,3 +37,22 @@ def test_a_row_among_many_that_look_alike_is_found(rng):
     others = axes[:, 0] + away
     assert same_rows(others[17:19], others).all()
     assert not same_rows(others[:1] + 0.1 * away[1], others).any()
+
+
+def test_a_column_of_large_numbers_does_not_make_all_rows_equal(rng):
+    X, others = rng.normal(size=(80, 6)), rng.normal(size=(60, 6))
+    for each in (X, others):
+        each[:, 0] = 1.7e9 + rng.integers(0, 10**6, len(each))  # a time
+        each[:, 1] = np.exp(10 + 2 * each[:, 1])  # an income
+    X[:10] = 3.0 * others[:10]
+    assert same_rows(X, others).tolist() == [True] * 10 + [False] * 70
+    assert same_rows(X.astype(np.float32), others).sum() == 10
+
+
+def test_rounding_in_a_nearly_constant_column_does_not_hide_a_copy(rng):
+    others = rng.normal(size=(40, 5))
+    others[:, 0] = 0.1 + 1e-17 * rng.integers(0, 3, 40)
+    others[:, 1] = 1e4 + 1e-3 * others[:, 1]
+    assert same_rows(others[:9].astype(np.float32), others).all()
+    assert same_rows(others[:9], others.astype(np.float32)).all()
+    assert not same_rows(rng.normal(size=(9, 5)) + [0.1, 1e4, 0, 0, 0], others).any()

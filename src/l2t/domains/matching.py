@@ -22,6 +22,8 @@ from l2t.typing import AnyArray, Indices, Mask
 
 #: Unit rows closer than this are the same row, up to the rounding of float32.
 SAME_ROW = 1e-5
+#: Minimum standard deviation of a column in which rows are compared, relative to its largest absolute value.
+LEAST_SPREAD = 1e-4
 #: Random directions in which nearest neighbours are searched, and neighbours that are compared exactly.
 DIRECTIONS = 4
 CANDIDATES = 4
@@ -100,19 +102,33 @@ def _matching_rows(
     X: AnyArray, others: AnyArray, prepared: AnyArray | None, others_prepared: AnyArray | None
 ) -> Mask:
     m = X.shape[1]
-    found = _occur_in(X, others, any_scale=m > 2)
+    unit = _column_units(others)
+    found = _occur_in(X / unit, others / unit, any_scale=m > 2)
     if prepared is None and others_prepared is None:
         return found
     plain = np.array([np.zeros(m), np.ones(m)])
     (shift, scale), (their_shift, their_scale) = (
         plain if each is None else each for each in (prepared, others_prepared)
     )
-    ours, theirs = X * scale, others * their_scale
+    unit = _column_units(others * their_scale)
+    ours, theirs = X * scale / unit, others * their_scale / unit
+    shift, their_shift = shift / unit, their_shift / unit
     shifts = orth(np.column_stack([shift, their_shift]))
     if m - shifts.shape[1] <= 2:
         return found | _occur_in(ours + shift, theirs + their_shift, any_scale=False)
     ours, theirs = (each - (each @ shifts) @ shifts.T for each in (ours, theirs))
     return found | _occur_in(ours, theirs, any_scale=True)
+
+
+def _column_units(X: AnyArray) -> AnyArray:
+    """Return the standard deviation of each column, so that one of large numbers does not hide all others.
+
+    It is at least LEAST_SPREAD times the largest absolute value, so that rounding in a column that is nearly
+    constant is not magnified; and 1 for a column of zeros.
+    """
+    most = np.abs(X).max(axis=0, initial=0.0)
+    spread = np.maximum(X.std(axis=0, dtype=np.float64), LEAST_SPREAD * most)
+    return np.where(spread > 0, spread, 1.0)
 
 
 def _occur_in(X: AnyArray, others: AnyArray, *, any_scale: bool) -> Mask:
@@ -121,7 +137,7 @@ def _occur_in(X: AnyArray, others: AnyArray, *, any_scale: bool) -> Mask:
     Equal rows have equal projections on a few random directions, in which a k-d tree is fast; the candidates
     that it finds are compared in all features.
     """
-    ours, theirs = X.astype(np.float64), others.astype(np.float64)
+    ours, theirs = X, others
     if any_scale:
         ours, theirs = unit_rows(ours), unit_rows(theirs)
     slack = SAME_ROW * (1.0 if any_scale else float(np.abs(ours).max(initial=0.0)) or 1.0)
