@@ -55,4 +55,5 @@ def test_rounding_in_a_nearly_constant_column_does_not_hide_a_copy(rng):
     others[:, 1] = 1e4 + 1e-3 * others[:, 1]
     assert same_rows(others[:9].astype(np.float32), others).all()
     assert same_rows(others[:9], others.astype(np.float32)).all()
-    assert not same_rows(rng.normal(size=(9, 5)) + [0.1, 1e4, 0, 0, 0], others).any()
+    other = rng.normal(loc=[0.1, 1e4, 0, 0, 0], size=(9, 5))
+    assert not same_rows(other, others).any()
