@@ -149,6 +149,7 @@ def _logistic(task: Task, C: float | None = None) -> Head:
     model = LogisticRegression(C=C or C_DEFAULT, tol=1e-3, max_iter=300, class_weight=weights)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
         if C is None and counts.min() >= CV_SHOTS:
             folds = StratifiedKFold(3, shuffle=True, random_state=0)
             right = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -66,7 +67,7 @@ def is_mark(label: Any) -> bool:
     """Return whether a target label means that the row is not labelled."""
     if isinstance(label, str):
         return label in UNLABELED_TEXTS
-    return isinstance(label, int | float) and label == UNLABELED
+    return isinstance(label, Real) and label == UNLABELED
 
 
 @dataclass(frozen=True, eq=False)
