@@ -110,7 +110,7 @@ def test_starts_that_cannot_be_used_say_why(pair, reflection, rng):
     assert "needs" in str(failed["itl"])
     zero = search(pair, reflection, Plan(n_iter=0), starts={"zero": np.zeros((10, 2))}).starts
     assert zero["zero"] == "it maps all rows to one point"
-    with pytest.raises(UnknownAlgorithmError, match="got 'magic'"):
+    with pytest.raises(UnknownAlgorithmError, match="there is no algorithm 'magic'"):
         search(pair, reflection, Plan(), starts=["gfk", "magic"])
     with pytest.raises(
         InvalidInputError, match="candidate 'mine' must be a finite matrix with one"
