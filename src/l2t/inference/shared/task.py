@@ -12,12 +12,13 @@ import numpy as np
 from l2t import algorithms as registry
 from l2t.algorithms.base import fit_quietly
 from l2t.domains import Domain, DomainPair
+from l2t.domains.landmarks import of_each_class
 from l2t.exceptions import L2TError
 from l2t.inference.shared.classifiers import make_classifier
 from l2t.numerics import principal_axes, squared_distances, unit_rows
 from l2t.typing import AnyArray, Array, Indices
 
-#: Maximum number of rows per domain, drawn at random, that are fitted.
+#: Maximum number of rows per domain, drawn at random, that are fitted to.
 MAX_ROWS = 1200
 #: Maximum number of principal coordinates of both domains for algorithms.
 MAX_DIMENSIONS = 512
@@ -75,8 +76,9 @@ class Task:
     """Some rows of all domains, sources first, and the number of the domain of each (`origin`).
 
     `codes` are positions in `classes`, and -1 for unlabelled rows. Every W is fitted to the random rows that
-    are `drawn`; the others are labelled target rows, used only for training. `target_rows` are the indices of
-    the target's rows in their order here, and `weights` are those of the rows of each source.
+    are `drawn`, which include labelled rows of every class of a source; the others are labelled target rows,
+    used only for training. `target_rows` are the indices of the target's rows in their order here, and
+    `weights` are those of the rows of each source.
     """
 
     X: AnyArray
@@ -100,10 +102,12 @@ class Task:
             last = at == len(sources)
             known = domain.labeled_rows(default=not last)
             names = np.array([place.get(name, -1) for name in domain.classes] + [-1])
+            codes = np.where(known, names[domain.codes], -1)
             order = np.random.default_rng(random_state).permutation(len(domain))
+            if not last:
+                order = _labelled_first(order, codes, random_state)
             drawn = np.isin(np.arange(len(domain)), order[:MAX_ROWS])
             rows = np.flatnonzero(drawn | known if last else drawn)
-            codes = np.where(known, names[domain.codes], -1)
             parts.append((domain.X[rows], codes[rows], np.full(len(rows), at), drawn[rows]))
         X, codes, origin, drawn = (np.concatenate(each) for each in zip(*parts, strict=True))
         return cls(X, codes, origin, drawn, rows, classes, np.ones(len(sources)), random_state)
@@ -261,6 +265,17 @@ class Task:
         found = model.predict_proba(space.rows[~self.source])
         # Classes without training rows come last.
         return np.pad(found, ((0, 0), (0, len(self.classes) - found.shape[1])))
+
+
+def _labelled_first(order: Indices, codes: Indices, random_state: int) -> Indices:
+    """Return the order in which rows of a source are drawn, with rows of each class first if need be.
+
+    It is unchanged if all rows are labelled and every class is among those drawn.
+    """
+    if (codes >= 0).all() and np.isin(codes, codes[order[:MAX_ROWS]]).all():
+        return order
+    first = of_each_class(codes, random_state, MAX_ROWS)
+    return np.concatenate([first, np.setdiff1d(order, first, assume_unique=True)])
 
 
 def shared_classes(sources: Sequence[Domain], target: Domain) -> tuple[tuple[Any, ...], ...]:
