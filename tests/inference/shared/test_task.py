@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from l2t import Domain
+from l2t import Domain, DomainPair, algorithms
+from l2t.algorithms.base import fit_quietly
 from l2t.inference.shared import infer_shared
 from l2t.inference.shared.task import Task
 
@@ -53,3 +54,23 @@ def test_a_large_source_with_frequent_classes_is_sampled_as_its_shares_are(rng, 
     task = Task.of(target, [source], 0)
     drawn = np.sort(np.random.default_rng(0).permutation(3000)[:60])
     np.testing.assert_array_equal(task.X[task.source], source.X[drawn])
+
+
+@pytest.mark.parametrize("name", ["itl", "jda", "classes"])
+def test_unlabelled_source_rows_are_not_a_class(name, rng, target):
+    codes, labeled = np.arange(60) % 3, np.arange(60) < 30
+    X = rows(rng, codes)
+    task = Task.of(target, [Domain(X, codes, labeled=labeled)], 0)
+    source = Domain(X, np.where(labeled, codes, 7), labeled=labeled)
+    spaces, failed = task.spaces((name,))
+    fitted = fit_quietly(algorithms.make(name), DomainPair(source, target))
+    np.testing.assert_allclose(spaces[name].W, fitted.W, atol=1e-10)
+    assert not failed
+
+
+def test_algorithms_that_need_labels_are_left_out_without_labelled_source_rows(rng, target):
+    source = Domain(rng.normal(size=(30, 12)))
+    spaces, failed = Task.of(target, [source], 0).spaces(("means", "jda", "itl"))
+    assert list(spaces) == ["means"]
+    assert failed["jda"] == "jda needs labels in the source, got none"
+    assert failed["itl"] == "itl needs labels in the source, got none"

@@ -153,7 +153,8 @@ class Task:
         else:
             axes = np.eye(X.shape[1], dtype=X.dtype)
         source, target = (X[rows & self.drawn] for rows in (self.source, ~self.source))
-        return DomainPair(Domain(source, self.codes[self.source]), Domain(target)), axes
+        codes = self.codes[self.source]
+        return DomainPair(Domain(source, codes, labeled=codes >= 0), Domain(target)), axes
 
     def spaces(self, candidates: Sequence[str]) -> tuple[dict[str, Space], dict[str, str]]:
         """Return the rows under each candidate, and the error messages of those that failed."""
