@@ -74,3 +74,16 @@ def test_algorithms_that_need_labels_are_left_out_without_labelled_source_rows(r
     assert list(spaces) == ["means"]
     assert failed["jda"] == "jda needs labels in the source, got none"
     assert failed["itl"] == "itl needs labels in the source, got none"
+
+
+@pytest.mark.usefixtures("small")
+def test_the_number_of_labelled_target_rows_is_bounded(rng, monkeypatch):
+    monkeypatch.setattr("l2t.inference.shared.task.MAX_LABELLED", 90)
+    codes = np.where(np.arange(3000) % 100 == 0, 2, np.arange(3000) % 2)
+    X = rows(rng, codes)
+    target = Domain(X, codes, labeled=np.ones(3000, dtype=bool))
+    task = Task.of(target, [Domain(X[:60], codes[:60])], 0)
+    assert 90 <= len(task.target_rows) <= 60 + 90
+    assert np.bincount(task.codes[~task.source])[2] >= 30
+    np.testing.assert_array_equal(task.codes[~task.source], codes[task.target_rows])
+    assert task.neighbors.shape == (len(task.target_rows), 10)

@@ -64,7 +64,7 @@ class SharedInference:
     weights : tuple of float
         The weight of each source; 0 if its own classes are not separable.
     n_labelled : int
-        Number of labelled target rows.
+        Number of labelled target rows that are used.
     agreement : float
         The mean share of members that predict the class with the most votes.
     failed : mapping of str to str
@@ -160,7 +160,8 @@ def infer_shared(
     Parameters
     ----------
     target : Domain
-        The target; only labels of rows marked by `labeled` are used.
+        The target; only labels of rows marked by `labeled` are used. Of more than 2,000 labelled rows some
+        of each class are drawn.
     sources : Domain or sequence of Domain
         Labelled sources. Of several, those whose own classes are separable are used together.
     candidates : sequence of str, default=("identity", "means", "coral", "gfk", "jda")

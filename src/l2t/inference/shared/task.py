@@ -20,6 +20,8 @@ from l2t.typing import AnyArray, Array, Indices
 
 #: Maximum number of rows per domain, drawn at random, that are fitted to.
 MAX_ROWS = 1200
+#: Maximum number of labelled target rows that are used besides: time and memory grow with their square.
+MAX_LABELLED = 2000
 #: Maximum number of principal coordinates of both domains for algorithms.
 MAX_DIMENSIONS = 512
 #: With fewer columns rows are not scaled to unit norm, because their norm is informative.
@@ -107,7 +109,9 @@ class Task:
             if not last:
                 order = _labelled_first(order, codes, random_state)
             drawn = np.isin(np.arange(len(domain)), order[:MAX_ROWS])
-            rows = np.flatnonzero(drawn | known if last else drawn)
+            rows = np.flatnonzero(drawn)
+            if last:
+                rows = np.union1d(rows, of_each_class(codes, random_state, MAX_LABELLED))
             parts.append((domain.X[rows], codes[rows], np.full(len(rows), at), drawn[rows]))
         X, codes, origin, drawn = (np.concatenate(each) for each in zip(*parts, strict=True))
         return cls(X, codes, origin, drawn, rows, classes, np.ones(len(sources)), random_state)
