@@ -41,11 +41,15 @@ def test_it_follows_its_formula():
 
 
 def test_weights_are_those_of_repeated_classes():
-    """A weight of one half for one origin is the formula with weighted scatters."""
+    """A weight of one half for the classes of one origin is the formula with weighted scatters."""
     first, second = labelled(0), labelled(1)
-    equal = class_geometry(KnownClasses([first, second]), first.X)
-    one = class_geometry(KnownClasses([first, second], weights=[1.0, 0.0]), first.X)
-    half = class_geometry(KnownClasses([first, second], weights=[1.0, 0.5]), first.X)
+
+    def weighted(weight):
+        known = KnownClasses([first, second])
+        known.weights = np.repeat([1.0, weight], 3)
+        return class_geometry(known, first.X)
+
+    equal, one, half = weighted(1.0), weighted(0.0), weighted(0.5)
     np.testing.assert_allclose(one, class_geometry(KnownClasses([first]), first.X), atol=1e-10)
     between = np.linalg.norm(half - one), np.linalg.norm(equal - one)
     assert 0 < between[0] < between[1]

@@ -152,17 +152,15 @@ def test_it_travels(domain):
 
 
 @pytest.mark.parametrize(
-    ("domains", "weights", "match"),
+    ("domains", "match"),
     [
-        (["photos"], None, "each of domains must be a Domain, got str"),
-        ([Domain(np.eye(2)), Domain(np.eye(3))], None, "same number of features, got 2, 3"),
-        ([Domain(np.eye(2))], [1, 2], "one number from 0 to 1 for each of 1 domains"),
-        ([Domain(np.eye(2))], [2], "one number from 0 to 1 for each of 1 domains"),
+        (["photos"], "each of domains must be a Domain, got str"),
+        ([Domain(np.eye(2)), Domain(np.eye(3))], "same number of features, got 2, 3"),
     ],
 )
-def test_what_cannot_be_is_refused(domains, weights, match):
+def test_what_cannot_be_is_refused(domains, match):
     with pytest.raises(InvalidInputError, match=match):
-        KnownClasses(domains, weights=weights)
+        KnownClasses(domains)
 
 
 def test_labels_of_removed_rows_change_nothing(domain, rng):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -65,8 +65,6 @@ class KnownClasses:
     domains : iterable of Domain, default=()
         The origins: a source, other sources, labelled past targets. Of each, the labels that `labeled` marks
         are used, or all labels if it has no mask.
-    weights : sequence of float, optional
-        The weight of the classes of each origin, from 0 to 1; by default 1.
 
     Attributes
     ----------
@@ -75,7 +73,7 @@ class KnownClasses:
     codes : int array of shape (n,)
         The class of each row, from 0.
     weights : array of shape (n_classes,)
-        The weight of each class: that of its origin, times the share of its rows that no earlier origin has.
+        The weight of each class: the share of its rows that no earlier origin has.
 
     Examples
     --------
@@ -84,13 +82,10 @@ class KnownClasses:
     KnownClasses(10 classes, 1797 rows x 64 features)
     """
 
-    def __init__(
-        self, domains: Iterable[Domain] = (), *, weights: Sequence[float] | None = None
-    ) -> None:
+    def __init__(self, domains: Iterable[Domain] = ()) -> None:
         given = list(domains)
-        shares = [1.0] * len(given) if weights is None else [float(each) for each in weights]
-        _check(given, shares)
-        self._build([_Origin.of(each, share) for each, share in zip(given, shares, strict=True)])
+        _check(given)
+        self._build([_Origin.of(each) for each in given])
 
     def _build(self, origins: list[_Origin]) -> KnownClasses:
         """Set the rows, codes and weights from the labelled rows of some origins."""
@@ -98,10 +93,10 @@ class KnownClasses:
         codes: list[Indices] = [np.empty(0, dtype=np.intp)]
         weights: list[float] = []
         for parts in same_classes([(each.X, each.codes) for each in origins]):
-            weight = max(origins[each.domain].weight * each.share for each in parts)
+            weight = max(each.share for each in parts)
             members = [origins[each.domain].X[each.rows] for each in parts]
             n = sum(map(len, members))
-            if n > 1 and weight > 0:
+            if n > 1:
                 X += members
                 codes.append(np.full(n, len(weights)))
                 weights.append(weight)
@@ -251,13 +246,12 @@ class _Origin:
 
     X: AnyArray
     codes: Indices
-    weight: float
     prepared: AnyArray | None
 
     @classmethod
-    def of(cls, domain: Domain, weight: float) -> _Origin:
+    def of(cls, domain: Domain) -> _Origin:
         known = True if domain.labeled is None else domain.labeled
-        return cls(domain.X, np.where(known, domain.codes, -1), weight, domain.prepared)
+        return cls(domain.X, np.where(known, domain.codes, -1), domain.prepared)
 
     def without(self, target: Domain) -> _Origin:
         rows = np.flatnonzero(self.codes >= 0)
@@ -271,7 +265,7 @@ class _Origin:
 
 def unlabel_rows(source: Domain, target: Domain) -> Domain:
     """Return the source with all rows that are also rows of the target marked as unlabelled."""
-    origin = _Origin.of(source, 1.0)
+    origin = _Origin.of(source)
     left = origin.without(target)
     if left is origin:
         return source
@@ -279,15 +273,11 @@ def unlabel_rows(source: Domain, target: Domain) -> Domain:
     return replace(source, **changes)
 
 
-def _check(origins: list[Domain], weights: list[float]) -> None:
+def _check(origins: list[Domain]) -> None:
     for domain in origins:
         instance_of("each of domains", domain, Domain)
     widths = sorted({domain.n_features for domain in origins})
     if len(widths) > 1:
         raise InvalidInputError(
             f"domains must have the same number of features, got {', '.join(map(str, widths))}"
-        )
-    if len(weights) != len(origins) or not all(0 <= each <= 1 for each in weights):
-        raise InvalidInputError(
-            f"weights must be one number from 0 to 1 for each of {len(origins)} domains, got {weights}"
         )
