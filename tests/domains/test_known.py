@@ -226,3 +226,34 @@ def test_a_target_in_the_past_is_as_if_it_were_not_there(domain, rng):
     merged = KnownClasses([target]).merge(KnownClasses([other])).without(Domain(target.X))
     assert both.fingerprint == merged.fingerprint == alone.fingerprint
     np.testing.assert_array_equal(both.weights, 1.0)
+
+
+def test_groups_stay_with_their_rows(domain, rng):
+    grouped = Domain(domain.X, domain.y, groups=np.arange(30) // 6)
+    known = KnownClasses([grouped])
+    order = np.argsort(domain.y, kind="stable")
+    np.testing.assert_array_equal(known.groups, order // 6)
+    part = known.only([0, 2])
+    np.testing.assert_array_equal(part.groups, known.groups[known.codes != 1])
+    np.testing.assert_array_equal(known.reduced().groups, known.groups)
+    left = known.without(Domain(domain.X[:6]))
+    assert (len(left), len(np.unique(left.groups))) == (24, 4)
+    other = Domain(rng.normal(size=(30, 6)), np.arange(30) % 3)
+    merged = known.merge(KnownClasses([other]))
+    assert len(np.unique(merged.groups)) == 5 + 30  # rows without a group stand alone
+
+
+def test_equal_groups_are_one_only_in_samples_of_the_same_data(domain, rng):
+    grouped = Domain(domain.X, domain.y, groups=np.arange(30) // 6)
+    other = Domain(rng.normal(size=(30, 6)), domain.y, groups=np.arange(30) // 6)
+    assert len(np.unique(KnownClasses([grouped, other]).groups)) == 10
+    draws = [grouped.take(np.arange(20)), grouped.take(np.arange(10, 30))]
+    assert len(np.unique(KnownClasses(draws).groups)) == 5
+
+
+def test_groups_are_part_of_the_fingerprint(domain):
+    groups = np.arange(30) // 6
+    first, second = (Domain(domain.X, domain.y, groups=each) for each in (groups, groups[::-1]))
+    found = {KnownClasses([each]).fingerprint for each in (domain, first, second)}
+    assert len(found) == 3
+    assert KnownClasses([domain]).groups is None

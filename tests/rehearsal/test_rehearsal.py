@@ -203,3 +203,15 @@ def test_three_known_classes_do_not_make_a_target_look_strange(n_classes):
         before.append(mutual_share(target, 80) - playing)
     assert np.mean(now) == pytest.approx(0.0, abs=0.02)
     assert np.mean(before) > 0.03
+
+
+def test_groups_are_never_labelled_and_tested_at_once(rng):
+    """Classes that are noise: only rows of the same group, near copies of each other, tell them."""
+    X = np.repeat(rng.normal(size=(96, 10)), 5, axis=0) + 0.01 * rng.normal(size=(480, 10))
+    codes, groups = np.repeat(np.arange(96) % 6, 5), np.repeat(np.arange(96), 5)
+    plain = rehearse(KnownClasses([Domain(X, codes)]), CANDIDATES)
+    found = rehearse(KnownClasses([Domain(X, codes, groups=groups)]), CANDIDATES)
+    assert plain.skill > 0.5
+    assert found.skill < 0.1
+    assert np.isfinite(found.before[:, 0]).all()
+    np.testing.assert_array_less(found.after["classes"][:, 0], 0.5)

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from l2t.domains.domain import Domain
-from l2t.domains.matching import same_classes, same_rows
+from l2t.domains.matching import Part, same_classes, same_groups, same_rows
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import fingerprint, principal_axes
 from l2t.typing import AnyArray, Array, Indices
@@ -74,6 +74,8 @@ class KnownClasses:
         The class of each row, from 0.
     weights : array of shape (n_classes,)
         The weight of each class: the share of its rows that no earlier origin has.
+    groups : int array of shape (n,) or None
+        The group of each row; None if no origin has groups.
 
     Examples
     --------
@@ -88,21 +90,29 @@ class KnownClasses:
         self._build([_Origin.of(each) for each in given])
 
     def _build(self, origins: list[_Origin]) -> KnownClasses:
-        """Set the rows, codes and weights from the labelled rows of some origins."""
+        """Set the rows, codes, weights and groups from the labelled rows of some origins."""
         X: list[AnyArray] = [np.empty((0, origins[0].X.shape[1] if origins else 0), np.float32)]
         codes: list[Indices] = [np.empty(0, dtype=np.intp)]
         weights: list[float] = []
-        for parts in same_classes([(each.X, each.codes) for each in origins]):
+        used: list[Part] = []
+        classes = same_classes([(each.X, each.codes) for each in origins])
+        for parts in classes:
             weight = max(each.share for each in parts)
             members = [origins[each.domain].X[each.rows] for each in parts]
             n = sum(map(len, members))
             if n > 1:
                 X += members
+                used += parts
                 codes.append(np.full(n, len(weights)))
                 weights.append(weight)
         self._origins = origins
         self.X, self.codes = np.concatenate(X), np.concatenate(codes)
         self.weights = np.array(weights, dtype=np.float64)
+        self.groups: Indices | None = None
+        if used and any(each.groups is not None for each in origins):
+            groups = same_groups([each.group_names for each in origins], classes)
+            found = np.concatenate([groups[each.domain][each.rows] for each in used])
+            self.groups = np.unique(found, return_inverse=True)[1]
         return self
 
     @classmethod
@@ -142,9 +152,11 @@ class KnownClasses:
 
     @cached_property
     def fingerprint(self) -> str:
-        """The sha256 of rows, classes and weights."""
-        arrays = map(np.ascontiguousarray, (self.X, self.codes, self.weights))
-        parts = ("l2t.KnownClasses", *map(fingerprint, arrays))
+        """The sha256 of rows, classes, weights and groups."""
+        arrays = [self.X, self.codes, self.weights]
+        if self.groups is not None:
+            arrays.append(self.groups)
+        parts = ("l2t.KnownClasses", *map(fingerprint, map(np.ascontiguousarray, arrays)))
         return hashlib.sha256("|".join(parts).encode()).hexdigest()
 
     @cached_property
@@ -183,6 +195,7 @@ class KnownClasses:
         found.__dict__.pop("fingerprint", None)
         kept, found.codes = np.unique(self.codes[rows], return_inverse=True)
         found.X, found.weights, found._origins = self.X[rows], self.weights[kept], []
+        found.groups = None if self.groups is None else self.groups[rows]
         rank = min(self.span.rank, max(len(found) - 1, 1))
         found.span = replace(self.span, rows=self.span.rows[rows], rank=rank)
         return found
@@ -247,11 +260,18 @@ class _Origin:
     X: AnyArray
     codes: Indices
     prepared: AnyArray | None
+    groups: AnyArray | None
 
     @classmethod
     def of(cls, domain: Domain) -> _Origin:
         known = True if domain.labeled is None else domain.labeled
-        return cls(domain.X, np.where(known, domain.codes, -1), domain.prepared)
+        codes = np.where(known, domain.codes, -1)
+        return cls(domain.X, codes, domain.prepared, domain.groups)
+
+    @property
+    def group_names(self) -> AnyArray:
+        """The group of each row, None for rows without one."""
+        return np.full(len(self.X), None) if self.groups is None else self.groups
 
     def without(self, target: Domain) -> _Origin:
         rows = np.flatnonzero(self.codes >= 0)

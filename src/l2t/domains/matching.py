@@ -17,6 +17,7 @@ import numpy as np
 from scipy.linalg import orth
 from scipy.spatial import cKDTree
 
+from l2t.domains.domain import Domain
 from l2t.numerics import unit_rows
 from l2t.typing import AnyArray, Indices, Mask
 
@@ -79,6 +80,35 @@ def same_classes(domains: Sequence[tuple[AnyArray, Indices]]) -> list[list[Part]
             for i in theirs:
                 classes[i] = ours
     return [[parts[i] for i in each] for a, each in enumerate(classes) if each[0] == a]
+
+
+def same_groups(groups: Sequence[AnyArray], classes: list[list[Part]]) -> list[Indices]:
+    """Return the groups of several domains as integers; a row without a group forms its own.
+
+    Equal groups are the same in domains that have a class in common, because these are samples of the same
+    data, and different in others.
+
+    Parameters
+    ----------
+    groups : sequence of array of shape (n,)
+        The groups of the rows of each domain, None or NaN for a row without one.
+    classes : list of list of Part
+        The distinct classes of the domains (`same_classes`).
+
+    Returns
+    -------
+    list of int array of shape (n,)
+        The groups of each domain.
+    """
+    data = np.arange(len(groups))
+    for parts in classes:
+        common = data[[each.domain for each in parts]]
+        data[np.isin(data, common)] = common.min()
+    sizes = [len(each) for each in groups]
+    names = np.concatenate([each.astype(object) for each in groups])
+    codes = np.asarray(Domain(np.zeros((len(names), 1)), groups=names).group_codes)
+    found = np.unique(np.stack([np.repeat(data, sizes), codes]), axis=1, return_inverse=True)[1]
+    return np.split(found.ravel(), np.cumsum(sizes)[:-1])
 
 
 def same_rows(

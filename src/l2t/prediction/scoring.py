@@ -14,6 +14,7 @@ from l2t.algorithms import Algorithm
 from l2t.algorithms.base import fit_quietly
 from l2t.domains import Domain, KnownClasses
 from l2t.exceptions import L2TError
+from l2t.experiences.evaluation import rows_to_test
 from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT, Head, Task, fit_head
 from l2t.prediction.model import Features
 from l2t.prediction.report import PLAIN
@@ -146,7 +147,8 @@ def _score_play(
     codes = np.unique(target.codes, return_inverse=True)[1]
     rng = np.random.default_rng(len(codes))
     n_draws = N_DRAWS[max(few for few in N_DRAWS if few <= n_labels)]
-    splits = [draw_labelled(codes, n_labels, rng) for _ in range(n_draws)]
+    drawn = [draw_labelled(codes, n_labels, rng)[0] for _ in range(n_draws)]
+    splits = [(at, rows_to_test(len(codes), at, target.group_codes)) for at in drawn]
     if not factors or not all(len(test) for _, test in splits):
         return None
     found = score(target.X, factors, codes, splits, names)

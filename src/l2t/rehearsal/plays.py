@@ -26,7 +26,7 @@ class Play:
 
     #: The classes of the play's source.
     known: KnownClasses
-    #: At most 300 rows of them, and the rows of the play's target, with their labels.
+    #: At most 300 rows of them, and the rows of the play's target, with their labels and groups.
     pair: DomainPair
     #: Rows (n, m) of as many known classes as the real target has, or of all: those of the play's target, and
     #: of others if too few classes can be its target.
@@ -60,11 +60,12 @@ def draw_plays(
         source = known.only(order[playing:])
         some = np.sort(rng.permutation(len(source))[:MAX_SOURCE_ROWS])
         others = _some_rows(known, order[playing:n_classes], rows_per_class, rng)
+        groups = None if known.groups is None else known.groups[rows]
         yield Play(
             source,
             DomainPair(
                 Domain(source.X[some], source.codes[some], name="playing source"),
-                Domain(known.X[rows], known.codes[rows], name="playing target"),
+                Domain(known.X[rows], known.codes[rows], groups=groups, name="playing target"),
             ),
             known.X[np.concatenate([rows, others])],
         )

@@ -19,7 +19,7 @@ import numpy as np
 from l2t._version import __version__
 from l2t.algorithms import Algorithm
 from l2t.algorithms.base import fit_quietly
-from l2t.domains import KnownClasses
+from l2t.domains import Domain, KnownClasses
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning, StoreError
 from l2t.experiences import evaluate, improvement_ratio
 from l2t.experiences.evaluation import MIN_TEST_ROWS
@@ -249,14 +249,15 @@ def _score(play: Play, algorithm: Algorithm | None, target_rows: int) -> Array:
     if algorithm is None:
         share = mutual_share(play.like_target, like=target_rows)
         seen = share, float(len(play.like_target))
-        return np.append(_accuracies(target.X, target.codes, counts), seen)
+        return np.append(_accuracies(target.X, target, counts), seen)
     W = fit_quietly(algorithm, play.pair, play.known).W
-    return _accuracies(target.X @ W, target.codes, counts)
+    return _accuracies(target.X @ W, target, counts)
 
 
-def _accuracies(Z: AnyArray, codes: AnyArray, counts: list[int]) -> Array:
+def _accuracies(Z: AnyArray, target: Domain, counts: list[int]) -> Array:
+    draws: Any = {"label_counts": counts, "n_draws": N_DRAWS, "groups": target.group_codes}
     try:
-        found = evaluate(Z, codes, label_counts=counts, n_draws=N_DRAWS)
+        found = evaluate(Z, target.codes, **draws)
     except InvalidInputError:  # too few rows for any count
         return np.full(len(counts), np.nan)
     scores = dict(zip(found.label_counts, found.mean, strict=True))

@@ -1,0 +1,26 @@
+"""Scores of combinations in plays of known classes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from l2t import Domain
+from l2t.domains import KnownClasses
+from l2t.prediction.report import PLAIN
+from l2t.prediction.scoring import rehearse_combinations
+
+NEAREST = "nearest neighbour"
+
+
+def test_groups_are_never_labelled_and_tested_at_once(rng):
+    """Classes that are noise: only rows of the same group, near copies of each other, tell them."""
+    X = np.repeat(rng.normal(size=(96, 10)), 5, axis=0) + 0.01 * rng.normal(size=(480, 10))
+    codes, groups = np.repeat(np.arange(96) % 6, 5), np.repeat(np.arange(96), 5)
+    settings = {"n_classes": 3, "rows_per_class": 80, "shots": 10}
+    plain, found = (
+        rehearse_combinations(KnownClasses([domain]), {}, [NEAREST], **settings)
+        for domain in (Domain(X, codes), Domain(X, codes, groups=groups))
+    )
+    assert plain.mean(PLAIN, NEAREST) > 0.6
+    assert found.mean(PLAIN, NEAREST) < 0.45
+    assert found.n_rows < plain.n_rows
