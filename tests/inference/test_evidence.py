@@ -43,9 +43,28 @@ def test_scale_and_shift_do_not_matter(rng):
     assert first.evidence(W, FORECAST) == second.evidence(1e-5 * W, FORECAST)
 
 
+def test_rows_of_one_group_are_not_compared():
+    """As the toy above, with 0 and 1 in one group, and 3 and 2 in another."""
+    X, codes = np.array([[0.0], [1], [3], [2], [9]]), np.array([0, 0, 0, 1, 1])
+    found = LabelledRows(X, codes, np.array([7, 7, 8, 8, 9])).evidence(np.eye(1), FORECAST)
+    # Triples in order: 0: 1/2; 1: 1/2; 3: 2/2 against 9 alone; 2: 0/2; 9: 2/3.
+    assert found.order == pytest.approx((1 / 2 + 1 / 2 + 1 + 0 + 2 / 3) / 5)
+    assert (found.nearest, found.n_rows) == (pytest.approx(1 / 5), 5)
+
+
+def test_near_copies_in_groups_are_no_evidence(rng):
+    codes, groups = np.repeat(rng.integers(0, 3, 40), 5), np.repeat(np.arange(40), 5)
+    X = np.repeat(rng.normal(size=(40, 6)), 5, axis=0) + 0.01 * rng.normal(size=(200, 6))
+    assert LabelledRows(X, codes).without.nearest == 1.0
+    assert LabelledRows(X, codes, groups).without.nearest < 0.5
+    one_each = np.repeat(np.arange(3), 20)
+    assert LabelledRows(X[:60], one_each, one_each).without is None
+
+
 def test_many_rows_are_sampled(rng):
-    rows = LabelledRows(rng.normal(size=(900, 2)), np.arange(900) % 3)
-    assert rows.evidence(np.eye(2), FORECAST).n_rows == 500
+    X, codes = rng.normal(size=(900, 2)), np.arange(900) % 3
+    for groups in (None, np.arange(900)):
+        assert LabelledRows(X, codes, groups).evidence(np.eye(2), FORECAST).n_rows == 500
 
 
 def test_both_sides_are_weighed_by_their_precision():

@@ -498,3 +498,13 @@ def test_a_tie_is_no_reason_to_transfer(pair):
     flat = ReflectionFunction(beta=np.zeros(33), lambda_=0, mu=0, b=1.0)
     found = infer(pair, flat)
     assert (found.choice, found.verdict, found.predicted) == ("identity", "no-transfer", 1.0)
+
+
+def test_near_copies_in_groups_do_not_raise_the_expected_accuracy(rng):
+    X = np.repeat(rng.normal(size=(40, 12)), 5, axis=0) + 0.01 * rng.normal(size=(200, 12))
+    labels = {"y": np.repeat(rng.integers(0, 3, 40), 5), "labeled": np.ones(200, dtype=bool)}
+    target, groups = Domain(X, **labels), np.repeat(np.arange(40), 5)
+    grouped = Domain(X, **labels, groups=groups)
+    source = Domain(rng.normal(size=(200, 12)), 10 + np.arange(200) % 5)
+    plain, found = (infer(DomainPair(source, each)) for each in (target, grouped))
+    assert found.accuracy_without < 0.6 < 0.9 < plain.accuracy_without

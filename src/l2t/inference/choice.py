@@ -36,7 +36,8 @@ def choose(
     shots = n_labels / n_classes
     usable = rehearsal.skill >= LEAST_SKILL
     labelled = np.flatnonzero(target.labeled_rows(default=False))
-    rows = LabelledRows(target.X[labelled], target.codes[labelled])
+    groups = None if target.group_codes is None else target.group_codes[labelled]
+    rows = LabelledRows(target.X[labelled], target.codes[labelled], groups)
     meta = meta_features(drawn or target, known, rehearsal if usable else None, shots, n_classes)
     meta = replace(meta, n_test=max(len(target) - n_labels, 1))
     if rows.without is not None:

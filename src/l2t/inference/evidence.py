@@ -1,6 +1,7 @@
 """Evidence: how well a candidate separates the classes of the user's labelled target rows.
 
-Two shares are measured, with W and without, over all rows that have another labelled row of their class:
+Two shares are measured, with W and without, over all rows that have another labelled row of their class. Rows
+of the same group are not compared:
 
 * order: the share of triples (the row, another of its class, one of another class) in which the row of the
   same class is nearer; 15 labels in three classes give 600 triples;
@@ -42,7 +43,7 @@ class Evidence:
     Attributes
     ----------
     n_rows : int
-        Number of labelled rows with another row of their class and one of another class.
+        Number of labelled rows with another row of their class and one of another class, in other groups.
     shots : float
         Number of labelled rows per class.
     order, order_without : float
@@ -63,20 +64,21 @@ class Evidence:
 
 
 class LabelledRows:
-    """Labelled target rows X (n, m) and their classes; `without` is their agreement without W."""
+    """Labelled target rows X (n, m), their classes and groups; `without` is their agreement without W."""
 
-    def __init__(self, X: AnyArray, codes: AnyArray) -> None:
+    def __init__(self, X: AnyArray, codes: AnyArray, groups: AnyArray | None = None) -> None:
         if len(X) > MAX_ROWS:
             rows = np.sort(np.random.default_rng(0).permutation(len(X))[:MAX_ROWS])
             X, codes = X[rows], codes[rows]
+            groups = None if groups is None else groups[rows]
         self._X = X - X.mean(axis=0, dtype=np.float64) if len(X) else X
-        self._codes = codes
-        self.without = agreement(squared_distances(self._X), codes) if len(X) else None
+        self._codes, self._groups = codes, groups
+        self.without = agreement(squared_distances(self._X), codes, groups) if len(X) else None
 
     def evidence(self, W: AnyArray, forecast: Forecast) -> Evidence | None:
-        """Return the evidence on W; None if there is one class, or no class has two labelled rows."""
+        """Return the evidence on W; None if there is one class, or no class has two rows to compare."""
         before = self.without
-        after = before and agreement(squared_distances(self._X @ W), self._codes)
+        after = before and agreement(squared_distances(self._X @ W), self._codes, self._groups)
         if before is None or after is None:
             return None
         return Evidence(
@@ -95,14 +97,15 @@ class LabelledRows:
         )
 
 
-def agreement(D: AnyArray, codes: AnyArray) -> Agreement | None:
-    """Return how well squared distances D (n, n) between labelled rows agree with their classes.
+def agreement(D: AnyArray, codes: AnyArray, groups: AnyArray | None = None) -> Agreement | None:
+    """Return how well squared distances D (n, n) between rows of different groups agree with their classes.
 
-    None if there is one class, or no class has two labelled rows.
+    None if there is one class, or no class has two labelled rows of different groups.
     """
     same = codes[:, None] == codes
-    other = ~same
-    np.fill_diagonal(same, False)
+    alone = np.arange(len(codes)) if groups is None else groups
+    apart = alone[:, None] != alone
+    same, other = same & apart, ~same & apart
     rows = np.flatnonzero(same.any(axis=1) & other.any(axis=1))
     if not len(rows):
         return None
