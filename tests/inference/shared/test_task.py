@@ -87,3 +87,37 @@ def test_the_number_of_labelled_target_rows_is_bounded(rng, monkeypatch):
     assert np.bincount(task.codes[~task.source])[2] >= 30
     np.testing.assert_array_equal(task.codes[~task.source], codes[task.target_rows])
     assert task.neighbors.shape == (len(task.target_rows), 10)
+
+
+def near_copies(rng):
+    """Return rows of 40 groups, each five near copies of one row, with a random class for each group."""
+    X = np.repeat(rng.normal(size=(40, 12)), 5, axis=0) + 0.01 * rng.normal(size=(200, 12))
+    return X, np.repeat(np.arange(40) % 2, 5), np.repeat(np.arange(40), 5)
+
+
+def test_groups_of_a_source_are_held_out_together(rng, target):
+    X, codes, groups = near_copies(rng)
+    plain, grouped = (
+        Task.of(target, [source], 0)
+        for source in (Domain(X, codes), Domain(X, codes, groups=groups))
+    )
+    assert plain.held_out("1-nn", plain.plain) == 1.0
+    assert grouped.held_out("1-nn", grouped.plain) < 0.7
+
+
+def test_a_source_that_only_groups_separate_is_not_informative(rng, target):
+    X, codes, groups = near_copies(rng)
+    good = Domain(rows(rng, np.arange(90) % 3), np.arange(90) % 3)
+    noise = Domain(X, codes, groups=groups)
+    assert Task.of(target, [good, noise], 0).informative_sources() == [0]
+    alone = Domain(X, codes)
+    assert Task.of(target, [good, alone], 0).informative_sources() == [0, 1]
+
+
+def test_every_row_keeps_its_group(rng, target):
+    X, codes, groups = near_copies(rng)
+    task = Task.of(target, [Domain(X, codes), Domain(X, codes, groups=groups)], 0)
+    sizes = [len(np.unique(task.groups[task.origin == at])) for at in range(3)]
+    assert sizes == [200, 40, 90]
+    assert len(np.unique(task.groups)) == sum(sizes)
+    assert len(np.unique(task.only([1]).groups)) == 40 + 90

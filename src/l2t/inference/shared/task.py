@@ -79,8 +79,8 @@ class Task:
 
     `codes` are positions in `classes`, and -1 for unlabelled rows. Every W is fitted to the random rows that
     are `drawn`, which include labelled rows of every class of a source; the others are labelled target rows,
-    used only for training. `target_rows` are the indices of the target's rows in their order here, and
-    `weights` are those of the rows of each source.
+    used only for training. `target_rows` are the indices of the target's rows in their order here, `weights`
+    are those of the rows of each source, and `groups` are those of all rows; a row without one is its own.
     """
 
     X: AnyArray
@@ -91,6 +91,7 @@ class Task:
     classes: tuple[Any, ...]
     weights: Array
     random_state: int
+    groups: Indices
 
     @classmethod
     def of(cls, target: Domain, sources: list[Domain], random_state: int) -> Task:
@@ -98,8 +99,8 @@ class Task:
         both, source_only, target_only = shared_classes(sources, target)
         classes = both + source_only + target_only
         place = {name: code for code, name in enumerate(classes)}
-        parts = []
-        rows = np.arange(0)
+        parts: list[list[AnyArray]] = []
+        n_groups, rows = 0, np.arange(0)
         for at, domain in enumerate([*sources, target]):
             last = at == len(sources)
             known = domain.labeled_rows(default=not last)
@@ -112,15 +113,21 @@ class Task:
             rows = np.flatnonzero(drawn)
             if last:
                 rows = np.union1d(rows, of_each_class(codes, random_state, MAX_LABELLED))
-            parts.append((domain.X[rows], codes[rows], np.full(len(rows), at), drawn[rows]))
-        X, codes, origin, drawn = (np.concatenate(each) for each in zip(*parts, strict=True))
-        return cls(X, codes, origin, drawn, rows, classes, np.ones(len(sources)), random_state)
+            groups = np.arange(len(domain)) if domain.group_codes is None else domain.group_codes
+            every = domain.X, codes, np.full(len(domain), at), drawn, n_groups + groups
+            parts.append([each[rows] for each in every])
+            n_groups += int(groups.max()) + 1
+        X, codes, origin, drawn, groups = (
+            np.concatenate(each) for each in zip(*parts, strict=True)
+        )
+        shares = np.ones(len(sources))
+        return cls(X, codes, origin, drawn, rows, classes, shares, random_state, groups)
 
     def only(self, origins: Sequence[int]) -> Task:
         """Return the task with only some of the sources."""
         rows = np.isin(self.origin, [*origins, self.origin[-1]])
-        parts = {name: getattr(self, name)[rows] for name in ("X", "codes", "origin", "drawn")}
-        return replace(self, **parts)
+        of_rows = ("X", "codes", "origin", "drawn", "groups")
+        return replace(self, **{name: getattr(self, name)[rows] for name in of_rows})
 
     @property
     def source(self) -> AnyArray:
@@ -238,9 +245,10 @@ class Task:
         return float(sizes.max() / sizes.sum())
 
     def held_out(self, kind: str, space: Space) -> float:
-        """Return the accuracy of a classifier on held-out source rows."""
+        """Return the accuracy of a classifier on held-out source rows; groups are held out together."""
         Z, codes = space.rows[self.source], self.codes[self.source]
-        hidden = (np.random.default_rng(1).random(len(codes)) < HELD_OUT) & (codes >= 0)
+        group = np.unique(self.groups[self.source], return_inverse=True)[1]
+        hidden = (np.random.default_rng(1).random(len(codes))[group] < HELD_OUT) & (codes >= 0)
         if not hidden.any() or len(np.unique(codes[~hidden & (codes >= 0)])) < 2:
             return 0.0
         ones = np.ones(len(codes))

@@ -6,9 +6,9 @@ cross-validation, d rows that only one of them does, and the accuracy a of the v
 
 ``share = 1 / (1 + sqrt(k) exp(-1.5 z - 2 (2 a - 1)))``,  ``z = (r_v - r_t) / sqrt(d + 2)``,
 
-and with one label per class, where there is no cross-validation, the share is a, shrunk towards 1/2 as by
-eight more rows: two labelled rows do not overrule the source. The constants were chosen on development data
-(docs/results/shared-classes.md).
+and with one label or one group per class, where there is no cross-validation, the share is a, shrunk towards
+1/2 as by eight more rows: two labelled rows do not overrule the source. The constants were chosen on
+development data (docs/results/shared-classes.md).
 """
 
 from __future__ import annotations
@@ -72,15 +72,12 @@ def decide(task: Task, members: Sequence[Combination], *, source_alone: bool = F
         alone = task.predict("logistic", task.plain, codes, source=False)
         return np.stack([vote(members, codes), _sharp(alone)])
 
-    from sklearn.model_selection import StratifiedKFold  # slow to import
-
     accuracy = accuracies["source"]
     share = (accuracy * len(rows) + PRIOR_ROWS / 2) / (len(rows) + PRIOR_ROWS)
-    fewest = int(np.bincount(truth)[classes].min())
-    if fewest > 1:
+    folds = _folds(truth, task.groups[~task.source][rows])
+    if folds:
         held_out = np.empty((2, len(rows), len(task.classes)))
-        parts = StratifiedKFold(min(FOLDS, fewest), shuffle=True, random_state=0)
-        for _, left_out in parts.split(rows, truth):
+        for left_out in folds:
             codes = target.copy()
             codes[rows[left_out]] = -1
             held_out[:, left_out] = trained(codes)[:, rows[left_out]]
@@ -92,11 +89,26 @@ def decide(task: Task, members: Sequence[Combination], *, source_alone: bool = F
         share = 1.0
     share = share if share >= LEAST_SHARE else 0.0
     mixture = np.array([share, 1.0 - share])[:, None, None]
-    if fewest > 1:
+    if folds:
         accuracies["both"] = _accuracy((mixture * held_out).sum(axis=0), truth)
         accuracies["target"] = float(right[1].mean())
     predicted = (mixture * trained(target)).sum(axis=0).argmax(axis=1)
     return Decision("both" if share else "target", share, predicted, accuracies)
+
+
+def _folds(truth: Indices, groups: Indices) -> list[Indices]:
+    """Return the labelled rows of each fold, groups together; none if a class is in one group alone."""
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold  # slow to import
+
+    fewest = min(len(np.unique(groups[truth == code])) for code in np.unique(truth))
+    if fewest < 2:
+        return []
+    settings: Any = {"n_splits": min(FOLDS, fewest), "shuffle": True, "random_state": 0}
+    if len(np.unique(groups)) == len(groups):
+        splits = StratifiedKFold(**settings).split(truth, truth)
+    else:
+        splits = StratifiedGroupKFold(**settings).split(truth, truth, groups)
+    return [left_out for _, left_out in splits]
 
 
 def _accuracy(P: Array, truth: Indices) -> float:
