@@ -508,3 +508,22 @@ def test_near_copies_in_groups_do_not_raise_the_expected_accuracy(rng):
     source = Domain(rng.normal(size=(200, 12)), 10 + np.arange(200) % 5)
     plain, found = (infer(DomainPair(source, each)) for each in (target, grouped))
     assert found.accuracy_without < 0.6 < 0.9 < plain.accuracy_without
+
+
+def test_algorithms_use_the_labels_of_several_sources(pair):
+    codes = np.asarray(pair.source.y)
+    hidden = Domain(pair.source.X[codes >= 3], codes[codes >= 3], labeled=codes[codes >= 3] < 5)
+    first = Domain(pair.source.X[codes < 3], codes[codes < 3] + 3)  # the same labels, other classes
+    found = infer(pair.target, sources=[first, hidden], candidates=("itl", "jda"), n_rehearsals=0)
+    labels = np.concatenate([codes[codes < 3], codes[codes >= 3]])
+    together = Domain(np.concatenate([first.X, hidden.X]), labels, labeled=labels < 5)
+    single = infer(pair.target, sources=[together], candidates=("itl", "jda"), n_rehearsals=0)
+    for name in ("itl", "jda"):
+        np.testing.assert_array_equal(found.candidates[name].W, single.candidates[name].W)
+
+
+def test_sources_without_labels_are_pooled_without_labels(pair):
+    sources = [Domain(pair.source.X[:90]), Domain(pair.source.X[90:])]
+    found = infer(pair.target, sources=sources, candidates=("itl", "gfk"))
+    assert found.candidates["gfk"].W is not None
+    assert found.candidates["itl"].reason == "itl needs labels in the source, got none"

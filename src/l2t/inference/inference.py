@@ -323,12 +323,19 @@ def _informative_sources(
 
 
 def _pooled(origins: list[Domain], target: Domain) -> Domain:
-    """Return the rows of all sources, or those of the target if there is no source."""
+    """Return the rows of all sources, or those of the target if there is no source.
+
+    Equal labels of different sources are different classes.
+    """
     if len(origins) == 1:
         return origins[0]
     if not origins:
         return Domain(target.X, name="no source")
-    return Domain(np.concatenate([each.X for each in origins]), name="sources")
+    first = np.cumsum([0, *(len(each.classes) for each in origins)])
+    codes = np.concatenate([at + each.codes for at, each in zip(first, origins, strict=False)])
+    labeled = np.concatenate([each.labeled_rows(default=True) for each in origins])
+    rows = np.concatenate([each.X for each in origins])
+    return Domain(rows, codes, labeled=labeled, name="sources")
 
 
 def _label_count(target: Domain, n_labels: int | None, n_classes: int) -> int:
