@@ -19,6 +19,8 @@ from l2t.prediction.training import NAMED
 from l2t.typing import AnyArray, Array
 from l2t.validation import some_of
 
+#: Maximum number of rows, drawn at random, that probabilities are calibrated on.
+MAX_CALIBRATED = 5000
 #: Ways to train in which combinations vote.
 VOTED = ("source", "both")
 
@@ -28,7 +30,8 @@ def shared_model(
 ) -> Model:
     """Return the model; `labels` are its classes in their order.
 
-    Its mean probability is the expected accuracy or, if unknown, the share of combinations that agree.
+    Its mean probability of unlabelled rows is the expected accuracy or, if unknown, the share of combinations
+    that agree.
     """
     _, mean, scale, coef, intercept = found.linear
     order = [found.classes.index(label) for label in labels.tolist()]
@@ -36,8 +39,11 @@ def shared_model(
     head = Head(np.ascontiguousarray(coef[:, order]), intercept[order])
     described = found.used, target.X.mean(axis=0), np.median(target.X, axis=0)
     model = Model(labels, target.feature_names, ((features, head),), 1.0, *described)
-    some = model.decision_function(target.X[:5000])
-    return model.calibrated(some, found.agreement if found.expected is None else found.expected)
+    free = np.flatnonzero(~target.labeled_rows(default=False))
+    free = free if len(free) else np.arange(len(target))
+    some = np.sort(np.random.default_rng(0).permutation(free)[:MAX_CALIBRATED])
+    scores = model.decision_function(target.X[some])
+    return model.calibrated(scores, found.agreement if found.expected is None else found.expected)
 
 
 def shared_report(found: SharedInference, sources: Sequence[Domain]) -> Report:

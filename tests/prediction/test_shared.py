@@ -1,0 +1,44 @@
+"""The model for shared classes, and its calibration."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import l2t
+from l2t import Domain
+
+
+@pytest.fixture
+def classes(rng):
+    """A source of two classes that overlap, and rows of the target, the clear ones first."""
+    codes = np.arange(200) % 2
+    X = rng.normal(size=(200, 12))
+    X[:, 0] += np.where(codes, 1.5, -1.5)
+    aim = rng.normal(size=(200, 12))
+    aim[:, 0] += np.where(codes, 1.0, -1.0) * np.where(np.arange(200) < 100, 6.0, 0.5)
+    return Domain(X, codes), aim, codes
+
+
+def test_the_mean_probability_of_unlabelled_rows_is_the_expected_accuracy(classes):
+    source, X, y = classes
+    free = np.arange(200) >= 60
+    found = l2t.predict(source, Domain(X, y, labeled=~free))
+    expected = found.inference.shared.expected
+    assert found.probability[free].mean() == pytest.approx(expected, abs=1e-3)
+
+
+def test_probabilities_are_calibrated_on_random_rows(classes, monkeypatch):
+    """Not on the first ones, which are clearer than the others."""
+    source, X, _ = classes
+    monkeypatch.setattr("l2t.prediction.shared.MAX_CALIBRATED", 100)
+    found = l2t.predict(source, Domain(X))
+    agreement = found.inference.shared.agreement
+    assert found.probability.mean() == pytest.approx(agreement, abs=0.03)
+
+
+def test_a_target_with_labels_for_all_rows_is_calibrated_on_all(classes):
+    source, X, y = classes
+    found = l2t.predict(source, Domain(X, y, labeled=np.ones(200, dtype=bool)))
+    expected = found.inference.shared.expected
+    assert found.probability.mean() == pytest.approx(expected, abs=1e-3)
