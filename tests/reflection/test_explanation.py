@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from l2t.exceptions import InvalidInputError
-from l2t.reflection import Neighbor
+from l2t.reflection import Neighbor, learn
 from l2t.reflection.explanation import MOST_LABELS, N_NEAREST
+from l2t.statistics import KernelBank
 
 
 @pytest.mark.parametrize("q_mode", ["full", "diag"])
@@ -96,14 +96,22 @@ def test_what_has_no_statistics_is_passed_over(learned, world, plain):
     assert learned.explain(past[0].statistics).nearest == ()
 
 
-def test_past_of_another_bank_is_refused(learned, world):
-    past = [
-        replace(each, statistics=replace(each.statistics, n_neighbors=9))
-        for each in world.experiences(1)
-    ]
-    sentence = "^statistics must have the function's n_neighbors, 5, got 9$"
-    with pytest.raises(InvalidInputError, match=sentence):
-        learned.explain(world.experiences(1)[0].statistics, past=past)
+def test_past_with_other_neighbours_is_ignored(learned, world):
+    past = world.experiences(2)
+    other = replace(past[0].statistics, n_neighbors=9)
+    mixed = [replace(past[0], run_key="other", statistics=other), *past]
+    expected = learned.explain(past[0].statistics, past=past).nearest
+    assert learned.explain(past[0].statistics, past=mixed).nearest == expected
+    assert learned.explain(past[0].statistics, past=mixed[:1]).nearest == ()
+
+
+def test_past_with_more_kernels_than_the_function(world, quick):
+    past = world.experiences(20)
+    function = learn(past, kernels=KernelBank(-1, 1, 1), **quick)
+    own = past[0].statistics.restrict(function.kernels)
+    first = function.explain(own, past=past).nearest[0]
+    assert (first.run_key, first.distance) == (past[0].run_key, 0.0)
+    assert first.predicted == function.predict(own)
 
 
 def test_it_reads_well(world, rng):

@@ -145,8 +145,14 @@ def _nearest(
     def is_comparable(n: int | None) -> bool:
         return n in (n_labels, 0) or (n_labels is None and n is not None and n <= MOST_LABELS)
 
-    runs = by_run((each for each in past if is_comparable(each.n_labels)), function.trained_on)
-    statistics: list[Any] = [rows[0].statistics for rows in runs]
+    comparable = (each for each in past if is_comparable(each.n_labels))
+    runs, statistics = [], []
+    for rows in by_run(comparable, function.trained_on):
+        known = rows[0].statistics
+        assert known is not None  # ensured by `by_run`
+        if known.n_neighbors == function.n_neighbors:
+            runs.append(rows)
+            statistics.append(known.restrict(function.kernels))
     if not runs:
         return ()
     found = [function.terms(each) for each in statistics]

@@ -230,7 +230,8 @@ class ReflectionFunction:
         n_labels : int, optional
             The number of labelled target rows; by default the mean over all label counts.
         past : iterable of Experience, default=()
-            Experiences among which the most similar are found.
+            Experiences among which the most similar are found; those with another `n_neighbors` than the
+            function's are ignored.
 
         Returns
         -------
