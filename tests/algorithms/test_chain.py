@@ -35,6 +35,32 @@ def test_known_classes_reach_the_first_step(pair, rng):
     assert not np.allclose(with_others, chain.fit(pair).W)
 
 
+def coral_then_classes(pair, known):
+    """Return W of "coral > classes", computed by hand, with some known classes for the second step."""
+    first = make("coral").fit(pair)
+    inner = DomainPair(
+        Domain(pair.source.X @ first.source_W, pair.source.y), Domain(pair.target.X @ first.W)
+    )
+    return first.W @ Classes(known=known.mapped(first.source_W)).fit(inner).W
+
+
+def test_target_rows_in_the_source_stay_excluded_in_later_steps(pair):
+    rows = np.concatenate([pair.source.X, pair.target.X])
+    labels = np.concatenate([np.arange(len(pair.source)) % 4, 4 + np.arange(len(pair.target)) % 3])
+    both = DomainPair(Domain(rows, labels), Domain(pair.target.X))
+    known = KnownClasses([both.source]).without(both.target)
+    assert known.n_classes == 4
+    chain = make("coral > classes")
+    np.testing.assert_allclose(chain.fit(both).W, coral_then_classes(both, known))
+
+
+def test_known_classes_reach_later_steps(pair, rng):
+    others = KnownClasses([Domain(rng.normal(size=(40, 10)), np.arange(40) % 4)])
+    chain = make("coral > classes")
+    with_others = Chain(chain.steps, known=others).fit(pair).W
+    np.testing.assert_allclose(with_others, coral_then_classes(pair, others))
+
+
 def test_parameters_reach_those_that_take_them():
     chain = make("classes > gfk", n_components=7, random_state=3)
     assert chain.params == {

@@ -29,7 +29,8 @@ class Chain:
     steps : sequence of Algorithm
         Two or three algorithms, in order.
     known : KnownClasses, optional
-        The known classes, if the first step uses them; later steps use those of the transformed source.
+        The known classes, without rows of the target, for the steps that use them; by default those of the
+        pair's source. Later steps get their transformed rows.
 
     Examples
     --------
@@ -67,14 +68,18 @@ class Chain:
 
     def fit(self, pair: DomainPair) -> LatentFactors:
         """Find the latent factors of a pair, without reading a target label."""
-        found = with_known(self.steps[0], self.known).fit(pair)
+        known = self.known
+        if known is None and any(hasattr(step, "known") for step in self.steps):
+            known = KnownClasses([pair.source]).without(pair.target)
+        found = with_known(self.steps[0], known).fit(pair)
         W, source_W, inner = found.W, found.source_W, pair
         for step in self.steps[1:]:
             inner = DomainPair(
                 pair.source.with_features(pair.source.X @ source_W),
                 Domain(pair.target.X @ W, name=pair.target.name),
             )
-            found = step.fit(inner)
+            mapped = None if known is None else known.mapped(source_W)
+            found = with_known(step, mapped).fit(inner)
             W, source_W = W @ found.W, source_W @ found.source_W
         diagnostics = dataclasses.replace(found.diagnostics, residual=None)
         return LatentFactors(W, "linear", self.name, diagnostics, {"source_W": source_W})
