@@ -28,11 +28,10 @@ ROUNDS = 6
 
 @dataclass(frozen=True, eq=False)
 class SparseCodes:
-    """The codes A, the largest violation of the optimality conditions relative to alpha, and convergence."""
+    """The codes A, and the largest violation of the optimality conditions relative to alpha."""
 
     codes: Array
     violation: float
-    converged: bool
 
 
 def lasso_objective(D: Array, T: Array, codes: Array, alpha: float) -> float:
@@ -67,7 +66,7 @@ def sparse_codes(
     rows = np.flatnonzero(_violation(D, T, codes, alpha, barred) > tol)
     codes[rows] = _feature_sign(D, T[rows], codes[rows], alpha, barred[rows])
     worst = float(_violation(D, T, codes, alpha, barred).max(initial=0.0))
-    return SparseCodes(codes, worst, worst <= tol)
+    return SparseCodes(codes, worst)
 
 
 def _clear(A: Array, barred: Indices) -> None:

@@ -130,13 +130,13 @@ class Problem:
         loss = float(huber(self.huber, residual).sum())
         return self._regularised(theta, loss), gradient, gauss_newton, rest / n
 
-    def solve(self, theta: Array, *, max_iter: int = MAX_ITER) -> Solution:
+    def solve(self, theta: Array) -> Solution:
         """Return a stationary point, found from theta by damped, projected Newton steps."""
         theta = np.clip(theta, self.low, self.high)
         state = self.derivatives(theta)
         damping, small, n_iter = DAMPING, 0, 0
         reason = "the maximum number of steps was reached"
-        while n_iter < max_iter:
+        while n_iter < MAX_ITER:
             found = self._step(theta, state, damping)
             if found is None:
                 reason = "no step reduces the loss"
