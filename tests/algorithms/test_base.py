@@ -39,7 +39,7 @@ def test_factors_are_frozen(pair):
 
 
 def test_a_matrix_of_the_source_that_is_not_finite_is_refused(pair, monkeypatch):
-    monkeypatch.setattr(alignment, "_power", lambda X, *_: np.full((X.shape[1],) * 2, np.nan))
+    monkeypatch.setattr(alignment, "matrix_power", lambda S, *_: np.full(S.shape, np.nan))
     with pytest.raises(InvalidInputError, match="its result is not finite"):
         alignment.CORAL().fit(pair)
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from l2t.numerics import eigen, leading_eigenpairs, leading_eigenpairs_of, principal_axes
+from l2t.numerics import (
+    eigen,
+    leading_eigenpairs,
+    leading_eigenpairs_of,
+    matrix_power,
+    principal_axes,
+)
 
 
 @pytest.mark.parametrize("k", [1, 5, 11, 12])
@@ -17,6 +23,14 @@ def test_eigenpairs_solve_the_problem(rng, k):
     np.testing.assert_allclose(values, np.sort(np.linalg.eigvalsh(A))[::-1][:k], atol=1e-12)
     peaks = vectors[np.abs(vectors).argmax(axis=0), np.arange(k)]
     assert (peaks > 0).all()
+
+
+def test_powers_of_a_matrix(rng):
+    S = np.cov(rng.normal(size=(4, 6)).T)  # of rank 3
+    shifted = S + 0.3 * np.eye(6)
+    root, inverse = matrix_power(S, 0.5, 0.3), matrix_power(S, -0.5, 0.3)
+    np.testing.assert_allclose(root @ root, shifted, atol=1e-12)
+    np.testing.assert_allclose(inverse @ shifted @ inverse, np.eye(6), atol=1e-12)
 
 
 @pytest.mark.parametrize("shape", [(30, 8), (9, 40)])

@@ -23,8 +23,8 @@ import numpy as np
 from l2t.algorithms.base import BaseAlgorithm, Diagnostics, LatentFactors, SoftAlgorithm
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
-from l2t.numerics import principal_axes
-from l2t.typing import AnyArray, Array
+from l2t.numerics import matrix_power, principal_axes
+from l2t.typing import AnyArray
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,9 @@ class CORAL(SoftAlgorithm):
             raise InvalidInputError("coral needs rows that differ, got identical rows")
         variance = span.source.var(axis=0).sum() + span.target.var(axis=0).sum()
         ridge = variance / (2 * pair.n_features)
-        A = _power(span.source, ridge, -0.5) @ _power(span.target, ridge, 0.5)
-        distance = float(np.sum((np.cov(span.source.T) - np.cov(span.target.T)) ** 2))
+        Cs, Ct = (np.atleast_2d(np.cov(rows.T)) for rows in (span.source, span.target))
+        A = matrix_power(Cs, -0.5, ridge) @ matrix_power(Ct, 0.5, ridge)
+        distance = float(np.sum((Cs - Ct) ** 2))
         return _aligned(self.name, span.lift(np.eye(span.rank)), span.lift(A), distance)
 
 
@@ -79,9 +80,3 @@ class SubspaceAlignment(BaseAlgorithm):
 def _aligned(name: str, W: AnyArray, source_W: AnyArray, objective: float) -> LatentFactors:
     diagnostics = Diagnostics((objective,), 0, "closed-form")
     return LatentFactors(W, "linear", name, diagnostics, {"source_W": source_W})
-
-
-def _power(X: Array, ridge: float, exponent: float) -> Array:
-    """Return ``(cov(X) + ridge I)^exponent``."""
-    values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(X.T)))
-    return np.asarray((vectors * (np.maximum(values, 0.0) + ridge) ** exponent) @ vectors.T)

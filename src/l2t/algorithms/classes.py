@@ -26,7 +26,7 @@ from l2t.algorithms.spectrum import MAX_ROWS, spectrum_factor
 from l2t.domains import DomainPair, KnownClasses
 from l2t.domains.domain import DENSE_FEATURES
 from l2t.exceptions import InvalidInputError
-from l2t.numerics import principal_axes
+from l2t.numerics import matrix_power, principal_axes
 from l2t.typing import AnyArray, Array
 
 #: T of the known classes in use, which both algorithms share; for very many features in known coordinates.
@@ -115,17 +115,16 @@ def _core(known: KnownClasses) -> tuple[Array, float]:
     spread = (means - weights @ means / n_classes) * np.sqrt(weights)[:, None]
     between = spread.T @ spread / n_classes
     per_class = span.rank / n_classes
-    A = _power(within, -0.5, np.sqrt(per_class), np.trace(within) + span.outside, span.rank)
+    total = np.trace(within) + span.outside
+    A = matrix_power(_scaled(within, total, span.rank), -0.5, np.sqrt(per_class))
     seen = A @ between @ A
-    T = A @ _power(seen, 0.5, per_class, float(np.trace(seen)), span.rank)
+    T = A @ matrix_power(_scaled(seen, np.trace(seen), span.rank), 0.5, per_class)
     outside = float(per_class**0.25)  # the factor of a direction in which both scatters are zero
     square = np.sum(T**2) + outside**2 * max(span.rank - len(T), 0)
     size = np.sqrt(square / max(span.rank, len(T)))
     return T / size, outside / size
 
 
-def _power(S: Array, exponent: float, ridge: float, trace: float, rank: int) -> Array:
-    """Return ``(S / s + ridge I)^exponent`` for symmetric S, with s = trace / rank."""
-    values, vectors = np.linalg.eigh(S)
-    shares = np.maximum(values, 0.0) * (rank / trace) if trace > 0 else np.zeros_like(values)
-    return np.asarray((vectors * (shares + ridge) ** exponent) @ vectors.T)
+def _scaled(S: Array, trace: float, rank: int) -> Array:
+    """Return S divided by its mean eigenvalue, trace / rank; zero for a trace of zero."""
+    return S * (rank / trace) if trace > 0 else np.zeros_like(S)

@@ -11,6 +11,7 @@ from l2t.numerics.conjugate_gradient import (
 from l2t.numerics.eigen import (
     leading_eigenpairs,
     leading_eigenpairs_of,
+    matrix_power,
     principal_axes,
     two_components,
 )
@@ -33,6 +34,6 @@ __all__ = ["GramSpan", "Grassmann", "JointSpan", "Manifold", "Optimum", "SparseC
 __all__ += ["cosine_graph", "few_threads", "fingerprint", "gradient_error", "in_threads"]
 __all__ += ["jointly_centred"]
 __all__ += ["laplacian_product", "lasso_objective", "leading_eigenpairs", "leading_eigenpairs_of"]
-__all__ += ["mean_gap_weights", "mean_squared_distance", "minimize_on_manifold"]
+__all__ += ["matrix_power", "mean_gap_weights", "mean_squared_distance", "minimize_on_manifold"]
 __all__ += ["mutual_neighbors", "principal_axes", "rbf_kernel", "sparse_codes"]
 __all__ += ["squared_distances", "two_components", "unit_rows"]

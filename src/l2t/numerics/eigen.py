@@ -120,6 +120,16 @@ def leading_coordinates(X: Array, k: int) -> Array:
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
+def matrix_power(S: Array, exponent: float, ridge: float) -> Array:
+    """Return ``(S + ridge I)^exponent`` for a symmetric positive semi-definite S.
+
+    >>> matrix_power(np.diag([3.0, 8.0]), 0.5, 1.0).tolist()
+    [[2.0, 0.0], [0.0, 3.0]]
+    """
+    values, vectors = np.linalg.eigh(S)
+    return np.asarray((vectors * (np.maximum(values, 0.0) + ridge) ** exponent) @ vectors.T)
+
+
 def rounding(shape: tuple[int, ...], size: float) -> float:
     """Return the largest rounding error of a zero in products of a matrix with this shape and norm."""
     return max(shape) * float(np.finfo(np.float64).eps) * size
