@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -40,6 +42,20 @@ def test_what_is_tried_is_fitted_and_has_an_expectation(unlabelled):
         assert each.interval[0] < each.predicted < each.interval[1]
         again = explore(pair, found, 1.0, seed, **options)
         np.testing.assert_array_equal(again.W, each.W)
+
+
+def test_algorithms_for_shared_classes_are_not_drawn(unlabelled, monkeypatch):
+    drawn = []
+
+    def record(pair, candidates=(), **_):
+        drawn.extend(candidates)
+        return SimpleNamespace(candidates={"none": SimpleNamespace(W=None)})
+
+    monkeypatch.setattr("l2t.agent.suggestion.infer", record)
+    found = SimpleNamespace(choice="identity", candidates={"identity": "the choice"})
+    assert explore(unlabelled[0], found, 1.0, 0) == "the choice", "no other candidate can be run"
+    expected = set(algorithms.names()) - {"identity", *algorithms.SHARED}
+    assert set(drawn) == expected
 
 
 def test_an_algorithm_that_cannot_be_run_is_passed_over(unlabelled):

@@ -101,12 +101,14 @@ def explore(
     """Return the choice, or with some probability another candidate or base algorithm at random.
 
     The draw depends only on the seed and the rows of the pair. "identity" is not drawn, because its ratio is
-    known. `options` are the other arguments of `infer` that returned `found`.
+    known, nor are algorithms for shared classes, which the agent does not assume. `options` are the other
+    arguments of `infer` that returned `found`.
     """
     sides = (int(fingerprint(side.X)[:16], 16) for side in (pair.source, pair.target))
     rng = np.random.default_rng([random_state, *sides])
     if rng.random() < probability:
-        names = [name for name in algorithms.names() if name not in (found.choice, "identity")]
+        left_out = (found.choice, "identity", *algorithms.SHARED)
+        names = [name for name in algorithms.names() if name not in left_out]
         for name in rng.permutation(names).tolist():
             candidate = found.candidates.get(name)
             if candidate is None:
