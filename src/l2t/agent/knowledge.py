@@ -95,7 +95,8 @@ class Knowledge:
 def prediction_error(forecast: Forecast, experiences: Iterable[Experience]) -> float:
     """Return the mean absolute error of expected log ratios.
 
-    Expectations are without a rehearsal, given the measured accuracy on the original features.
+    Expectations are the priors of the candidates, as if neighbourhoods were those of a rehearsal that has no
+    ratio for them, given the measured accuracy on the original features.
     """
     errors = []
     for each in experiences:
@@ -130,11 +131,10 @@ def refine(store: ExperienceStore, *, random_state: int = 0) -> FunctionVersion 
     learned = _learn_next(store, training, incumbent, random_state)
     if learned is None:
         return None
-    origin, function, forecast = learned
+    origin, function = learned
     outcomes = _outcomes(store, validation)
-    error = prediction_error(forecast, outcomes)
-    in_use = incumbent.forecast if incumbent is not None else None
-    before = prediction_error(in_use or Forecast.default(), outcomes)
+    error = prediction_error(_forecast(function), outcomes)
+    before = prediction_error(_forecast(incumbent), outcomes)
     version = FunctionVersion(
         number=1 + (newest.number if newest else 0),
         parent=newest.number if newest else None,
@@ -144,7 +144,7 @@ def refine(store: ExperienceStore, *, random_state: int = 0) -> FunctionVersion 
         error=error,
         incumbent_error=before,
         took_over=error < before,
-        content=to_json(replace(function, forecast=forecast)),
+        content=to_json(function),
     )
     added = store.add_function(version, {"learning": learning, "judging": judging})
     return version if added else None
@@ -155,22 +155,24 @@ def _learn_next(
     keys: list[str],
     incumbent: ReflectionFunction | None,
     random_state: int,
-) -> tuple[VersionOrigin, ReflectionFunction, Forecast] | None:
-    """Return the origin, function and forecast learned from runs; None if they are too few."""
+) -> tuple[VersionOrigin, ReflectionFunction] | None:
+    """Return the function learned from runs, and its origin; None if they are too few."""
     found = store.experiences(key=keys, status="done", trained_on="target")
     past = list(recompute_statistics(found, store, kernels=KernelBank(), n_neighbors=N_NEIGHBORS))
-    forecast = _initial_forecast(store).refined(past)
     pairs = {(each.source, each.target) for each in past}
+    origin: VersionOrigin = "refined"
     if len(past) >= LEAST_EXPERIENCES and len(pairs) > 1:
-        return "learned", learn(past, random_state=random_state), forecast
-    return None if incumbent is None else ("refined", incumbent, forecast)
-
-
-def _initial_forecast(store: ExperienceStore) -> Forecast:
-    """Return the forecast of the agent's initial function."""
+        origin, incumbent = "learned", learn(past, random_state=random_state)
+    if incumbent is None:
+        return None
     first = store.function(1)
-    given = from_json(first.content).forecast if first and first.origin == "given" else None
-    return given or Forecast.default()
+    given = from_json(first.content) if first and first.origin == "given" else None
+    return origin, replace(incumbent, forecast=_forecast(given).refined(past))
+
+
+def _forecast(function: ReflectionFunction | None) -> Forecast:
+    """Return the forecast of a function, or the one that ships if it has none."""
+    return (function.forecast if function is not None else None) or Forecast.default()
 
 
 def _outcomes(store: ExperienceStore, keys: list[str]) -> list[Experience]:
