@@ -7,7 +7,15 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
-from l2t.prediction.classifiers import BALANCED, C_DEFAULT, CLASSIFIERS, Head, Task, fit_head
+from l2t.prediction.classifiers import (
+    BALANCED,
+    C_DEFAULT,
+    CLASSIFIERS,
+    DEFAULT,
+    Head,
+    Task,
+    fit_head,
+)
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +66,23 @@ def test_one_class_is_always_right(name, task):
     problem, _ = task
     only = Task(problem.Z, problem.at[:3], np.zeros(3, dtype=np.intp), 1)
     assert fit_head(name, only).scores(problem.Z).shape == (120, 1)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_the_table_trains_what_it_names(name, task):
+    problem, _ = task
+    expected = fit_head(name, problem, cross_validate=False).scores(problem.Z)
+    found = CLASSIFIERS[name].fit(problem, C_DEFAULT, None).scores(problem.Z)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_smoothed_logistic_uses_a_guess_that_was_trained_already(task):
+    problem, _ = task
+    guess = fit_head(DEFAULT, problem, cross_validate=False)
+    expected = fit_head("smoothed logistic", problem, cross_validate=False).scores(problem.Z)
+    for head, same in ((guess, True), (Head(-guess.coef, -guess.intercept), False)):
+        found = fit_head("smoothed logistic", problem, guess=head).scores(problem.Z)
+        assert np.array_equal(found, expected) is same
 
 
 def test_plain_ones_are_those_of_scikit_learn(task):

@@ -23,7 +23,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -106,9 +105,13 @@ class Task(NamedTuple):
 
 
 class Classifier(NamedTuple):
-    """A function that trains a classifier, and whether rows are divided by their norm first."""
+    """How to train a classifier, and whether rows are divided by their norm first.
 
-    fit: Callable[..., Head]
+    `fit` takes a task, the C of logistic regression (None to cross-validate it), and a "logistic (centred)"
+    that was trained already, or None.
+    """
+
+    fit: Callable[[Task, float | None, Head | None], Head]
     unit: bool
 
 
@@ -118,12 +121,7 @@ def fit_head(
     """Train a classifier; `guess` is a "logistic (centred)" that was trained already."""
     if task.n_classes == 1:
         return Head(np.zeros((task.Z.shape[1], 1)), np.zeros(1))
-    C = None if cross_validate else C_DEFAULT
-    if name in ("logistic", "logistic (centred)"):
-        return _logistic(task, C)
-    if name == "smoothed logistic":
-        return _label_spreading(task, _logistic(task, C) if guess is None else guess)
-    return CLASSIFIERS[name].fit(task)
+    return CLASSIFIERS[name].fit(task, None if cross_validate else C_DEFAULT, guess)
 
 
 def _centroid_head(centres: Array, sharpness: float, offsets: Array | float = 0.0) -> Head:
@@ -132,7 +130,7 @@ def _centroid_head(centres: Array, sharpness: float, offsets: Array | float = 0.
     return Head(2.0 * sharpness * centres.T, offsets - sharpness * squares)
 
 
-def _logistic(task: Task, C: float | None = None) -> Head:
+def _logistic(task: Task, C: float | None, _: Head | None = None) -> Head:
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -189,6 +187,10 @@ def _label_spreading(task: Task, guess: Head | None = None) -> Head:
     return Head(rows=task.Z, shares=F, bandwidth=width)
 
 
+def _smoothed_logistic(task: Task, C: float | None, guess: Head | None) -> Head:
+    return _label_spreading(task, guess or _logistic(task, C))
+
+
 def _soft_k_means(task: Task, *, balanced: bool) -> Head:
     centres, offsets = task.means, np.ones(task.n_classes)
     n, fixed = len(task.Z), task.onehot
@@ -209,15 +211,15 @@ def _soft_k_means(task: Task, *, balanced: bool) -> Head:
 
 CLASSIFIERS = {
     "nearest neighbour": Classifier(
-        lambda task: Head(rows=task.Z[task.at], shares=task.onehot), unit=False
+        lambda task, *_: Head(rows=task.Z[task.at], shares=task.onehot), unit=False
     ),
-    "nearest centroid": Classifier(lambda task: _centroid_head(task.means, 1.0), unit=False),
+    "nearest centroid": Classifier(lambda task, *_: _centroid_head(task.means, 1.0), unit=False),
     "logistic": Classifier(_logistic, unit=False),
     "logistic (centred)": Classifier(_logistic, unit=True),
-    "label spreading": Classifier(_label_spreading, unit=True),
-    "smoothed logistic": Classifier(_label_spreading, unit=True),
-    "soft k-means": Classifier(partial(_soft_k_means, balanced=False), unit=True),
-    "balanced k-means": Classifier(partial(_soft_k_means, balanced=True), unit=True),
+    "label spreading": Classifier(lambda task, *_: _label_spreading(task), unit=True),
+    "smoothed logistic": Classifier(_smoothed_logistic, unit=True),
+    "soft k-means": Classifier(lambda task, *_: _soft_k_means(task, balanced=False), unit=True),
+    "balanced k-means": Classifier(lambda task, *_: _soft_k_means(task, balanced=True), unit=True),
 }
 DEFAULT = "logistic (centred)"
 #: Classifiers that assume that all classes have the same number of rows.
