@@ -8,6 +8,7 @@ import pytest
 from l2t import Domain, algorithms, open_store
 from l2t.domains import KnownClasses
 from l2t.exceptions import L2TWarning, StoreError
+from l2t.numerics import LRUCache
 from l2t.rehearsal import draw_plays, rehearse
 from l2t.rehearsal import rehearsal as module
 from l2t.statistics import mutual_share
@@ -24,9 +25,14 @@ def known_classes(n_classes=8, n=40, m=10, noise=1.0, seed=0):
 CANDIDATES = {name: algorithms.make(name) for name in ("spectrum", "classes", "classes+spectrum")}
 
 
+def forget(monkeypatch):
+    """Start with an empty cache."""
+    monkeypatch.setattr(module, "_cache", LRUCache(module.CACHE_SIZE))
+
+
 @pytest.fixture(autouse=True)
 def _nothing_kept(monkeypatch):
-    monkeypatch.setattr(module, "_cache", type(module._cache)())
+    forget(monkeypatch)
 
 
 def test_playing_classes_are_disjoint_and_reproducible():
@@ -88,12 +94,6 @@ def test_the_same_work_is_not_done_twice(monkeypatch):
         rehearse(known, CANDIDATES, random_state=1)
 
 
-def test_what_is_kept_is_bounded(monkeypatch):
-    monkeypatch.setattr(module, "CACHE_SIZE", 3)
-    rehearse(known_classes(), CANDIDATES)
-    assert len(module._cache) == 3
-
-
 def test_a_candidate_that_fails_says_why():
     found = rehearse(known_classes(), {"gfk": algorithms.make("gfk", n_components=-1)})
     assert "n_components must be a whole number" in found.failed["gfk"]
@@ -133,9 +133,9 @@ def test_a_store_gives_the_same_numbers_and_saves_the_work(store, monkeypatch):
     known, failing = known_classes(n=18), {"gfk": algorithms.make("gfk", n_components=-1)}
     plain = rehearse(known, CANDIDATES | failing)
     assert np.isnan(plain.before).any(), "NaN must come back too"
-    module._cache.clear()
+    forget(monkeypatch)
     stored = rehearse(known, CANDIDATES | failing, store=store)
-    module._cache.clear()
+    forget(monkeypatch)
     monkeypatch.setattr(module, "_score", None)
     again = rehearse(known_classes(n=18), CANDIDATES | failing, store=store)
     for found in (stored, again):
@@ -149,7 +149,7 @@ def test_a_store_gives_the_same_numbers_and_saves_the_work(store, monkeypatch):
 def test_what_the_process_knows_reaches_the_store(store, monkeypatch):
     rehearse(known_classes(), CANDIDATES)
     rehearse(known_classes(), CANDIDATES, store=store)
-    module._cache.clear()
+    forget(monkeypatch)
     monkeypatch.setattr(module, "_score", None)
     assert set(rehearse(known_classes(), CANDIDATES, store=store).after) == set(CANDIDATES)
 

@@ -7,7 +7,6 @@ them.
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ import numpy.typing as npt
 from l2t.domains.domain import Domain
 from l2t.domains.matching import Part, same_classes, same_groups, same_rows
 from l2t.exceptions import InvalidInputError
-from l2t.numerics import fingerprint, principal_axes
+from l2t.numerics import LRUCache, fingerprint, principal_axes
 from l2t.typing import AnyArray, Array, Indices
 from l2t.validation import instance_of
 
@@ -28,7 +27,7 @@ from l2t.validation import instance_of
 MAX_DIMENSIONS = 256
 #: Spans that are cached in the process, for the next target of the same source.
 SPANS_KEPT = 4
-_spans: OrderedDict[str, KnownSpan] = OrderedDict()
+_spans: LRUCache[KnownSpan] = LRUCache(SPANS_KEPT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,12 +161,7 @@ class KnownClasses:
     @cached_property
     def span(self) -> KnownSpan:
         """The rows in at most 256 principal coordinates."""
-        if self.fingerprint not in _spans:
-            _spans[self.fingerprint] = self._compute_span()
-            while len(_spans) > SPANS_KEPT:
-                _spans.popitem(last=False)
-        _spans.move_to_end(self.fingerprint)
-        return _spans[self.fingerprint]
+        return _spans.get(self.fingerprint, self._compute_span)
 
     def _compute_span(self) -> KnownSpan:
         centred = self.X - self.X.mean(axis=0, dtype=np.float64)

@@ -1,5 +1,6 @@
 """Numerical methods: spans, kernels, graphs, sparse codes, Riemannian conjugate gradient."""
 
+from l2t.numerics.cache import LRUCache
 from l2t.numerics.conjugate_gradient import (
     Grassmann,
     Manifold,
@@ -30,7 +31,8 @@ from l2t.numerics.span import JointSpan, jointly_centred
 from l2t.numerics.sparse_coding import SparseCodes, lasso_objective, sparse_codes
 from l2t.numerics.threads import few_threads, in_threads
 
-__all__ = ["GramSpan", "Grassmann", "JointSpan", "Manifold", "Optimum", "SparseCodes", "Sphere"]
+__all__ = ["GramSpan", "Grassmann", "JointSpan", "LRUCache", "Manifold", "Optimum", "SparseCodes"]
+__all__ += ["Sphere"]
 __all__ += ["cosine_graph", "few_threads", "fingerprint", "gradient_error", "in_threads"]
 __all__ += ["jointly_centred"]
 __all__ += ["laplacian_product", "lasso_objective", "leading_eigenpairs", "leading_eigenpairs_of"]

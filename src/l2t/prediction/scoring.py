@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from l2t.algorithms.base import fit_quietly
 from l2t.domains import Domain, KnownClasses
 from l2t.exceptions import L2TError
 from l2t.experiences.evaluation import rows_to_test
+from l2t.numerics import LRUCache
 from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT, Head, Task, fit_head
 from l2t.prediction.model import Features
 from l2t.prediction.report import PLAIN
@@ -33,10 +33,10 @@ MAX_SHOTS = 40
 N_FOLDS = 4
 #: Number of rehearsals cached in the process.
 CACHED = 64
-_cache: OrderedDict[str, Scores | None] = OrderedDict()
+_cache: LRUCache[Scores | None] = LRUCache(CACHED)
 #: Cached lists of plays with the W's of candidates, each of which is scored with several label counts.
 FITTED_CACHED = 2
-_fitted: OrderedDict[str, list[tuple[Domain, Factors]]] = OrderedDict()
+_fitted: LRUCache[list[tuple[Domain, Factors]]] = LRUCache(FITTED_CACHED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,23 +110,21 @@ def rehearse_combinations(
     rows = min((20, 40, 80), key=lambda each: abs(np.log(each / wanted)))
     n_labels = int(np.clip(round(shots), 1, MAX_SHOTS))
     params = {name: dict(getattr(each, "params", {})) for name, each in algorithms.items()}
-    drawn = json.dumps([known.fingerprint, params, playing, rows, random_state])
-    key = json.dumps([drawn, n_plays, n_labels, features, list(names)])
-    if key not in _cache:
-        if len(_fitted.get(drawn, ())) < n_plays:
-            plays = draw_plays(known.reduced(), playing, rows, n_plays, random_state)
-            _fitted[drawn] = [_fit(play, algorithms) for play in plays]
-            if len(_fitted) > FITTED_CACHED:
-                _fitted.popitem(last=False)
+    most = max(n_plays, N_PLAYS)  # fewer are the first of them
+    drawn = json.dumps([known.fingerprint, params, playing, rows, most, random_state])
+
+    def fit_plays() -> list[tuple[Domain, Factors]]:
+        plays = draw_plays(known.reduced(), playing, rows, most, random_state)
+        return [_fit(play, algorithms) for play in plays]
+
+    def score_plays() -> Scores | None:
         trials: list[Scores] = []
-        for target, factors in _fitted[drawn][:n_plays]:
+        for target, factors in _fitted.get(drawn, fit_plays)[:n_plays]:
             some = {name: W for name, W in factors.items() if features in (None, name)}
             trials += filter(None, [_score_play(target, some, n_labels, names)])
-        _cache[key] = _stacked(trials) if trials else None
-        if len(_cache) > CACHED:
-            _cache.popitem(last=False)
-    _cache.move_to_end(key)
-    return _cache[key]
+        return _stacked(trials) if trials else None
+
+    return _cache.get(json.dumps([drawn, n_plays, n_labels, features, list(names)]), score_plays)
 
 
 def _fit(play: Play, algorithms: Mapping[str, Algorithm]) -> tuple[Domain, Factors]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -23,6 +22,7 @@ from l2t.domains import Domain, KnownClasses
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning, StoreError
 from l2t.experiences import evaluate, improvement_ratio
 from l2t.experiences.evaluation import MIN_TEST_ROWS
+from l2t.numerics import LRUCache
 from l2t.rehearsal.plays import Play, draw_plays, playing_classes
 from l2t.statistics import mutual_share
 from l2t.typing import AnyArray, Array
@@ -38,7 +38,7 @@ N_DRAWS = 6
 ROWS_PER_CLASS = (15, 20, 40, 80)
 #: Maximum number of candidates whose rehearsals are cached in memory.
 CACHE_SIZE = 256
-_cache: OrderedDict[str, Array | str] = OrderedDict()
+_cache: LRUCache[Array | str] = LRUCache(CACHE_SIZE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,15 +192,17 @@ class _Plays:
         work = self._settings(algorithm)
         key = json.dumps(work, sort_keys=True)
         stored = None if self.store is None else self.store.rehearsal(work)
-        found: Array | str | None = _cache.get(key)
-        if stored is not None:  # null stands for NaN in JSON
-            found = stored if isinstance(stored, str) else np.array(stored, dtype=np.float64)
-        elif found is None:
+
+        def compute() -> Array | str:
+            if stored is not None:  # null stands for NaN in JSON
+                return stored if isinstance(stored, str) else np.array(stored, dtype=np.float64)
             try:
                 plays = self._draw(algorithm)
-                found = np.stack([_score(play, algorithm, self.target_rows) for play in plays])
+                return np.stack([_score(play, algorithm, self.target_rows) for play in plays])
             except L2TError as error:
-                found = str(error)
+                return str(error)
+
+        found = _cache.get(key, compute)
         if self.store is not None and stored is None:
             outcome: Any = found
             if not isinstance(found, str):
@@ -209,10 +211,6 @@ class _Plays:
                 self.store.add_rehearsal(work, outcome)
             except StoreError as error:  # the store may be read-only
                 warnings.warn(f"the rehearsal was not stored: {error}", L2TWarning, stacklevel=4)
-        _cache[key] = found
-        _cache.move_to_end(key)
-        while len(_cache) > CACHE_SIZE:
-            _cache.popitem(last=False)
         return found
 
     def _settings(self, algorithm: Algorithm | None) -> dict[str, Any]:
