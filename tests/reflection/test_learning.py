@@ -19,7 +19,7 @@ from l2t.reflection.files import to_json
 from l2t.reflection.forecast import Forecast
 from l2t.reflection.loss import COMPONENTS, Settings
 from l2t.reflection.table import Table
-from l2t.reflection.training_set import TrainingSet, pair_splits
+from l2t.reflection.training_set import TrainingSet, target_splits
 from l2t.statistics import PairStatistics
 
 
@@ -160,8 +160,43 @@ def test_experiences_that_are_read_once_are_not_kept(world, quick):
     assert most <= 4, "the first of all, and those on their way"
 
 
-def test_held_out_predictions_do_not_see_their_pair(world):
-    """Whatever the ratios of a pair are, what is predicted of it stays."""
+def same_target(experiences):
+    """Return the experiences as if all were of one target."""
+    return [replace(each, target="the target") for each in experiences]
+
+
+def test_pairs_with_one_target_are_held_out_together(world, monkeypatch):
+    """Also where their sources differ; the target of each pair is one of four."""
+    experiences = [
+        replace(each, target=f"target {int(each.source.split()[-1]) % 4}")
+        for each in world.experiences(20)
+    ]
+    seen = []
+
+    def record(sample, splits, grid):
+        seen.extend((sample.table.target, *split) for split in splits)
+        return original(sample, splits, grid)
+
+    original = learning._cross_validate
+    monkeypatch.setattr(learning, "_cross_validate", record)
+    assert learn(experiences, n_starts=1).calibration[0].n_pairs == 20
+    assert len(seen) == 4, "as many folds as targets"
+    for target, learned, held in seen:
+        assert not set(target[learned]) & set(target[held])
+
+
+def test_intervals_come_from_settings_chosen_on_other_folds(world):
+    """Of two settings each is perfect on one half of the runs: neither may be used where it was chosen."""
+    whole = TrainingSet.of(Table(world.experiences(20)), LabelCurve(0.0, 3, 60), None)
+    levels, half = whole.levels(), np.arange(40) < 20
+    right, wrong = 1.0 / levels, levels
+    predictions = [np.where(half, right, wrong), np.where(half, wrong, right)]
+    found = learning._with_other_choice(whole, [(~half, half), (half, ~half)], predictions)
+    np.testing.assert_array_equal(found, wrong)
+
+
+def test_held_out_predictions_do_not_see_their_target(world):
+    """Whatever the ratios of a target are, what is predicted of it stays."""
     experiences = world.experiences(20)
     grid = [Settings(1e-3, 0.1), Settings(1e-4, 0.1)]
     found = []
@@ -171,7 +206,7 @@ def test_held_out_predictions_do_not_see_their_pair(world):
             for each in experiences
         ]
         whole = TrainingSet.of(Table(changed), LabelCurve(0.0, 3, 60), None)
-        splits = pair_splits(whole.table.pair, 5, np.random.default_rng(0))
+        splits = target_splits(whole.table.target, 5, np.random.default_rng(0))
         fold = next(held for _, held in splits if held[whole.table.pair == 4].all())
         found.append(
             np.array([held_out for _, held_out in learning._cross_validate(whole, splits, grid)])
@@ -211,18 +246,19 @@ def test_pairs_with_many_labels_only(world, quick):
     """They can be predicted, but there may be a fold with nothing else to learn from."""
     few = [each for each in world.experiences(1, per_pair=10) if each.n_labels == 3]
     many = [each for each in world.experiences(1, seed=1, per_pair=10) if each.n_labels == 60]
-    with pytest.warns(L2TWarning, match="^all experiences are of one pair"):
+    with pytest.warns(L2TWarning, match="^all experiences are of one target"):
         function = learn([*few, *many], **quick | {"max_labels": 30})
     assert np.isfinite(function.beta).all()
 
 
-def test_one_pair_warns(world, quick):
+@pytest.mark.parametrize("n_pairs", [1, 4])
+def test_one_target_warns(world, quick, n_pairs):
     sentence = (
-        "all experiences are of one pair: settings were not cross-validated, and there are no "
-        "intervals; collect experiences of more pairs"
+        "all experiences are of one target: settings were not cross-validated, and there are no "
+        "intervals; collect experiences of more targets"
     )
     with pytest.warns(L2TWarning, match=f"^{re.escape(sentence)}$") as caught:
-        function = learn(world.experiences(1, per_pair=10), **quick)
+        function = learn(same_target(world.experiences(n_pairs, per_pair=10)), **quick)
     assert caught[0].filename == __file__
     assert function.calibration is None
     assert function.training["choices"][0]["spearman"] is None

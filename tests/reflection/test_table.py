@@ -49,6 +49,7 @@ def test_some_runs(world):
     part = table.take(runs)
     assert part.keys == [table.keys[i] for i in runs]
     assert part.pair.tolist() == table.pair[runs].tolist()
+    assert part.target.tolist() == table.target[runs].tolist()
     assert len(part) == 15
     of_part = np.isin(table.run, runs)
     np.testing.assert_array_equal(part.ratio, table.ratio[of_part])

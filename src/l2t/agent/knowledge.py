@@ -159,9 +159,9 @@ def _learn_next(
     """Return the function learned from runs, and its origin; None if they are too few."""
     found = store.experiences(key=keys, status="done", trained_on="target")
     past = list(recompute_statistics(found, store, kernels=KernelBank(), n_neighbors=N_NEIGHBORS))
-    pairs = {(each.source, each.target) for each in past}
+    targets = {each.target for each in past}
     origin: VersionOrigin = "refined"
-    if len(past) >= LEAST_EXPERIENCES and len(pairs) > 1:
+    if len(past) >= LEAST_EXPERIENCES and len(targets) > 1:
         origin, incumbent = "learned", learn(past, random_state=random_state)
     if incumbent is None:
         return None

@@ -2,9 +2,10 @@
 
 1. Ratios at different label counts are made comparable (l_hat, `calibration`).
 2. gamma, the Huber threshold and, where a store can recompute tau, the number of neighbours r are chosen by
-   cross-validation over pairs: no pair is on both sides of a split.
+   cross-validation over targets: no target is on both sides of a split.
 3. The function is learned from all experiences, from several starts.
-4. Intervals are calibrated with the errors of held-out predictions, by label count (`ErrorQuantiles`).
+4. Intervals are calibrated with the errors of held-out predictions, by label count (`ErrorQuantiles`). Those
+   of a fold are made with the settings that are best on the other folds: they take no part in that choice.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from l2t.reflection.function import LEAST, ReflectionFunction, checked_count
 from l2t.reflection.loss import COMPONENTS, Settings, Solution, starts
 from l2t.reflection.reliability import ErrorQuantiles
 from l2t.reflection.table import QMode, Table, recompute_statistics
-from l2t.reflection.training_set import Split, TrainingSet, pair_splits
+from l2t.reflection.training_set import Split, TrainingSet, target_splits
 from l2t.statistics import KernelBank
 from l2t.typing import Array
 from l2t.validation import one_of, whole_number
@@ -69,16 +70,16 @@ def learn(
     kernels : KernelBank, optional
         A subset of the kernels of the experiences; by default all.
     n_neighbors : int or sequence of int, optional
-        The number of neighbours r of tau; of several, the best on held-out pairs. By default that of the
+        The number of neighbours r of tau; of several, the best on held-out targets. By default that of the
         experiences; other numbers are recomputed from the domains and W in `store`.
     components : sequence of str, default=("mmd", "variance", "discriminant")
         The terms of 1/f to learn; the others are left out.
     q_mode : {"full", "diag"}, default="full"
         Whether to use all of Q, or only its diagonal as printed in the paper.
     gamma : float or sequence of float, default=(1e-2, 1e-3, 1e-4, 1e-5)
-        The weight of the regulariser; of several, the best on held-out pairs.
+        The weight of the regulariser; of several, the best on held-out targets.
     huber : float or sequence of float, default=(0.05, 0.2)
-        The Huber threshold; of several, the best on held-out pairs.
+        The Huber threshold; of several, the best on held-out targets.
     label_curve : bool, default=True
         Whether to correct ratios for their label counts before learning.
     max_labels : int or None, default=30
@@ -99,9 +100,9 @@ def learn(
     Returns
     -------
     ReflectionFunction
-        `training` has the settings with their scores on held-out pairs, the number of starts that agreed, and
-        the reason for stopping. The forecast is the one that ships, refined by the experiences; there is none
-        for classifiers trained on the source or on both.
+        `training` has the settings with their scores on held-out targets, the number of starts that agreed,
+        and the reason for stopping. The forecast is the one that ships, refined by the experiences; there is
+        none for classifiers trained on the source or on both.
 
     Raises
     ------
@@ -115,6 +116,7 @@ def learn(
     one_of("trained_on", trained_on, get_args(TrainedOn))
     best: _Trial | None = None
     choices: list[dict[str, Any]] = []
+    predictions: list[Array] = []
     own, several = OwnRatios(), _neighbors(n_neighbors)
     given: Iterable[Experience] = own.record(_select(experiences, trained_on))
     if len(several) > 1:  # otherwise they are read only once, without keeping them
@@ -133,15 +135,17 @@ def learn(
         )
         sample = training_set.sample(random_state)
         rng = np.random.default_rng(random_state)
-        splits = pair_splits(sample.table.pair, n_folds, rng)
+        splits = target_splits(sample.table.target, n_folds, rng)
         for settings, held_out in _cross_validate(sample, splits, grid):
             trial = _Trial(training_set, sample, settings, held_out)
             choices.append(trial.summary())
+            predictions.append(held_out)
             if best is None or trial.score > best.score:
                 best = trial
     assert best is not None  # there is at least one setting
     solution, agreement = _from_several_starts(best, n_starts, random_state)
-    function = _function(best, solution, q_mode, agreement | {"choices": choices})
+    calibration = _calibration(best.sample, _with_other_choice(best.sample, splits, predictions))
+    function = _function(best, solution, q_mode, agreement | {"choices": choices}, calibration)
     forecast = Forecast.default().refined_by(own) if trained_on == "target" else None
     return replace(function, forecast=forecast, trained_on=trained_on)
 
@@ -170,49 +174,60 @@ class _Trial:
     held_out: Array
 
     @cached_property
-    def levels(self) -> tuple[Array, Array]:
-        """Predicted 1/f and mean l_hat of the runs that have both."""
-        levels = self.sample.levels()
-        known = np.isfinite(self.held_out) & np.isfinite(levels)
-        return self.held_out[known], levels[known]
-
-    @property
     def score(self) -> float:
         """Spearman correlation of predicted and actual levels; -inf if it is undefined."""
-        from scipy.stats import spearmanr  # slow to import
-
-        inverse, level = self.levels
-        if len(level) < 3 or np.ptp(inverse) == 0 or np.ptp(level) == 0:
-            return -np.inf
-        return float(spearmanr(-inverse, level).statistic)
+        return _rank_correlation(self.held_out, self.sample.levels())
 
     def summary(self) -> dict[str, Any]:
         """Return the settings and their scores as plain values."""
-        inverse, level = self.levels
-        score = self.score
+        errors = self.held_out - 1.0 / self.sample.levels()
+        errors = errors[np.isfinite(errors)]
         return {
             "n_neighbors": self.training_set.table.n_neighbors,
             "gamma": self.settings.gamma,
             "huber": self.settings.huber,
-            "spearman": score if np.isfinite(score) else None,
-            "rmse": float(np.sqrt(np.mean((inverse - 1.0 / level) ** 2))) if level.size else None,
+            "spearman": self.score if np.isfinite(self.score) else None,
+            "rmse": float(np.sqrt(np.mean(errors**2))) if errors.size else None,
         }
 
-    def calibration(self) -> dict[int, ErrorQuantiles] | None:
-        """Return the quantiles of errors of log ratios, by label count; None for fewer than two pairs."""
-        table = self.sample.table
-        inverse = np.maximum(self.held_out, LEAST)[table.run]
-        errors = np.log(table.ratio * inverse * self.sample.curve.factor(table.n_labels))
-        known = np.isfinite(errors)
-        found = {}
-        for count in (0, *np.unique(table.n_labels[known]).tolist()):
-            at = known & ((count == 0) | (table.n_labels == count))
-            n_pairs = len(np.unique(table.pair[table.run[at]]))
-            if n_pairs < 2 and count == 0:
-                return None
-            # A single pair is no better than none: its interval is infinite.
-            found[count] = ErrorQuantiles.of(errors[at], n_pairs if n_pairs > 1 else 0)
-        return found
+
+def _rank_correlation(inverse: Array, level: Array) -> float:
+    """Return Spearman's correlation of predicted 1/f and actual levels; -inf if it is undefined."""
+    from scipy.stats import spearmanr  # slow to import
+
+    known = np.isfinite(inverse) & np.isfinite(level)
+    inverse, level = inverse[known], level[known]
+    if len(level) < 3 or np.ptp(inverse) == 0 or np.ptp(level) == 0:
+        return -np.inf
+    return float(spearmanr(-inverse, level).statistic)
+
+
+def _with_other_choice(
+    sample: TrainingSet, splits: Sequence[Split], predictions: Sequence[Array]
+) -> Array:
+    """Return the prediction of each run with the settings that are best on the other folds."""
+    found, levels = np.full(sample.table.n_runs, np.nan), sample.levels()
+    for others, held in splits:
+        scores = [_rank_correlation(each[others], levels[others]) for each in predictions]
+        found[held] = predictions[int(np.argmax(scores))][held]
+    return found
+
+
+def _calibration(sample: TrainingSet, held_out: Array) -> dict[int, ErrorQuantiles] | None:
+    """Return the quantiles of errors of log ratios, by label count; None for fewer than two pairs."""
+    table = sample.table
+    inverse = np.maximum(held_out, LEAST)[table.run]
+    errors = np.log(table.ratio * inverse * sample.curve.factor(table.n_labels))
+    known = np.isfinite(errors)
+    found = {}
+    for count in (0, *np.unique(table.n_labels[known]).tolist()):
+        at = known & ((count == 0) | (table.n_labels == count))
+        n_pairs = len(np.unique(table.pair[table.run[at]]))
+        if n_pairs < 2 and count == 0:
+            return None
+        # A single pair is no better than none: its interval is infinite.
+        found[count] = ErrorQuantiles.of(errors[at], n_pairs if n_pairs > 1 else 0)
+    return found
 
 
 def _grid(
@@ -298,14 +313,18 @@ def _from_several_starts(
 
 
 def _function(
-    trial: _Trial, solution: Solution, q_mode: QMode, search: dict[str, Any]
+    trial: _Trial,
+    solution: Solution,
+    q_mode: QMode,
+    search: dict[str, Any],
+    calibration: dict[int, ErrorQuantiles] | None,
 ) -> ReflectionFunction:
     training_set, settings = trial.training_set, trial.settings
-    table, calibration = training_set.table, trial.calibration()
+    table = training_set.table
     if calibration is None:
         warnings.warn(
-            "all experiences are of one pair: settings were not cross-validated, and there are no "
-            "intervals; collect experiences of more pairs",
+            "all experiences are of one target: settings were not cross-validated, and there are no "
+            "intervals; collect experiences of more targets",
             L2TWarning,
             stacklevel=3,
         )

@@ -30,8 +30,8 @@ class Table:
     """The experiences of finished runs as arrays.
 
     Failed experiences are ignored; `kernels` may be a subset of the experiences' kernels. Arrays over
-    experiences: `run` (its number), `n_labels`, `ratio`. Over runs: `d`, `Q`, `tau`, `pair` (its number),
-    `keys`, `algorithms`.
+    experiences: `run` (its number), `n_labels`, `ratio`. Over runs: `d`, `Q`, `tau`, `pair` and `target`
+    (their numbers), `keys`, `algorithms`.
     """
 
     def __init__(
@@ -53,6 +53,7 @@ class Table:
         self.keys, self.algorithms = list(reading.numbers), reading.algorithms
         self.d, self.tau = np.array(reading.d_and_tau).swapaxes(0, 1)
         self.pair: Indices = np.array(reading.pair, dtype=np.intp)
+        self.target: Indices = np.array(reading.target, dtype=np.intp)
         if not all(np.isfinite(each).all() for each in (self.d, self.Q, self.tau)):
             raise InvalidInputError("statistics must be finite, got NaN or infinity")
         if q_mode == "diag":
@@ -76,7 +77,7 @@ class Table:
         part = copy.copy(self)
         part.keys = [self.keys[i] for i in runs]
         part.algorithms = [self.algorithms[i] for i in runs]
-        for name in ("pair", "d", "Q", "tau"):
+        for name in ("pair", "target", "d", "Q", "tau"):
             setattr(part, name, getattr(self, name)[runs])
         kept = np.isin(self.run, runs)
         part.run = np.searchsorted(runs, self.run[kept])
@@ -92,6 +93,7 @@ class _RunReader:
         self.numbers: dict[str, int] = {}
         self.algorithms: list[str] = []
         self.pair: list[int] = []
+        self.target: list[int] = []
         self.d_and_tau: list[Array] = []
         self.rows = array("d")  # run, labels and ratio of each experience
 
@@ -99,6 +101,7 @@ class _RunReader:
         """Yield the statistics of each run."""
         first: PairStatistics | None = None
         pairs: dict[tuple[str, str], int] = {}
+        targets: dict[str, int] = {}
         for each in self._experiences:
             if each.status != "done" or each.n_labels is None:
                 continue
@@ -114,6 +117,7 @@ class _RunReader:
                 first = first or found
                 self.algorithms.append(each.algorithm)
                 self.pair.append(pairs.setdefault((each.source, each.target), len(pairs)))
+                self.target.append(targets.setdefault(each.target, len(targets)))
                 self.d_and_tau.append(np.stack([found.d, found.tau]))
                 yield found
 

@@ -72,11 +72,11 @@ def held_out(target: str) -> bool:
     return zlib.crc32(target.encode()) % HELD_OUT_ONE_IN == 0
 
 
-def pair_splits(pair: Indices, n_folds: int, rng: np.random.Generator) -> list[Split]:
-    """Return n_folds splits, each pair held out in one of them; none for a single pair."""
-    n_pairs = int(pair.max()) + 1
-    n_folds = min(n_folds, n_pairs)
+def target_splits(target: Indices, n_folds: int, rng: np.random.Generator) -> list[Split]:
+    """Return n_folds splits, each target held out in one of them; none for a single target."""
+    n_targets = int(target.max()) + 1
+    n_folds = min(n_folds, n_targets)
     if n_folds < 2:
         return []
-    fold = (rng.permutation(n_pairs) % n_folds)[pair]
+    fold = (rng.permutation(n_targets) % n_folds)[target]
     return [(fold != k, fold == k) for k in range(n_folds)]
