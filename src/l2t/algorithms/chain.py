@@ -14,6 +14,7 @@ from typing import Any
 from l2t.algorithms.base import Algorithm, LatentFactors, with_known
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.exceptions import InvalidInputError
+from l2t.validation import instance_of
 
 SEPARATOR = ">"
 #: Maximum number of algorithms in a chain.
@@ -68,6 +69,7 @@ class Chain:
 
     def fit(self, pair: DomainPair) -> LatentFactors:
         """Find the latent factors of a pair, without reading a target label."""
+        instance_of("pair", pair, DomainPair)
         known = self.known
         if known is None and any(hasattr(step, "known") for step in self.steps):
             known = KnownClasses([pair.source]).without(pair.target)
