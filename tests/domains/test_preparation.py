@@ -31,6 +31,22 @@ def test_zscore(rng):
     np.testing.assert_allclose(scaled.std(axis=0, ddof=1), [1, 1, 0], atol=1e-12)
 
 
+def test_zscores_of_many_float32_rows(rng):
+    X = (100 + 10 * rng.normal(size=(300_000, 2))).astype(np.float32)
+    X[:, 1] = 0.1
+    scaled = normalize(Domain(X), "zscore").X.astype(np.float64)
+    assert not scaled[:, 1].any(), "a constant column becomes 0"
+    np.testing.assert_allclose(scaled[:, 0].mean(), 0, atol=1e-6)
+    np.testing.assert_allclose(scaled[:, 0].std(ddof=1), 1, atol=1e-6)
+
+
+def test_a_constant_column_of_many_float64_rows_becomes_0():
+    X = np.column_stack([np.full(100_000, 0.1), np.arange(100_000)])
+    scaled = normalize(Domain(X), "zscore")
+    assert not scaled.X[:, 0].any()
+    assert scaled.prepared[1, 0] == 1.0
+
+
 def test_centred_rows_do_not_depend_on_the_origin(rng):
     X = rng.normal(size=(30, 3))
     scaled = normalize(Domain(X), "centred").X
@@ -107,6 +123,13 @@ def test_columns_decide_without_labels(rng):
         assert found.how == how
         assert reason in found.reason
         assert "too few labelled rows" in found.reason
+
+
+def test_constant_columns_do_not_make_scales_uneven(rng):
+    X = rng.normal(size=(3000, 9)) + 3
+    X[:, 4:] = 0.1
+    found = prepare(Domain(X[:2000]), Domain(X[2000:]))
+    assert found.how == "rows"
 
 
 def test_no_target_label_is_read(rng):

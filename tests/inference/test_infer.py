@@ -18,8 +18,10 @@ from l2t.domains import KnownClasses, normalize
 from l2t.exceptions import InvalidInputError, UnknownAlgorithmError
 from l2t.experiences import Run
 from l2t.inference import Candidate, Candidates, Inference
+from l2t.inference.choice import meta_features
 from l2t.reflection import ReflectionFunction
 from l2t.reflection.plan import Plan
+from l2t.rehearsal import Rehearsal
 
 FOUR = ("identity", "spectrum", "classes", "classes+spectrum")
 
@@ -527,3 +529,13 @@ def test_sources_without_labels_are_pooled_without_labels(pair):
     found = infer(pair.target, sources=sources, candidates=("itl", "gfk"))
     assert found.candidates["gfk"].W is not None
     assert found.candidates["itl"].reason == "itl needs labels in the source, got none"
+
+
+def test_the_gap_between_many_float32_rows_is_that_of_float64(rng):
+    known = KnownClasses([Domain(rng.normal(size=(30, 2)), np.arange(30) % 3)])
+    rehearsal = Rehearsal(3, (1,), np.full((1, 1), 0.5), 0.5, 30, {}, {})
+    X = (10 * rng.normal(size=(200_000, 2)) + 1000).astype(np.float32)
+    single, double = (
+        meta_features(Domain(rows), known, rehearsal, 1.0, 3) for rows in (X, X.astype(np.float64))
+    )
+    assert single.gap == pytest.approx(double.gap, rel=1e-9)

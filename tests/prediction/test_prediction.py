@@ -194,6 +194,15 @@ def test_equal_labels_of_other_classes(kinds):
         l2t.predict(source, target, shared=True)
 
 
+def test_means_for_missing_values_are_computed_in_float64(kinds):
+    source, target = kinds
+    single = target.with_features(target.X.astype(np.float32))
+    moved = Domain((source.X + 0.1).astype(np.float32))
+    for rows in (single, moved):  # other classes, and those of the source
+        means = l2t.predict(source, rows).model.means
+        np.testing.assert_allclose(means, rows.X.mean(axis=0, dtype=np.float64), rtol=1e-12)
+
+
 def test_the_report_says_which_sources_count(kinds):
     source, _ = kinds
     rng = np.random.default_rng(1)

@@ -29,6 +29,8 @@ PREPARATIONS = {
 SHOTS, N_DRAWS, MAX_CLASSES, MAX_ROWS = 5, 20, 10, 1000
 #: Columns are z-scored if the largest standard deviation exceeds the median by this factor.
 UNEVEN = 10.0
+#: A column whose values differ by at most this many units of rounding is constant.
+ROUNDING = 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,19 +146,24 @@ def normalize(domain: Domain, how: str = "rows") -> Domain:
         raise InvalidInputError(f"how={how!r} needs at least 2 rows, got {len(domain)}")
     scaled, steps = domain.X, domain.prepared
     if how != "rows":
-        shift, scale = domain.X.mean(axis=0), np.ones(domain.n_features)
+        shift, scale = domain.X.mean(axis=0, dtype=np.float64), np.ones(domain.n_features)
         scaled = domain.X - shift
         if how == "zscore":
-            spread = domain.X.std(axis=0, ddof=1)
-            # Rounding leaves a constant column with a tiny standard deviation: treat it as constant.
-            noise = np.finfo(domain.X.dtype).eps * np.abs(domain.X).max(axis=0) * len(domain)
+            spread = _spreads(domain.X)
             scale = np.where(spread > 0, spread, 1.0)
-            scaled = np.where(spread > noise, scaled, 0.0) / scale
+            scaled = np.where(spread > 0, scaled, 0.0) / scale
         before = (0.0, 1.0) if steps is None else steps
         steps = np.array([before[0] + before[1] * shift, before[1] * scale])
     if how != "zscore":
         scaled = unit_rows(scaled)
     return replace(domain, X=scaled.astype(domain.X.dtype), prepared=steps)
+
+
+def _spreads(X: AnyArray) -> Array:
+    """Return the standard deviation of each column, 0 if its values differ only by rounding."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    noise = ROUNDING * np.finfo(X.dtype).eps * np.maximum(np.abs(low), np.abs(high))
+    return np.where(high - low > noise, X.std(axis=0, ddof=1, dtype=np.float64), 0.0)
 
 
 def _by_accuracy(scores: dict[str, Array]) -> tuple[str, str]:
@@ -176,7 +183,7 @@ def _by_accuracy(scores: dict[str, Array]) -> tuple[str, str]:
 def _by_columns(source: Domain, target: Domain) -> tuple[str, str]:
     """Return the preparation that the scales of columns and rows suggest, and why."""
     unmeasured = "the source has too few labelled rows or groups to measure accuracy"
-    spreads = np.concatenate([source.X, target.X]).std(axis=0)
+    spreads = _spreads(np.concatenate([source.X, target.X]))
     spreads = spreads[spreads > 0]
     if len(spreads) and spreads.max() > UNEVEN * np.median(spreads):
         times = spreads.max() / np.median(spreads)

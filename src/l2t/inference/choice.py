@@ -103,7 +103,7 @@ def meta_features(
     if min(rehearsal.n_rows, len(target)) != min(MAX_SHARE_ROWS, len(target)):
         comparable = mutual_share(target.X, rehearsal.n_rows)
     gap = target.X.mean(axis=0, dtype=np.float64) - known.X.mean(axis=0, dtype=np.float64)
-    spread = target.X.var(axis=0).sum() + known.X.var(axis=0).sum()
+    spread = sum(each.var(axis=0, dtype=np.float64).sum() for each in (target.X, known.X))
     return MetaFeatures(
         share,
         comparable - rehearsal.share,

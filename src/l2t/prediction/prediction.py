@@ -403,7 +403,8 @@ class _Steps:
         """Return the calibrated model, and the probabilities of the target's rows."""
         training, n, X = self.training, self.training.n_target, self.raw.X
         parts = [self._part(each, classifier) for each in averaged]
-        described = ", ".join(each.name for each in averaged), X.mean(axis=0), np.median(X, axis=0)
+        means, medians = X.mean(axis=0, dtype=np.float64), np.median(X, axis=0)
+        described = ", ".join(each.name for each in averaged), means, medians
         model = Model(training.labels, self.raw.feature_names, tuple(parts), 1.0, *described)
         scores = model.decision_function(X)
         free = np.flatnonzero(training.codes[:n] < 0)

@@ -37,7 +37,7 @@ def shared_model(
     order = [found.classes.index(label) for label in labels.tolist()]
     features = Features(None, mean, scale or 1.0, scale is None, columns)
     head = Head(np.ascontiguousarray(coef[:, order]), intercept[order])
-    described = found.used, target.X.mean(axis=0), np.median(target.X, axis=0)
+    described = found.used, target.X.mean(axis=0, dtype=np.float64), np.median(target.X, axis=0)
     model = Model(labels, target.feature_names, ((features, head),), 1.0, *described)
     free = np.flatnonzero(~target.labeled_rows(default=False))
     free = free if len(free) else np.arange(len(target))
