@@ -7,7 +7,7 @@ import pytest
 
 from l2t import Domain, normalize, prepare
 from l2t.domains import KnownClasses
-from l2t.domains.preparation import PREPARATIONS
+from l2t.domains.preparation import PREPARATIONS, _accuracies
 from l2t.exceptions import InvalidInputError
 
 
@@ -161,6 +161,23 @@ def test_groups_are_not_split(rng):
     source, target = (_classes(rng) for _ in range(2))
     together = Domain(source.X, source.y, groups=np.zeros(240))
     assert "too few labelled rows" in prepare(together, target).reason
+
+
+def test_rare_classes_of_a_large_source_may_be_missing_in_the_sample(rng):
+    X, y = rng.normal(size=(4000, 3)), np.arange(4000) < 4
+    target = Domain(rng.normal(size=(20, 3)))
+    reasons = [prepare(Domain(X, y), target, random_state=seed).reason for seed in range(8)]
+    unmeasured = ["too few labelled rows" in reason for reason in reasons]
+    assert any(unmeasured)
+    assert not all(unmeasured)
+
+
+def test_nearest_neighbours_are_found_far_from_0(rng):
+    source = _classes(rng)
+    far = Domain((source.X + 3e3).astype(np.float32), source.y)
+    splits = [(np.arange(0, 240, 8), np.arange(1, 240, 8))]
+    near, moved = (_accuracies(each.X, each.codes, splits) for each in (source, far))
+    assert moved == pytest.approx(near, abs=0.05)
 
 
 def test_by_name(rng):

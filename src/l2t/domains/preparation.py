@@ -212,10 +212,16 @@ def _evaluate(source: Domain, usable: Mask, random_state: int) -> dict[str, Arra
 
 
 def _sample_rows(codes: AnyArray, rng: np.random.Generator) -> Indices:
-    """Return random rows of random classes with at least two rows; class frequencies are kept."""
-    classes, counts = np.unique(codes[codes >= 0], return_counts=True)
-    some = rng.permutation(classes[counts > 1])[:MAX_CLASSES]
-    return np.asarray(rng.permutation(np.flatnonzero(np.isin(codes, some)))[:MAX_ROWS])
+    """Return random rows of random classes, at least two of each; class frequencies are kept."""
+    some = rng.permutation(_repeated(codes[codes >= 0]))[:MAX_CLASSES]
+    rows = rng.permutation(np.flatnonzero(np.isin(codes, some)))[:MAX_ROWS]
+    return np.asarray(rows[np.isin(codes[rows], _repeated(codes[rows]))])
+
+
+def _repeated(codes: AnyArray) -> AnyArray:
+    """Return the classes with at least two rows."""
+    classes, counts = np.unique(codes, return_counts=True)
+    return classes[counts > 1]
 
 
 def _accuracies(X: AnyArray, codes: AnyArray, splits: list[Split]) -> Array:
@@ -223,7 +229,7 @@ def _accuracies(X: AnyArray, codes: AnyArray, splits: list[Split]) -> Array:
     from sklearn.exceptions import ConvergenceWarning  # slow to import
     from sklearn.linear_model import LogisticRegression
 
-    D = squared_distances(X)
+    D = squared_distances(X - X.mean(axis=0, dtype=np.float64))  # far from 0, digits are lost
     found = []
     for labelled, test in splits:
         nearest = labelled[D[np.ix_(test, labelled)].argmin(axis=1)]
