@@ -270,3 +270,14 @@ def test_groups_are_part_of_the_fingerprint(domain):
     found = {KnownClasses([each]).fingerprint for each in (domain, first, second)}
     assert len(found) == 3
     assert KnownClasses([domain]).groups is None
+
+
+def test_rows_that_coincide_with_target_rows_are_removed_and_counted(rng):
+    """With few distinct rows, a copy of a target row cannot be told from a coincidence."""
+    X = rng.integers(0, 2, size=(300, 5)).astype(float)
+    known = KnownClasses([Domain(X, np.arange(300) % 6)])
+    assert known.n_removed == 0
+    left = known.without(Domain(X[:200]))
+    assert left.n_removed == 300 - len(left)
+    empty = KnownClasses()
+    assert left.merge(empty).n_removed == empty.merge(left).n_removed == left.n_removed

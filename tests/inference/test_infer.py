@@ -531,6 +531,14 @@ def test_sources_without_labels_are_pooled_without_labels(pair):
     assert found.candidates["itl"].reason == "itl needs labels in the source, got none"
 
 
+def test_rows_that_equal_target_rows_are_reported_where_they_prevent_a_rehearsal(rng):
+    cells = np.array([[i >> bit & 1 for bit in range(5)] for i in range(1, 32)], dtype=float)
+    source = Domain(np.tile(cells, (6, 1)), np.repeat(np.arange(6), 31))
+    found = infer(DomainPair(source, Domain(np.tile(cells, (2, 1)))), n_classes=3)
+    rule = "a rehearsal needs three labelled classes besides the target, got 0"
+    assert f"{rule} after 186 labelled rows that equal target rows were left out" in found.reason
+
+
 def test_the_gap_between_many_float32_rows_is_that_of_float64(rng):
     known = KnownClasses([Domain(rng.normal(size=(30, 2)), np.arange(30) % 3)])
     rehearsal = Rehearsal(3, (1,), np.full((1, 1), 0.5), 0.5, 30, {}, {})

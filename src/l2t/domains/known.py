@@ -75,6 +75,8 @@ class KnownClasses:
         The weight of each class: the share of its rows that no earlier origin has.
     groups : int array of shape (n,) or None
         The group of each row; None if no origin has groups.
+    n_removed : int
+        The number of labelled rows that `without` removed, duplicates included.
 
     Examples
     --------
@@ -112,6 +114,7 @@ class KnownClasses:
             groups = same_groups([each.group_names for each in origins], classes)
             found = np.concatenate([groups[each.domain][each.rows] for each in used])
             self.groups = np.unique(found, return_inverse=True)[1]
+        self.n_removed = sum(each.n_removed for each in origins)
         return self
 
     @classmethod
@@ -216,7 +219,11 @@ class KnownClasses:
             The classes of this object, then those of `other`.
         """
         if not (self.n_classes and other.n_classes):
-            return self if self.n_classes else other
+            found, empty = (self, other) if self.n_classes else (other, self)
+            if empty.n_removed:
+                found = copy(found)
+                found.n_removed += empty.n_removed
+            return found
         if other.n_features != self.n_features:
             raise InvalidInputError(
                 f"known classes must have the same features, got {self.n_features} and {other.n_features}"
@@ -233,6 +240,9 @@ class KnownClasses:
 
         Rows are also recognised after multiplication by a positive number, and after a preparation that their
         domain or the target records (`Domain.prepared`).
+
+        A row that equals a target row by chance is removed as well: with few distinct rows, such as those of
+        five binary features, a copy cannot be told from a coincidence, and no target label may remain.
 
         Parameters
         ----------
@@ -263,6 +273,7 @@ class _Origin:
     codes: Indices
     prepared: AnyArray | None
     groups: AnyArray | None
+    n_removed: int = 0
 
     @classmethod
     def of(cls, domain: Domain) -> _Origin:
@@ -282,7 +293,7 @@ class _Origin:
             return self
         codes = self.codes.copy()
         codes[rows[found]] = -1
-        return replace(self, codes=codes)
+        return replace(self, codes=codes, n_removed=self.n_removed + int(found.sum()))
 
 
 def unlabel_rows(source: Domain, target: Domain) -> Domain:

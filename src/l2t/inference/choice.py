@@ -79,10 +79,14 @@ def choose(
 
 def _reason(choice: str, ratio: float, rehearsal: Rehearsal, known: KnownClasses) -> str:
     n, average = known.n_classes, "the expectation is an average over other data"
+    removed = ""
+    if known.n_removed:
+        removed = f" after {known.n_removed} labelled rows that equal target rows were left out"
     if not rehearsal.n_plays and n >= 3:
-        basis = f"the {n} known classes have too few rows for a rehearsal; {average}"
+        basis = f"the {n} known classes have too few rows for a rehearsal{removed}; {average}"
     elif not rehearsal.n_plays:
-        basis = f"a rehearsal needs three labelled classes besides the target, got {n}; {average}"
+        needed = "a rehearsal needs three labelled classes besides the target"
+        basis = f"{needed}, got {n}{removed}; {average}"
     elif rehearsal.skill < LEAST_SKILL:
         basis = f"no rehearsal, as 1-NN hardly separates the {n} known classes; {average}"
     else:
