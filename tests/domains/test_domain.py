@@ -13,6 +13,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 from l2t import Domain, DomainPair, L2TClassifier, L2TTransformer
+from l2t.domains.domain import feature_rows
 from l2t.exceptions import InvalidInputError
 
 X = np.arange(6.0).reshape(3, 2)
@@ -348,3 +349,18 @@ def test_group_codes_keep_rows_without_a_group_apart():
     assert Domain(X).group_codes is None
     assert Domain(X, groups=["b", "a", "b", None, None]).group_codes.tolist() == [1, 0, 1, 5, 6]
     assert Domain(X, groups=[2, 1, 2, 1, 3]).group_codes.tolist() == [1, 0, 1, 0, 2]
+
+
+@pytest.mark.parametrize("form", ["array", "csr", "coo", "dia", "lil"])
+def test_new_rows_must_be_finite(form):
+    X = np.arange(12.0).reshape(4, 3)
+    rows = X if form == "array" else sparse.coo_array(X).asformat(form)
+    got = feature_rows(rows, 3)[1:3]
+    np.testing.assert_array_equal(got if form == "array" else got.toarray(), X[1:3])
+    for value in (np.nan, np.inf):
+        X[2, 1] = value
+        bad = X if form == "array" else sparse.coo_array(X).asformat(form)
+        with pytest.raises(
+            InvalidInputError, match=f"X must be finite, got {value} at row 2, column 1"
+        ):
+            feature_rows(bad, 3)

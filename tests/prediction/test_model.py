@@ -106,6 +106,13 @@ def test_a_classifier_of_scikit_learn_is_not_saved(data, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_rows_that_are_not_finite_are_not_predicted(data):
+    rows = data[0].copy()
+    rows[3, 1] = np.nan
+    with pytest.raises(InvalidInputError, match="X must be finite, got nan at row 3, column 1"):
+        make(data).predict(rows)
+
+
 def rewritten(path, change):
     """Write the parts of a model again, after `change` of the dict from names to bytes."""
     with zipfile.ZipFile(path) as folder:

@@ -422,15 +422,32 @@ def label_array(values: Any, parameter: str = "y") -> AnyArray:
 
 
 def feature_rows(X: Any, n_features: int) -> Any:
-    """Return the rows of an array, DataFrame, sparse matrix or Domain to transform, validated."""
-    check_whole("X", rows := X.rows if isinstance(X, Domain) else X)
-    rows = rows if sparse.issparse(rows) else np.asarray(rows)
+    """Return the rows of an array, DataFrame, sparse matrix (as csr) or Domain to transform, validated."""
+    check_whole("X", given := X.rows if isinstance(X, Domain) else X)
+    rows: Any = given if sparse.issparse(given) else np.asarray(given)
     if rows.ndim != 2 or rows.shape[1] != n_features or rows.dtype.kind not in "fiub":
         raise InvalidInputError(
             f"X must be a 2-D array of numbers with the {n_features} features of the pair, "
             f"got shape {rows.shape} and dtype {rows.dtype}"
         )
+    rows = rows.tocsr() if sparse.issparse(rows) else rows
+    if not isinstance(X, Domain):
+        _check_finite(rows)
     return rows
+
+
+def _check_finite(rows: Any) -> None:
+    """Reject NaN and infinite values in an array or csr matrix."""
+    is_sparse = sparse.issparse(rows)
+    values = rows.data if is_sparse else rows
+    finite = np.isfinite(values)
+    if not finite.all():
+        at = tuple(np.argwhere(~finite)[0].tolist())
+        row, column = _stored_position(rows, *at) if is_sparse else at
+        raise InvalidInputError(
+            f"X must be finite, got {values[at]} at row {row}, column {column} "
+            f"({int((~finite).sum())} such values in total)"
+        )
 
 
 def columns_in_order(X: Any, names: Sequence[str] | None) -> Any:
