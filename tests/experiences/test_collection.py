@@ -121,6 +121,18 @@ def test_groups_of_the_target_are_never_split(memory):
     assert expected < leaking, "a twin would have revealed the class"
 
 
+def test_no_transfer_with_very_many_features_is_collected(memory):
+    rng = np.random.default_rng(0)
+    source, target = (Domain(rng.normal(size=(60, 4100)), np.arange(60) % 3) for _ in range(2))
+    options = {**QUICK, "algorithms": ["identity"], "shared": False}
+    assert l2t.collect([DomainPair(source, target)], memory, **options).done == 1
+    for each in memory.experiences():
+        assert each.accuracy_after == each.accuracy_before
+    W = memory.run(each.run_key).W
+    gaps = [target.X[:5] - target.X[5:10], (target.X[:5] - target.X[5:10]) @ W]
+    np.testing.assert_allclose(*(np.linalg.norm(gap, axis=1) for gap in gaps))
+
+
 def test_nothing_is_done_twice(memory):
     l2t.collect(make_pairs(2), memory, **QUICK)
     summary = l2t.collect(make_pairs(3), memory, **QUICK)

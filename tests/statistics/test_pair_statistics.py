@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from l2t import Domain, DomainPair
 from l2t.exceptions import InvalidInputError
@@ -228,3 +229,12 @@ def test_a_part_of_the_bank(rng):
         InvalidInputError, match=r"^kernels must be among those of the statistics, "
     ):
         wide.restrict(KernelBank(-4, 0, 1))
+
+
+def test_a_sparse_identity_gives_the_statistics_of_the_original_features(rng):
+    pair = DomainPair(Domain(rng.normal(size=(8, 4))), Domain(rng.normal(size=(9, 4)) + 1))
+    found = [pair_statistics(pair, W, kernels=SMALL) for W in (np.eye(4), sparse.eye_array(4))]
+    for name in ("d", "Q", "tau"):
+        np.testing.assert_allclose(*(getattr(each, name) for each in found))
+    with pytest.raises(InvalidInputError, match="W must be finite with one row per feature"):
+        pair_statistics(pair, np.nan * sparse.eye_array(4))

@@ -15,13 +15,13 @@ from l2t.agent.adopting import Adopted, adopt
 from l2t.agent.knowledge import Knowledge, refine
 from l2t.agent.suggestion import (
     Suggestion,
-    dense_factor,
     explore,
     reported_score,
     scored_run,
     store_suggestion,
     unscored_run,
 )
+from l2t.algorithms.base import dense_factor
 from l2t.domains import Domain, DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore, FunctionVersion, Run, measure_run

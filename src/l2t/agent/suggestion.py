@@ -119,11 +119,6 @@ def explore(
     return found.candidates[found.choice]
 
 
-def dense_factor(pair: DomainPair, W: Any) -> AnyArray:
-    """Return W; for a sparse identity a basis of the span of both domains, which preserves distances."""
-    return W if isinstance(W, np.ndarray) else pair.span.lift(np.eye(pair.span.rank))
-
-
 def unscored_run(
     pair: DomainPair,
     algorithm: str,

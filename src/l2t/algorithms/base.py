@@ -120,6 +120,11 @@ def dense_product(rows: Any, W: Any) -> AnyArray:
     return np.asarray(product.toarray() if sparse.issparse(product) else product)
 
 
+def dense_factor(pair: DomainPair, W: Any) -> AnyArray:
+    """Return W; for a sparse identity a basis of the span of both domains, which preserves distances."""
+    return W if isinstance(W, np.ndarray) else pair.span.lift(np.eye(pair.span.rank))
+
+
 @runtime_checkable
 class Algorithm(Protocol):
     """The interface of algorithms, which plug-ins implement; `l2t.testing` has the checks."""

@@ -23,6 +23,7 @@ import numpy as np
 
 from l2t._version import __version__
 from l2t.algorithms import Algorithm, LatentFactors, make_all
+from l2t.algorithms.base import dense_factor
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
 from l2t.experiences.evaluation import (
@@ -360,4 +361,5 @@ def _measure(
         rows = np.column_stack([*columns, ratio]).tolist()
         for count, row in zip(after.label_counts, rows, strict=True):
             scores.append(replace(Score(count, *row), trained_on=kind))
-    return {"status": "done", "W": factors.W, "statistics": statistics, "scores": tuple(scores)}
+    W = dense_factor(task.pair, factors.W)
+    return {"status": "done", "W": W, "statistics": statistics, "scores": tuple(scores)}

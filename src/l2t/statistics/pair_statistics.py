@@ -8,9 +8,10 @@ its columns.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from scipy import sparse
 
 from l2t.algorithms import LatentFactors
 from l2t.domains import DomainPair
@@ -89,7 +90,7 @@ class PairStatistics:
 
 def pair_statistics(
     pair: DomainPair,
-    W: npt.ArrayLike | LatentFactors,
+    W: Any,
     *,
     kernels: KernelBank | None = None,
     n_neighbors: int = 5,
@@ -102,7 +103,7 @@ def pair_statistics(
     ----------
     pair : DomainPair
         The domains; the target must have at least two rows.
-    W : array-like of shape (m, u), or LatentFactors
+    W : array-like or sparse matrix of shape (m, u), or LatentFactors
         The latent factor matrix.
     kernels : KernelBank, optional
         The kernels, by default ``KernelBank()`` with 33 bandwidths.
@@ -140,8 +141,11 @@ def pair_statistics(
     one_of("q_mode", q_mode, ("full", "diag"))
     if len(pair.target) < 2:
         raise InvalidInputError(f"target must have at least 2 rows, got {len(pair.target)}")
-    W = np.asarray(W.W if isinstance(W, LatentFactors) else W, dtype=np.float64)
-    if W.ndim != 2 or W.shape[0] != pair.n_features or not np.isfinite(W).all():
+    W = W.W if isinstance(W, LatentFactors) else W
+    if not sparse.issparse(W):  # that of "identity" is sparse for very many features
+        W = np.asarray(W, dtype=np.float64)
+    values = W.data if sparse.issparse(W) else W
+    if W.ndim != 2 or W.shape[0] != pair.n_features or not np.isfinite(values).all():
         raise InvalidInputError(
             f"W must be finite with one row per feature ({pair.n_features}), got shape {W.shape}"
         )
