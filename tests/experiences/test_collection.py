@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from sklearn.ensemble import VotingClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
 import l2t
@@ -252,6 +253,17 @@ def test_other_classifiers_and_banks(memory):
     assert each.protocol["classifier"] == "KNeighborsClassifier(n_neighbors=3)"
     assert each.statistics.kernels == bank
     assert each.statistics.n_neighbors == 3
+
+
+def test_classifiers_with_many_parameters_are_told_apart(memory):
+    def voting(last):
+        members = [(f"n{k}", KNeighborsClassifier(k + 1)) for k in range(40)]
+        return VotingClassifier([*members, ("last", KNeighborsClassifier(last))])
+
+    options = {**QUICK, "algorithms": ["gfk"], "label_counts": (60,), "n_draws": 1}
+    for last, new in ((3, 1), (4, 1), (3, 0)):
+        summary = l2t.collect(make_pairs(1), memory, **options, classifier=voting(last))
+        assert summary.done + summary.failed == new
 
 
 def test_bad_arguments(memory):

@@ -190,3 +190,15 @@ def test_what_the_agent_measures_is_trained_on_the_target():
 def test_no_labels_need_a_source():
     with pytest.raises(InvalidInputError, match="label_counts must be a whole number"):
         evaluate(np.zeros((40, 1)), np.arange(40) % 2, label_counts=(0,))
+
+
+def test_whether_classes_count_as_shared_is_part_of_the_run():
+    alike, apart = shifted_pair(), shifted_pair(theirs="wcd", ours="ab")
+    with l2t.open_store("memory://") as store:
+        for shared, new in ((False, 2), (True, 1), (True, 0), (False, 0)):
+            options = QUICK | {"shared": shared, "algorithms": ["gfk"]}
+            assert l2t.collect([alike, apart], store, **options).done == new
+        kinds = [
+            {each.trained_on for each in store.run(key).scores} for key in sorted(store.keys())
+        ]
+    assert sorted(map(len, kinds)) == [1, 1, 3]

@@ -12,6 +12,7 @@ rows of the source (0 labels, tested on target rows of the source's classes) and
 from __future__ import annotations
 
 import socket
+import sys
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,7 +35,7 @@ from l2t.experiences.evaluation import (
     improvement_ratio,
 )
 from l2t.experiences.executors import MAX_LOST, Executor
-from l2t.experiences.experience import Run, Score, TrainedOn, run_key
+from l2t.experiences.experience import Run, Score, TrainedOn, run_key, sha256
 from l2t.experiences.heartbeat import Heartbeat
 from l2t.experiences.store import ExperienceStore, Packed, pack
 from l2t.progress import progress_bar
@@ -81,7 +82,7 @@ class _Protocol:
     def as_json(self) -> dict[str, Any]:
         """Return the protocol as plain values."""
         lists = {"label_counts": [*self.label_counts], "kernels": [*astuple(self.kernels)]}
-        name = "1-nn" if self.classifier is None else repr(self.classifier)
+        name = "1-nn" if self.classifier is None else _text(self.classifier)
         return vars(self) | lists | {"classifier": name}
 
 
@@ -97,7 +98,7 @@ class _Task:
 
     def missing_in(self, store: ExperienceStore, retry_failed: bool) -> _Task:
         """Return the task without the runs in the store, from which `retry_failed` deletes failed ones."""
-        settings = (self.random_state, self.protocol.as_json())
+        settings = (self.random_state, self.settings)
         keys = {run_key(self.pair, a.name, _params(a), *settings): a for a in self.algorithms}
         if retry_failed and store.count(key=list(keys), status="failed"):
             store.delete(key=list(keys), status="failed")
@@ -105,8 +106,14 @@ class _Task:
         return replace(self, algorithms=tuple(keys[key] for key in keys if key not in stored))
 
     @cached_property
-    def source_codes(self) -> Indices | None:
-        """The classes of source rows as codes of the target, -1 if unlabelled; None without shared classes.
+    def settings(self) -> dict[str, Any]:
+        """The protocol as plain values, marked if classes in common are not scored as such."""
+        ignored = not self.shared and self.common_codes is not None
+        return self.protocol.as_json() | ({"shared": False} if ignored else {})
+
+    @cached_property
+    def common_codes(self) -> Indices | None:
+        """The classes of source rows as codes of the target, -1 if unlabelled; None without common classes.
 
         Classes that the target does not have get codes after those of the target.
         """
@@ -117,7 +124,7 @@ class _Task:
         codes = np.where(known, np.array([*new_codes, -1])[source.codes], -1)
         several = len(np.unique(codes[known])) > 1
         n_test = np.isin(target.codes, codes[known]).sum()
-        return codes if self.shared and several and n_test >= MIN_TEST_ROWS else None
+        return codes if several and n_test >= MIN_TEST_ROWS else None
 
     def accuracies(self, factors: LatentFactors | None = None) -> dict[TrainedOn, Accuracies]:
         """Return the accuracies under W, or on the original features, for each kind of training rows."""
@@ -127,7 +134,7 @@ class _Task:
         draws["groups"] = target.group_codes
         Z = target.X if factors is None else target.X @ factors.W
         found: dict[TrainedOn, Accuracies] = {"target": evaluate(Z, target.codes, **draws)}
-        if (codes := self.source_codes) is not None:
+        if self.shared and (codes := self.common_codes) is not None:
             rows = codes >= 0
             X = source.X[rows]
             labelled = X if factors is None else X @ factors.source_W, codes[rows]
@@ -289,6 +296,16 @@ def _params(algorithm: Algorithm) -> Mapping[str, Any]:
     return dict(getattr(algorithm, "params", {}))
 
 
+def _text(classifier: Any) -> str:
+    """Return a classifier as text, with a digest of its parameters where scikit-learn abbreviates it."""
+    text = repr(classifier)
+    if "..." not in text or not hasattr(classifier, "get_params"):
+        return text
+    with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
+        params = repr(sorted(classifier.get_params().items()))
+    return f"{text} {sha256(params)}"
+
+
 def _execute(task: _Task) -> tuple[Packed, list[str]]:
     """Execute the runs of one pair in a worker; return them packed, and the reasons of lost runs."""
     before, done, reasons = _baseline(task), [], []
@@ -327,7 +344,7 @@ def _run(task: _Task, algorithm: Algorithm, before: dict[TrainedOn, Accuracies] 
         algorithm=algorithm.name,
         params=_params(algorithm),
         random_state=task.random_state,
-        protocol=task.protocol.as_json(),
+        protocol=task.settings,
         duration=time.perf_counter() - start,
         version=__version__,
         host=socket.gethostname(),
