@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from l2t.algorithms import Algorithm, LatentFactors
+from l2t.algorithms.base import plain_params
 from l2t.domains import Domain, DomainPair
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
 from l2t.numerics import gradient_error, squared_distances
@@ -76,6 +77,16 @@ def check_shape_and_diagnostics(factory: Factory) -> None:
     assert diagnostics.n_iter >= 0
     assert len(diagnostics.objective) >= 1
     assert (diagnostics.residual is not None) == (factors.kind == "fitted")
+
+
+def check_params(factory: Factory) -> None:
+    """`params`, or the fields of a dataclass, are plain values that tell other settings apart."""
+    try:
+        params = plain_params(_make(factory))
+    except InvalidInputError as error:
+        raise AssertionError(str(error)) from error
+    if _takes_components(factory):
+        assert plain_params(_make(factory, COMPONENTS + 1)) != params, params
 
 
 def check_objective_never_rises(factory: Factory) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import numpy as np
 import pytest
 
@@ -83,9 +85,17 @@ class Lucky(GFK):
         return LatentFactors(W, factors.kind, self.name, factors.diagnostics)
 
 
+class Silent(GFK):
+    """An algorithm whose parameters do not show the number of components."""
+
+    name = "silent"
+    params = MappingProxyType({})
+
+
 @pytest.mark.parametrize(
     ("broken", "check"),
     [
+        (Silent, "check_params"),
         (Leaky, "check_blind_to_target_labels"),
         (Restless, "check_objective_never_rises"),
         (Lucky, "check_deterministic"),

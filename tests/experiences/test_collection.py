@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import l2t
 from l2t import Domain, DomainPair, KernelBank, PairSampler
-from l2t.algorithms import GFK
+from l2t.algorithms import GFK, Diagnostics, LatentFactors
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import evaluate, executors
 
@@ -264,6 +264,37 @@ def test_classifiers_with_many_parameters_are_told_apart(memory):
     for last, new in ((3, 1), (4, 1), (3, 0)):
         summary = l2t.collect(make_pairs(1), memory, **options, classifier=voting(last))
         assert summary.done + summary.failed == new
+
+
+@dataclass(frozen=True)
+class Columns:
+    """An algorithm without `params`: its fields are its hyper-parameters."""
+
+    name: ClassVar[str] = "columns"
+    k: int = 1
+
+    def fit(self, pair):
+        diagnostics = Diagnostics((0.0,), 0, "closed-form")
+        return LatentFactors(np.eye(pair.n_features, self.k), "linear", self.name, diagnostics)
+
+
+class Untold:
+    """An algorithm that does not tell its hyper-parameters."""
+
+    name = "untold"
+
+    def fit(self, pair):
+        raise NotImplementedError
+
+
+def test_algorithms_of_one_name_are_told_apart_by_their_parameters(memory):
+    for k, new in ((1, 1), (2, 1), (np.int64(2), 0)):
+        options = {**QUICK, "algorithms": [Columns(k)]}
+        assert l2t.collect(make_pairs(1), memory, **options).done == new
+    runs = [memory.run(key) for key in sorted(memory.keys())]
+    assert sorted((run.params["k"], run.W.shape[1]) for run in runs) == [(1, 1), (2, 2)]
+    with pytest.raises(InvalidInputError, match="untold must have params, a mapping"):
+        l2t.collect(make_pairs(1), memory, **{**QUICK, "algorithms": [Untold()]})
 
 
 def test_bad_arguments(memory):

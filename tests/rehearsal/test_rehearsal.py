@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from l2t import Domain, algorithms, open_store
+from l2t.algorithms import Diagnostics, LatentFactors
 from l2t.domains import KnownClasses
 from l2t.exceptions import L2TWarning, StoreError
 from l2t.numerics import LRUCache
@@ -92,6 +93,39 @@ def test_the_same_work_is_not_done_twice(monkeypatch):
         np.testing.assert_array_equal(first.after[name], again.after[name])
     with pytest.raises(TypeError):
         rehearse(known, CANDIDATES, random_state=1)
+
+
+class Selection:
+    """An algorithm that does not tell its settings: the first k features."""
+
+    name = "selection"
+
+    def __init__(self, k):
+        self.k = k
+
+    def fit(self, pair):
+        W = np.eye(pair.n_features, self.k)
+        return LatentFactors(W, "linear", self.name, Diagnostics((0.0,), 0, "closed-form"))
+
+
+def test_algorithms_without_params_are_not_mistaken_for_each_other(store):
+    known = known_classes()
+    one, nine, again = (
+        rehearse(known, {"selection": Selection(k)}, store=store).after["selection"]
+        for k in (1, 9, 1)
+    )
+    assert np.nanmean(nine) > np.nanmean(one) + 0.1
+    np.testing.assert_array_equal(one, again)
+
+
+def test_numbers_of_numpy_are_parameters_like_others(store):
+    known = known_classes()
+    found = [
+        rehearse(known, {"gfk": algorithms.make("gfk", n_components=n)}, store=store).after["gfk"]
+        for n in (np.int64(3), 3)
+    ]
+    np.testing.assert_array_equal(*found)
+    assert len(module._cache._values) == 2, "the original features and one algorithm"
 
 
 def test_a_candidate_that_fails_says_why():

@@ -21,7 +21,7 @@ from l2t.agent.suggestion import (
     store_suggestion,
     unscored_run,
 )
-from l2t.algorithms.base import dense_factor
+from l2t.algorithms.base import dense_factor, plain_params
 from l2t.domains import Domain, DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore, FunctionVersion, Run, measure_run
@@ -269,7 +269,7 @@ class Agent:
         else:
             score = reported_score(pair, n_labels, accuracy_before, accuracy_after)
             start = time.perf_counter()
-            W, params = used.fit(pair).W, dict(getattr(used, "params", {}))
+            W, params = used.fit(pair).W, plain_params(used)
             unscored = unscored_run(pair, used.name, params, W, self.random_state, start)
             run = scored_run(unscored, score)
         self.store.add(run)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import json
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -127,7 +128,11 @@ def dense_factor(pair: DomainPair, W: Any) -> AnyArray:
 
 @runtime_checkable
 class Algorithm(Protocol):
-    """The interface of algorithms, which plug-ins implement; `l2t.testing` has the checks."""
+    """The interface of algorithms, which plug-ins implement; `l2t.testing` has the checks.
+
+    Stores and caches tell algorithms of one name apart by `plain_params`: an algorithm that is no dataclass
+    of its hyper-parameters must have them as a mapping `params`.
+    """
 
     @property
     def name(self) -> str:
@@ -152,6 +157,51 @@ class Algorithm(Protocol):
             A hyper-parameter is invalid, or the pair is unsuitable.
         """
         ...
+
+
+def plain_params(algorithm: Algorithm) -> dict[str, Any]:
+    """Return the hyper-parameters of an algorithm as JSON values: its `params` or, without, its fields.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+        The algorithm.
+
+    Returns
+    -------
+    dict of str to object
+        Numbers, strings, booleans, None, and lists and dicts of them; those of numpy are converted.
+
+    Raises
+    ------
+    InvalidInputError
+        It has neither `params` nor fields, or they have other values.
+    """
+    params: Any = getattr(algorithm, "params", None)
+    if params is None and dataclasses.is_dataclass(algorithm):
+        params = _shown_fields(algorithm)
+    try:
+        text = json.dumps(dict(params), default=_plain, allow_nan=False)
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"{algorithm.name} must have params, a mapping of names to numbers, strings or lists of them, "
+            f"got {params!r:.80}"
+        ) from None
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def _shown_fields(algorithm: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass that its repr shows."""
+    shown = (each.name for each in dataclasses.fields(algorithm) if each.repr)
+    return {name: getattr(algorithm, name) for name in shown}
+
+
+def _plain(value: Any) -> Any:
+    """Return a number or array of numpy as JSON values."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError
 
 
 def with_known(algorithm: Algorithm, known: KnownClasses | None) -> Algorithm:
@@ -245,9 +295,7 @@ class _ValidatedAlgorithm(ABC):
     @property
     def params(self) -> dict[str, Any]:
         """The hyper-parameters by name."""
-        return {
-            each.name: getattr(self, each.name) for each in dataclasses.fields(self) if each.repr
-        }
+        return _shown_fields(self)
 
     @abstractmethod
     def _fit(self, pair: DomainPair) -> LatentFactors:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from l2t.algorithms.base import Algorithm, LatentFactors, with_known
+from l2t.algorithms.base import Algorithm, LatentFactors, plain_params, with_known
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.exceptions import InvalidInputError
 from l2t.validation import instance_of
@@ -58,7 +58,7 @@ class Chain:
     def params(self) -> dict[str, Any]:
         """The hyper-parameters of each step, by its position and name."""
         return {
-            f"{position} {step.name}": dict(getattr(step, "params", {}))
+            f"{position} {step.name}": plain_params(step)
             for position, step in enumerate(self.steps, 1)
         }
 

@@ -5,8 +5,9 @@ A package registers an algorithm in the entry point group ``l2t.algorithms``::
     [project.entry-points."l2t.algorithms"]
     mida = "my_package:MIDA"
 
-where ``MIDA(**params)`` returns an object with `fit(pair) -> LatentFactors`; it should accept
-`n_components` and `random_state`. ``l2t.testing.check_algorithm`` tests whether it implements the interface.
+where ``MIDA(**params)`` returns an object with `name`, `fit(pair) -> LatentFactors` and `params`; it should
+accept `n_components` and `random_state`. ``l2t.testing.check_algorithm`` tests whether it implements the
+interface.
 """
 
 from __future__ import annotations

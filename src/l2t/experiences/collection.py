@@ -15,7 +15,7 @@ import socket
 import sys
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -24,7 +24,7 @@ import numpy as np
 
 from l2t._version import __version__
 from l2t.algorithms import Algorithm, LatentFactors, make_all
-from l2t.algorithms.base import dense_factor
+from l2t.algorithms.base import dense_factor, plain_params
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
 from l2t.experiences.evaluation import (
@@ -99,7 +99,7 @@ class _Task:
     def missing_in(self, store: ExperienceStore, retry_failed: bool) -> _Task:
         """Return the task without the runs in the store, from which `retry_failed` deletes failed ones."""
         settings = (self.random_state, self.settings)
-        keys = {run_key(self.pair, a.name, _params(a), *settings): a for a in self.algorithms}
+        keys = {run_key(self.pair, a.name, plain_params(a), *settings): a for a in self.algorithms}
         if retry_failed and store.count(key=list(keys), status="failed"):
             store.delete(key=list(keys), status="failed")
         stored = store.keys(keys)
@@ -291,11 +291,6 @@ def _draw_one(
     return (chosen[int(rng.integers(len(chosen)))],)
 
 
-def _params(algorithm: Algorithm) -> Mapping[str, Any]:
-    """Return the parameters of an algorithm; that of a plug-in may have none."""
-    return dict(getattr(algorithm, "params", {}))
-
-
 def _text(classifier: Any) -> str:
     """Return a classifier as text, with a digest of its parameters where scikit-learn abbreviates it."""
     text = repr(classifier)
@@ -342,7 +337,7 @@ def _run(task: _Task, algorithm: Algorithm, before: dict[TrainedOn, Accuracies] 
     return Run(
         pair=task.pair,
         algorithm=algorithm.name,
-        params=_params(algorithm),
+        params=plain_params(algorithm),
         random_state=task.random_state,
         protocol=task.settings,
         duration=time.perf_counter() - start,

@@ -17,7 +17,7 @@ import numpy as np
 
 from l2t._version import __version__
 from l2t.algorithms import Algorithm
-from l2t.algorithms.base import fit_quietly
+from l2t.algorithms.base import fit_quietly, plain_params
 from l2t.domains import Domain, KnownClasses
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning, StoreError
 from l2t.experiences import evaluate, improvement_ratio
@@ -187,20 +187,20 @@ class _Plays:
         """Return the accuracies (plays, shots) of a candidate, or its error message.
 
         None stands for the original features; then there are two more columns: the share of mutual
-        neighbours among rows like those of the target, and the number of these rows.
+        neighbours among rows like those of the target, and the number of these rows. Those of an algorithm
+        without `params` are not cached, as it cannot be told from others of its name.
         """
-        work = self._settings(algorithm)
+        try:
+            work = self._settings(algorithm)
+        except InvalidInputError:
+            return self._compute(algorithm)
         key = json.dumps(work, sort_keys=True)
         stored = None if self.store is None else self.store.rehearsal(work)
 
         def compute() -> Array | str:
             if stored is not None:  # null stands for NaN in JSON
                 return stored if isinstance(stored, str) else np.array(stored, dtype=np.float64)
-            try:
-                plays = self._draw(algorithm)
-                return np.stack([_score(play, algorithm, self.target_rows) for play in plays])
-            except L2TError as error:
-                return str(error)
+            return self._compute(algorithm)
 
         found = _cache.get(key, compute)
         if self.store is not None and stored is None:
@@ -213,12 +213,19 @@ class _Plays:
                 warnings.warn(f"the rehearsal was not stored: {error}", L2TWarning, stacklevel=4)
         return found
 
+    def _compute(self, algorithm: Algorithm | None) -> Array | str:
+        try:
+            plays = self._draw(algorithm)
+            return np.stack([_score(play, algorithm, self.target_rows) for play in plays])
+        except L2TError as error:
+            return str(error)
+
     def _settings(self, algorithm: Algorithm | None) -> dict[str, Any]:
         """Return everything that the accuracies depend on, as plain values."""
         settings: dict[str, Any] = {
             "known": self.known.fingerprint,
             "algorithm": "identity" if algorithm is None else algorithm.name,
-            "params": dict(getattr(algorithm, "params", {})),
+            "params": {} if algorithm is None else plain_params(algorithm),
             "n_classes": self.playing,
             "rows_per_class": self.rows_per_class,
             "n_plays": self.n_plays,
