@@ -133,7 +133,9 @@ def test_hard_spectra_keep_their_digits(rng, case, kernel):
     Xs, Xt = HARD[case](rng)
     factors = TCA(kernel=kernel).fit(DomainPair(Domain(Xs), Domain(Xt)))
     bound = 1e-8
-    if kernel == "rbf":  # the SVD of a kernel matrix is exact relative to its largest singular value
+    if (
+        kernel == "rbf"
+    ):  # the SVD of a kernel matrix is exact relative to its largest singular value
         values = factors.parts["eigenvalues"]
         bound += 100 * np.finfo(float).eps * np.sqrt(values[0] / values[-1])
     assert factors.parts["eigen_residual"] < bound

@@ -181,3 +181,12 @@ def test_suggested_rows_are_uncertain_and_differ():
 )
 def test_labels_needed(accuracy, curve, sentence):
     assert labels_needed(min(curve), accuracy, curve) == sentence
+
+
+def test_original_features_are_used_where_they_are_clearly_better():
+    comparison = Comparison(scores(logistic=0.2), None, {}, ("spectrum", DEFAULT), 3)
+    used, _ = choose(COMBINATIONS, comparison)
+    assert {row.features for row in used} == {"plain"}
+    slightly = Comparison(scores(logistic=0.02), None, {}, ("spectrum", DEFAULT), 3)
+    used, _ = choose(COMBINATIONS, slightly)
+    assert {row.features for row in used} == {"spectrum"}

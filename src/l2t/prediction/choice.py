@@ -3,7 +3,9 @@
 The default is logistic regression on centred rows of the features that inference chose. Label spreading and
 smoothed logistic regression on the same features are averaged with it, and balanced k-means where classes are
 known to be balanced and it should gain; and the combination of features and classifier that is clearly better
-than these on the labelled rows, where there is one. What a combination should gain over the default is
+than these on the labelled rows, where there is one. Where a classifier of the original features should be
+clearly better than all of these, the same is done on the original features. What a combination should gain
+over the default is
 
 ``s r + n / (n + 60) m``
 
@@ -19,14 +21,14 @@ the second case, with nothing that relies on neighbourhoods.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from l2t.experiences.evaluation import expected_accuracy
 from l2t.prediction.classifiers import BALANCED, DEFAULT
-from l2t.prediction.report import ReportRow
+from l2t.prediction.report import PLAIN, ReportRow
 from l2t.prediction.scoring import Scores
 from l2t.typing import Array
 
@@ -151,17 +153,40 @@ def to_average(
     usable: Sequence[Combination], comparison: Comparison, *, single: bool = False
 ) -> list[Combination]:
     """Return the combinations to average, best first; only the best if `single`."""
-    features, classifier = comparison.default
-    steady = [comparison.default]
-    if comparison.rehearsal_counts and classifier == DEFAULT and not single:
+    if single:
+        better = _clearly_better(usable, [comparison.default], comparison.gain)
+        return [*better, comparison.default][:1]
+    found = _averaged(comparison.default[0], usable, comparison)
+    plain = [each for each in usable if each[0] == PLAIN]
+    best = max(map(comparison.gain, plain), default=0.0)
+    if best > max(map(comparison.gain, found)) + CLEAR_GAIN:
+        return _averaged(PLAIN, usable, comparison)
+    return found
+
+
+def _averaged(
+    features: str, usable: Sequence[Combination], comparison: Comparison
+) -> list[Combination]:
+    """Return what is always averaged on some features, after what is clearly better on labelled rows."""
+    classifier = comparison.default[1]
+    steady = [(features, classifier)]
+    if comparison.rehearsal_counts and classifier == DEFAULT:
         steady = [each for name in AVERAGED_CLASSIFIERS if (each := (features, name)) in usable]
         even = [each for name in BALANCED if (each := (features, name)) in usable]
         steady += [each for each in even if comparison.gain(each) > 0]
         steady.sort(key=comparison.gain, reverse=True)
-    value = comparison.gain if single else comparison.measured_gain
-    least = max(CLEAR_GAIN, *map(value, steady))
-    better = sorted((each for each in usable if value(each) > least), key=value, reverse=True)
-    return [*better[: MAX_AVERAGED - len(steady)], *steady][: 1 if single else None]
+    better = _clearly_better(usable, steady, comparison.measured_gain)
+    return [*better[: MAX_AVERAGED - len(steady)], *steady]
+
+
+def _clearly_better(
+    usable: Sequence[Combination],
+    than: Sequence[Combination],
+    value: Callable[[Combination], float],
+) -> list[Combination]:
+    """Return the combinations of clearly larger value, largest first."""
+    least = max(CLEAR_GAIN, *map(value, than))
+    return sorted((each for each in usable if value(each) > least), key=value, reverse=True)
 
 
 def standard_error(accuracy: float, n: int) -> float:

@@ -191,4 +191,4 @@ def _compare(expected: float, without: float, name: str) -> str:
     best = f"best classifier without transfer, {name}"
     if (points := 100 * (expected - without)) >= 0.05:
         return f"That is {points:.1f} points above the {best}."
-    return f"The {best}, should reach about {100 * without:.0f} %."
+    return f"The {best}, should reach about {100 * without:.0f} %, which is not clearly more."
