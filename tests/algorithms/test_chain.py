@@ -79,7 +79,7 @@ def test_what_is_no_chain_is_an_error():
         make("gfk > sa", colour="red")
     with pytest.raises(InvalidInputError, match="a chain must have 2 to 3 algorithms, got 4"):
         make("gfk > sa > gfk > sa")
-    with pytest.raises(UnknownAlgorithmError, match="name must be one of"):
+    with pytest.raises(UnknownAlgorithmError, match="there is no algorithm 'nothing'"):
         make("gfk > nothing")
 
 

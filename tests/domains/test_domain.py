@@ -364,3 +364,10 @@ def test_new_rows_must_be_finite(form):
             InvalidInputError, match=f"X must be finite, got {value} at row 2, column 1"
         ):
             feature_rows(bad, 3)
+
+
+def test_new_rows_of_nullable_columns():
+    frame = pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5]}).convert_dtypes()
+    np.testing.assert_array_equal(feature_rows(frame, 2), [[1, 0.5], [2, 1.5]])
+    with pytest.raises(InvalidInputError, match="X must be a table of numbers, got "):
+        feature_rows([[1, 2], [3]], 2)

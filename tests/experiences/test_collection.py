@@ -300,8 +300,18 @@ def test_algorithms_of_one_name_are_told_apart_by_their_parameters(memory):
 def test_bad_arguments(memory):
     with pytest.raises(InvalidInputError, match="algorithms must be one or more, got none"):
         l2t.collect(make_pairs(1), memory, algorithms=[])
-    with pytest.raises(LookupError, match="got 'pca'"):
+    with pytest.raises(LookupError, match="there is no algorithm 'pca'"):
         l2t.collect(make_pairs(1), memory, algorithms=["pca"])
+    with pytest.raises(InvalidInputError, match="label_counts must be one or more numbers"):
+        l2t.collect(make_pairs(1), memory, label_counts=())
+    with pytest.raises(
+        InvalidInputError, match="label_counts must be a whole number of at least 1"
+    ):
+        l2t.collect(make_pairs(1), memory, label_counts=(0, 3))
+
+
+def test_a_single_pair(memory):
+    assert l2t.collect(make_pairs(1)[0], memory, **QUICK).done == len(QUICK["algorithms"])
 
 
 @pytest.fixture

@@ -275,6 +275,11 @@ def test_failed_runs_are_ignored(world, plain, quick):
     )
 
 
+def test_a_store_is_not_a_list_of_experiences():
+    with pytest.raises(InvalidInputError, match=r"such as store\.experiences\(\), got "):
+        learn(l2t.open_store("memory://"))
+
+
 def refused(sentence, *args, **options):
     with pytest.raises(InvalidInputError, match=f"^{re.escape(sentence)}$"):
         learn(*args, **options)

@@ -257,12 +257,7 @@ def _features(X: Any) -> AnyArray:
     if sparse.issparse(X):
         check_memory(f"X of shape {X.shape} as a dense array", 8.0 * X.shape[0] * X.shape[1])
         X = X.toarray()
-    try:
-        array = np.asarray(X)
-        if array.dtype == object:
-            array = array.astype(np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidInputError(f"X must be a table of numbers, got {error}") from None
+    array = _numbers(X)
     if array.dtype.kind not in "fiub":
         raise InvalidInputError(f"X must be real numbers, got dtype {array.dtype}")
     if array.ndim != 2 or 0 in array.shape:
@@ -273,6 +268,15 @@ def _features(X: Any) -> AnyArray:
         array = np.ascontiguousarray(array, dtype=np.float32 if single else np.float64)
     _check_values(array)
     return _frozen(array, original)
+
+
+def _numbers(X: Any) -> AnyArray:
+    """Return X as an array; objects, such as those of nullable columns of pandas, as float64."""
+    try:
+        array = np.asarray(X)
+        return array.astype(np.float64) if array.dtype == object else array
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidInputError(f"X must be a table of numbers, got {error}") from None
 
 
 def is_wide(X: Any) -> bool:
@@ -424,7 +428,7 @@ def label_array(values: Any, parameter: str = "y") -> AnyArray:
 def feature_rows(X: Any, n_features: int) -> Any:
     """Return the rows of an array, DataFrame, sparse matrix (as csr) or Domain to transform, validated."""
     check_whole("X", given := X.rows if isinstance(X, Domain) else X)
-    rows: Any = given if sparse.issparse(given) else np.asarray(given)
+    rows: Any = given if sparse.issparse(given) else _numbers(given)
     if rows.ndim != 2 or rows.shape[1] != n_features or rows.dtype.kind not in "fiub":
         raise InvalidInputError(
             f"X must be a 2-D array of numbers with the {n_features} features of the pair, "

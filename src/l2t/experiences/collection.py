@@ -41,6 +41,7 @@ from l2t.experiences.store import ExperienceStore, Packed, pack
 from l2t.progress import progress_bar
 from l2t.statistics import KernelBank, pair_statistics
 from l2t.typing import Indices
+from l2t.validation import whole_number
 
 #: Errors of the machine: the run may succeed next time.
 TRANSIENT = (MemoryError, OSError)
@@ -170,7 +171,7 @@ def collect(
 
     Parameters
     ----------
-    pairs : sequence or iterable of DomainPair
+    pairs : iterable of DomainPair, or DomainPair
         Pairs with labelled targets, such as a `PairSampler`.
     store : ExperienceStore
         The store.
@@ -214,12 +215,12 @@ def collect(
     InvalidInputError
         If an argument is invalid; errors of single runs are stored instead.
     """
-    settings = {"n_components": n_components, "random_state": random_state}
-    chosen = make_all("algorithms", algorithms, **settings)
-    if not chosen:
+    params = {"n_components": n_components, "random_state": random_state}
+    if not (chosen := make_all("algorithms", algorithms, **params)):
         raise InvalidInputError("algorithms must be one or more, got none")
+    pairs = [pairs] if isinstance(pairs, DomainPair) else pairs
     bank = KernelBank() if kernels is None else kernels
-    protocol = _Protocol(tuple(map(int, label_counts)), n_draws, bank, n_neighbors, classifier)
+    protocol = _Protocol(_checked(label_counts), n_draws, bank, n_neighbors, classifier)
     executor, start = Executor(n_jobs, cluster), time.perf_counter()
     counts = {"done": 0, "failed": 0, "already_there": 0}
     lost: list[str] = []
@@ -255,6 +256,13 @@ def collect(
                 latest = f"{row['algorithm']}: {row['source_name']} -> {row['target_name']}"
             heartbeat.report(counts, latest)
     return Collection(**counts, seconds=time.perf_counter() - start, lost=tuple(lost))
+
+
+def _checked(label_counts: Sequence[int]) -> tuple[int, ...]:
+    """Return numbers of labels as ints; an error if there are none, or one is below 1."""
+    if not len(label_counts):
+        raise InvalidInputError("label_counts must be one or more numbers of labels, got none")
+    return tuple(whole_number("label_counts", each, least=1) for each in label_counts)
 
 
 def measure_run(

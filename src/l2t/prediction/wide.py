@@ -16,6 +16,7 @@ from scipy import sparse
 
 from l2t.domains import Domain
 from l2t.domains.domain import is_wide
+from l2t.inference.result import divide_features
 from l2t.inference.wide import MAX_GRAM_ROWS, lift_candidates
 from l2t.numerics import GramSpan
 from l2t.numerics.gram import Lifted
@@ -52,7 +53,7 @@ class Coordinates:
         self.dtype = np.result_type(*(each.rows.dtype for each in domains))
         parts = [each.rows.astype(np.float64) for each in domains]
         columns = column_scales(sparse.vstack(parts, "csr")[used.astype(np.intp)])
-        self.are_scaled = columns is not None
+        self._columns, self.are_scaled = columns, columns is not None
         self._scales = sparse.diags_array(np.ones(1) if columns is None else 1.0 / columns)
         if self.are_scaled:
             parts = [each @ self._scales for each in parts]
@@ -63,12 +64,11 @@ class Coordinates:
     def lifted(self, found: Prediction) -> Prediction:
         """Return a prediction made in the coordinates, mapped back to the features."""
         target, inference = self._target, found.inference
-        return replace(
-            found,
-            model=self._model(found.model),
-            inference=lift_candidates(inference, self._span, target, self.dtype),
-            target=target,
-        )
+        inference = lift_candidates(inference, self._span, target, self.dtype)
+        if self._columns is not None:
+            inference = divide_features(inference, self._columns)
+        model = self._model(found.model)
+        return replace(found, model=model, inference=inference, target=target)
 
     def _model(self, model: Model) -> Model:
         rows, back = self._span.rows, self._span.back

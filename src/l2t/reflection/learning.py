@@ -109,6 +109,11 @@ def learn(
     InvalidInputError
         There are fewer than 20 experiences, or a parameter is invalid.
     """
+    if not isinstance(experiences, Iterable):
+        raise InvalidInputError(
+            "experiences must be an iterable of Experience, such as store.experiences(), got "
+            f"{type(experiences).__name__}"
+        )
     grid = _grid(gamma, huber, components)
     whole_number("n_folds", n_folds, least=2)
     whole_number("n_starts", n_starts, least=1)
