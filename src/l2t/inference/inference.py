@@ -137,12 +137,7 @@ def infer(
     n_labels = _label_count(target, n_labels, n_classes)
     excluded = any(each is not None for each in (n_components, plan, starts))
     excluded = excluded or reflection not in (None, "default") or method not in (None, "l2t")
-    use_shared = not excluded and _has_shared_classes(target, origins, candidates, shared)
-    if shared and not use_shared:
-        raise InvalidInputError(
-            "shared=True needs candidates by name, and neither a reflection function, n_components, "
-            f"plan, starts nor method='paper', got candidates={candidates!r} and method={method!r}"
-        )
+    use_shared = _uses_shared_classes(target, origins, candidates, shared, excluded)
     wide = None
     needed = None if use_shared else candidates
     if starts is None and known is None and store is None and is_wide(target, origins, needed):
@@ -155,13 +150,8 @@ def infer(
     origins, note = _informative_sources(origins, drawn, random_state)
     task = DomainPair(_pooled(origins, drawn), drawn)
     with few_threads((len(task.source) + len(drawn)) * target.n_features):
-        function, forecast = _predictor(reflection, method)
+        function, forecast = _predictor(reflection, method, candidates)
         if forecast is None:
-            if candidates is not None:
-                raise InvalidInputError(
-                    "candidates must be left out for the paper's method, which searches W; got "
-                    f"{candidates!r:.80}"
-                )
             plan = plan or Plan(n_components=n_components or Plan().n_components)
             found = _infer_paper(task, function, plan, starts, n_labels, n_classes, random_state)
         else:
@@ -195,7 +185,9 @@ def _infer_shared(
 
 
 def _predictor(
-    reflection: ReflectionFunction | str | os.PathLike[str] | None, method: Method | None
+    reflection: ReflectionFunction | str | os.PathLike[str] | None,
+    method: Method | None,
+    candidates: Wanted | None,
 ) -> tuple[ReflectionFunction | None, Forecast | None]:
     """Return the reflection function and the forecast; without a forecast the paper's method is used."""
     if method not in (None, "l2t", "paper"):
@@ -210,7 +202,12 @@ def _predictor(
     forecast = Forecast.default() if reflection is None else reflection.forecast
     if forecast is None and method == "l2t":
         raise InvalidInputError("reflection must have a forecast for method='l2t', got one without")
-    return reflection, None if method == "paper" else forecast
+    forecast = None if method == "paper" else forecast
+    if forecast is None and candidates is not None:
+        raise InvalidInputError(
+            f"candidates must be left out for the paper's method, which searches W; got {candidates!r:.80}"
+        )
+    return reflection, forecast
 
 
 def _known_classes(
@@ -300,11 +297,22 @@ def _domains(
     )
 
 
-def _has_shared_classes(
-    target: Domain, origins: list[Domain], candidates: Wanted | None, shared: bool | None
+def _uses_shared_classes(
+    target: Domain,
+    origins: list[Domain],
+    candidates: Wanted | None,
+    shared: bool | None,
+    excluded: bool,
 ) -> bool:
-    """Tell whether to train on the source's labels: `shared`, or whether target labels are among them."""
-    if isinstance(candidates, Mapping) or not all(isinstance(n, str) for n in candidates or ()):
+    """Return whether to train on the source's labels: `shared`, or whether target labels are among them."""
+    named = not isinstance(candidates, Mapping)
+    named = named and all(isinstance(each, str) for each in candidates or ())
+    if excluded or not named:
+        if shared:
+            raise InvalidInputError(
+                "shared=True needs candidates by name, and neither a reflection function, n_components, "
+                f"plan, starts nor method='paper', got candidates={candidates!r:.80}"
+            )
         return False
     both, source_only, _ = shared_classes(origins, target)
     return bool(both and len(both + source_only) > 1) if shared is None else shared

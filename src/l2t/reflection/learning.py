@@ -109,11 +109,6 @@ def learn(
     InvalidInputError
         There are fewer than 20 experiences, or a parameter is invalid.
     """
-    if not isinstance(experiences, Iterable):
-        raise InvalidInputError(
-            "experiences must be an iterable of Experience, such as store.experiences(), got "
-            f"{type(experiences).__name__}"
-        )
     grid = _grid(gamma, huber, components)
     whole_number("n_folds", n_folds, least=2)
     whole_number("n_starts", n_starts, least=1)
@@ -157,6 +152,11 @@ def learn(
 
 def _select(experiences: Iterable[Experience], trained_on: TrainedOn) -> Iterator[Experience]:
     """Yield the experiences of finished runs with this `trained_on`; an error if there are only others."""
+    if not isinstance(experiences, Iterable):
+        raise InvalidInputError(
+            "experiences must be an iterable of Experience, such as store.experiences(), got "
+            f"{type(experiences).__name__}"
+        )
     kinds = set()
     for each in (each for each in experiences if each.status == "done"):
         kinds.add(each.trained_on)

@@ -87,21 +87,7 @@ def predict(
             random_state=seed,
             callback=advance,
         )
-    if found.given.all():
-        note = (
-            "every row of the target has a label: the target is the last file, is the order right?"
-        )
-        print_note(note, quiet)
-    if output is None:
-        print_note("no file was written; add -o predictions.csv", quiet)
-    else:
-        answers = (found.labels, found.probability, found.given)
-        target.write(output, columns=dict(zip(ANSWERS, answers, strict=True)))
-        print_note(f"predictions written to {output}", quiet)
-    if save is not None:
-        found.model.save(save)
-        command = ["l2t", "apply", str(save), "NEW.csv", "-o", "predictions.csv"]
-        print_note(f"model written to {save}; for further rows: {shlex.join(command)}", quiet)
+    _write(found, target, output, save, quiet)
     _show(found, target, suggest, format, quiet)  # last, as a pipe may be closed
 
 
@@ -135,6 +121,27 @@ def apply(
     counts = Counter(labels.tolist()).most_common()
     show_rows([{"predicted": label, "rows": count} for label, count in counts], format)
     print_note(f"predictions written to {output}", quiet)
+
+
+def _write(
+    found: l2t.Prediction, target: Table, output: Path | None, save: Path | None, quiet: bool
+) -> None:
+    """Write the predictions and the model, and note what was written."""
+    if found.given.all():
+        note = (
+            "every row of the target has a label: the target is the last file, is the order right?"
+        )
+        print_note(note, quiet)
+    if output is None:
+        print_note("predictions were not written to a file; add -o predictions.csv", quiet)
+    else:
+        answers = (found.labels, found.probability, found.given)
+        target.write(output, columns=dict(zip(ANSWERS, answers, strict=True)))
+        print_note(f"predictions written to {output}", quiet)
+    if save is not None:
+        found.model.save(save)
+        command = ["l2t", "apply", str(save), "NEW.csv", "-o", "predictions.csv"]
+        print_note(f"model written to {save}; for further rows: {shlex.join(command)}", quiet)
 
 
 def _show(found: l2t.Prediction, target: Table, suggest: int, format: Format, quiet: bool) -> None:
