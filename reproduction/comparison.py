@@ -22,7 +22,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 from l2t import Domain, predict
-from l2t.inference.shared import infer_shared
 from l2t.progress import progress_bar
 from l2t.typing import AnyArray
 from reproduction.combinations import SETTINGS, draw_task
@@ -43,7 +42,7 @@ SHARED = {"office-caltech-surf": "SURF", "usps-mnist": "digits"}
 SURF = ("A > W", "A > D", "W > D", "D > W")
 #: Kinds of data with other classes in the target. Nothing that ships was fitted to the first three.
 OTHER_CLASSES = ("sounds", "mnist", "activity", "photo > style", "sketch > sketch", "letters")
-NEVER_MET = OTHER_CLASSES[:3]
+NOT_FITTED = OTHER_CLASSES[:3]
 #: Draws that the rule which ships was not fitted to.
 DRAWS = range(100, 103)
 SHOTS = ("1", "5")
@@ -83,7 +82,7 @@ def write_comparison(data: Path, out: Path, work: Path) -> None:
         other=[_other_row(kind, with_labels) for kind in OTHER_CLASSES],
         shots=SHOTS,
         n_draws=len(DRAWS),
-        never_met=NEVER_MET,
+        not_fitted=NOT_FITTED,
     )
 
 
@@ -112,8 +111,7 @@ def shared_methods() -> dict[str, Method]:
         **{f"skada {name}": partial(_skada, name) for name in PEERS["skada"]},
         **{f"POT {name}": partial(_pot, name) for name in PEERS["POT"]},
         **{f"ADAPT {name}": partial(_adapt, name) for name in PEERS["ADAPT"]},
-        "L2T predict": lambda Xs, ys, Xt: predict(Domain(Xs, ys), Domain(Xt)).labels,
-        "L2T infer_shared": lambda Xs, ys, Xt: infer_shared(Domain(Xt), Domain(Xs, ys)).predict(Xt),
+        "L2T": lambda Xs, ys, Xt: predict(Domain(Xs, ys), Domain(Xt)).labels,
     }
 
 

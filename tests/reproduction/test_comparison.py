@@ -60,7 +60,7 @@ def test_the_page_has_a_row_per_method_and_kind(tmp_path):
         other=rows,
         shots=("1", "5"),
         n_draws=2,
-        never_met=("x",),
+        not_fitted=("x",),
     )
     page = (tmp_path / "comparison.md").read_text()
     assert "| plain | 50.0 | – |" in page
