@@ -41,7 +41,7 @@ def test_an_error_of_a_method_is_its_result(task, monkeypatch):
 def test_methods_get_no_target_label(task):
     methods = comparison.shared_methods()
     assert len([name for name in methods if name.startswith(("skada", "POT", "ADAPT"))]) == 14
-    codes = methods["L2T predict"](task.source.X, task.source.codes, task.target.X)
+    codes = methods["L2T"](task.source.X, task.source.codes, task.target.X)
     assert np.mean(codes == task.target.codes) > 0.9
 
 
