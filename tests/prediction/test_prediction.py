@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
 import l2t
@@ -391,6 +392,7 @@ def test_the_inference_of_a_prediction_is_one_of_the_original_features(kinds):
     [
         ({"train_on": "x"}, "train_on must be one of auto, target, source, both, got 'x'"),
         ({"classifier": GaussianNB}, "classifier must be one of auto, nearest neighbour"),
+        ({"classifier": LinearRegression()}, "classifier must be one of auto, nearest neighbour"),
     ],
 )
 def test_what_cannot_be_trained_is_refused(kinds, options, message):

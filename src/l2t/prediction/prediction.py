@@ -138,7 +138,7 @@ def predict(
     >>> len(found.labels) == len(codes), bool(np.mean(found.labels == pair.target.y) > 0.8)
     (True, True)
     """
-    if isinstance(classifier, str | type) or not hasattr(classifier, "predict_proba"):
+    if isinstance(classifier, str | type) or not _is_classifier(classifier):
         one_of("classifier", classifier, ("auto", *CLASSIFIERS))
     one_of("train_on", train_on, ("auto", "target", "source", "both"))
     whole = as_domain(target, "target")
@@ -176,6 +176,15 @@ def predict(
     answers = {"predicted": found.labels, "probability": found.probability, "given": found.given}
     frame = frame_like(target[0] if isinstance(target, tuple) else target, answers)
     return dataclasses.replace(found, frame=frame)
+
+
+def _is_classifier(estimator: Any) -> bool:
+    """Return whether an object is a classifier as scikit-learn has them."""
+    if hasattr(estimator, "decision_function") or hasattr(estimator, "predict_proba"):
+        return True
+    from sklearn.base import BaseEstimator, is_classifier  # slow to import
+
+    return isinstance(estimator, BaseEstimator) and bool(is_classifier(estimator))
 
 
 def _landmarks(target: Domain, random_state: int) -> tuple[Indices, Indices | None]:
