@@ -371,3 +371,8 @@ def test_new_rows_of_nullable_columns():
     np.testing.assert_array_equal(feature_rows(frame, 2), [[1, 0.5], [2, 1.5]])
     with pytest.raises(InvalidInputError, match="X must be a table of numbers, got "):
         feature_rows([[1, 2], [3]], 2)
+
+
+def test_values_in_place_of_unknown_labels_are_no_class_in_words():
+    mask = np.array([True, True, False, False])
+    assert "2 classes, 2 labelled rows" in repr(Domain(np.eye(4), [0, 1, -1, -1], labeled=mask))

@@ -203,3 +203,13 @@ def test_files_are_written_although_nobody_reads_what_is_printed(wine):
         subprocess.run(command, stdout=closed, stderr=subprocess.DEVNULL, check=False)
     assert len(pd.read_csv("predictions.csv")) == len(wine[1])
     assert list(load_model("model.l2t").classes_) == sorted(set(wine[2]))
+
+
+def test_notes_on_what_may_be_a_mistake(wine, l2t):
+    wine[1].replace({"kind": {"NA": "-1"}}).to_csv("marked.csv", index=False)
+    found = l2t("predict", "source.csv", "marked.csv", *OPTIONS)
+    assert "the label -1 counts as a class" in found.err
+    assert "every row of the target has a label" in found.err
+    assert "predictions were not written to a file; add -o predictions.csv" in found.err
+    found = l2t("predict", "source.csv", "marked.csv", *OPTIONS, "--missing=-1")
+    assert (found.code, "counts as a class" in found.err) == (0, False)

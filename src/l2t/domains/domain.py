@@ -114,8 +114,11 @@ class Domain:
         return int(self.rows.shape[0])
 
     def __repr__(self) -> str:
-        labels = "no labels" if self.y is None else f"{len(self.classes)} classes"
-        mask = "" if self.labeled is None else f", {int(self.labeled.sum())} labelled rows"
+        n_classes, mask = len(self.classes), ""
+        if self.labeled is not None:
+            n_classes = len(np.unique(self.codes[self.labeled]))
+            mask = f", {int(self.labeled.sum())} labelled rows"
+        labels = "no labels" if self.y is None else f"{n_classes} classes"
         n, m = self.rows.shape
         return f"Domain({self.name!r}, {n} rows x {m} features, {labels}{mask})"
 

@@ -75,6 +75,9 @@ def predict(
     check_outputs((output, "table"), (save, "model"), inputs=files, store=store, force=force)
     *sources, target = read_files(files, reading, quiet)
     target.check_free(ANSWERS)
+    if any(str(label) == "-1" for label in target.domain.classes):
+        note = "the label -1 counts as a class; if it marks rows without a label, add --missing=-1"
+        print_note(note, quiet)
     known = known_classes(store, target.domain.n_features, quiet)
     with progress_bar(None, "", shown=not quiet) as advance:
         found = l2t.predict(
