@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -376,3 +377,10 @@ def test_new_rows_of_nullable_columns():
 def test_values_in_place_of_unknown_labels_are_no_class_in_words():
     mask = np.array([True, True, False, False])
     assert "2 classes, 2 labelled rows" in repr(Domain(np.eye(4), [0, 1, -1, -1], labeled=mask))
+
+
+@pytest.mark.parametrize("column", [pl.Series, lambda y: pd.Series(y, dtype="Int64")])
+def test_whole_numbers_stay_whole_if_some_labels_are_missing(column):
+    found = Domain(np.eye(4), column([7, 8, None, None]))
+    assert [type(label) for label in found.classes] == [int, int]
+    np.testing.assert_array_equal(found.labeled, [True, True, False, False])

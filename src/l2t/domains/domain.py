@@ -419,9 +419,17 @@ def _encoded(values: AnyArray) -> tuple[tuple[Any, ...], Indices]:
 
 
 def label_array(values: Any, parameter: str = "y") -> AnyArray:
-    """Return labels as an array; NaN in a list of strings becomes None, where numpy makes it "nan"."""
+    """Return labels as an array; those that are missing leave the others as they are.
+
+    NaN in a list of strings becomes None, where numpy makes it "nan"; whole numbers in a column of pandas or
+    polars stay whole numbers, where numpy makes them floats.
+    """
     check_whole(parameter, values)
     array = np.asarray(values)
+    if array.dtype.kind == "f" and hasattr(values, "to_list"):
+        listed = values.to_list()
+        if any(isinstance(value, int) for value in listed):
+            array = np.array([None if is_missing(each) else each for each in listed], dtype=object)
     if array.dtype.kind != "U" or array.ndim != 1 or isinstance(values, np.ndarray):
         return array
     texts = [None if is_missing(value) else str(value) for value in values]
