@@ -178,7 +178,10 @@ class Inference:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 90 % interval of that ratio; None if it is unknown."""
+        """The 90 % interval of that ratio; None if it is unknown.
+
+        Its upper end may exceed ``1 / accuracy_without``, as that accuracy is itself an estimate.
+        """
         return self._chosen.interval
 
     @property
