@@ -71,7 +71,7 @@ oldest:  ## run the quick tests with the oldest versions that pyproject.toml all
 results: $(VENV)/ready  ## measure docs/results again (needs L2T_DATA), and draw docs/images/demo.png
 	$(BIN)/l2t demo --plot docs/images/demo.png
 	rm -rf docs/results/paper  # tables and figures of parts that no longer exist
-	$(MAKE) reproduce WHAT=paper SCALE=quick JOBS=2 OUT=docs/results/paper
+	$(MAKE) reproduce WHAT=paper SCALE=paper JOBS=2 OUT=docs/results/paper
 	$(MAKE) reproduce WHAT=office-caltech
 	$(MAKE) reproduce WHAT=forecast JOBS=2
 	$(MAKE) reproduce WHAT=rehearsal JOBS=2
