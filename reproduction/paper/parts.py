@@ -124,7 +124,7 @@ def _average_claims(found: Measured, name: str, margin: Array) -> list[Claim]:
             name,
             above == len(counts),
             f"at {above} of {len(counts)}; over the best of them {margin[0]:.3f} at {first} labels and "
-            f"{margin[-1]:.3f} at {last}; largest p {worst:.0e}",
+            f"{margin[-1]:.3f} at {last}; largest p {worst:.1g}",
         ),
         Claim(
             f"by the published margin ({theirs[0]:.3f} at {first} labels)",
@@ -240,7 +240,7 @@ def experiences(study: Study) -> Section:
 def _alone(ours: Array, theirs: Array, name: str) -> Claim:
     """Return the claim that learning from one algorithm's runs is better than that algorithm."""
     a, b, p = np.nanmean(ours), np.nanmean(theirs), p_of_means(ours, theirs)
-    figures = f"{a:.3f} and {b:.3f}, p {p:.0e}"
+    figures = f"{a:.3f} and {b:.3f}, p {p:.1g}"
     text = f"learning from runs of {name} alone is better than {name}"
     return Claim(text, THE_PAPERS, bool(a > b and p < SIGNIFICANT), figures)
 
@@ -287,7 +287,7 @@ def number(study: Study) -> Section:
         }
         for text, (fewer, n_fewer) in several.items():
             first, last, p = np.nanmean(fewer), np.nanmean(many), p_of_means(many, fewer)
-            shown = f"{first:.3f} with {n_fewer} and {last:.3f} with {runs[-1]}, p {p:.0e}"
+            shown = f"{first:.3f} with {n_fewer} and {last:.3f} with {runs[-1]}, p {p:.1g}"
             claims.append(Claim(text, title, bool(last > first and p < SIGNIFICANT), shown))
     text = paragraph(
         "number", pairs=len(found.names), changes=changes, fewest=runs[0], most=runs[-1]
@@ -316,7 +316,7 @@ def components(study: Study) -> Section:
             "a learned beta is better than an equal one",
             THE_PAPERS,
             bool(np.nanmean(learned) > np.nanmean(equal) and p < SIGNIFICANT),
-            f"{np.nanmean(learned):.3f} and {np.nanmean(equal):.3f}, p {p:.0e}",
+            f"{np.nanmean(learned):.3f} and {np.nanmean(equal):.3f}, p {p:.1g}",
         ),
     ]
     return replace(section, tables=[*section.tables, candidates], claims=claims)
