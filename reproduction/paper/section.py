@@ -147,5 +147,5 @@ def _cell(value: Any) -> str:
     if value is None or (isinstance(value, float) and value != value):
         return "–"
     if isinstance(value, float):
-        return f"{value:.1g}" if 0 < abs(value) < 5e-4 else f"{value:.3f}"
+        return f"{value:.0e}" if 0 < abs(value) < 5e-4 else f"{value:.3f}"
     return str(value)
