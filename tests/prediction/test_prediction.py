@@ -354,7 +354,7 @@ def test_a_target_among_the_known_classes_is_recognised_if_columns_are_divided(k
 def test_probabilities_do_not_depend_on_the_order_of_many_rows(kinds, monkeypatch):
     source, target = kinds
     whole = l2t.predict(source, target).model.temperature
-    monkeypatch.setattr("l2t.prediction.prediction.MAX_CALIBRATION_ROWS", 30)
+    monkeypatch.setattr("l2t.prediction.model.MAX_CALIBRATION_ROWS", 30)
     assert l2t.predict(source, target).model.temperature == pytest.approx(whole, rel=0.5)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from l2t import Domain
-from l2t.algorithms import GFK, Diagnostics, LatentFactors
+from l2t.algorithms import GFK
 from l2t.domains import KnownClasses
 from l2t.prediction.report import PLAIN
 from l2t.prediction.scoring import rehearse_combinations
@@ -27,19 +27,6 @@ def test_groups_are_never_labelled_and_tested_at_once(rng):
     assert found.n_rows < plain.n_rows
 
 
-class Selection:
-    """An algorithm that does not tell its settings: the first k features."""
-
-    name = "selection"
-
-    def __init__(self, k):
-        self.k = k
-
-    def fit(self, pair):
-        W = np.eye(pair.n_features, self.k)
-        return LatentFactors(W, "linear", self.name, Diagnostics((0.0,), 0, "closed-form"))
-
-
 def scores(rng, algorithm):
     codes = np.repeat(np.arange(6), 40)
     X = 2.0 * rng.normal(size=(6, 10))[codes] + rng.normal(size=(240, 10))
@@ -48,12 +35,6 @@ def scores(rng, algorithm):
         KnownClasses([Domain(X, codes)]), {"w": algorithm}, ["logistic"], **sizes
     )
     return found.of("w", "logistic")
-
-
-def test_algorithms_without_params_are_not_mistaken_for_each_other():
-    one, nine, again = (scores(np.random.default_rng(0), Selection(k)) for k in (1, 9, 1))
-    assert nine.mean() > one.mean() + 0.1
-    np.testing.assert_array_equal(one, again)
 
 
 def test_numbers_of_numpy_are_parameters_like_others():

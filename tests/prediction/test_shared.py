@@ -31,7 +31,7 @@ def test_the_mean_probability_of_unlabelled_rows_is_the_expected_accuracy(classe
 def test_probabilities_are_calibrated_on_random_rows(classes, monkeypatch):
     """Not on the first ones, which are clearer than the others."""
     source, X, _ = classes
-    monkeypatch.setattr("l2t.prediction.shared.MAX_CALIBRATED", 100)
+    monkeypatch.setattr("l2t.prediction.model.MAX_CALIBRATION_ROWS", 100)
     found = l2t.predict(source, Domain(X))
     agreement = found.inference.shared.agreement
     assert found.probability.mean() == pytest.approx(agreement, abs=0.03)

@@ -242,7 +242,7 @@ class KnownClasses:
         domain or the target records (`Domain.prepared`).
 
         A row that equals a target row by chance is removed as well: with few distinct rows, such as those of
-        five binary features, a copy cannot be told from a coincidence, and no target label may remain.
+        five binary features, copies and coincidences look the same, and no target label may remain.
 
         Parameters
         ----------

@@ -161,17 +161,16 @@ def _column_units(X: AnyArray) -> AnyArray:
     return np.where(spread > 0, spread, 1.0)
 
 
-def _occur_in(X: AnyArray, others: AnyArray, *, any_scale: bool) -> Mask:
-    """Return which rows of X equal one of the others or, with `any_scale`, a positive multiple of it.
+def _occur_in(ours: AnyArray, theirs: AnyArray, *, any_scale: bool) -> Mask:
+    """Return which of our rows equal one of theirs or, with `any_scale`, a positive multiple of it.
 
     Equal rows have equal projections on a few random directions, in which a k-d tree is fast; the candidates
     that it finds are compared in all features.
     """
-    ours, theirs = X, others
     if any_scale:
         ours, theirs = unit_rows(ours), unit_rows(theirs)
     slack = SAME_ROW * (1.0 if any_scale else float(np.abs(ours).max(initial=0.0)) or 1.0)
-    m = X.shape[1]
+    m = ours.shape[1]
     axes = np.linalg.qr(np.random.default_rng(0).normal(size=(m, min(m, DIRECTIONS))))[0]
     bound = slack * (1.0 + 1e-6)
     places = list(range(1, CANDIDATES + 1))

@@ -22,13 +22,15 @@ from l2t.exceptions import FileFormatError, InvalidInputError
 from l2t.numerics import in_threads, unit_rows
 from l2t.numerics.gram import Lifted
 from l2t.prediction.classifiers import Head
-from l2t.typing import AnyArray, Array
+from l2t.typing import AnyArray, Array, Indices, Mask
 from l2t.validation import check_memory
 
 #: The version of the file format; any other is rejected.
 SCHEMA = 1
 #: Rows per block of a prediction.
 BLOCK = 8192
+#: Maximum number of rows that probabilities are calibrated on.
+MAX_CALIBRATION_ROWS = 5000
 _ARRAYS = ("columns", "mean", "W", "coef", "intercept", "rows", "shares")
 _NUMBERS = ("scale", "unit", "bandwidth")
 
@@ -223,6 +225,12 @@ class Model:
         with writing(where := Path(path)), replacing(where) as file:
             np.savez(file, json=np.array(json.dumps(content, allow_nan=False)), **arrays)
         return where
+
+
+def calibration_rows(free: Mask, random_state: int) -> Indices:
+    """Return random rows, of those that are free, to calibrate probabilities on."""
+    rows = np.random.default_rng(random_state).permutation(np.flatnonzero(free))
+    return np.sort(rows[:MAX_CALIBRATION_ROWS])
 
 
 def load_model(path: str | os.PathLike[str]) -> Model:

@@ -31,7 +31,7 @@ from l2t.numerics import few_threads
 from l2t.prediction.choice import Comparison, choose
 from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, CV_SHOTS, DEFAULT, Task, fit_head
 from l2t.prediction.labelling import labels_needed
-from l2t.prediction.model import EstimatorHead, Features, Model, Part
+from l2t.prediction.model import EstimatorHead, Features, Model, Part, calibration_rows
 from l2t.prediction.report import PLAIN, Report, ReportRow
 from l2t.prediction.result import Prediction
 from l2t.prediction.scoring import Scores, folds, rehearse_combinations, score
@@ -54,8 +54,6 @@ MAX_ROWS = 1500
 #: Maximum number of labelled rows for classifiers on a graph, whose memory grows with their square.
 MOST_ROWS = 5000
 SPREADING = ("label spreading", "smoothed logistic")
-#: Maximum number of unlabelled rows that probabilities are calibrated on.
-MAX_CALIBRATION_ROWS = 5000
 #: Multiples of the present number of labels at which the learning curve is rehearsed.
 CURVE = (2, 4, 8)
 SCALED = "Columns were divided by their standard deviation: their scales differ widely."
@@ -297,7 +295,7 @@ class _Steps:
         callback("predicting")
         labels = self.training.labels
         labels = labels[[label in found.classes for label in labels.tolist()]]
-        model = shared_model(found, self.raw, labels, self.columns)
+        model = shared_model(found, self.raw, labels, self.columns, self.seed)
         report = shared_report(found, self.sources)
         if self.columns is not None:
             report.sentences.append(SCALED)
@@ -416,8 +414,7 @@ class _Steps:
         described = ", ".join(each.name for each in averaged), means, medians
         model = Model(training.labels, self.raw.feature_names, tuple(parts), 1.0, *described)
         scores = model.decision_function(X)
-        free = np.flatnonzero(training.codes[:n] < 0)
-        free = np.sort(np.random.default_rng(self.seed).permutation(free)[:MAX_CALIBRATION_ROWS])
+        free = calibration_rows(training.codes[:n] < 0, self.seed)
         if averaged[0].expected is not None and len(free):
             model = model.calibrated(scores[free], averaged[0].expected)
         return model, softmax(scores / model.temperature, axis=1)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from l2t.algorithms import Algorithm
 from l2t.algorithms.base import fit_quietly, plain_params
 from l2t.domains import Domain, KnownClasses
-from l2t.exceptions import InvalidInputError, L2TError
+from l2t.exceptions import L2TError
 from l2t.experiences.evaluation import rows_to_test
 from l2t.numerics import LRUCache
 from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT, Head, Task, fit_head
@@ -112,8 +110,8 @@ def rehearse_combinations(
     rows = min((20, 40, 80), key=lambda each: abs(np.log(each / wanted)))
     n_labels = int(np.clip(round(shots), 1, MAX_SHOTS))
     most = max(n_plays, N_PLAYS)  # fewer are the first of them
-    settings = _identity(algorithms), playing, rows, most, random_state
-    drawn = json.dumps([known.fingerprint, *settings])
+    params = {name: plain_params(each) for name, each in algorithms.items()}
+    drawn = json.dumps([known.fingerprint, params, playing, rows, most, random_state])
 
     def fit_plays() -> list[tuple[Domain, Factors]]:
         plays = draw_plays(known.reduced(), playing, rows, most, random_state)
@@ -127,14 +125,6 @@ def rehearse_combinations(
         return _stacked(trials) if trials else None
 
     return _cache.get(json.dumps([drawn, n_plays, n_labels, features, list(names)]), score_plays)
-
-
-def _identity(algorithms: Mapping[str, Algorithm]) -> dict[str, Any] | str:
-    """Return the parameters of each algorithm; if one does not have them, a text that is in no cache."""
-    try:
-        return {name: plain_params(each) for name, each in algorithms.items()}
-    except InvalidInputError:
-        return secrets.token_hex()
 
 
 def _fit(play: Play, algorithms: Mapping[str, Algorithm]) -> tuple[Domain, Factors]:

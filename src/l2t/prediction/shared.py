@@ -13,20 +13,22 @@ from l2t.inference.shared import SharedInference
 from l2t.inference.shared.task import weights_sentence
 from l2t.prediction.choice import standard_error
 from l2t.prediction.classifiers import Head
-from l2t.prediction.model import Features, Model
+from l2t.prediction.model import Features, Model, calibration_rows
 from l2t.prediction.report import PLAIN, Report, ReportRow
 from l2t.prediction.training import NAMED
 from l2t.typing import AnyArray, Array
 from l2t.validation import some_of
 
-#: Maximum number of rows, drawn at random, that probabilities are calibrated on.
-MAX_CALIBRATED = 5000
 #: Ways to train in which combinations vote.
 VOTED = ("source", "both")
 
 
 def shared_model(
-    found: SharedInference, target: Domain, labels: AnyArray, columns: Array | None
+    found: SharedInference,
+    target: Domain,
+    labels: AnyArray,
+    columns: Array | None,
+    random_state: int,
 ) -> Model:
     """Return the model; `labels` are its classes in their order.
 
@@ -39,9 +41,8 @@ def shared_model(
     head = Head(np.ascontiguousarray(coef[:, order]), intercept[order])
     described = found.used, target.X.mean(axis=0, dtype=np.float64), np.median(target.X, axis=0)
     model = Model(labels, target.feature_names, ((features, head),), 1.0, *described)
-    free = np.flatnonzero(~target.labeled_rows(default=False))
-    free = free if len(free) else np.arange(len(target))
-    some = np.sort(np.random.default_rng(0).permutation(free)[:MAX_CALIBRATED])
+    free = ~target.labeled_rows(default=False)
+    some = calibration_rows(free if free.any() else ~free, random_state)
     scores = model.decision_function(target.X[some])
     return model.calibrated(scores, found.agreement if found.expected is None else found.expected)
 

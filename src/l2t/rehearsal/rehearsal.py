@@ -188,7 +188,7 @@ class _Plays:
 
         None stands for the original features; then there are two more columns: the share of mutual
         neighbours among rows like those of the target, and the number of these rows. Those of an algorithm
-        without `params` are not cached, as it cannot be told from others of its name.
+        without `params` are not cached, as others may have its name.
         """
         try:
             work = self._settings(algorithm)
@@ -260,9 +260,9 @@ def _score(play: Play, algorithm: Algorithm | None, target_rows: int) -> Array:
 
 
 def _accuracies(Z: AnyArray, target: Domain, counts: list[int]) -> Array:
-    draws: Any = {"label_counts": counts, "n_draws": N_DRAWS, "groups": target.group_codes}
+    codes, groups = target.codes, target.group_codes
     try:
-        found = evaluate(Z, target.codes, **draws)
+        found = evaluate(Z, codes, label_counts=counts, n_draws=N_DRAWS, groups=groups)
     except InvalidInputError:  # too few rows for any count
         return np.full(len(counts), np.nan)
     scores = dict(zip(found.label_counts, found.mean, strict=True))
