@@ -31,7 +31,7 @@ app = typer.Typer(
 
 
 @app.command()
-def paper(
+def paper(  # noqa: PLR0913
     parts: Annotated[
         list[str] | None,
         typer.Argument(help=f"Parts to measure; by default all: {', '.join(PARTS)}."),

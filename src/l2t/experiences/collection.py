@@ -146,7 +146,7 @@ class _Task:
         return found
 
 
-def collect(
+def collect(  # noqa: PLR0913
     pairs: Sequence[DomainPair] | Iterable[DomainPair],
     store: ExperienceStore,
     *,

@@ -20,7 +20,7 @@ LEAST_SKILL = 0.1
 MAX_SHARE_ROWS = 240
 
 
-def choose(
+def choose(  # noqa: PLR0913
     target: Domain,
     factors: dict[str, AnyArray],
     failed: dict[str, str],

@@ -40,7 +40,7 @@ N_CLASSES = 3
 SHOTS = 5
 
 
-def infer(
+def infer(  # noqa: PLR0913
     pair: DomainPair | Domain,
     reflection: ReflectionFunction | str | os.PathLike[str] | None = None,
     n_components: int | None = None,

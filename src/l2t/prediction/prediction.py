@@ -59,7 +59,7 @@ CURVE = (2, 4, 8)
 SCALED = "Columns were divided by their standard deviation: their scales differ widely."
 
 
-def predict(
+def predict(  # noqa: PLR0913
     sources: Any,
     target: Any,
     *,

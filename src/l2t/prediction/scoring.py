@@ -87,7 +87,7 @@ def score(
     return Scores(tuple(factors), tuple(names), values, n_classes, sizes)
 
 
-def rehearse_combinations(
+def rehearse_combinations(  # noqa: PLR0913
     known: KnownClasses,
     algorithms: Mapping[str, Algorithm],
     names: Sequence[str] = tuple(CLASSIFIERS),

@@ -43,7 +43,7 @@ LEAST_EXPERIENCES = 20
 AGREEMENT = 1e-4
 
 
-def learn(
+def learn(  # noqa: PLR0913
     experiences: Iterable[Experience],
     *,
     kernels: KernelBank | None = None,

@@ -25,7 +25,7 @@ __all__ = ["ColumnPreview", "Preview", "Table", "check_writable", "preview_file"
 __all__ += ["read_domains", "read_tables", "write_domain"]
 
 
-def read_domain(
+def read_domain(  # noqa: PLR0913
     path: str | os.PathLike[str],
     *,
     label: str | None = None,

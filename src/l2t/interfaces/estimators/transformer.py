@@ -117,7 +117,7 @@ class L2TTransformer(
     __metadata_request__fit: ClassVar = {"sample_domain": True}
     __metadata_request__transform: ClassVar = {"sample_domain": True, "allow_source": True}
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         method: str | Algorithm = "l2t",
         *,

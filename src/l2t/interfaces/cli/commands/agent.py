@@ -18,7 +18,7 @@ from l2t.interfaces.cli.output import Format, print_note, select_columns, show_r
 
 @app.command(short_help="Ask the agent what to transfer; it learns from outcomes.")
 @options.reads_files()
-def ask(
+def ask(  # noqa: PLR0913
     source: options.Source,
     target: options.Target,
     url: options.Store = "experiences.db",

@@ -47,7 +47,7 @@ def demo(
 
 @app.command(short_help="Transform the features of a target so that a source helps, if it can.")
 @options.reads_files()
-def transfer(
+def transfer(  # noqa: PLR0913
     context: typer.Context,
     source: options.Source,
     target: options.Target,
@@ -120,7 +120,7 @@ def transfer(
 
 @app.command(short_help="Rank several sources for a target.")
 @options.reads_files()
-def rank(
+def rank(  # noqa: PLR0913
     context: typer.Context,
     target: options.Target,
     sources: Annotated[list[Path], argument("SOURCE", "Files of source domains.")],

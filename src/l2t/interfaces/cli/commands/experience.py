@@ -23,7 +23,7 @@ _FUNCTION = Path("reflection.json")
 
 @app.command(short_help="Run algorithms on pairs from two files, and store the experiences.")
 @options.reads_files("labeled")
-def collect(
+def collect(  # noqa: PLR0913
     context: typer.Context,
     source: Annotated[Path, argument("SOURCE", "File of the source domain, with labels.")],
     target: Annotated[Path, argument("TARGET", "File of the target domain, with labels.")],
@@ -79,7 +79,7 @@ def collect(
 
 
 @app.command(short_help="Learn a reflection function from the experiences of a store.")
-def learn(
+def learn(  # noqa: PLR0913
     context: typer.Context,
     store: options.Store = "experiences.db",
     output: Annotated[Path, file("Write the reflection function.", "--output", "-o")] = _FUNCTION,

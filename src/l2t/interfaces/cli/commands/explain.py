@@ -17,7 +17,7 @@ from l2t.interfaces.cli.output import Format, print_note, show_record, show_rows
 
 @app.command(short_help="Explain a choice: the evidence for and against each candidate.")
 @options.reads_files()
-def explain(
+def explain(  # noqa: PLR0913
     context: typer.Context,
     pair: Annotated[list[Path] | None, argument("SOURCE TARGET", "Two files, or none.")] = None,
     *,

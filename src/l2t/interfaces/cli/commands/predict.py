@@ -25,7 +25,7 @@ ANSWERS = ("predicted", "probability", "given")
 
 @app.command(short_help="Predict the class of every row of a file, with the accuracy to expect.")
 @options.reads_files()
-def predict(
+def predict(  # noqa: PLR0913
     files: Annotated[list[Path], argument("SOURCE... TARGET", "Source files, then the target.")],
     output: Annotated[
         Path | None, file("Write predictions (csv, parquet).", "--output", "-o")

@@ -35,7 +35,7 @@ Order = Literal["created_at", "algorithm", "duration", "improvement_ratio", "n_l
 
 
 @app.command(short_help="Open the dashboard: predict in the browser, and inspect a store.")
-def dashboard(
+def dashboard(  # noqa: PLR0913
     url: Annotated[
         str | None,
         named(
@@ -100,7 +100,7 @@ def dashboard(
 
 
 @store.command("ls", short_help="List experiences.")
-def store_ls(
+def store_ls(  # noqa: PLR0913
     url: options.StoreUrl,
     algorithm: Annotated[str | None, named("Only runs of this algorithm.")] = None,
     domain: Annotated[str | None, named("Only runs with this source or target.")] = None,
