@@ -324,15 +324,23 @@ def test_the_span_is_computed_once_and_does_not_travel():
     np.testing.assert_array_equal(again.span.source, pair.span.source)
 
 
-def test_names_of_features_must_agree_where_both_have_them():
+def test_columns_are_matched_by_name_where_both_domains_have_names():
     frame = pd.DataFrame(X, columns=["a", "b"])
     named, turned = Domain(frame), Domain(frame[["b", "a"]])
     assert named.feature_names == ("a", "b")
     assert named.take([0, 1]).feature_names == ("a", "b")
     assert Domain(pd.DataFrame(X)).feature_names is None
     assert named == Domain(X), "names are not content"
-    with pytest.raises(InvalidInputError, match="got column 'a' where the other has 'b'"):
-        DomainPair(named, turned)
+    matched = DomainPair(turned, named).source
+    assert matched.feature_names == ("a", "b")
+    assert matched == named
+    for columns, message in (
+        (["a", "c"], "only source has 'c'; only target has 'b'"),
+        (["a", "a"], "once"),
+    ):
+        other = Domain(pd.DataFrame(X, columns=columns))
+        with pytest.raises(InvalidInputError, match=message):
+            DomainPair(other, named)
     assert DomainPair(named, Domain(X)).n_features == 2
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import l2t
 from l2t import Domain
-from l2t.domains.landmarks import LANDMARKS, landmark_rows
+from l2t.domains.draw import LANDMARKS, content_order
 
 pytestmark = pytest.mark.slow
 
@@ -55,7 +55,7 @@ def test_which_rows_are_labelled_changes_no_factor(kinds, found):
 def test_rows_of_the_target_are_not_known_landmarks_or_not(kinds, found):
     """A source that has target rows under other labels is as good as one without them."""
     source, target = kinds
-    outside = np.setdiff1d(np.arange(N), landmark_rows(N, 0))[:50]
+    outside = np.setdiff1d(np.arange(N), content_order(target)[:LANDMARKS])[:50]
     leaked = Domain(
         np.concatenate([source.X, 2 * target.X[outside]]),
         np.concatenate([source.y, target.y[outside] + 100]),

@@ -22,7 +22,7 @@ def test_groups_are_never_labelled_and_tested_at_once(rng):
         rehearse_combinations(KnownClasses([domain]), {}, [NEAREST], **settings)
         for domain in (Domain(X, codes), Domain(X, codes, groups=groups))
     )
-    assert plain.mean(PLAIN, NEAREST) > 0.6
+    assert plain.mean(PLAIN, NEAREST) > 0.55
     assert found.mean(PLAIN, NEAREST) < 0.45
     assert found.n_rows < plain.n_rows
 

@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from l2t.domains.draw import content_order
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import fingerprint
 from l2t.typing import AnyArray, Array, Indices, Mask
-from l2t.validation import check_memory
+from l2t.validation import check_memory, some_of
 
 #: The largest absolute value in X must be 0 or between these.
 SMALLEST, LARGEST = 1e-50, 1e50
@@ -46,7 +47,7 @@ class Domain:
         The name to show; not part of the content.
     feature_names : sequence of str, optional
         Names of the columns, by default those of a DataFrame; not part of the content. If both domains of a
-        pair have names, they must be equal.
+        pair have names, columns are matched by them.
     prepared : array-like of shape (2, m), optional
         The shift that `normalize` subtracted from each column, and the scale it divided by. `KnownClasses`
         uses it to recognise rows.
@@ -210,6 +211,27 @@ class Domain:
         changes: Any = {"X": X, "feature_names": feature_names, "prepared": None}
         return replace(self, **changes, name=self.name if name is None else name)
 
+    def with_columns(self, columns: Sequence[int]) -> Domain:
+        """Return the domain with its columns in another order.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            The indices of the columns.
+
+        Returns
+        -------
+        Domain
+            With the labels, mask and groups of this one.
+        """
+        order, names = list(columns), self.feature_names
+        changes: Any = {
+            "X": self.rows[:, order],
+            "feature_names": None if names is None else [names[column] for column in order],
+            "prepared": None if self.prepared is None else self.prepared[:, order],
+        }
+        return replace(self, **changes)
+
     def take(self, rows: npt.ArrayLike, *, name: str | None = None) -> Domain:
         """Return the domain of some rows.
 
@@ -233,7 +255,7 @@ class Domain:
         return replace(self, **taken, name=self.name if name is None else name)
 
     def sample(self, n_rows: int, random_state: int | None = 0) -> Domain:
-        """Return a random sample of rows, in their order.
+        """Return a random sample of rows, in their order; which ones depends on their content alone.
 
         Parameters
         ----------
@@ -249,8 +271,7 @@ class Domain:
         """
         if len(self) <= n_rows:
             return self
-        rows = np.random.default_rng(random_state).permutation(len(self))[:n_rows]
-        return self.take(np.sort(rows))
+        return self.take(np.sort(content_order(self, random_state)[:n_rows]))
 
 
 def _features(X: Any) -> AnyArray:
@@ -468,13 +489,35 @@ def _check_finite(rows: Any) -> None:
 def columns_in_order(X: Any, names: Sequence[str] | None) -> Any:
     """Return the columns `names` of a DataFrame in this order; anything else unchanged."""
     columns = list(getattr(X, "columns", ()))
-    if names is None or not columns or not all(isinstance(each, str) for each in columns):
+    if names is None or not columns or not all(isinstance(column, str) for column in columns):
         return X
-    missing = [each for each in names if each not in columns]
+    missing = [name for name in names if name not in columns]
     if missing:
         some = ", ".join(map(repr, missing[:3]))
         raise InvalidInputError(f"X must have the columns of the target, got none named {some}")
     return X[list(names)]
+
+
+def column_order(ours: Sequence[str], theirs: Sequence[str], role: str) -> list[int]:
+    """Return the index of each of the target's columns among ours; `role` is for the error message.
+
+    >>> column_order(["b", "a"], ["a", "b"], "source")
+    [1, 0]
+    """
+    if len(set(ours)) < len(ours) or len(set(theirs)) < len(theirs):
+        raise InvalidInputError(
+            f"{role} and target must have each name of a column once, or in the same order, "
+            f"got {some_of(sorted({name for name in ours if list(ours).count(name) > 1}), 3)}"
+        )
+    pairs = ((role, ours, theirs), ("target", theirs, ours))
+    only = [(who, [repr(c) for c in mine if c not in set(others)]) for who, mine, others in pairs]
+    if any(names for _, names in only):
+        message = "; ".join(f"only {who} has {some_of(names, 3)}" for who, names in only if names)
+        raise InvalidInputError(
+            f"{role} and target must have the same columns, matched by name, got {message}"
+        )
+    place = {name: column for column, name in enumerate(ours)}
+    return [place[name] for name in theirs]
 
 
 def is_missing(value: Any) -> bool:

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from l2t.domains.domain import Domain
-from l2t.domains.matching import Part, same_classes, same_groups, same_rows
+from l2t.domains.copies import Part, joint_groups, same_classes, same_rows
+from l2t.domains.domain import Domain, column_order
+from l2t.domains.draw import in_content_order
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import LRUCache, fingerprint, principal_axes
 from l2t.typing import AnyArray, Array, Indices
@@ -63,12 +64,12 @@ class KnownClasses:
     ----------
     domains : iterable of Domain, default=()
         The origins: a source, other sources, labelled past targets. Of each, the labels that `labeled` marks
-        are used, or all labels if it has no mask.
+        are used, or all labels if it has no mask. Columns with names are matched by them.
 
     Attributes
     ----------
     X : array of shape (n, m)
-        The rows, sorted by class.
+        The rows, sorted by class; within a class they are in an order that depends on their content.
     codes : int array of shape (n,)
         The class of each row, from 0.
     weights : array of shape (n_classes,)
@@ -88,10 +89,30 @@ class KnownClasses:
     def __init__(self, domains: Iterable[Domain] = ()) -> None:
         given = list(domains)
         _check(given)
-        self._build([_Origin.of(each) for each in given])
+        self._build([_Origin.of(in_content_order(domain)) for domain in given])
+
+    @classmethod
+    def in_given_order(cls, domains: Iterable[Domain]) -> KnownClasses:
+        """Return the classes of domains whose rows keep their order within a class.
+
+        Parameters
+        ----------
+        domains : iterable of Domain
+            Domains whose rows were put in the order of their content, perhaps with other features.
+
+        Returns
+        -------
+        KnownClasses
+            One origin per domain.
+        """
+        given = list(domains)
+        _check(given)
+        return cls()._build([_Origin.of(domain) for domain in given])
 
     def _build(self, origins: list[_Origin]) -> KnownClasses:
         """Set the rows, codes, weights and groups from the labelled rows of some origins."""
+        names = next((each.feature_names for each in origins if each.feature_names), None)
+        origins = [each.with_columns(names) for each in origins]
         X: list[AnyArray] = [np.empty((0, origins[0].X.shape[1] if origins else 0), np.float32)]
         codes: list[Indices] = [np.empty(0, dtype=np.intp)]
         weights: list[float] = []
@@ -111,14 +132,19 @@ class KnownClasses:
         self.weights = np.array(weights, dtype=np.float64)
         self.groups: Indices | None = None
         if used and any(each.groups is not None for each in origins):
-            groups = same_groups([each.group_names for each in origins], classes)
+            groups = joint_groups([each.group_names for each in origins])
             found = np.concatenate([groups[each.domain][each.rows] for each in used])
             self.groups = np.unique(found, return_inverse=True)[1]
         self.n_removed = sum(each.n_removed for each in origins)
         return self
 
     @classmethod
-    def of(cls, store: Any, n_features: int | None = None) -> KnownClasses:
+    def of(
+        cls,
+        store: Any,
+        n_features: int | None = None,
+        feature_names: tuple[str, ...] | None = None,
+    ) -> KnownClasses:
         """Return the classes of the labelled targets in a store.
 
         Parameters
@@ -127,13 +153,20 @@ class KnownClasses:
             The store.
         n_features : int, optional
             Use only targets with this number of features; by default all, which must then have the same.
+        feature_names : tuple of str, optional
+            Leave out targets whose features have other names.
 
         Returns
         -------
         KnownClasses
             One origin per target.
         """
-        return cls(store.targets(n_features=n_features))
+        return cls(
+            domain
+            for domain in store.targets(n_features=n_features)
+            if not (feature_names and domain.feature_names)
+            or set(domain.feature_names) == set(feature_names)
+        )
 
     @property
     def n_features(self) -> int:
@@ -260,7 +293,7 @@ class KnownClasses:
             raise InvalidInputError(
                 f"known must have the target's {target.n_features} features, got {self.n_features}"
             )
-        left = [each.without(target) for each in self._origins]
+        left = [each.with_columns(target.feature_names).without(target) for each in self._origins]
         same = all(new is old for new, old in zip(left, self._origins, strict=True))
         return self if same else KnownClasses()._build(left)
 
@@ -273,13 +306,22 @@ class _Origin:
     codes: Indices
     prepared: AnyArray | None
     groups: AnyArray | None
+    feature_names: tuple[str, ...] | None = None
     n_removed: int = 0
 
     @classmethod
     def of(cls, domain: Domain) -> _Origin:
         known = True if domain.labeled is None else domain.labeled
         codes = np.where(known, domain.codes, -1)
-        return cls(domain.X, codes, domain.prepared, domain.groups)
+        return cls(domain.X, codes, domain.prepared, domain.groups, domain.feature_names)
+
+    def with_columns(self, names: tuple[str, ...] | None) -> _Origin:
+        """Return the origin with its columns in the order of names."""
+        if names is None or self.feature_names in (None, names):
+            return self
+        order = column_order(self.feature_names, names, "known")
+        prepared = None if self.prepared is None else self.prepared[:, order]
+        return replace(self, X=self.X[:, order], prepared=prepared, feature_names=names)
 
     @property
     def group_names(self) -> AnyArray:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from l2t.domains.domain import Domain
+from l2t.domains.domain import Domain, column_order
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import JointSpan
 from l2t.typing import Mask
-from l2t.validation import instance_of, some_of
+from l2t.validation import instance_of
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,8 @@ class DomainPair:
     Parameters
     ----------
     source : Domain
-        The domain to transfer from.
+        The domain to transfer from. If both domains have names of features, its columns are put in the order
+        of the target's.
     target : Domain
         The domain to transfer to.
 
@@ -37,27 +38,15 @@ class DomainPair:
     def __post_init__(self) -> None:
         for role in ("source", "target"):
             instance_of(role, getattr(self, role), Domain)
+        ours, theirs = self.source.feature_names, self.target.feature_names
+        if ours is not None and theirs is not None and ours != theirs:
+            order = column_order(ours, theirs, "source")
+            object.__setattr__(self, "source", self.source.with_columns(order))
         if self.source.n_features != self.target.n_features:
             raise InvalidInputError(
                 "source and target must have the same features, "
-                f"got {self.source.n_features} and {self.target.n_features} columns{self._unmatched()}"
+                f"got {self.source.n_features} and {self.target.n_features} columns"
             )
-        ours, theirs = self.source.feature_names, self.target.feature_names
-        if ours is not None and theirs is not None and ours != theirs:
-            first, second = next((a, b) for a, b in zip(ours, theirs, strict=True) if a != b)
-            raise InvalidInputError(
-                "source and target must have the same features in the same order, got column "
-                f"{first!r} where the other has {second!r}"
-            )
-
-    def _unmatched(self) -> str:
-        """Return for the message which named features only one of the domains has."""
-        ours, theirs = self.source.feature_names or (), self.target.feature_names or ()
-        message = ""
-        for mine, others, name in ((ours, theirs, "source"), (theirs, ours, "target")):
-            only = [repr(each) for each in mine if others and each not in others]
-            message += f"; only the {name} has {some_of(only, 3)}" if only else ""
-        return message
 
     def __repr__(self) -> str:
         names = f"{self.source.name!r} -> {self.target.name!r}"

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from l2t.domains.copies import same_rows
 from l2t.domains.domain import Domain
-from l2t.domains.matching import same_rows
 from l2t.domains.pair import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import squared_distances, unit_rows

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from l2t.domains import Domain, KnownClasses
+from l2t.domains.draw import LANDMARKS, content_order
 from l2t.inference.evidence import Evidence, LabelledRows
 from l2t.inference.result import Candidate, Candidates, Inference
 from l2t.reflection.forecast import Expectation, Forecast, MetaFeatures
@@ -36,6 +37,10 @@ def choose(  # noqa: PLR0913
     shots = n_labels / n_classes
     usable = rehearsal.skill >= LEAST_SKILL
     labelled = np.flatnonzero(target.labeled_rows(default=False))
+    if (
+        labelled.size and len(target) > LANDMARKS
+    ):  # rows of others are in the order of their content
+        labelled = labelled[content_order(target.take(labelled))]
     groups = None if target.group_codes is None else target.group_codes[labelled]
     rows = LabelledRows(target.X[labelled], target.codes[labelled], groups)
     meta = meta_features(drawn or target, known, rehearsal if usable else None, shots, n_classes)

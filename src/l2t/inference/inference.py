@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from l2t import algorithms as registry
 from l2t.domains import Domain, DomainPair, KnownClasses
-from l2t.domains.landmarks import LANDMARKS, representative
+from l2t.domains.copies import join_copies
+from l2t.domains.draw import LANDMARKS, in_content_order, representative
 from l2t.exceptions import InvalidInputError
 from l2t.inference.candidates import Wanted, candidate_algorithms, fit_candidates, given_factors
 from l2t.inference.choice import choose
@@ -138,6 +139,9 @@ def infer(  # noqa: PLR0913
     excluded = any(each is not None for each in (n_components, plan, starts))
     excluded = excluded or reflection not in (None, "default") or method not in (None, "l2t")
     use_shared = _uses_shared_classes(target, origins, candidates, shared, excluded)
+    function, forecast = (None, None) if use_shared else _predictor(reflection, method, candidates)
+    if use_shared or forecast is not None:
+        target, origins = _by_content(target, origins, rows is not None, random_state)
     wide = None
     needed = None if use_shared else candidates
     if starts is None and known is None and store is None and is_wide(target, origins, needed):
@@ -150,7 +154,6 @@ def infer(  # noqa: PLR0913
     origins, note = _informative_sources(origins, drawn, random_state)
     task = DomainPair(_pooled(origins, drawn), drawn)
     with few_threads((len(task.source) + len(drawn)) * target.n_features):
-        function, forecast = _predictor(reflection, method, candidates)
         if forecast is None:
             plan = plan or Plan(n_components=n_components or Plan().n_components)
             found = _infer_paper(task, function, plan, starts, n_labels, n_classes, random_state)
@@ -167,6 +170,23 @@ def infer(  # noqa: PLR0913
             found = replace(found, reason=found.reason + note)
     found = replace(found, feature_names=target.feature_names)
     return found if wide is None else wide.lift(found)
+
+
+def _by_content(
+    target: Domain, origins: list[Domain], is_drawn: bool, random_state: int
+) -> tuple[Domain, list[Domain]]:
+    """Return the domains with rows in an order that depends on their content, and copies in one group.
+
+    The paper's method keeps the order, because its statistics pair rows by position. So does a caller that
+    has drawn rows (`is_drawn`). Landmarks of a large target are drawn later.
+    """
+    if is_drawn and max(map(len, origins), default=0) <= LANDMARKS:
+        return target, origins
+    origins = [representative(source, random_state) for source in origins]
+    if is_drawn or len(target) > LANDMARKS:
+        return target, origins
+    copies = join_copies(in_content_order(target, random_state), origins)
+    return copies.target, copies.sources
 
 
 def _infer_shared(
@@ -217,8 +237,9 @@ def _known_classes(
     store: ExperienceStore | None,
 ) -> KnownClasses:
     """Return the classes of the sources, of `known` and of a store, without rows of the target."""
-    past = None if store is None else KnownClasses.of(store, target.n_features)
-    classes = KnownClasses(origins).without(target)
+    names = target.feature_names
+    past = None if store is None else KnownClasses.of(store, target.n_features, names)
+    classes = KnownClasses.in_given_order(origins).without(target)
     for further in (each for each in (known, past) if each is not None):
         classes = classes.merge(further.without(target))
     return classes
@@ -288,9 +309,7 @@ def _domains(
         return pair.target, [pair.source]
     if isinstance(pair, Domain) and sources is not None:
         origins: list[Domain] = [sources] if isinstance(sources, Domain) else list(sources)
-        for each in origins:
-            DomainPair(each, pair)  # validates the features
-        return pair, origins
+        return pair, [DomainPair(each, pair).source for each in origins]  # columns by name
     raise InvalidInputError(
         "pair must be a DomainPair, or a target Domain together with sources=[...], "
         f"got {type(pair).__name__} and sources={'None' if sources is None else 'given'}"
@@ -322,7 +341,6 @@ def _informative_sources(
     origins: list[Domain], target: Domain, random_state: int
 ) -> tuple[list[Domain], str]:
     """Return the sources whose own classes are separable and, if there are several, a note on them."""
-    origins = [representative(each, random_state) for each in origins]
     if len(origins) < 2:
         return origins, ""
     kept = Task.of(Domain(target.X), origins, random_state).informative_sources()

@@ -12,15 +12,16 @@ import numpy as np
 from scipy.special import softmax
 
 from l2t.display import frame_like
-from l2t.domains import Domain, KnownClasses
-from l2t.domains.known import unlabel_rows
-from l2t.domains.landmarks import (
+from l2t.domains import Domain, DomainPair, KnownClasses
+from l2t.domains.copies import join_copies
+from l2t.domains.draw import (
     LANDMARKS,
-    landmark_rows,
+    content_order,
     of_each_class,
     rank_in_class,
     representative,
 )
+from l2t.domains.known import unlabel_rows
 from l2t.experiences import ExperienceStore
 from l2t.inference import Inference, infer
 from l2t.inference.candidates import candidate_algorithms
@@ -79,6 +80,9 @@ def predict(  # noqa: PLR0913
     (label spreading of its predictions) on the features that `l2t.infer` chooses, and of any combination of
     features and classifier that is clearly better on the labelled rows. All combinations are rehearsed on
     the known classes and cross-validated on the labelled rows. The features do not depend on target labels.
+
+    Columns of frames are matched by name. The order of rows does not matter, and rows that are copies of each
+    other are never on both sides of a split into training and test rows.
 
     If a target has more than 20,000 rows, the model is trained on 20,000 random ones and the labelled ones,
     and applied to all rows in blocks, so that little memory is needed beyond X, which may be a read-only
@@ -141,19 +145,20 @@ def predict(  # noqa: PLR0913
     one_of("train_on", train_on, ("auto", "target", "source", "both"))
     whole = as_domain(target, "target")
     given = sources if isinstance(sources, list) else [sources]
-    origins = [as_domain(each, "source") for each in given]
+    origins = [DomainPair(as_domain(each, "source"), whole).source for each in given]
     rows, drawn = _landmarks(whole, seed(random_state))
-    few = whole if drawn is None else whole.take(rows)
     origins = [representative(each, random_state) for each in origins]
+    copies = join_copies(whole.take(rows), origins)
+    few, origins = copies.target, copies.sources
     wide, alone = None, isinstance(classifier, str) and known is None and store is None
-    if alone and are_few_and_wide([whole, *origins]):
-        first, *others = numbered([whole, *origins])
+    if alone and are_few_and_wide([few, *origins]):
+        first, *others = numbered([few, *origins])
         used = training_rows(others, first, train_on, shared).X[:, 0]
-        wide = Coordinates([whole, *origins], used)
+        wide = Coordinates([few, *origins], used)
         few, *origins = wide.domains
     training = training_rows(origins, few, train_on, shared)
     with few_threads(sum(len(each) for each in (few, *origins)) * few.n_features):
-        past = known_classes(known, store, whole.n_features)
+        past = known_classes(known, store, whole)
         columns = None if wide is not None else column_scales(_unmarked(training, drawn))
         if not training.shared and (drawn is not None or columns is not None):
             # Target rows are recognised here, among all rows and before columns are divided.
@@ -166,11 +171,11 @@ def predict(  # noqa: PLR0913
             found = steps.predict_shared(train_on, report)
         else:
             found = steps.predict(classifier, balanced, reflection, report)
-        if drawn is not None:
-            found = _apply_to_all(found, whole)
         if wide is not None:
             found.report.sentences.extend([SCALED] if wide.are_scaled else [])
             found = wide.lifted(found)
+        found.report.sentences.extend([copies.sentence] if copies.sentence else [])
+        found = _in_given_order(found, whole, rows if drawn is None else None)
     answers = {"predicted": found.labels, "probability": found.probability, "given": found.given}
     frame = frame_like(target[0] if isinstance(target, tuple) else target, answers)
     return dataclasses.replace(found, frame=frame)
@@ -186,16 +191,17 @@ def _is_classifier(estimator: Any) -> bool:
 
 
 def _landmarks(target: Domain, random_state: int) -> tuple[Indices, Indices | None]:
-    """Return the rows that represent a large target, and those of them that candidates are fitted to.
+    """Return the rows that represent a target, and the positions of those that candidates are fitted to.
 
-    The former include the labelled rows. The latter are drawn without regard to labels; None for all.
+    Both are in an order that depends on the content of rows alone. The former include the labelled rows. The
+    latter are drawn without regard to labels; None for all.
     """
+    order = content_order(target, random_state)
     if len(target) <= LANDMARKS:
-        return np.arange(len(target)), None
-    drawn = landmark_rows(len(target), random_state)
-    codes = np.where(target.labeled_rows(default=False), target.codes, -1)
-    rows = np.union1d(drawn, of_each_class(codes, random_state))
-    return rows, np.searchsorted(rows, drawn)
+        return order, None
+    codes = np.where(target.labeled_rows(default=False), target.codes, -1)[order]
+    used = np.union1d(np.arange(LANDMARKS), of_each_class(codes, random_state))
+    return order[used], np.arange(LANDMARKS)
 
 
 def _unmarked(training: Training, drawn: Indices | None) -> AnyArray:
@@ -205,9 +211,16 @@ def _unmarked(training: Training, drawn: Indices | None) -> AnyArray:
     return np.concatenate([training.X[drawn], training.X[training.n_target :]])
 
 
-def _apply_to_all(found: Prediction, target: Domain) -> Prediction:
-    """Return the prediction for all rows of a target, from that for its landmarks."""
-    P = found.model.predict_proba(target)
+def _in_given_order(found: Prediction, target: Domain, rows: Indices | None) -> Prediction:
+    """Return the prediction for all rows of a target in their order.
+
+    `rows` are those that it was made for; None for landmarks, whose model is applied to all rows.
+    """
+    if rows is None:
+        P = found.model.predict_proba(target)
+    else:
+        P = np.empty_like(found.probabilities)
+        P[rows] = found.probabilities
     return dataclasses.replace(
         found,
         labels=np.asarray(found.classes[P.argmax(axis=1)]),
@@ -231,8 +244,8 @@ class _Steps:
         random_state: int,
         drawn: Indices | None = None,
     ) -> None:
-        self.training, self.raw, self.seed, self.drawn = training, target, random_state, drawn
-        self.columns = columns
+        self.training, self.raw, self.seed, self.columns = training, target, random_state, columns
+        self.drawn = np.arange(len(target)) if drawn is None else drawn
         self.target, self.sources, self.X, self.known = target, sources, training.X, known
         if self.columns is not None:
             self.target, *self.sources = (
@@ -359,7 +372,7 @@ class _Steps:
     @cached_property
     def _classes(self) -> KnownClasses:
         """The known classes, without rows of the target."""
-        classes = KnownClasses(self.sources)
+        classes = KnownClasses.in_given_order(self.sources)
         return (classes if self.known is None else classes.merge(self.known)).without(self.target)
 
     def _rehearse(self, names: Sequence[str], shots: float, **settings: Any) -> Scores | None:
@@ -396,14 +409,13 @@ class _Steps:
         """Cross-validate on the labelled rows of the target; those of the sources are only trained on."""
         rows = self._sample(MAX_ROWS // 2)
         codes, of_target = self.training.codes[rows], rows < self.training.n_target
-        groups = self.raw.group_codes
-        if groups is not None:
-            groups = groups[np.where(of_target, rows, 0)]
-        source = np.flatnonzero(~of_target)
-        splits = [
-            (np.concatenate([at, source]), test)
-            for at, test in folds(np.where(of_target, codes, -1), groups)
-        ]
+        groups, source = self.training.groups[rows], np.flatnonzero(~of_target)
+        splits = []
+        for labelled, test in folds(np.where(of_target, codes, -1), groups):
+            others = source[~np.isin(groups[source], groups[test])]
+            trained_on = np.concatenate([labelled, others])
+            if len(np.unique(codes[trained_on])) == len(np.unique(codes[codes >= 0])):
+                splits.append((trained_on, test))
         return score(self.X[rows], self.factors, codes, splits, names) if splits else None
 
     def _train(self, averaged: list[ReportRow], classifier: Any) -> tuple[Model, Array]:

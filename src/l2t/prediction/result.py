@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from l2t.domains import Domain
-from l2t.domains.landmarks import LANDMARKS
+from l2t.domains.draw import LANDMARKS
 from l2t.inference import Inference
 from l2t.prediction.labelling import suggest_rows
 from l2t.prediction.model import Model

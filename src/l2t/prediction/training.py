@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from l2t.domains import Domain, DomainPair, KnownClasses
+from l2t.domains.copies import joint_groups
 from l2t.domains.domain import is_missing
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore, open_store
@@ -44,7 +45,7 @@ def as_domain(given: Any, role: str) -> Domain:
     return Domain(X, y, labeled=known_labels(domain.y, marked=role == "target"), name=role)
 
 
-def known_classes(known: Any, store: Any, n_features: int) -> KnownClasses | None:
+def known_classes(known: Any, store: Any, target: Domain) -> KnownClasses | None:
     """Return the known classes together with those of a store or its URL."""
     if known is not None:
         instance_of("known", known, KnownClasses)
@@ -52,8 +53,8 @@ def known_classes(known: Any, store: Any, n_features: int) -> KnownClasses | Non
         return known  # type: ignore[no-any-return]
     if not isinstance(store, ExperienceStore):
         with open_store(store, create=False) as opened:
-            return known_classes(known, opened, n_features)
-    past = KnownClasses.of(store, n_features)
+            return known_classes(known, opened, target)
+    past = KnownClasses.of(store, target.n_features, target.feature_names)
     return past if known is None else known.merge(past)
 
 
@@ -75,12 +76,14 @@ class Training:
     """All `n_target` rows of the target, followed by the source rows that are trained on.
 
     `codes` are indices into `classes`, -1 for unlabelled rows; `classes` are those that can be predicted.
+    `groups` are those of all rows, equal ones being equal in all domains; a row without one is its own.
     """
 
     X: AnyArray
     codes: Indices
     classes: tuple[Any, ...]
     n_target: int
+    groups: Indices
 
     @property
     def shared(self) -> bool:
@@ -105,7 +108,7 @@ def training_rows(
 ) -> Training:
     """Return the rows to train on; "auto" includes source rows if a class is shared with the target."""
     labels, known = _labels(target, default=False)
-    parts = [(each.X, *_labels(each, default=True)) for each in sources]
+    parts = [(domain, *_labels(domain, default=True)) for domain in sources]
     given = set(labels[known].tolist())
     offered = {label for _, y, labelled in parts for label in y[labelled].tolist()}
     if shared is False and train_on in ("source", "both"):
@@ -118,12 +121,21 @@ def training_rows(
         train_on = ("both" if given else "source") if shared else "target"
     _check_classes(train_on, given, offered, known)
     used = [(target.X, labels, known & (train_on != "source"))]
+    grouping = [_groups(target)]
     if train_on != "target":
-        used += [(X[labelled], y[labelled], labelled[labelled]) for X, y, labelled in parts]
-    X, y, labelled = (np.concatenate(each) for each in zip(*used, strict=True))
+        for domain, y, labelled in parts:
+            used.append((domain.X[labelled], y[labelled], labelled[labelled]))
+            grouping.append(_groups(domain)[labelled])
+    X, y, labelled = (np.concatenate(values) for values in zip(*used, strict=True))
     y[~labelled] = None
     encoded = Domain(np.zeros((len(y), 1)), y)
-    return Training(X, encoded.codes, encoded.classes, len(target))
+    groups = np.concatenate(joint_groups(grouping))
+    return Training(X, encoded.codes, encoded.classes, len(target), groups)
+
+
+def _groups(domain: Domain) -> AnyArray:
+    """Return the group of each row, None for rows without one."""
+    return np.full(len(domain), None) if domain.groups is None else domain.groups
 
 
 def _labels(domain: Domain, *, default: bool) -> tuple[AnyArray, Mask]:

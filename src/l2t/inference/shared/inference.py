@@ -29,13 +29,13 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from l2t.domains import Domain
+from l2t.domains import Domain, DomainPair
 from l2t.domains.domain import feature_rows
 from l2t.exceptions import InvalidInputError
 from l2t.experiences.evaluation import expected_accuracy
 from l2t.experiences.experience import TrainedOn
 from l2t.inference.result import Candidate, Candidates, Inference
-from l2t.inference.shared.task import FEW_COLUMNS, Combination, Task, shared_classes
+from l2t.inference.shared.task import FEW_COLUMNS, MAX_ROWS, Combination, Task, shared_classes
 from l2t.inference.shared.ways import Decision, LinearModel, decide, distill
 from l2t.numerics import unit_rows
 from l2t.typing import AnyArray, Array
@@ -45,6 +45,8 @@ CANDIDATES = ("identity", "means", "coral", "gfk", "jda")
 CLASSIFIERS = ("logistic", "manifold")
 #: Growth of the log weight in the vote with smoothness.
 SHARPNESS = 20.0
+#: Maximum number of rows of all sources together, because time grows with the cube of this number.
+MAX_SOURCE_ROWS = 3 * MAX_ROWS
 #: Below this `Task.trust`, logistic regression is used alone.
 LEAST_TRUST = 0.7
 
@@ -192,7 +194,8 @@ def infer_shared(
     >>> found.choice, found.trained_on, found.predict_proba(mnist().X[:5]).shape
     ('means', 'source', (5, 10))
     """
-    origins = [sources] if isinstance(sources, Domain) else list(sources)
+    given = [sources] if isinstance(sources, Domain) else list(sources)
+    origins = [DomainPair(source, target).source for source in given]  # columns by name
     both, source_only, target_only = shared_classes(origins, target)
     if len(both + source_only) < 2 or (target_only and not both):
         raise InvalidInputError(
@@ -204,6 +207,9 @@ def infer_shared(
     if len(origins) > 1:
         useful = task.informative_sources()
         weights = task.shares(useful)
+        most = MAX_SOURCE_ROWS // len(useful)
+        if most < MAX_ROWS:
+            task = Task.of(target, origins, random_state, most)
         task = replace(task.only(useful), weights=weights)
         tasks = [task, task.only([int(weights.argmax())])]
     members, failed = _members(tasks, candidates, classifiers)

@@ -12,7 +12,8 @@ import numpy as np
 from l2t import algorithms as registry
 from l2t.algorithms.base import fit_quietly
 from l2t.domains import Domain, DomainPair
-from l2t.domains.landmarks import of_each_class
+from l2t.domains.copies import joint_groups
+from l2t.domains.draw import of_each_class
 from l2t.exceptions import L2TError
 from l2t.inference.shared.classifiers import make_classifier
 from l2t.numerics import principal_axes, squared_distances, unit_rows
@@ -80,7 +81,8 @@ class Task:
     `codes` are positions in `classes`, and -1 for unlabelled rows. Every W is fitted to the random rows that
     are `drawn`, which include labelled rows of every class of a source; the others are labelled target rows,
     used only for training. `target_rows` are the indices of the target's rows in their order here, `weights`
-    are those of the rows of each source, and `groups` are those of all rows; a row without one is its own.
+    are those of the rows of each source, and `groups` are those of all rows, equal groups being equal in all
+    domains; a row without one is its own.
     """
 
     X: AnyArray
@@ -94,34 +96,44 @@ class Task:
     groups: Indices
 
     @classmethod
-    def of(cls, target: Domain, sources: list[Domain], random_state: int) -> Task:
-        """Return the rows of some domains, with labels only of target rows that are marked as labelled."""
+    def of(
+        cls,
+        target: Domain,
+        sources: list[Domain],
+        random_state: int,
+        max_source_rows: int | None = None,
+    ) -> Task:
+        """Return the rows of some domains, with labels only of target rows that are marked as labelled.
+
+        Of each source at most `max_source_rows` rows are used, by default 1,200.
+        """
         both, source_only, target_only = shared_classes(sources, target)
         classes = both + source_only + target_only
         place = {name: code for code, name in enumerate(classes)}
         parts: list[list[AnyArray]] = []
-        n_groups, rows = 0, np.arange(0)
-        for at, domain in enumerate([*sources, target]):
-            last = at == len(sources)
-            known = domain.labeled_rows(default=not last)
+        rows = np.arange(0)
+        for number, domain in enumerate([*sources, target]):
+            is_target = number == len(sources)
+            known = domain.labeled_rows(default=not is_target)
             names = np.array([place.get(name, -1) for name in domain.classes] + [-1])
             codes = np.where(known, names[domain.codes], -1)
             order = np.random.default_rng(random_state).permutation(len(domain))
-            if not last:
-                order = _labelled_first(order, codes, random_state)
-            drawn = np.isin(np.arange(len(domain)), order[:MAX_ROWS])
+            most = MAX_ROWS if is_target or max_source_rows is None else max_source_rows
+            if not is_target:
+                order = _labelled_first(order, codes, random_state, most)
+            drawn = np.isin(np.arange(len(domain)), order[:most])
             rows = np.flatnonzero(drawn)
-            if last:
+            if is_target:
                 rows = np.union1d(rows, of_each_class(codes, random_state, MAX_LABELLED))
-            groups = np.arange(len(domain)) if domain.group_codes is None else domain.group_codes
-            every = domain.X, codes, np.full(len(domain), at), drawn, n_groups + groups
-            parts.append([each[rows] for each in every])
-            n_groups += int(groups.max()) + 1
+            groups = np.full(len(domain), None) if domain.groups is None else domain.groups
+            columns = domain.X, codes, np.full(len(domain), number), drawn, groups
+            parts.append([column[rows] for column in columns])
         X, codes, origin, drawn, groups = (
-            np.concatenate(each) for each in zip(*parts, strict=True)
+            np.concatenate(column) for column in zip(*parts, strict=True)
         )
         shares = np.ones(len(sources))
-        return cls(X, codes, origin, drawn, rows, classes, shares, random_state, groups)
+        joint = joint_groups([groups])[0]
+        return cls(X, codes, origin, drawn, rows, classes, shares, random_state, joint)
 
     def only(self, origins: Sequence[int]) -> Task:
         """Return the task with only some of the sources."""
@@ -262,15 +274,29 @@ class Task:
         return Combination(name, kind, smooth, found, self, space)
 
     def predict(
-        self, kind: str, space: Space, target: Indices | None = None, *, source: bool = True
+        self,
+        kind: str,
+        space: Space,
+        target: Indices | None = None,
+        *,
+        source: bool = True,
+        held_out: Indices | None = None,
     ) -> Array:
-        """Return probabilities of the target rows, trained on the source, on target codes, or on both."""
-        codes = np.where(self.source & source, self.codes, -1)
+        """Return probabilities of the target rows, trained on the source, on target codes, or on both.
+
+        Source rows of the groups that are `held_out` are not trained on.
+        """
+        used = self.source & source
+        if held_out is not None:
+            used &= ~np.isin(self.groups, held_out)
+        codes = np.where(used, self.codes, -1)
         weights = np.append(self.weights, 1.0)[self.origin]
         labelled = np.zeros(len(codes), dtype=bool)
         if target is not None:
             codes[~self.source] = target
             labelled = ~self.source & (codes >= 0)
+        if (codes < 0).all():  # all source rows are held out
+            return np.full((int((~self.source).sum()), len(self.classes)), 1 / len(self.classes))
         if labelled.any() and source:
             share = TARGET_SHARE * float(weights[self.source].sum()) / int(labelled.sum())
             weights[labelled] = max(1.0, share)
@@ -280,14 +306,14 @@ class Task:
         return np.pad(found, ((0, 0), (0, len(self.classes) - found.shape[1])))
 
 
-def _labelled_first(order: Indices, codes: Indices, random_state: int) -> Indices:
-    """Return the order in which rows of a source are drawn, with rows of each class first if need be.
+def _labelled_first(order: Indices, codes: Indices, random_state: int, most: int) -> Indices:
+    """Return the order in which `most` rows of a source are drawn, with rows of each class first if need be.
 
     It is unchanged if all rows are labelled and every class is among those drawn.
     """
-    if (codes >= 0).all() and np.isin(codes, codes[order[:MAX_ROWS]]).all():
+    if (codes >= 0).all() and np.isin(codes, codes[order[:most]]).all():
         return order
-    first = of_each_class(codes, random_state, MAX_ROWS)
+    first = of_each_class(codes, random_state, most)
     return np.concatenate([first, np.setdiff1d(order, first, assume_unique=True)])
 
 

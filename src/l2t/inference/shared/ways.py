@@ -57,31 +57,33 @@ class LinearModel(NamedTuple):
 
 
 def decide(task: Task, members: Sequence[Combination], *, source_alone: bool = False) -> Decision:
-    """Predict the fitted target rows; with `source_alone` target labels only measure accuracies."""
-    target = task.codes[~task.source]
+    """Predict the fitted target rows; with `source_alone` target labels only measure accuracies.
+
+    An accuracy is that of models without source rows in the groups of the rows that are tested.
+    """
+    target, groups = task.codes[~task.source], task.groups[~task.source]
     rows = np.flatnonzero(target >= 0)
     truth, classes = target[rows], np.unique(target[rows])
-    found = {"source": vote(members), "plain source": task.predict("logistic", task.plain)}
-    accuracies: dict[str, float] = {}
-    if rows.size:
-        accuracies = {name: _accuracy(P[rows], truth) for name, P in found.items()}
+    voted = vote(members)
+    accuracies = _source_accuracies(task, members, voted, rows) if rows.size else {}
     if source_alone or not rows.size:
-        return Decision("source", 1.0, found["source"].argmax(axis=1), accuracies)
+        return Decision("source", 1.0, voted.argmax(axis=1), accuracies)
 
-    def trained(codes: Indices) -> Array:
+    def trained(codes: Indices, held_out: Indices | None = None) -> Array:
         alone = task.predict("logistic", task.plain, codes, source=False)
-        return np.stack([vote(members, codes), _sharp(alone)])
+        return np.stack([vote(members, codes, held_out), _sharp(alone)])
 
-    accuracy = accuracies["source"]
+    accuracy = accuracies.get("source", 0.5)
     share = (accuracy * len(rows) + PRIOR_ROWS / 2) / (len(rows) + PRIOR_ROWS)
-    folds = _folds(truth, task.groups[~task.source][rows])
+    folds = _folds(truth, groups[rows])
     if folds:
-        held_out = np.empty((2, len(rows), len(task.classes)))
+        tested = np.empty((2, len(rows), len(task.classes)))
         for left_out in folds:
             codes = target.copy()
             codes[rows[left_out]] = -1
-            held_out[:, left_out] = trained(codes)[:, rows[left_out]]
-        right = held_out.argmax(axis=2) == truth
+            found = trained(codes, groups[rows[left_out]])
+            tested[:, left_out] = found[:, rows[left_out]]
+        right = tested.argmax(axis=2) == truth
         z = (right[0].sum() - right[1].sum()) / np.sqrt((right[0] != right[1]).sum() + 2.0)
         against = 0.5 * np.log(len(rows) / len(classes)) - 1.5 * z - 2.0 * (2.0 * accuracy - 1.0)
         share = float(1.0 / (1.0 + np.exp(against)))
@@ -90,10 +92,32 @@ def decide(task: Task, members: Sequence[Combination], *, source_alone: bool = F
     share = share if share >= LEAST_SHARE else 0.0
     mixture = np.array([share, 1.0 - share])[:, None, None]
     if folds:
-        accuracies["both"] = _accuracy((mixture * held_out).sum(axis=0), truth)
+        accuracies["both"] = _accuracy((mixture * tested).sum(axis=0), truth)
         accuracies["target"] = float(right[1].mean())
     predicted = (mixture * trained(target)).sum(axis=0).argmax(axis=1)
     return Decision("both" if share else "target", share, predicted, accuracies)
+
+
+def _source_accuracies(
+    task: Task, members: Sequence[Combination], voted: Array, rows: Indices
+) -> dict[str, float]:
+    """Return the accuracies on labelled target rows of the vote and of a classifier of the source.
+
+    Neither is known if all source rows of a class are in groups of labelled target rows.
+    """
+    truth, groups = task.codes[~task.source][rows], task.groups[~task.source][rows]
+    known = task.source & (task.codes >= 0)
+    left = known & ~np.isin(task.groups, groups)
+    if len(np.unique(task.codes[left])) < len(np.unique(task.codes[known])):
+        return {}
+    held_out = None if left.sum() == known.sum() else groups
+    if held_out is not None:
+        voted = vote(members, held_out=held_out)
+    plain = task.predict("logistic", task.plain, held_out=held_out)
+    return {
+        "source": _accuracy(voted[rows], truth),
+        "plain source": _accuracy(plain[rows], truth),
+    }
 
 
 def _folds(truth: Indices, groups: Indices) -> list[Indices]:
@@ -115,14 +139,23 @@ def _accuracy(P: Array, truth: Indices) -> float:
     return float(np.mean(P.argmax(axis=1) == truth))
 
 
-def vote(members: Sequence[Combination], target: Indices | None = None) -> Array:
-    """Return the weighted mean of probabilities; with target codes, of the first members trained on both."""
+def vote(
+    members: Sequence[Combination],
+    target: Indices | None = None,
+    held_out: Indices | None = None,
+) -> Array:
+    """Return the weighted mean of probabilities.
+
+    With target codes, or groups of which no source row is used, it is that of the first members, trained
+    again.
+    """
     total = np.zeros(members[0].probabilities.shape)
-    for each in members if target is None else members[:VOTERS]:
-        P = each.probabilities
-        if target is not None:
-            P = each.task.predict(each.classifier, each.space, target)
-        total += each.weight * _sharp(P)
+    again = target is not None or held_out is not None
+    for member in members[:VOTERS] if again else members:
+        P = member.probabilities
+        if again:
+            P = member.task.predict(member.classifier, member.space, target, held_out=held_out)
+        total += member.weight * _sharp(P)
     return np.asarray(total / total.sum(axis=1, keepdims=True))
 
 

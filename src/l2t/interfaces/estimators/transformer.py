@@ -166,7 +166,7 @@ class L2TTransformer(
         if labels is not None and labels.ndim == 2:  # several columns are not classes
             labels = labels[:, 0] if labels.shape[1] == 1 else None
         pair = split_domains(X, labels, sample_domain)
-        known = known_classes(self.known, self.store, pair.n_features)
+        known = known_classes(self.known, self.store, pair.target)
         if y is None and self._name == "itl":
             raise InvalidInputError(
                 "method='itl' requires y to be passed, but the target y is None; it needs source labels"
