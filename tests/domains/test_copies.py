@@ -63,7 +63,7 @@ def test_rounding_in_a_nearly_constant_column_does_not_hide_a_copy(rng):
 
 def test_equal_groups_are_equal_in_all_domains():
     first, second = joint_groups(
-        [np.array(["a", "b", None], object), np.array(["b", np.nan, "a"], object)]
+        [Domain(np.eye(3), groups=groups) for groups in (["a", "b", None], ["b", np.nan, "a"])]
     )
     assert (first[0], first[1]) == (second[2], second[0])
     assert len(np.unique(np.concatenate([first, second]))) == 4, "rows without one stand alone"
@@ -74,7 +74,7 @@ def test_copies_and_declared_groups_are_joined(rng):
     target = Domain(np.concatenate([X[:4], X[:1]]), groups=["a", "b", None, None, None])
     source = Domain(np.concatenate([X[2:3].round(3), 3.0 * X[5:], X[5:6] + 1.0]))
     joined = join_copies(target, [source])
-    groups, theirs = joint_groups([joined.target.groups, joined.sources[0].groups])
+    groups, theirs = joint_groups([joined.target, *joined.sources])
     assert groups[0] == groups[4], "a copy joins the declared group"
     assert groups[2] == theirs[0], "a rounded copy in the source"
     assert len(np.unique(np.concatenate([groups, theirs]))) == 8

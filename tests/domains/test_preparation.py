@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from l2t import Domain, normalize, prepare
@@ -189,3 +190,15 @@ def test_by_name(rng):
         prepare(domain, domain, "l2")
     with pytest.raises(InvalidInputError, match="features"):
         prepare(domain, Domain([[1.0]]))
+
+
+def test_neither_the_order_of_rows_nor_that_of_columns_matters(rng):
+    frame = pd.DataFrame(rng.normal(size=(90, 4)) * [1, 1, 20, 20], columns=list("abcd"))
+    y, aim = np.arange(90) % 3, pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
+    frame["a"] += y
+    expected = prepare(Domain(frame, y), Domain(aim))
+    rows = rng.permutation(90)
+    found = prepare(Domain(frame[list("dcba")].iloc[rows], y[rows]), Domain(aim))
+    assert (found.how, found.reason) == (expected.how, expected.reason)
+    assert found.source.feature_names == tuple("abcd")
+    np.testing.assert_allclose(found.source.X, expected.source.X[rows], rtol=1e-12)

@@ -390,3 +390,29 @@ def test_a_dask_cluster_that_loses_a_worker_gives_the_same_records(
         l2t.collect(make_pairs(), Watched(), cluster=cluster.scheduler_address, **QUICK)
     assert killed
     assert content(memory) == serial_content
+
+
+@pytest.mark.parametrize("kind", ["copies", "groups"])
+def test_source_rows_that_tell_labels_of_target_rows_are_not_trained_on(rng, kind):
+    """Labels are random: only copies of tested rows, or other rows of their groups, tell them."""
+    X, y = rng.normal(size=(60, 6)), rng.permutation(np.arange(60) % 2)
+    similar, groups = X, None
+    if kind == "groups":
+        similar, groups = X + 0.01 * rng.normal(size=X.shape), np.arange(100)
+    source = Domain(
+        np.concatenate([similar, rng.normal(size=(40, 6))]),
+        np.concatenate([y, np.arange(40) % 2]),
+        groups=groups,
+    )
+    target = Domain(X, y, groups=None if groups is None else groups[:60])
+    with l2t.open_store("memory://") as store:
+        l2t.collect(
+            [DomainPair(source, target)],
+            store,
+            algorithms=["identity"],
+            label_counts=(4,),
+            progress=False,
+        )
+        accuracies = {row.trained_on: row.accuracy_after for row in store.experiences()}
+    assert set(accuracies) == {"source", "both", "target"}
+    assert max(accuracies.values()) < 0.75

@@ -17,7 +17,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -99,22 +99,37 @@ def same_classes(domains: Sequence[tuple[AnyArray, Indices]]) -> list[list[Part]
     return [[parts[i] for i in each] for a, each in enumerate(classes) if each[0] == a]
 
 
-def joint_groups(groups: Sequence[AnyArray]) -> list[Indices]:
+class Grouped(Protocol):
+    """Anything with rows and groups, such as a domain."""
+
+    @property
+    def groups(self) -> AnyArray | None:
+        """The groups of the rows, None if there are none."""
+
+    def __len__(self) -> int: ...
+
+
+def joint_groups(domains: Sequence[Grouped]) -> list[Indices]:
     """Return the groups of several domains as integers, equal groups as equal ones in all of them.
 
     Parameters
     ----------
-    groups : sequence of array of shape (n,)
-        The groups of the rows of each domain, None or NaN for a row without one, which forms its own.
+    domains : sequence of Domain
+        The domains. A row without a group forms its own.
 
     Returns
     -------
     list of int array of shape (n,)
         The groups of each domain.
     """
-    names = np.concatenate([values.astype(object) for values in groups])
+    names = np.concatenate([_declared_groups(domain) for domain in domains])
     codes = np.asarray(Domain(np.zeros((len(names), 1)), groups=names).group_codes)
-    return np.split(codes, np.cumsum([len(values) for values in groups])[:-1])
+    return np.split(codes, np.cumsum([len(domain) for domain in domains])[:-1])
+
+
+def _declared_groups(domain: Grouped) -> AnyArray:
+    """Return the group of each row, None for rows without one."""
+    return np.full(len(domain), None) if domain.groups is None else domain.groups.astype(object)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,16 +193,11 @@ def join_copies(target: Domain, sources: Sequence[Domain]) -> Copies:
     pairs = _copies(X, len(target)) if _equal_rows_are_copies(X) else np.empty((0, 2), np.intp)
     if not len(pairs):
         return Copies(target, list(sources), 0, 0)
-    undeclared = [np.full(len(domain), None) for domain in domains]
-    declared = [
-        empty if domain.groups is None else domain.groups.astype(object)
-        for domain, empty in zip(domains, undeclared, strict=True)
-    ]
-    codes = np.concatenate(joint_groups(declared))
+    codes = np.concatenate(joint_groups(domains))
     copy = _components(n, pairs)
     links = np.concatenate([pairs, np.stack([np.arange(n), n + codes], axis=1)])
     together = _components(n + int(codes.max()) + 1, links)[:n]
-    names = _group_names(together, np.concatenate(declared))
+    names = _group_names(together, np.concatenate(list(map(_declared_groups, domains))))
     joined = [
         replace(domain, X=domain.rows, groups=values)
         for domain, values in zip(domains, np.split(names, ends[:-1]), strict=True)

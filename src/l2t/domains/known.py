@@ -132,7 +132,7 @@ class KnownClasses:
         self.weights = np.array(weights, dtype=np.float64)
         self.groups: Indices | None = None
         if used and any(each.groups is not None for each in origins):
-            groups = joint_groups([each.group_names for each in origins])
+            groups = joint_groups(origins)
             found = np.concatenate([groups[each.domain][each.rows] for each in used])
             self.groups = np.unique(found, return_inverse=True)[1]
         self.n_removed = sum(each.n_removed for each in origins)
@@ -323,10 +323,8 @@ class _Origin:
         prepared = None if self.prepared is None else self.prepared[:, order]
         return replace(self, X=self.X[:, order], prepared=prepared, feature_names=names)
 
-    @property
-    def group_names(self) -> AnyArray:
-        """The group of each row, None for rows without one."""
-        return np.full(len(self.X), None) if self.groups is None else self.groups
+    def __len__(self) -> int:
+        return len(self.X)
 
     def without(self, target: Domain) -> _Origin:
         rows = np.flatnonzero(self.codes >= 0)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from l2t.domains.copies import same_rows
+from l2t.domains.copies import join_copies, same_rows
 from l2t.domains.domain import Domain
+from l2t.domains.draw import in_content_order
 from l2t.domains.pair import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import squared_distances, unit_rows
@@ -99,10 +100,11 @@ def prepare(
     instance_of("source", source, Domain)
     instance_of("target", target, Domain)
     one_of("how", how, ("auto", *PREPARATIONS))
-    DomainPair(source, target)  # rejects different features
+    source = DomainPair(source, target).source
     if how == "auto":
-        shared = same_rows(source.X, target.X, source.prepared, target.prepared)
-        scores = _evaluate(source, ~shared, random_state)
+        ordered = join_copies(in_content_order(source, random_state), []).target
+        shared = same_rows(ordered.X, target.X, ordered.prepared, target.prepared)
+        scores = _evaluate(ordered, ~shared, random_state)
         how, reason = _by_columns(source, target) if scores is None else _by_accuracy(scores)
     else:
         reason = f"{PREPARATIONS[how]}, as requested"

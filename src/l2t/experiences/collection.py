@@ -26,6 +26,7 @@ from l2t._version import __version__
 from l2t.algorithms import Algorithm, LatentFactors, make_all
 from l2t.algorithms.base import dense_factor, plain_params
 from l2t.domains import DomainPair
+from l2t.domains.copies import Copies, join_copies, joint_groups
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
 from l2t.experiences.evaluation import (
     LABEL_COUNTS,
@@ -113,15 +114,23 @@ class _Task:
         return self.protocol.as_json() | ({"shared": False} if ignored else {})
 
     @cached_property
+    def joined(self) -> Copies:
+        """The domains, with copies of rows in one group."""
+        return join_copies(self.pair.target, [self.pair.source])
+
+    @cached_property
     def common_codes(self) -> Indices | None:
         """The classes of source rows as codes of the target, -1 if unlabelled; None without common classes.
 
-        Classes that the target does not have get codes after those of the target.
+        Classes that the target does not have get codes after those of the target. Source rows that are copies
+        of target rows, or of their groups, count as unlabelled: they would tell the labels of tested rows.
         """
-        source, target = self.pair.source, self.pair.target
+        source, target = self.pair.source, self.joined.target
         code_of = {name: code for code, name in enumerate(target.classes)}
         new_codes = [code_of.setdefault(name, len(code_of)) for name in source.classes]
+        of_target, of_source = joint_groups([target, *self.joined.sources])
         known = source.labeled_rows(default=True) & (source.codes >= 0)
+        known &= ~np.isin(of_source, of_target)
         codes = np.where(known, np.array([*new_codes, -1])[source.codes], -1)
         several = len(np.unique(codes[known])) > 1
         n_test = np.isin(target.codes, codes[known]).sum()
@@ -132,7 +141,7 @@ class _Task:
         (source, target), protocol = (self.pair.source, self.pair.target), self.protocol
         common: Any = {"classifier": protocol.classifier, "random_state": self.random_state}
         draws = common | {"label_counts": protocol.label_counts, "n_draws": protocol.n_draws}
-        draws["groups"] = target.group_codes
+        draws["groups"] = self.joined.target.group_codes
         Z = target.X if factors is None else target.X @ factors.W
         found: dict[TrainedOn, Accuracies] = {"target": evaluate(Z, target.codes, **draws)}
         if self.shared and (codes := self.common_codes) is not None:

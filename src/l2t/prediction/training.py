@@ -121,21 +121,15 @@ def training_rows(
         train_on = ("both" if given else "source") if shared else "target"
     _check_classes(train_on, given, offered, known)
     used = [(target.X, labels, known & (train_on != "source"))]
-    grouping = [_groups(target)]
+    joint = joint_groups([target, *sources])
+    groups = joint[:1]
     if train_on != "target":
-        for domain, y, labelled in parts:
-            used.append((domain.X[labelled], y[labelled], labelled[labelled]))
-            grouping.append(_groups(domain)[labelled])
+        used += [(domain.X[rows], y[rows], rows[rows]) for domain, y, rows in parts]
+        groups += [codes[rows] for codes, (_, _, rows) in zip(joint[1:], parts, strict=True)]
     X, y, labelled = (np.concatenate(values) for values in zip(*used, strict=True))
     y[~labelled] = None
     encoded = Domain(np.zeros((len(y), 1)), y)
-    groups = np.concatenate(joint_groups(grouping))
-    return Training(X, encoded.codes, encoded.classes, len(target), groups)
-
-
-def _groups(domain: Domain) -> AnyArray:
-    """Return the group of each row, None for rows without one."""
-    return np.full(len(domain), None) if domain.groups is None else domain.groups
+    return Training(X, encoded.codes, encoded.classes, len(target), np.concatenate(groups))
 
 
 def _labels(domain: Domain, *, default: bool) -> tuple[AnyArray, Mask]:

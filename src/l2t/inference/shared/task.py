@@ -111,7 +111,7 @@ class Task:
         classes = both + source_only + target_only
         place = {name: code for code, name in enumerate(classes)}
         parts: list[list[AnyArray]] = []
-        rows = np.arange(0)
+        rows, groups = np.arange(0), joint_groups([*sources, target])
         for number, domain in enumerate([*sources, target]):
             is_target = number == len(sources)
             known = domain.labeled_rows(default=not is_target)
@@ -125,15 +125,13 @@ class Task:
             rows = np.flatnonzero(drawn)
             if is_target:
                 rows = np.union1d(rows, of_each_class(codes, random_state, MAX_LABELLED))
-            groups = np.full(len(domain), None) if domain.groups is None else domain.groups
-            columns = domain.X, codes, np.full(len(domain), number), drawn, groups
+            columns = domain.X, codes, np.full(len(domain), number), drawn, groups[number]
             parts.append([column[rows] for column in columns])
-        X, codes, origin, drawn, groups = (
+        X, codes, origin, drawn, group = (
             np.concatenate(column) for column in zip(*parts, strict=True)
         )
         shares = np.ones(len(sources))
-        joint = joint_groups([groups])[0]
-        return cls(X, codes, origin, drawn, rows, classes, shares, random_state, joint)
+        return cls(X, codes, origin, drawn, rows, classes, shares, random_state, group)
 
     def only(self, origins: Sequence[int]) -> Task:
         """Return the task with only some of the sources."""
