@@ -75,6 +75,16 @@ def data_directory() -> Path:
     return Path(named)
 
 
+@pytest.fixture(scope="session")
+def skada():
+    """The module, without what importing it does to all: it enables metadata routing."""
+    import sklearn
+
+    with warnings.catch_warnings(), sklearn.config_context():
+        warnings.simplefilter("ignore")
+        return pytest.importorskip("skada", reason="skada is in the group 'test'")
+
+
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(0)

@@ -102,9 +102,8 @@ def test_other_conventions(pair, transformer):
     assert not hasattr(transformer, "scale_"), "a copy is fitted"
 
 
-def test_real_peers(pair):
+def test_real_peers(pair, skada):
     """The real skada and POT, where they are installed."""
-    skada = pytest.importorskip("skada")
     ot = pytest.importorskip("ot")
     for given in (skada.SubspaceAlignmentAdapter(n_components=3), ot.da.LinearTransport()):
         factors = adopt(given).fit(pair)

@@ -7,7 +7,6 @@ import pickle
 import re
 import subprocess
 import sys
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -797,16 +796,6 @@ def test_published_figures_of_shared_classes(data_directory):
     assert round(100 * after.score(own.transform(target.X), target.y), 2) == 41.02
     plain = KNeighborsClassifier(1).fit(source.X, source.y)
     assert round(100 * plain.score(target.X, target.y), 2) == 23.70
-
-
-@pytest.fixture(scope="module")
-def skada():
-    before = sklearn.get_config()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        module = pytest.importorskip("skada", reason="skada is in the extra 'bench'")
-    sklearn.set_config(**before)  # importing skada turns metadata routing on for all
-    return module
 
 
 @pytest.mark.parametrize(
