@@ -46,6 +46,12 @@ def refuses(sentence):
     return pytest.raises(InvalidInputError, match=f"^{re.escape(sentence)}$")
 
 
+@pytest.fixture(autouse=True)
+def _global_state(monkeypatch):
+    """The state of `numpy.random`, which estimators without a seed draw from."""
+    monkeypatch.setattr(np.random.mtrand, "_rand", np.random.RandomState(0))
+
+
 @pytest.fixture
 def routing():
     with sklearn.config_context(enable_metadata_routing=True):
@@ -118,7 +124,8 @@ def test_names_and_containers(transformer, check):
 @pytest.mark.parametrize("method", METHODS)
 def test_the_transformer_gives_what_the_library_gives(method, pair, stacked):
     X, y, sample_domain = stacked
-    own = L2TTransformer(method, n_components=4).fit(X, y, sample_domain=sample_domain)
+    own = L2TTransformer(method, n_components=4, random_state=0)
+    own.fit(X, y, sample_domain=sample_domain)
     target = Domain(pair.target.X, pair.target.y, labeled=np.arange(45) < 15)
     whole = l2t.DomainPair(pair.source, target)
     if method in ("l2t", "paper"):
@@ -187,7 +194,8 @@ def test_known_classes_of_a_store(method, stacked, past):
     X, y, sample_domain = stacked
 
     def fitted(**known):
-        return L2TTransformer(method, **known).fit(X, y, sample_domain=sample_domain)
+        own = L2TTransformer(method, **known, random_state=0)
+        return own.fit(X, y, sample_domain=sample_domain)
 
     def geometry(own):
         return own.factors_.W if own.factors_ else own.inference_.candidates["classes"].W
@@ -216,6 +224,11 @@ def test_known_classes_that_are_none(stacked, tmp_path):
     for wrong, error, message in (
         ({"known": X}, InvalidInputError, "known must be a KnownClasses, got ndarray"),
         ({"store": tmp_path / "none.db"}, L2TError, "none.db"),
+        (
+            {"store": 3},
+            InvalidInputError,
+            "^store must be an ExperienceStore, a URL or a path, got int$",
+        ),
     ):
         with pytest.raises(error, match=message):
             L2TTransformer(**wrong).fit(X, y, sample_domain=sample_domain)
@@ -329,8 +342,9 @@ def test_without_sample_domain_x_stands_for_both(pair):
     X, y = pair.target.X, pair.target.y
     both = np.concatenate([X, X]), np.repeat([1, -1], len(X))
     for method in WITHOUT_CLASSES:
-        alone = L2TTransformer(method).fit(X, y)
-        twice = L2TTransformer(method).fit(both[0], np.tile(y, 2), sample_domain=both[1])
+        alone = L2TTransformer(method, random_state=0).fit(X, y)
+        twice = L2TTransformer(method, random_state=0)
+        twice.fit(both[0], np.tile(y, 2), sample_domain=both[1])
         np.testing.assert_array_equal(alone.W_, twice.W_, err_msg=method)
         assert alone.verdict_ == twice.verdict_
 
@@ -377,6 +391,27 @@ def test_seeds(pair):
     assert seed_of(state) != seed_of(state)
     assert seed_of(7) == 7
     assert L2TTransformer(random_state=None).fit(pair.target.X).W_.shape[0] == 10
+
+
+@pytest.mark.parametrize("kind", [L2TTransformer, L2TClassifier])
+def test_random_states_are_those_of_scikit_learn(kind):
+    """None, the default, draws from numpy's global state; each clone copies a RandomState."""
+    state = np.random.RandomState(0)
+    first, second = seed_of(state), seed_of(state)
+    assert [seed_of(kind().random_state), seed_of(kind().random_state)] == [first, second]
+    own = kind(random_state=np.random.RandomState(0))
+    assert [seed_of(clone(own).random_state), seed_of(clone(own).random_state)] == [first, first]
+
+
+@pytest.mark.parametrize("kind", [L2TTransformer, L2TClassifier])
+def test_a_clone_shares_the_store(kind, stacked):
+    """A copy would open it once more, and a store in memory cannot be copied."""
+    X, y, sample_domain = stacked
+    with l2t.open_store("memory://") as store:
+        own = clone(kind(store=store))
+        assert own.store is store
+        own.fit(X, y, sample_domain=sample_domain)
+        assert store.count() == 0  # still open
 
 
 @pytest.mark.parametrize(
@@ -456,9 +491,10 @@ def test_a_search_over_the_transformer_alone(shared, routing):
 
 def test_the_classifier_trains_on_labelled_target_rows(stacked, pair):
     X, y, sample_domain = stacked
-    own = L2TClassifier(KNeighborsClassifier(1)).fit(X, y, sample_domain=sample_domain)
+    own = L2TClassifier(KNeighborsClassifier(1), random_state=0)
+    own.fit(X, y, sample_domain=sample_domain)
     assert own.classes_.tolist() == [3, 4, 5]
-    features = L2TTransformer().fit(X, y, sample_domain=sample_domain)
+    features = L2TTransformer(random_state=0).fit(X, y, sample_domain=sample_domain)
     assert own.choice_ == features.choice_
     few = KNeighborsClassifier(1).fit(features.transform(pair.target.X[:15]), pair.target.y[:15])
     expected = few.predict(features.transform(pair.target.X))
@@ -468,7 +504,7 @@ def test_the_classifier_trains_on_labelled_target_rows(stacked, pair):
 
 def test_the_classifier_gives_what_predict_gives(stacked, pair):
     X, y, sample_domain = stacked
-    own = L2TClassifier().fit(X, y, sample_domain=sample_domain)
+    own = L2TClassifier(random_state=0).fit(X, y, sample_domain=sample_domain)
     target = Domain(pair.target.X, pair.target.y, labeled=np.arange(45) < 15)
     found = l2t.predict(pair.source, target)
     assert (own.choice_, own.classifier_) == (found.choice, found.classifier)
@@ -577,12 +613,13 @@ def test_marks_of_unlabelled_rows(labels, gone, classes, container, pair):
     values = [*names[pair.source.y].tolist(), *yt.tolist()]
     y = list(values) if container is list else container(values, dtype=labels.dtype)
     sample_domain = np.repeat([1, -1], [60, 45])
-    own = L2TClassifier().fit(X, y, sample_domain=sample_domain)
+    own = L2TClassifier(random_state=0).fit(X, y, sample_domain=sample_domain)
     assert own.classes_.tolist() == classes
     assert own.inference_.n_labels == 15
     assert own.score(X, y, sample_domain=sample_domain) == 1.0
     stacked = stack_domains((pair.source.X, y[:60]), (pair.target.X, y[60:]))
-    again = L2TClassifier().fit(stacked[0], stacked[1], sample_domain=stacked[2])
+    again = L2TClassifier(random_state=0)
+    again.fit(stacked[0], stacked[1], sample_domain=stacked[2])
     np.testing.assert_array_equal(own.predict(X), again.predict(X))
 
 

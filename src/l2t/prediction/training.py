@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal
@@ -52,6 +53,10 @@ def known_classes(known: Any, store: Any, target: Domain) -> KnownClasses | None
     if store is None:
         return known  # type: ignore[no-any-return]
     if not isinstance(store, ExperienceStore):
+        if not isinstance(store, str | os.PathLike):
+            raise InvalidInputError(
+                f"store must be an ExperienceStore, a URL or a path, got {type(store).__name__}"
+            )
         with open_store(store, create=False) as opened:
             return known_classes(known, opened, target)
     past = KnownClasses.of(store, target.n_features, target.feature_names)

@@ -134,6 +134,10 @@ class ExperienceStore(RunReader, RecordKeeper):
     def __repr__(self) -> str:
         return f"ExperienceStore({self._database.address.shown!r})"
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> ExperienceStore:
+        """Return the store itself: a copy, such as `sklearn.base.clone` makes, has the same records."""
+        return self
+
     def __reduce__(self) -> tuple[Any, ...]:
         if self._database.address.kind == "memory":
             raise StoreError("a store in memory cannot be pickled; use an SQLite file instead")

@@ -66,13 +66,15 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
     known : KnownClasses or None, default=None
         Further labelled rows with the same features.
     store : str, path, ExperienceStore or None, default=None
-        An experience store, or its URL, whose labelled targets are known classes as well.
+        An experience store, or its URL, whose labelled targets are known classes as well. `fit` opens a URL
+        and closes it again; clones share an ExperienceStore.
     reflection : ReflectionFunction, str, path or None, default=None
         A reflection function or its file, for the choice of features; see `l2t.infer`.
     balanced : bool, default=False
         Whether all classes of the target have about the same number of rows, as for `l2t.predict`.
-    random_state : int, RandomState or None, default=0
-        The seed.
+    random_state : int, RandomState or None, default=None
+        The seed. None uses the global state of `numpy.random`, so that repeated fits may differ; an int gives
+        what `l2t.predict` gives with it.
 
     Attributes
     ----------
@@ -137,7 +139,7 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         store: str | os.PathLike[str] | ExperienceStore | None = None,
         reflection: ReflectionFunction | str | os.PathLike[str] | None = None,
         balanced: bool = False,
-        random_state: int | np.random.RandomState | None = 0,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.classifier = classifier
         self.train_on = train_on

@@ -64,7 +64,8 @@ class L2TTransformer(
     known : KnownClasses or None, default=None
         Further labelled rows with the same features.
     store : str, path, ExperienceStore or None, default=None
-        An experience store, or its URL, whose labelled targets are known classes as well.
+        An experience store, or its URL, whose labelled targets are known classes as well. `fit` opens a URL
+        and closes it again; clones share an ExperienceStore.
     reflection : ReflectionFunction, str, path or None, default=None
         The reflection function, as in `l2t.infer`; by default the one that ships. One without a forecast
         implies "paper".
@@ -74,8 +75,9 @@ class L2TTransformer(
         "classes+spectrum" keeps all its columns.
     n_labels, n_classes : int or None, default=None
         Number of labelled rows and of classes of the target, if it has no labelled rows; see `l2t.infer`.
-    random_state : int, RandomState or None, default=0
-        The seed.
+    random_state : int, RandomState or None, default=None
+        The seed. None uses the global state of `numpy.random`, so that repeated fits may differ; an int gives
+        what `l2t.infer` gives with it.
 
     Attributes
     ----------
@@ -128,7 +130,7 @@ class L2TTransformer(
         n_components: int | None = None,
         n_labels: int | None = None,
         n_classes: int | None = None,
-        random_state: int | np.random.RandomState | None = 0,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.method = method
         self.candidates = candidates
