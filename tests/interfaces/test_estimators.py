@@ -655,6 +655,30 @@ def test_what_the_classifier_behind_offers(stacked):
         assert not hasattr(own, missing)
 
 
+@pytest.mark.parametrize("classifier", ["auto", "logistic", GaussianNB(), LinearSVC()], ids=str)
+def test_a_fitted_classifier_is_shown_in_a_notebook(classifier, stacked, routing, proves):
+    X, y, sample_domain = stacked
+    pipeline = make_pipeline(StandardScaler(), L2TClassifier(classifier))
+    pipeline.fit(X, y, sample_domain=sample_domain)
+    own = pipeline[-1]
+    assert hasattr(own, "estimator_") == (not isinstance(classifier, str))
+    for name in dir(own):
+        getattr(own, name, None)  # anything but an AttributeError would be raised
+    for fitted in (own, pipeline):
+        assert "L2TClassifier" in fitted._repr_html_()
+        assert "L2TClassifier" in repr(fitted)
+    proves("A fitted classifier can be shown and inspected in a notebook", 2, "estimators")
+
+
+def test_parameters_that_are_set_after_fit_wait_for_the_next(stacked):
+    X, y, sample_domain = stacked
+    own = L2TClassifier().fit(X, y, sample_domain=sample_domain)
+    before = own.predict(X)
+    own.set_params(classifier=GaussianNB())
+    assert not hasattr(own, "estimator_")
+    np.testing.assert_array_equal(own.predict(X), before)
+
+
 IMPOSSIBLE = {
     "no target label": (
         "target",

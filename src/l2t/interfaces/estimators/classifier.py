@@ -20,6 +20,7 @@ from l2t.experiences import ExperienceStore
 from l2t.interfaces.estimators.stacking import is_source, known_labels, split_domains
 from l2t.interfaces.estimators.transformer import FLOATS, seed_of
 from l2t.prediction import predict
+from l2t.prediction.model import EstimatorHead
 from l2t.prediction.training import TrainOn
 from l2t.reflection import ReflectionFunction
 from l2t.typing import AnyArray
@@ -273,13 +274,16 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
     @property
     def estimator_(self) -> Any:
         """The trained estimator of scikit-learn, if one was given."""
-        return vars(self.model_.parts[0][1])["estimator"]
+        head = self.model_.parts[0][1]
+        if not isinstance(head, EstimatorHead):
+            raise AttributeError("estimator_ exists only if classifier is one of scikit-learn")
+        return head.estimator
 
     def _predict_with(self, method: str, X: Any) -> AnyArray:
         check_is_fitted(self)
         check_whole("X", X)
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
-        if not isinstance(self.classifier, str):
+        if hasattr(self, "estimator_"):
             return np.asarray(getattr(self.estimator_, method)(self.model_.parts[0][0](X)))
         found = self.model_.predict_proba(X)
         if method == "predict":
