@@ -533,16 +533,27 @@ def test_a_plain_pipeline_cannot_learn_from_unlabelled_rows(stacked, routing, me
     assert L2TTransformer("gfk").fit_transform(X, y, sample_domain=sample_domain).shape[0] == 105
 
 
-@pytest.mark.parametrize("mark", ["-1", "?", "", "NA"])
-def test_texts_with_a_mark_for_unlabelled_rows(mark, pair):
+def test_minus_one_marks_unlabelled_rows_among_texts(pair):
     X = np.concatenate([pair.source.X, pair.target.X])
     names = np.array(list("abcdef"))
-    yt = np.where(np.arange(45) < 15, names[pair.target.y], mark)
+    yt = np.where(np.arange(45) < 15, names[pair.target.y], "-1")
     y = np.concatenate([names[pair.source.y], yt])
     sample_domain = np.repeat([1, -1], [60, 45])
     own = L2TClassifier().fit(X, y, sample_domain=sample_domain)
     assert own.classes_.tolist() == ["d", "e", "f"]
     assert own.classes_.dtype.kind == "U"
+    assert own.score(X, y, sample_domain=sample_domain) == 1.0
+
+
+@pytest.mark.parametrize("name", ["?", "", "NA", "N/A", "nan", "null", "None", "control"])
+def test_any_other_text_is_a_class(name, pair):
+    """In an array nothing stands for a missing cell but None, NaN and -1."""
+    names = np.array(["a", "b", "c", name, "e", "f"])
+    yt = names[pair.target.y].astype(object)
+    yt[15:] = None
+    X, y, sample_domain = stack_domains((pair.source.X, names[pair.source.y]), (pair.target.X, yt))
+    own = L2TClassifier().fit(X, y, sample_domain=sample_domain)
+    assert own.classes_.tolist() == sorted([name, "e", "f"])
     assert own.score(X, y, sample_domain=sample_domain) == 1.0
 
 
@@ -725,14 +736,37 @@ def test_the_impossible_is_told(case, stacked):
         L2TClassifier(train_on=train_on).fit(X, change(y), sample_domain=sample_domain)
 
 
-def test_missing_labels_mean_nothing_where_x_stands_for_both(stacked):
-    X, y, _ = stacked
-    for labels, gone in ((y.astype(float), np.nan), (y.astype(str).astype(object), None)):
+def test_every_row_must_be_labelled_where_x_stands_for_both(pair, proves):
+    X, y = pair.target.X, pair.target.y
+    cases = (
+        (y.astype(float), np.nan),
+        (y.astype(str).astype(object), None),
+        (y.copy(), -1),
+        (y.astype(float), -1.0),
+        (y.astype(str), "-1"),
+    )
+    for labels, gone in cases:
         labels[7] = gone
         with refuses(
-            "y must not be missing where sample_domain is not given, got NaN or None at row 7"
+            f"y must be known for every row where sample_domain is not given, got {gone} at row 7"
         ):
             L2TClassifier().fit(X, labels)
+    # As evidence for the choice, such rows are left out.
+    labels = np.where(np.arange(45) < 15, y, -1)
+    own = L2TTransformer(random_state=0).fit(X, labels)
+    missing = L2TTransformer(random_state=0).fit(X, np.where(labels < 0, np.nan, y))
+    assert own.inference_.candidates.records() == missing.inference_.candidates.records()
+    proves("The mark of an unlabelled row never becomes a class", len(cases), "marks")
+
+
+@pytest.mark.parametrize("kind", [int, float, str])
+def test_minus_one_and_one_are_two_classes_where_x_stands_for_both(kind, pair):
+    labels = np.array([-1, 1])[(pair.target.y == 3).astype(int)].astype(kind)
+    own = L2TClassifier().fit(pair.target.X, labels)
+    assert own.classes_.tolist() == [kind(-1), kind(1)]
+    assert own.score(pair.target.X, labels) == 1.0
+    with pytest.raises(InvalidInputError, match="got -1"):
+        L2TClassifier().fit(pair.target.X, np.full(45, kind(-1)))
 
 
 def test_scoring_without_labels_is_told(shared):
@@ -840,7 +874,7 @@ def test_stacks_keep_float32_and_check_features():
         stack_domains(ROWS, np.eye(3))
     with refuses("source must be a Domain, (X, y) or X, got a tuple of length 3"):
         stack_domains((ROWS, [0, 1], [1, 1]), ROWS)
-    with refuses("target must not have a class -1 or another mark of unlabelled rows; rename it"):
+    with refuses("target must not have a class -1, which marks unlabelled rows; rename it"):
         stack_domains(ROWS, Domain(ROWS, [-1, 1], labeled=[True, True]))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +11,7 @@ from scipy import sparse
 
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.domains.copies import joint_groups
-from l2t.domains.domain import is_missing
+from l2t.domains.labels import known_labels
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore, open_store
 from l2t.typing import AnyArray, Indices, Mask
@@ -22,9 +21,6 @@ TrainOn = Literal["auto", "target", "source", "both"]
 
 #: Maximum number of classes that a sentence names.
 NAMED = 8
-#: Target labels that mean "not labelled", beside NaN and None: a number, and strings.
-UNLABELED = -1
-UNLABELED_TEXTS = frozenset(("", "-1", "?", "NA", "N/A", "NaN", "nan", "null", "None"))
 #: Columns are standardized if the largest standard deviation exceeds this many times the median.
 UNEVEN = 30.0
 
@@ -43,7 +39,7 @@ def as_domain(given: Any, role: str) -> Domain:
     domain = Domain(X, y, name=role)
     if domain.y is None:
         return domain
-    return Domain(X, y, labeled=known_labels(domain.y, marked=role == "target"), name=role)
+    return Domain(X, y, labeled=known_labels(domain.y, role == "target"), name=role)
 
 
 def known_classes(known: Any, store: Any, target: Domain) -> KnownClasses | None:
@@ -61,19 +57,6 @@ def known_classes(known: Any, store: Any, target: Domain) -> KnownClasses | None
             return known_classes(known, opened, target)
     past = KnownClasses.of(store, target.n_features, target.feature_names)
     return past if known is None else known.merge(past)
-
-
-def known_labels(y: AnyArray, *, marked: bool) -> Mask:
-    """Return which labels are known; if `marked`, -1 and some strings mean that a label is not."""
-    missing = (is_missing(label) or (marked and is_mark(label)) for label in y.tolist())
-    return ~np.fromiter(missing, dtype=bool, count=len(y))
-
-
-def is_mark(label: Any) -> bool:
-    """Return whether a target label means that the row is not labelled."""
-    if isinstance(label, str):
-        return label in UNLABELED_TEXTS
-    return isinstance(label, Real) and label == UNLABELED
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from l2t.domains import Domain, KnownClasses
 from l2t.domains.domain import check_whole, label_array
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore
-from l2t.interfaces.estimators.stacking import is_source, known_labels, split_domains
+from l2t.interfaces.estimators.stacking import is_source, labeled_rows, split_domains
 from l2t.interfaces.estimators.transformer import FLOATS, seed_of
 from l2t.prediction import predict
 from l2t.prediction.model import EstimatorHead
@@ -159,8 +159,8 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         X : array, DataFrame or sparse matrix of shape (n, m)
             Rows of both domains.
         y : array-like of shape (n,)
-            Labels. Target rows with -1, NaN or None are not labelled; if labels are strings, nor are those
-            with "-1", "?", "", "NA", "N/A", "NaN", "null" and "None".
+            Labels. Target rows with -1, NaN or None are not labelled; any string but "-1" is a label. Without
+            `sample_domain`, all rows must be labelled, and -1 is a class only if the others are 1.
         sample_domain : array-like of shape (n,) or None, default=None
             Above 0 for source rows, below 0 for target rows; without it, X is used as both domains.
 
@@ -178,13 +178,13 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2)
         labels = column_or_1d(label_array(y), warn=True)
         pair, alone = split_domains(X, labels, sample_domain), sample_domain is None
-        known = known_labels(labels, sample_domain)
+        known = labeled_rows(labels, sample_domain)
         assert_all_finite(_as_numbers(labels[known]), input_name="y")
         check_classification_targets(_as_numbers(labels[known]))
         if alone and not known.all():
             raise InvalidInputError(
-                "y must not be missing where sample_domain is not given, "
-                f"got NaN or None at row {int(known.argmin())}"
+                "y must be known for every row where sample_domain is not given, "
+                f"got {labels[known.argmin()]} at row {int(known.argmin())}"
             )
         names = getattr(self, "feature_names_in_", None)
         found = predict(
@@ -261,7 +261,7 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         y = column_or_1d(label_array(y))
         rows = np.ones(len(y), dtype=bool)
         if sample_domain is not None:
-            rows = known_labels(y, sample_domain)
+            rows = labeled_rows(y, sample_domain)
             rows &= np.asarray(allow_source) | ~is_source(sample_domain)
             if not rows.any():
                 raise InvalidInputError(

@@ -9,10 +9,13 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_consistent_length
 
 from l2t.domains import Domain, DomainPair
+from l2t.domains.labels import UNLABELED, is_mark, known_labels
 from l2t.exceptions import InvalidInputError
-from l2t.prediction.training import UNLABELED, as_domain, is_mark
-from l2t.prediction.training import known_labels as is_known
+from l2t.prediction.training import as_domain
 from l2t.typing import AnyArray, Mask
+
+#: The labels of a binary problem in which -1 is a class.
+SIGNS = ({"-1", "1"}, {"-1.0", "1.0"})
 
 Stacked = tuple[AnyArray, AnyArray | None, npt.NDArray[np.int64]]
 
@@ -49,7 +52,7 @@ def stack_domains(source: Any, target: Any) -> Stacked:
     values = _labels(pair.source, pair.source_labeled) + _labels(pair.target, pair.target_labeled)
     if any(is_mark(value) for value in values[ns:]):
         raise InvalidInputError(
-            f"target must not have a class {UNLABELED} or another mark of unlabelled rows; rename it"
+            f"target must not have a class {UNLABELED}, which marks unlabelled rows; rename it"
         )
     X = np.concatenate([pair.source.X, pair.target.X])
     return X, _column(values, ns), np.repeat([1, -1], [ns, nt])
@@ -89,7 +92,7 @@ def split_domains(X: Any, y: Any, sample_domain: Any) -> DomainPair:
     if y is None:
         return DomainPair(Domain(X[source], name="source"), Domain(X[target], name="target"))
     check_consistent_length(X, y)
-    known = known_labels(y, sample_domain)
+    known = labeled_rows(y, sample_domain)
     return DomainPair(
         Domain(X[source], y[source], labeled=known[source], name="source"),
         Domain(X[target], y[target], labeled=known[target], name="target"),
@@ -110,10 +113,8 @@ def is_source(sample_domain: Any) -> Mask:
     return np.asarray(marks > 0)
 
 
-def known_labels(y: AnyArray, sample_domain: Any) -> Mask:
-    """Return which rows are labelled; only in target rows, -1 means unlabelled."""
-    known = is_known(y, marked=False)
+def labeled_rows(y: AnyArray, sample_domain: Any) -> Mask:
+    """Return which rows are labelled; without `sample_domain`, -1 is a class if all labels are -1 and 1."""
     if sample_domain is not None:
-        target = ~is_source(sample_domain)
-        known[target] = is_known(y[target], marked=True)
-    return known
+        return known_labels(y, ~is_source(sample_domain))
+    return known_labels(y, {str(label) for label in y.tolist()} not in SIGNS)

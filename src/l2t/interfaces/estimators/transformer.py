@@ -30,7 +30,7 @@ from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.experiences import ExperienceStore
 from l2t.inference import infer
 from l2t.inference.candidates import Wanted
-from l2t.interfaces.estimators.stacking import known_labels, split_domains
+from l2t.interfaces.estimators.stacking import labeled_rows, split_domains
 from l2t.prediction.training import known_classes
 from l2t.reflection import ReflectionFunction
 from l2t.typing import AnyArray
@@ -200,7 +200,7 @@ class L2TTransformer(
     ) -> AnyArray:
         """Fit, and return the transformed rows of both domains; see `fit` and `transform`."""
         if y is not None and sample_domain is not None and _is_before_classifier(self):
-            unlabelled = int((~known_labels(label_array(y), sample_domain)).sum())
+            unlabelled = int((~labeled_rows(label_array(y), sample_domain)).sum())
             if unlabelled:
                 raise InvalidInputError(
                     "y must be known for every row if a classifier follows in a Pipeline, got "
