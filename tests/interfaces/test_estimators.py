@@ -517,20 +517,32 @@ def test_the_classifier_gives_what_predict_gives(stacked, pair):
 
 
 @pytest.mark.parametrize("memory", [False, True])
-def test_a_plain_pipeline_cannot_learn_from_unlabelled_rows(stacked, routing, memory, tmp_path):
+def test_unlabelled_rows_before_a_classifier_are_told(stacked, routing, memory, tmp_path):
     X, y, sample_domain = stacked
     memory = str(tmp_path) if memory else None
     plain = make_pipeline(L2TTransformer("gfk"), KNeighborsClassifier(1), memory=memory)
-    with refuses(
-        "y must be known for every row if a classifier follows in a Pipeline, got 30 rows without a "
-        "label, which would become a class; use L2TClassifier instead of both"
-    ):
+    sentence = (
+        "30 of 45 target rows are unlabelled, which a classifier behind L2TTransformer in a plain Pipeline "
+        "would learn as the class -1: use L2TClassifier instead of both, or call fit and then transform"
+    )
+    with pytest.warns(L2TWarning, match=f"^{re.escape(sentence)}$"):
         plain.fit(X, y, sample_domain=sample_domain)
-    with pytest.raises(InvalidInputError, match="use L2TClassifier"):
-        sklearn.pipeline.Pipeline(plain.steps).fit(X, y, sample_domain=sample_domain)
-    for last in (StandardScaler(), L2TClassifier("nearest neighbour")):
-        make_pipeline(L2TTransformer("gfk"), last).fit(X, y, sample_domain=sample_domain)
-    assert L2TTransformer("gfk").fit_transform(X, y, sample_domain=sample_domain).shape[0] == 105
+    transformer = L2TTransformer("gfk")
+    Z = transformer.fit(X, y, sample_domain=sample_domain).transform(X)
+    with pytest.warns(L2TWarning, match="30 of 45"):
+        again = transformer.fit_transform(X, y, sample_domain=sample_domain)
+    np.testing.assert_array_equal(again, Z)
+
+
+def test_what_a_classifier_cannot_learn_as_a_class_is_not_told(stacked, routing):
+    """scikit-learn refuses NaN, and a target without any label is what skada passes."""
+    X, y, sample_domain = stacked
+    missing = np.where(y == -1, np.nan, y)
+    transformer = L2TTransformer("gfk")
+    transformer.fit_transform(X, missing, sample_domain=sample_domain)
+    transformer.fit_transform(X, np.where(sample_domain < 0, -1, y), sample_domain=sample_domain)
+    with pytest.raises(ValueError, match="NaN"):
+        make_pipeline(transformer, GaussianNB()).fit(X, missing, sample_domain=sample_domain)
 
 
 def test_minus_one_marks_unlabelled_rows_among_texts(pair):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from inspect import signature
-from traceback import walk_stack
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,7 +14,6 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     OneToOneFeatureMixin,
     TransformerMixin,
-    is_classifier,
 )
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -26,14 +23,15 @@ from l2t.algorithms import Algorithm, LatentFactors
 from l2t.algorithms.base import with_known
 from l2t.domains import DomainPair, KnownClasses
 from l2t.domains.domain import check_whole, label_array
+from l2t.domains.labels import UNLABELED, known_labels
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.experiences import ExperienceStore
 from l2t.inference import infer
 from l2t.inference.candidates import Wanted
-from l2t.interfaces.estimators.stacking import labeled_rows, split_domains
+from l2t.interfaces.estimators.stacking import is_source, split_domains
 from l2t.prediction.training import known_classes
 from l2t.reflection import ReflectionFunction
-from l2t.typing import AnyArray
+from l2t.typing import AnyArray, Mask
 
 #: Float types that are kept; any other type becomes the first.
 FLOATS = (np.float64, np.float32)
@@ -101,8 +99,10 @@ class L2TTransformer(
     Notes
     -----
     Rows are neither scaled nor centred. In a plain Pipeline the classifier behind the transformer is trained
-    on every row, so that unlabelled rows are an error there; `L2TClassifier` and skada's `make_da_pipeline`
-    train on the right rows.
+    on every row, and takes the mark of unlabelled rows, -1, for a class. skada's `make_da_pipeline` leaves
+    unlabelled rows out, and by default hides all target labels, so that the classifier predicts classes of
+    the source. `L2TClassifier` predicts classes of the target; in `make_da_pipeline` it needs
+    ``mask_target_labels=False`` to know them.
 
     Examples
     --------
@@ -198,15 +198,13 @@ class L2TTransformer(
     def fit_transform(
         self, X: Any, y: Any = None, *, sample_domain: Any = None, allow_source: bool = True
     ) -> AnyArray:
-        """Fit, and return the transformed rows of both domains; see `fit` and `transform`."""
-        if y is not None and sample_domain is not None and _is_before_classifier(self):
-            unlabelled = int((~labeled_rows(label_array(y), sample_domain)).sum())
-            if unlabelled:
-                raise InvalidInputError(
-                    "y must be known for every row if a classifier follows in a Pipeline, got "
-                    f"{unlabelled} rows without a label, which would become a class; use "
-                    "L2TClassifier instead of both"
-                )
+        """Fit, and return the transformed rows of both domains; see `fit` and `transform`.
+
+        It warns if some target rows are labelled and others have -1, because a classifier behind it in a
+        plain Pipeline would learn -1 as a class.
+        """
+        if y is not None and sample_domain is not None:
+            _warn_of_marks(label_array(y), ~is_source(sample_domain))
         return self.fit(X, y, sample_domain=sample_domain).transform(X)
 
     def transform(
@@ -285,14 +283,21 @@ class L2TTransformer(
         return tags
 
 
-def _is_before_classifier(transformer: L2TTransformer) -> bool:
-    """Return whether a Pipeline is fitting this transformer before a classifier that trains on all rows."""
-    for frame, _ in walk_stack(None):  # only a caller knows the next steps
-        inside = frame.f_locals
-        if inside.get("cloned_transformer") is transformer and "self" in inside:
-            last = inside["self"].steps[-1][1]
-            return is_classifier(last) and "sample_domain" not in signature(last.fit).parameters
-    return False
+def _warn_of_marks(y: AnyArray, target: Mask) -> None:
+    """Warn of -1 in a partly labelled target; None and NaN are errors in classifiers of scikit-learn."""
+    if y.shape != target.shape:
+        return
+    labels = y[target]
+    known = known_labels(labels)
+    marked = known_labels(labels, target=False) & ~known
+    if known.any() and marked.any():
+        warnings.warn(
+            f"{int(marked.sum())} of {len(labels)} target rows are unlabelled, which a classifier behind "
+            f"L2TTransformer in a plain Pipeline would learn as the class {UNLABELED}: use L2TClassifier "
+            "instead of both, or call fit and then transform",
+            L2TWarning,
+            stacklevel=3,
+        )
 
 
 def seed_of(random_state: int | np.random.RandomState | None) -> int:
