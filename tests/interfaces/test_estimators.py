@@ -349,13 +349,49 @@ def test_without_sample_domain_x_stands_for_both(pair):
         assert alone.verdict_ == twice.verdict_
 
 
-def test_several_sources_are_one(stacked):
-    X, y, sample_domain = stacked
-    several = np.where(sample_domain > 0, 1 + np.arange(len(X)) % 3, -2)
+@pytest.fixture
+def several(stacked, rng):
+    """Sources 3 and 7 with the same classes, which are noise in 7, and a target with two ids; rows mixed."""
+    X, y, _ = stacked
+    X, y = np.concatenate([X, rng.normal(size=(60, 10))]), np.concatenate([y, np.arange(60) % 3])
+    ids = np.concatenate([np.full(60, 3), np.where(np.arange(45) % 2, -1, -2), np.full(60, 7)])
+    order = rng.permutation(len(X))
+    X, y, ids = X[order], y[order], ids[order]
+    sources = [Domain(X[ids == id], y[ids == id], name=f"source {id}") for id in (3, 7)]
+    target = Domain(X[ids < 0], y[ids < 0], labeled=y[ids < 0] != -1)
+    return (X, y, ids), sources, target
+
+
+def test_an_algorithm_takes_all_sources_as_one(several):
+    (X, y, sample_domain), _, _ = several
     one, many = (
-        L2TTransformer("gfk").fit(X, y, sample_domain=marks) for marks in (sample_domain, several)
+        L2TTransformer("gfk").fit(X, y, sample_domain=marks)
+        for marks in (np.sign(sample_domain), sample_domain)
     )
     np.testing.assert_array_equal(one.W_, many.W_)
+
+
+def test_the_transformer_keeps_sources_apart_as_infer_does(several):
+    (X, y, sample_domain), sources, target = several
+    own = L2TTransformer(random_state=0).fit(X, y, sample_domain=sample_domain)
+    found = l2t.infer(target, sources=sources, shared=False)
+    assert "source 3 (1) 1.00, source 7 (2) not used" in own.inference_.reason
+    assert own.inference_.reason == found.reason
+    np.testing.assert_array_equal(own.W_, found.W)
+
+
+@pytest.mark.parametrize("same_classes", [False, True])
+def test_the_classifier_weights_sources_as_predict_does(several, same_classes):
+    (X, y, sample_domain), sources, target = several
+    if same_classes:
+        y = np.where((sample_domain < 0) & (y > 2), y - 3, y)
+        target = Domain(target.X, y[sample_domain < 0], labeled=target.labeled)
+    own = L2TClassifier(random_state=0).fit(X, y, sample_domain=sample_domain)
+    found = l2t.predict(sources, target)
+    np.testing.assert_array_equal(own.predict_proba(target.X), found.probabilities)
+    assert own.report_.rows == found.report.rows
+    reason = str(own.report_) if same_classes else own.inference_.reason
+    assert "source 3 (1) 1.00, source 7 (2) not used" in reason
 
 
 def test_rows_may_stand_in_any_order(stacked, rng):

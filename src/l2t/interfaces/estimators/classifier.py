@@ -162,7 +162,8 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
             Labels. Target rows with -1, NaN or None are not labelled; any string but "-1" is a label. Without
             `sample_domain`, all rows must be labelled, and -1 is a class only if the others are 1.
         sample_domain : array-like of shape (n,) or None, default=None
-            Above 0 for source rows, below 0 for target rows; without it, X is used as both domains.
+            Above 0 for source rows, below 0 for target rows; without it, X is used as both domains. Rows with
+            different numbers above 0 are different sources, weighted as by `l2t.predict`.
 
         Returns
         -------
@@ -177,7 +178,8 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         check_whole("X", X)
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2)
         labels = column_or_1d(label_array(y), warn=True)
-        pair, alone = split_domains(X, labels, sample_domain), sample_domain is None
+        sources, target = split_domains(X, labels, sample_domain)
+        alone = sample_domain is None
         known = labeled_rows(labels, sample_domain)
         assert_all_finite(_as_numbers(labels[known]), input_name="y")
         check_classification_targets(_as_numbers(labels[known]))
@@ -188,8 +190,8 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
             )
         names = getattr(self, "feature_names_in_", None)
         found = predict(
-            [] if alone else pair.source,
-            Domain(pair.target.X, pair.target.y, labeled=pair.target.labeled, feature_names=names),
+            [] if alone else sources,
+            Domain(target.X, target.y, labeled=target.labeled, feature_names=names),
             classifier=clone(self.classifier, safe=False),
             train_on="target" if alone else self.train_on,
             shared=self.shared,

@@ -1,4 +1,4 @@
-"""Two domains in the form of scikit-learn: one X, one y, and `sample_domain` for the domain of each row."""
+"""Domains in the form of scikit-learn: one X, one y, and `sample_domain` for the domain of each row."""
 
 from __future__ import annotations
 
@@ -77,9 +77,15 @@ def _column(values: list[Any], ns: int) -> AnyArray | None:
     return np.array(values, dtype=float if numbers else object)
 
 
-def split_domains(X: Any, y: Any, sample_domain: Any) -> DomainPair:
-    """Return the domains, with the labelled rows marked; both are X if `sample_domain` is None."""
-    source = target = np.ones(X.shape[0], dtype=bool)
+def split_domains(
+    X: Any, y: Any, sample_domain: Any, *, pooled: bool = False
+) -> tuple[list[Domain], Domain]:
+    """Return the sources in the order of their ids, and the target, with the labelled rows marked.
+
+    All rows below 0 are the target. If `pooled`, all rows above 0 are one source. Without `sample_domain`, X
+    is the source and the target.
+    """
+    ids, target = np.ones(X.shape[0]), np.ones(X.shape[0], dtype=bool)
     if sample_domain is not None:
         source = is_source(sample_domain)
         check_consistent_length(X, source)
@@ -89,14 +95,19 @@ def split_domains(X: Any, y: Any, sample_domain: Any) -> DomainPair:
                 f"sample_domain must mark rows of both domains, got {int(source.sum())} source "
                 f"and {int(target.sum())} target rows; leave it out to use X as both"
             )
-    if y is None:
-        return DomainPair(Domain(X[source], name="source"), Domain(X[target], name="target"))
+        ids = np.where(target, 0, 1 if pooled else sample_domain)
     check_consistent_length(X, y)
-    known = labeled_rows(y, sample_domain)
-    return DomainPair(
-        Domain(X[source], y[source], labeled=known[source], name="source"),
-        Domain(X[target], y[target], labeled=known[target], name="target"),
-    )
+    labeled = None if y is None else labeled_rows(y, sample_domain)
+
+    def part(rows: Mask, name: str) -> Domain:
+        if labeled is None:
+            return Domain(X[rows], name=name)
+        return Domain(X[rows], y[rows], labeled=labeled[rows], name=name)
+
+    names = {number: f"source {number:g}" for number in np.unique(ids[ids > 0]).tolist()}
+    if len(names) == 1:
+        names = dict.fromkeys(names, "source")
+    return [part(ids == number, name) for number, name in names.items()], part(target, "target")
 
 
 def is_source(sample_domain: Any) -> Mask:

@@ -94,7 +94,7 @@ class L2TTransformer(
 
     See Also
     --------
-    L2TClassifier : The same with a classifier that is trained on the right rows.
+    L2TClassifier : The same with a classifier that is trained on labelled rows with classes of the target.
 
     Notes
     -----
@@ -155,7 +155,8 @@ class L2TTransformer(
             is ignored.
         sample_domain : array-like of shape (n,) or None, default=None
             Above 0 for source rows, below 0 for target rows; without it, X is used as both domains, and its
-            labels are only evidence in the choice.
+            labels are only evidence in the choice. Rows with different numbers above 0 are different sources,
+            as for `l2t.infer`; a single algorithm is fitted to all of them together.
 
         Returns
         -------
@@ -167,20 +168,22 @@ class L2TTransformer(
         labels = None if y is None else label_array(y)
         if labels is not None and labels.ndim == 2:  # several columns are not classes
             labels = labels[:, 0] if labels.shape[1] == 1 else None
-        pair = split_domains(X, labels, sample_domain)
-        known = known_classes(self.known, self.store, pair.target)
+        choosing = self._name in CHOOSING
+        sources, target = split_domains(X, labels, sample_domain, pooled=not choosing)
+        known = known_classes(self.known, self.store, target)
         if y is None and self._name == "itl":
             raise InvalidInputError(
                 "method='itl' requires y to be passed, but the target y is None; it needs source labels"
             )
         self.inference_ = self.factors_ = self.predicted_ = None
-        if self._name in CHOOSING:
+        if choosing:
             found = self.inference_ = infer(
-                pair,
+                target,
                 self.reflection,
                 self.n_components,
                 self.n_labels,
                 n_classes=self.n_classes,
+                sources=sources,
                 candidates=self.candidates,
                 known=known,
                 method="paper" if self._name == "paper" else None,
@@ -189,7 +192,7 @@ class L2TTransformer(
             )
             self.choice_, self.predicted_, W = found.choice, found.predicted, found.W
         else:
-            self.factors_ = self._fit_algorithm(pair, known)
+            self.factors_ = self._fit_algorithm(DomainPair(sources[0], target), known)
             self.choice_, W = self.factors_.algorithm, self.factors_.W
         self.verdict_ = "no-transfer" if self.choice_ == "identity" else "transfer"
         self.W_ = W.astype(X.dtype, copy=False)
