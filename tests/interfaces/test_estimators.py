@@ -621,12 +621,32 @@ def test_frames_must_have_the_names_and_the_order_of_fit(stacked):
 def test_training_on_source_rows_needs_no_target_label(shared):
     (X, y, sample_domain), (Xt, yt) = shared
     assert set(y[sample_domain < 0]) == {-1}
-    for train_on in ("source", "auto"):
-        own = L2TClassifier(KNeighborsClassifier(1), train_on=train_on)
+    for declared in ({"train_on": "source"}, {"shared": True}):
+        own = L2TClassifier(KNeighborsClassifier(1), **declared)
         own.fit(X, y, sample_domain=sample_domain)
         assert own.score(Xt, yt) > 0.9
         assert own.estimator_.n_samples_fit_ == (sample_domain > 0).sum()
-    assert L2TClassifier().fit(X, y, sample_domain=sample_domain).score(Xt, yt) > 0.9
+        own = L2TClassifier(**declared).fit(X, y, sample_domain=sample_domain)
+        assert own.score(Xt, yt) > 0.9
+
+
+MASKED = (
+    "no target row is labelled, so the classes of the source (0, 1, 2) are predicted: set shared=True if the "
+    "target has these classes, otherwise pass labels of target rows, in skada with make_da_pipeline(..., "
+    "mask_target_labels=False) and an unmasked y"
+)
+
+
+@pytest.mark.parametrize("gone", [-1, None])
+def test_classes_of_the_source_are_predicted_with_a_warning(gone, shared):
+    """Whether the target has other classes cannot be known without a label."""
+    (X, y, sample_domain), (Xt, yt) = shared
+    y = np.where(sample_domain < 0, gone, y)
+    with pytest.warns(L2TWarning, match=f"^{re.escape(MASKED)}$") as told:
+        own = L2TClassifier().fit(X, y, sample_domain=sample_domain)
+    assert [warning.filename for warning in told] == [__file__]
+    assert own.classes_.tolist() == [0, 1, 2]
+    assert own.score(Xt, yt) > 0.9
 
 
 def test_training_on_both(shared):
@@ -1002,6 +1022,26 @@ def test_our_classifier_in_a_pipeline_of_skada(skada, routing, stacked, pair):
     pipeline.fit(X, y, sample_domain=sample_domain)
     predicted = pipeline.predict(pair.target.X, sample_domain=np.full(45, -1))
     assert np.mean(predicted == pair.target.y) > 0.9
+
+
+def test_target_labels_that_skada_hides_are_told(skada, routing, stacked, pair, proves):
+    """By default skada writes -1 over all target labels, in the array that it is given."""
+    X, y, sample_domain = stacked
+    pipeline = skada.make_da_pipeline(StandardScaler(), L2TClassifier())
+    with pytest.warns(L2TWarning, match=f"^{re.escape(MASKED)}$"):
+        pipeline.fit(X, y, sample_domain=sample_domain)
+    assert set(y[sample_domain < 0]) == {-1}
+    predicted = pipeline.predict(pair.target.X, sample_domain=np.full(45, -1))
+    assert not np.isin(predicted, pair.target.y).any()
+    proves("Target labels that skada hides are noticed", 1, "pipeline")
+
+
+def test_our_transformer_in_a_pipeline_of_skada(skada, routing, shared):
+    (X, y, sample_domain), (Xt, yt) = shared
+    pipeline = skada.make_da_pipeline(L2TTransformer("gfk"), KNeighborsClassifier(1))
+    pipeline.fit(X, y, sample_domain=sample_domain)
+    predicted = pipeline.predict(Xt, sample_domain=np.full(len(Xt), -1))
+    assert np.mean(predicted == yt) > 0.9
 
 
 def test_unlabelled_texts_need_a_splitter_that_does_not_sort(pair, routing):

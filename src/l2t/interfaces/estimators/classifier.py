@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
@@ -15,16 +16,17 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from l2t.domains import Domain, KnownClasses
 from l2t.domains.domain import check_whole, label_array
-from l2t.exceptions import InvalidInputError
+from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.experiences import ExperienceStore
+from l2t.inference.shared.task import shared_classes
 from l2t.interfaces.estimators.stacking import is_source, labeled_rows, split_domains
 from l2t.interfaces.estimators.transformer import FLOATS, seed_of
 from l2t.prediction import predict
 from l2t.prediction.model import EstimatorHead
-from l2t.prediction.training import TrainOn
+from l2t.prediction.training import NAMED, TrainOn
 from l2t.reflection import ReflectionFunction
 from l2t.typing import AnyArray
-from l2t.validation import one_of
+from l2t.validation import one_of, some_of
 
 
 def _delegated(name: str, returned: str) -> Any:
@@ -63,7 +65,7 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         "target". Without `sample_domain`, it is trained on all rows.
     shared : bool or None, default=None
         Whether equal labels of source and target mean equal classes, as for `l2t.predict`. None means that
-        they do, and that a target without a labelled row has the classes of the source.
+        they do, and that a target without a labelled row has the classes of the source, with a warning.
     known : KnownClasses or None, default=None
         Further labelled rows with the same features.
     store : str, path, ExperienceStore or None, default=None
@@ -188,6 +190,7 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
                 "y must be known for every row where sample_domain is not given, "
                 f"got {labels[known.argmin()]} at row {int(known.argmin())}"
             )
+        self._warn_of_source_classes(sources, target)
         names = getattr(self, "feature_names_in_", None)
         found = predict(
             [] if alone else sources,
@@ -280,6 +283,20 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         if not isinstance(head, EstimatorHead):
             raise AttributeError("estimator_ exists only if classifier is one of scikit-learn")
         return head.estimator
+
+    def _warn_of_source_classes(self, sources: list[Domain], target: Domain) -> None:
+        """Warn that the source's classes are predicted, unless a parameter says that they are shared."""
+        both, source_only, target_only = shared_classes(sources, target)
+        declared = self.train_on != "auto" or self.shared is not None
+        if declared or both or target_only or not source_only:
+            return
+        warnings.warn(
+            f"no target row is labelled, so the classes of the source ({some_of(source_only, NAMED)}) are "
+            "predicted: set shared=True if the target has these classes, otherwise pass labels of target "
+            "rows, in skada with make_da_pipeline(..., mask_target_labels=False) and an unmasked y",
+            L2TWarning,
+            stacklevel=3,
+        )
 
     def _predict_with(self, method: str, X: Any) -> AnyArray:
         check_is_fitted(self)
