@@ -7,6 +7,7 @@ import pickle
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -448,6 +449,18 @@ def test_a_clone_shares_the_store(kind, stacked):
         assert own.store is store
         own.fit(X, y, sample_domain=sample_domain)
         assert store.count() == 0  # still open
+
+
+@pytest.mark.parametrize("kind", [L2TTransformer, L2TClassifier])
+def test_parameters_are_kept_as_they_were_given(kind, stacked, past):
+    """`fit` opens a store by its URL or path, and leaves the parameter alone."""
+    X, y, sample_domain = stacked
+    state = np.random.RandomState(0)
+    for store in (past, Path(past.removeprefix("sqlite:///"))):
+        own = kind(store=store, random_state=state).fit(X, y, sample_domain=sample_domain)
+        assert own.get_params()["store"] is store
+        assert own.get_params()["random_state"] is state
+        assert clone(own).store == store
 
 
 @pytest.mark.parametrize(
