@@ -29,7 +29,7 @@ def measure(pair: l2t.DomainPair) -> dict[str, float]:
     accuracy = {"without transfer": plain.score(Xt[test], yt[test])}
     # Pipelines and searches pass `sample_domain` on where metadata routing is on.
     with sklearn.config_context(enable_metadata_routing=True):
-        pipeline = make_pipeline(Normalizer(), l2t.L2TClassifier(random_state=0))
+        pipeline = make_pipeline(Normalizer(), l2t.L2TClassifier())
         pipeline.fit(X, y, sample_domain=sample_domain)
         print(pipeline[-1].report_)
         accuracy["l2t"] = pipeline.score(Xt[test], yt[test])

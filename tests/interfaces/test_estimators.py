@@ -343,8 +343,8 @@ def test_without_sample_domain_x_stands_for_both(pair):
     X, y = pair.target.X, pair.target.y
     both = np.concatenate([X, X]), np.repeat([1, -1], len(X))
     for method in WITHOUT_CLASSES:
-        alone = L2TTransformer(method, random_state=0).fit(X, y)
-        twice = L2TTransformer(method, random_state=0)
+        alone = L2TTransformer(method).fit(X, y)
+        twice = L2TTransformer(method)
         twice.fit(both[0], np.tile(y, 2), sample_domain=both[1])
         np.testing.assert_array_equal(alone.W_, twice.W_, err_msg=method)
         assert alone.verdict_ == twice.verdict_
@@ -374,7 +374,7 @@ def test_an_algorithm_takes_all_sources_as_one(several):
 
 def test_the_transformer_keeps_sources_apart_as_infer_does(several):
     (X, y, sample_domain), sources, target = several
-    own = L2TTransformer(random_state=0).fit(X, y, sample_domain=sample_domain)
+    own = L2TTransformer().fit(X, y, sample_domain=sample_domain)
     found = l2t.infer(target, sources=sources, shared=False)
     assert "source 3 (1) 1.00, source 7 (2) not used" in own.inference_.reason
     assert own.inference_.reason == found.reason
@@ -387,7 +387,7 @@ def test_the_classifier_weights_sources_as_predict_does(several, same_classes):
     if same_classes:
         y = np.where((sample_domain < 0) & (y > 2), y - 3, y)
         target = Domain(target.X, y[sample_domain < 0], labeled=target.labeled)
-    own = L2TClassifier(random_state=0).fit(X, y, sample_domain=sample_domain)
+    own = L2TClassifier().fit(X, y, sample_domain=sample_domain)
     found = l2t.predict(sources, target)
     np.testing.assert_array_equal(own.predict_proba(target.X), found.probabilities)
     assert own.report_.rows == found.report.rows
@@ -432,10 +432,11 @@ def test_seeds(pair):
 
 @pytest.mark.parametrize("kind", [L2TTransformer, L2TClassifier])
 def test_random_states_are_those_of_scikit_learn(kind):
-    """None, the default, draws from numpy's global state; each clone copies a RandomState."""
+    """None draws from numpy's global state; each clone copies a RandomState."""
     state = np.random.RandomState(0)
     first, second = seed_of(state), seed_of(state)
-    assert [seed_of(kind().random_state), seed_of(kind().random_state)] == [first, second]
+    assert [seed_of(kind(random_state=None).random_state) for _ in range(2)] == [first, second]
+    assert kind().random_state == 0
     own = kind(random_state=np.random.RandomState(0))
     assert [seed_of(clone(own).random_state), seed_of(clone(own).random_state)] == [first, first]
 
@@ -543,7 +544,7 @@ def test_the_classifier_trains_on_labelled_target_rows(stacked, pair):
     own = L2TClassifier(KNeighborsClassifier(1), random_state=0)
     own.fit(X, y, sample_domain=sample_domain)
     assert own.classes_.tolist() == [3, 4, 5]
-    features = L2TTransformer(random_state=0).fit(X, y, sample_domain=sample_domain)
+    features = L2TTransformer().fit(X, y, sample_domain=sample_domain)
     assert own.choice_ == features.choice_
     few = KNeighborsClassifier(1).fit(features.transform(pair.target.X[:15]), pair.target.y[:15])
     expected = few.predict(features.transform(pair.target.X))
@@ -553,7 +554,7 @@ def test_the_classifier_trains_on_labelled_target_rows(stacked, pair):
 
 def test_the_classifier_gives_what_predict_gives(stacked, pair):
     X, y, sample_domain = stacked
-    own = L2TClassifier(random_state=0).fit(X, y, sample_domain=sample_domain)
+    own = L2TClassifier().fit(X, y, sample_domain=sample_domain)
     target = Domain(pair.target.X, pair.target.y, labeled=np.arange(45) < 15)
     found = l2t.predict(pair.source, target)
     assert (own.choice_, own.classifier_) == (found.choice, found.classifier)
@@ -705,12 +706,12 @@ def test_marks_of_unlabelled_rows(labels, gone, classes, container, pair):
     values = [*names[pair.source.y].tolist(), *yt.tolist()]
     y = list(values) if container is list else container(values, dtype=labels.dtype)
     sample_domain = np.repeat([1, -1], [60, 45])
-    own = L2TClassifier(random_state=0).fit(X, y, sample_domain=sample_domain)
+    own = L2TClassifier().fit(X, y, sample_domain=sample_domain)
     assert own.classes_.tolist() == classes
     assert own.inference_.n_labels == 15
     assert own.score(X, y, sample_domain=sample_domain) == 1.0
     stacked = stack_domains((pair.source.X, y[:60]), (pair.target.X, y[60:]))
-    again = L2TClassifier(random_state=0)
+    again = L2TClassifier()
     again.fit(stacked[0], stacked[1], sample_domain=stacked[2])
     np.testing.assert_array_equal(own.predict(X), again.predict(X))
 
@@ -834,8 +835,8 @@ def test_every_row_must_be_labelled_where_x_stands_for_both(pair, proves):
             L2TClassifier().fit(X, labels)
     # As evidence for the choice, such rows are left out.
     labels = np.where(np.arange(45) < 15, y, -1)
-    own = L2TTransformer(random_state=0).fit(X, labels)
-    missing = L2TTransformer(random_state=0).fit(X, np.where(labels < 0, np.nan, y))
+    own = L2TTransformer().fit(X, labels)
+    missing = L2TTransformer().fit(X, np.where(labels < 0, np.nan, y))
     assert own.inference_.candidates.records() == missing.inference_.candidates.records()
     proves("The mark of an unlabelled row never becomes a class", len(cases), "marks")
 

@@ -75,9 +75,9 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         A reflection function or its file, for the choice of features; see `l2t.infer`.
     balanced : bool, default=False
         Whether all classes of the target have about the same number of rows, as for `l2t.predict`.
-    random_state : int, RandomState or None, default=None
-        The seed. None uses the global state of `numpy.random`, so that repeated fits may differ; an int gives
-        what `l2t.predict` gives with it.
+    random_state : int, RandomState or None, default=0
+        The seed, as in scikit-learn, but with the default of `l2t.predict`; None uses
+        the global state of `numpy.random`.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         store: str | os.PathLike[str] | ExperienceStore | None = None,
         reflection: ReflectionFunction | str | os.PathLike[str] | None = None,
         balanced: bool = False,
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.classifier = classifier
         self.train_on = train_on

@@ -73,9 +73,9 @@ class L2TTransformer(
         "classes+spectrum" keeps all its columns.
     n_labels, n_classes : int or None, default=None
         Number of labelled rows and of classes of the target, if it has no labelled rows; see `l2t.infer`.
-    random_state : int, RandomState or None, default=None
-        The seed. None uses the global state of `numpy.random`, so that repeated fits may differ; an int gives
-        what `l2t.infer` gives with it.
+    random_state : int, RandomState or None, default=0
+        The seed, as in scikit-learn, but with the default of `l2t.infer`; None uses
+        the global state of `numpy.random`.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class L2TTransformer(
         n_components: int | None = None,
         n_labels: int | None = None,
         n_classes: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.method = method
         self.candidates = candidates
