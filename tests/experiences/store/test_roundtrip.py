@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 
 from l2t.domains import Domain, DomainPair
 from l2t.domains.domain import SMALLEST
-from l2t.domains.labels import decode_labels, encode_labels
+from l2t.domains.label_codec import decode_labels, encode_labels
 from l2t.exceptions import InvalidInputError
 from l2t.experiences.experience import Run, Score
 from l2t.experiences.store import open_store

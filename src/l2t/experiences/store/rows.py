@@ -17,7 +17,7 @@ from typing import Any, get_args
 import numpy as np
 
 from l2t.domains import Domain, DomainPair
-from l2t.domains.labels import decode_labels, encode_labels
+from l2t.domains.label_codec import decode_labels, encode_labels
 from l2t.exceptions import InvalidInputError, StoreCorruptError
 from l2t.experiences.experience import Experience, Run, Score, TrainedOn, canonical_json, sha256
 from l2t.experiences.store.schema import microseconds, to_datetime
