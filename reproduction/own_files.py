@@ -47,7 +47,7 @@ def make_files(name: str, number: int, folder: Path) -> pd.Series:
     source, target = frame[:half], frame[half:].reset_index(drop=True)
     classes = target["kind"].copy()
     known = np.concatenate([np.flatnonzero(classes == kind)[:SHOTS] for kind in classes.unique()])
-    target = target.assign(kind=classes.where(classes.index.isin(known), "NA"))
+    target = target.assign(kind=classes.where(classes.index.isin(known), ""))
     for stem, each in {"source": source, "target": target}.items():
         each.to_csv(folder / f"{stem}.csv", index=False, sep=";")
     return classes

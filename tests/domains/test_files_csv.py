@@ -363,7 +363,6 @@ def test_a_large_frame_is_written_as_a_small_one_is(
 def test_what_cannot_be_written(path: Path) -> None:
     for domain, sentence in (
         (Domain([[1.0]], [" "]), "column 'label' must not hold blank text"),
-        (Domain([[1.0]], ["NA"]), "text that means a missing label .*, got 'NA'"),
         (Domain([[1.0]], groups=[""]), "column 'groups' must not hold blank text"),
         (Domain([[1.0]], np.array(["\ud800"], dtype=object)), "must be valid Unicode"),
     ):
@@ -441,7 +440,7 @@ def test_text_is_an_id_where_all_values_differ(path: Path) -> None:
     refused(path, text, "'a' is not a number; if these are the labels, pass label='site' .*, else")
 
 
-@pytest.mark.parametrize("name", ["label", "labels", "class", "target", "y", "Class", "Y"])
+@pytest.mark.parametrize("name", ["label", "labels", "class", "target", "Class"])
 def test_numbers_under_the_name_of_a_label_are_no_feature_by_silence(path: Path, name: str) -> None:
     text = f"a,{name},kind\n0.5,3,u\n1.5,4,v\n"
     sentence = (
@@ -455,9 +454,22 @@ def test_numbers_under_the_name_of_a_label_are_no_feature_by_silence(path: Path,
     assert read_domain(path, label="kind", ignore=name).feature_names == ("a",)
 
 
+@pytest.mark.parametrize("name", ["y", "Y"])
+def test_a_column_y_beside_the_label_is_a_feature_with_a_note(path: Path, name: str) -> None:
+    write(path, f"x,{name},kind\n0.5,3,u\n1.5,4,v\n")
+    (table,) = read_tables([path], label="kind")
+    assert table.domain.feature_names == ("x", name)
+    advice = f"if it holds labels, pass ignore={name!r} (on the command line --ignore {name})"
+    assert table.notes == (f"{path}: column {name!r} is used as a feature; {advice}",)
+    for options in ({"keep": name}, {"features": ["x", name]}, {"ignore": name}):
+        assert read_tables([path], label="kind", **options)[0].notes == ()
+    refused(path, f"x,{name}\n0.5,3\n1.5,4\n", f"column '{name}' must have a role: pass label=")
+
+
 @pytest.mark.parametrize("text", ["NA", "N/A", "null", "NaN", "?", "None", "", "  ", "-"])
 def test_what_means_missing(path: Path, text: str) -> None:
-    write(path, f"a,b,kind\n1,2,u\n{text},3,{text}\n5,{text},v\n")
+    label = text if text in ("-", "  ") else ""  # the texts of a missing number are classes
+    write(path, f"a,b,kind\n1,2,u\n{text},3,{label}\n5,{text},v\n")
     options: dict[str, Any] = {"missing": ["-"], "label": "kind"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", L2TWarning)
@@ -482,14 +494,13 @@ def test_numbers_that_mean_missing(path: Path) -> None:
 
 
 def test_imputing_says_how_much(path: Path) -> None:
-    write(path, "a,b,c,kind\n1,2,5,u\n,3,6,\n5,?,7,NA\n1,NA,8,?\n")
+    write(path, "a,b,c,kind\n1,2,5,u\n,3,6,\n5,?,7,v\n1,NA,8,v\n")
     for how, words in (
         ("median", "missing cells filled with the median of their column: 3 in 2 columns"),
         ("drop", "rows left out because of missing cells: 3 of 4"),
     ):
         (table,) = read_tables([path], label="kind", impute=how)
         assert f"{path}: {words}" in table.notes
-        assert f"{path}: labels taken as missing: 'NA' (1 rows), '?' (1 rows)" in table.notes
     assert table.frame.to_dict("records") == [{"a": 1, "b": 2, "c": 5, "kind": "u"}]
     sentence = (
         "got 1 missing cell in column 'a', line 3, 2 missing cells in column 'b', line 4; fill"

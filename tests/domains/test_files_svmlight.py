@@ -1,4 +1,4 @@
-"""svmlight: numeric labels and sparse features, which are read."""
+"""svmlight: labels and sparse features, which are read."""
 
 from __future__ import annotations
 
@@ -31,13 +31,16 @@ def test_the_type_of_labels(path: Path) -> None:
     assert read_domain(path) == Domain([[1.0], [2.0]], [1, 2])
     path.write_text("1.5 1:1\n2 1:2\n")
     assert read_domain(path) == Domain([[1.0], [2.0]], [1.5, 2.0])
+    path.write_text("+1 1:1\ncat 1:2\n1.0 1:3\n")
+    assert read_domain(path) == Domain([[1.0], [2.0], [3.0]], ["1", "cat", "1"])
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
         ("1 1:x\n", "is not a valid svmlight file: could not convert string to float"),
-        ("cat 1:2\n", "is not a valid svmlight file"),
+        ("1:2 2:3\n", "line 1 must begin with one label, or with nan for none, got '1:2'"),
+        ("# a\n\n1 1:1\n,2 1:1\n", "line 4 must begin with one label, .*, got ',2'"),
         ("1 2:1 1:1\n", "is not a valid svmlight file"),
         ("1 -3:1\n", "is not a valid svmlight file"),
         ("1,2 1:1\n", "is not a valid svmlight file"),
@@ -63,6 +66,12 @@ def test_a_label_that_is_nan_is_not_known(tmp_path: Path) -> None:
     assert domain.codes.tolist() == [-1, 0]
     assert domain.labeled is not None
     assert domain.labeled.tolist() == [False, True]
+
+
+def test_a_label_that_an_option_names_is_not_known(path: Path) -> None:
+    path.write_text("-1.0 1:1\n+2 1:3\n-1 1:2\n")
+    expected = Domain([[1.0], [3.0], [2.0]], [None, 2, None], labeled=[False, True, False])
+    assert read_domain(path, missing="-1") == expected
 
 
 def test_files_that_are_read_together_have_the_same_columns(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def messy(name, rows=240):
     source, target = frame[: len(frame) // 2], frame[len(frame) // 2 :].reset_index(drop=True)
     hidden = target["kind"].copy()
     known = np.concatenate([np.flatnonzero(hidden == kind)[:5] for kind in hidden.unique()])
-    return source, target.assign(kind=hidden.where(hidden.index.isin(known), "NA")), hidden
+    return source, target.assign(kind=hidden.where(hidden.index.isin(known), "")), hidden
 
 
 @pytest.fixture
@@ -67,8 +67,8 @@ def test_one_command_for_files_as_people_have_them(name, tmp_path, monkeypatch, 
     np.testing.assert_array_equal(*numbers)
     assert set(written["predicted"]) <= set(hidden)
     assert pd.to_numeric(written["probability"]).between(0, 1).all()
-    assert (written["given"] == "True").tolist() == (target["kind"] != "NA").tolist()
-    right = (written["predicted"] == hidden)[target["kind"] == "NA"]
+    assert (written["given"] == "True").tolist() == (target["kind"] != "").tolist()
+    right = (written["predicted"] == hidden)[target["kind"] == ""]
     assert right.mean() > 0.75
     assert "columns not used as features: 'sample' (id), 'site' (text)" in result.err
     for words in ("vote", "logistic", "trained on source", "cross-validated", "Used: "):
@@ -119,7 +119,7 @@ def test_the_report_for_programs(wine, l2t):
     target = wine[1]
     for each in record["suggested"]:
         row = target.iloc[each["row"] - 1]
-        assert (row["sample"], row["kind"]) == (each["sample"], "NA")
+        assert (row["sample"], row["kind"]) == (each["sample"], "")
     assert len(record["suggested"]) == 3
     result = l2t("predict", *sides)
     assert "rows to label next, counted from 1:\n" in result.err
@@ -206,7 +206,7 @@ def test_files_are_written_although_nobody_reads_what_is_printed(wine):
 
 
 def test_notes_on_what_may_be_a_mistake(wine, l2t):
-    wine[1].replace({"kind": {"NA": "-1"}}).to_csv("marked.csv", index=False)
+    wine[1].replace({"kind": {"": "-1"}}).to_csv("marked.csv", index=False)
     found = l2t("predict", "source.csv", "marked.csv", *OPTIONS)
     assert "the label -1 counts as a class" in found.err
     assert "every row of the target has a label" in found.err

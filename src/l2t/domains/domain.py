@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from l2t.domains.draw import content_order
+from l2t.domains.labels import check_unmasked, class_codes, is_missing, label_array
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import fingerprint
 from l2t.typing import AnyArray, Array, Indices, Mask
@@ -138,7 +139,7 @@ class Domain:
     def _classes_and_codes(self) -> tuple[tuple[Any, ...], Indices]:
         if self.y is None:
             return (), np.full(len(self), -1, dtype=np.intp)
-        return _encoded(self.y)
+        return class_codes(self.y)
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -155,7 +156,7 @@ class Domain:
         """The groups as integers; a row without a group forms its own. None if there are no groups."""
         if self.groups is None:
             return None
-        found, codes = _encoded(self.groups)
+        found, codes = class_codes(self.groups)
         return np.where(codes < 0, len(found) + np.arange(len(codes)), codes)
 
     @cached_property
@@ -354,9 +355,7 @@ def _check_values(array: AnyArray, place: Callable[[int], tuple[int, int]] | Non
 
 def check_whole(parameter: str, values: Any) -> None:
     """Reject masked values, and sparse matrices with indices out of bounds, which crash scipy."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        count = int(np.ma.getmaskarray(values).sum())
-        raise InvalidInputError(f"{parameter} must have no masked values, got {count}; fill them")
+    check_unmasked(parameter, values)
     try:
         if sparse.issparse(values) and values.format in ("dok", "lil"):
             values = values.tocsr()
@@ -426,37 +425,6 @@ def _prepared(values: Any, m: int) -> Array:
     raise InvalidInputError(f"prepared must be {rule}, got {array.tolist()!r:.80}")
 
 
-def _encoded(values: AnyArray) -> tuple[tuple[Any, ...], Indices]:
-    """Return the sorted distinct values, and the index of each value among them; -1 if it is missing."""
-    known = [None if is_missing(value) else value for value in values.tolist()]
-    found = {value for value in known if value is not None}
-    try:
-        with np.errstate(over="ignore"):  # when a float64 is compared with a float32
-            distinct = tuple(sorted(found))
-    except TypeError:  # labels of mixed types cannot be compared
-        distinct = tuple(sorted(found, key=lambda value: (type(value).__name__, str(value))))
-    index = {value: code for code, value in enumerate(distinct)}
-    return distinct, np.array([index.get(value, -1) for value in known], dtype=np.intp)
-
-
-def label_array(values: Any, parameter: str = "y") -> AnyArray:
-    """Return labels as an array; those that are missing leave the others as they are.
-
-    NaN in a list of strings becomes None, where numpy makes it "nan"; whole numbers in a column of pandas or
-    polars stay whole numbers, where numpy makes them floats.
-    """
-    check_whole(parameter, values)
-    array = np.asarray(values)
-    if array.dtype.kind == "f" and hasattr(values, "to_list"):
-        listed = values.to_list()
-        if any(isinstance(value, int) for value in listed):
-            array = np.array([None if is_missing(each) else each for each in listed], dtype=object)
-    if array.dtype.kind != "U" or array.ndim != 1 or isinstance(values, np.ndarray):
-        return array
-    texts = [None if is_missing(value) else str(value) for value in values]
-    return np.array(texts, dtype=object) if None in texts else array
-
-
 def feature_rows(X: Any, n_features: int) -> Any:
     """Return the rows of an array, DataFrame, sparse matrix (as csr) or Domain to transform, validated."""
     check_whole("X", given := X.rows if isinstance(X, Domain) else X)
@@ -518,14 +486,6 @@ def column_order(ours: Sequence[str], theirs: Sequence[str], role: str) -> list[
         )
     place = {name: column for column, name in enumerate(ours)}
     return [place[name] for name in theirs]
-
-
-def is_missing(value: Any) -> bool:
-    """Return whether a label is None, NaN or another value that does not equal itself."""
-    try:
-        return value is None or bool(value != value)
-    except TypeError:  # the comparison of pandas.NA has no truth value
-        return True
 
 
 def _label_mask(y: AnyArray, mask: Mask | None) -> Mask | None:

@@ -1,4 +1,4 @@
-"""Which labels are known, and labels and groups as integer codes with a JSON list of the distinct values.
+"""Labels and groups as integer codes with a JSON list of the distinct values.
 
 The list has a type and a text for each value. Decoding restores the type and the ``repr`` exactly, which the
 fingerprint of a domain hashes.
@@ -8,17 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from l2t.domains.domain import is_missing
 from l2t.exceptions import InvalidInputError
-from l2t.typing import AnyArray, Mask
-
-#: The target label that means "not labelled", as in skada and in semi-supervised scikit-learn.
-UNLABELED = -1
+from l2t.typing import AnyArray
 
 _PARSERS: dict[str, Callable[[str], Any]] = {
     "NoneType": lambda text: None,
@@ -29,29 +24,6 @@ _PARSERS: dict[str, Callable[[str], Any]] = {
     "bytes": bytes.fromhex,
     "str_": np.str_,
 }
-
-
-def known_labels(y: AnyArray, target: bool | Mask = True) -> Mask:
-    """Return which labels of an array are known: neither None nor NaN nor, in target rows, -1.
-
-    `target` is the mask of target rows, or True or False for all rows. Texts such as "?" and "NA" are labels:
-    only files have words for a missing cell.
-
-    >>> known_labels(np.array([0, -1, -1]), target=np.array([False, False, True])).tolist()
-    [True, True, False]
-    """
-    rows = zip(y.tolist(), np.broadcast_to(target, len(y)), strict=True)
-    return np.array(
-        [not (is_missing(label) or (of_target and is_mark(label))) for label, of_target in rows],
-        dtype=bool,
-    )
-
-
-def is_mark(label: Any) -> bool:
-    """Return whether a target label is -1, also as a text, which numpy makes of it beside other texts."""
-    if isinstance(label, str):
-        return label in ("-1", "-1.0")
-    return isinstance(label, Real) and label == UNLABELED
 
 
 def encode_labels(values: AnyArray, what: str) -> tuple[AnyArray, str]:

@@ -27,6 +27,7 @@ from l2t.algorithms import Algorithm, LatentFactors, make_all
 from l2t.algorithms.base import dense_factor, plain_params
 from l2t.domains import DomainPair
 from l2t.domains.copies import Copies, join_copies, joint_groups
+from l2t.domains.labels import label_key
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
 from l2t.experiences.evaluation import (
     LABEL_COUNTS,
@@ -126,8 +127,11 @@ class _Task:
         of target rows, or of their groups, count as unlabelled: they would tell the labels of tested rows.
         """
         source, target = self.pair.source, self.joined.target
-        code_of = {name: code for code, name in enumerate(target.classes)}
-        new_codes = [code_of.setdefault(name, len(code_of)) for name in source.classes]
+        code_of = {label_key(name): code for code, name in enumerate(target.classes)}
+        new_codes = [
+            code_of.get(label_key(name), len(target.classes) + code)
+            for code, name in enumerate(source.classes)
+        ]
         of_target, of_source = joint_groups([target, *self.joined.sources])
         known = source.labeled_rows(default=True) & (source.codes >= 0)
         known &= ~np.isin(of_source, of_target)

@@ -14,6 +14,7 @@ from l2t import algorithms as registry
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.domains.copies import join_copies
 from l2t.domains.draw import LANDMARKS, in_content_order, representative
+from l2t.domains.labels import unify_labels
 from l2t.exceptions import InvalidInputError
 from l2t.inference.candidates import Wanted, candidate_algorithms, fit_candidates, given_factors
 from l2t.inference.choice import choose
@@ -132,7 +133,7 @@ def infer(  # noqa: PLR0913
     >>> found.choice in found.candidates, found.transform(pair.target).shape[0] == len(pair.target)
     (True, True)
     """
-    target, origins = _domains(pair, sources)
+    *origins, target = unify_labels(_domains(pair, sources))
     _check_options(n_components, plan, n_rehearsals, known, random_state)
     n_classes = _class_count(target, n_classes)
     n_labels = _label_count(target, n_labels, n_classes)
@@ -302,14 +303,13 @@ def _infer_paper(
     return Inference(choice, Candidates(candidates), reason, n_labels, n_classes, search=found)
 
 
-def _domains(
-    pair: DomainPair | Domain, sources: Sequence[Domain] | None
-) -> tuple[Domain, list[Domain]]:
+def _domains(pair: DomainPair | Domain, sources: Sequence[Domain] | None) -> list[Domain]:
+    """Return the sources, and the target last."""
     if isinstance(pair, DomainPair) and sources is None:
-        return pair.target, [pair.source]
+        return [pair.source, pair.target]
     if isinstance(pair, Domain) and sources is not None:
         origins: list[Domain] = [sources] if isinstance(sources, Domain) else list(sources)
-        return pair, [DomainPair(each, pair).source for each in origins]  # columns by name
+        return [*(DomainPair(source, pair).source for source in origins), pair]  # columns by name
     raise InvalidInputError(
         "pair must be a DomainPair, or a target Domain together with sources=[...], "
         f"got {type(pair).__name__} and sources={'None' if sources is None else 'given'}"

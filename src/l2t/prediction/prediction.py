@@ -22,6 +22,7 @@ from l2t.domains.draw import (
     representative,
 )
 from l2t.domains.known import unlabel_rows
+from l2t.domains.labels import unify_labels
 from l2t.experiences import ExperienceStore
 from l2t.inference import Inference, infer
 from l2t.inference.candidates import candidate_algorithms
@@ -145,7 +146,8 @@ def predict(  # noqa: PLR0913
     one_of("train_on", train_on, ("auto", "target", "source", "both"))
     whole = as_domain(target, "target")
     given = sources if isinstance(sources, list) else [sources]
-    origins = [DomainPair(as_domain(each, "source"), whole).source for each in given]
+    origins = [DomainPair(as_domain(source, "source"), whole).source for source in given]
+    *origins, whole = unify_labels([*origins, whole])
     rows, drawn = _landmarks(whole, seed(random_state))
     origins = [representative(each, random_state) for each in origins]
     copies = join_copies(whole.take(rows), origins)

@@ -68,7 +68,9 @@ def read_domain(  # noqa: PLR0913
     keep : str or list of str, default=()
         csv, xlsx and parquet: columns that are features although they look like ids or labels.
     missing : str or list of str, default=()
-        csv, xlsx and parquet: texts of a missing cell, besides "", NA, N/A, null, NaN, None and ?.
+        Texts of a missing label or feature, such as "NA" or "-1". A feature is also missing where it is
+        empty, NA, N/A, null, NaN, None or ?. Those of npz, mat and svmlight are numbers, to which this does
+        not apply.
     impute : {"mean", "median", "drop"}, optional
         How to treat missing numbers: fill them with the mean or median of their column, or drop their rows.
         By default they are an error.
@@ -101,16 +103,19 @@ def read_domain(  # noqa: PLR0913
     Warns
     -----
     L2TWarning
-        If cells were imputed, columns of text or ids left out, or labels such as "NA" taken as missing.
+        If cells were imputed, columns of text or ids left out, or labels such as "NA" are classes.
 
     Notes
     -----
-    A missing label (an empty cell, a text in `missing`, a null, NaN, or -1 where npz holds class indices)
-    becomes None; without `labeled`, the mask is then True where a label is present. A text column with
-    distinct values is an id, and so are distinct whole numbers in a column named id or one that counts the
-    rows. A numeric column named label, labels, class, target or y is an error unless `label`, `keep` or
-    `ignore` names it. Labels in csv and svmlight that all look like numbers become numbers; in mat and
-    svmlight those without a fraction become int.
+    A missing label (an empty cell or blank text, a label in `missing`, a null, NaN, or -1 where npz holds
+    class indices) becomes None; without `labeled`, the mask is then True where a label is present. A text
+    column with distinct values is an id, and so are distinct whole numbers in a column named id or one that
+    counts the rows. A numeric column named label, labels, class, target or y is an error unless `label`,
+    `keep` or `ignore` names it; a column y is a feature if `label` names another column.
+
+    Labels in csv and svmlight that all look like numbers become numbers; in mat and svmlight those without a
+    fraction become int. This is decided by the known labels of all files that are read together: if one of
+    them is text, all are. 1, 1.0 and "1" are one label, spelled as in the last file.
 
     Examples
     --------

@@ -6,22 +6,27 @@ import io
 import subprocess
 import sys
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from scipy import sparse
 
 from l2t.domains.files import _labels
 from l2t.domains.files._columns import ReadOptions, missing_name
 from l2t.domains.files._disk import reading
 from l2t.domains.files._formats import unpacked
+from l2t.domains.labels import label_key
 from l2t.exceptions import FileFormatError
 from l2t.typing import AnyArray
 from l2t.validation import check_memory, free_memory
 
 #: svmlight: bytes of the dense X that are always accepted, and the most per byte of the file.
 _SMALL, _SPARSEST = 2**26, 10_000
+#: Arrays of `scipy.sparse.save_npz`.
+_SPARSE = frozenset(("data", "shape", "format"))
+_EXACT = 2**53  # float64 represents all whole numbers up to this one
 _HDF5 = (b"\x89HDF\r\n\x1a\n", b"MATLAB 7.3 MAT-file")
 
 
@@ -49,32 +54,67 @@ def read_mat(path: Path, options: ReadOptions) -> dict[str, Any]:
     return _parts(archive(io.BytesIO(done.stdout)), options, matlab=True)
 
 
-def read_svmlight(paths: Sequence[Path], zero_based: bool | None) -> list[dict[str, Any]]:
-    """Read files with the same features; their number and first index are chosen for all files together."""
-    if not paths:
+def read_svmlight(
+    files: Sequence[tuple[Path, Iterable[str]]], zero_based: bool | None
+) -> list[dict[str, Any]]:
+    """Read files with the same features; their number and first index are chosen for all files together.
+
+    Each file comes with the texts of a missing label.
+    """
+    if not files:
         return []
     from sklearn.datasets import load_svmlight_file  # here: other formats need not wait for it
 
-    files = []
-    for path in paths:
+    read = []
+    for path, missing in files:
         with reading(path), unpacked(path) as handle:
+            lines = _SvmlightLines(handle)
             try:
-                X, y = load_svmlight_file(handle, dtype=np.float64, zero_based=True)
+                X, _ = load_svmlight_file(lines, dtype=np.float64, zero_based=True)
             except (ValueError, OverflowError) as error:
                 raise FileFormatError(f"is not a valid svmlight file: {error}") from None
             if zero_based is False and 0 in X.indices:
                 raise FileFormatError("zero_based must not be False, as the file has a feature 0")
-            y = _labels.labels(_labels.floats_to_int(y).tolist(), "row {}".format)
-            files.append((X, y))
-    start = 0 if zero_based or any(0 in X.indices for X, _ in files) else 1
-    width = max((X.shape[1] for X, _ in files), default=0)
-    for path, (X, _) in zip(paths, files, strict=True):
-        rows, size = X.shape[0], path.stat().st_size
-        if 8 * rows * width > max(_SMALL, _SPARSEST * size):
-            wrong = f"declares X of shape ({rows}, {width}), more than its {size} bytes can hold"
-            raise FileFormatError(f"{path}: {wrong}")
+            read.append((X, _labels.labels(lines.labels, "row {}".format, missing)))
+    start = 0 if zero_based or any(0 in X.indices for X, _ in read) else 1
+    width = max((X.shape[1] for X, _ in read), default=0)
+    for (path, _), (X, _) in zip(files, read, strict=True):
+        with reading(path):
+            _check_size((X.shape[0], width), path.stat().st_size)
         X.resize(X.shape[0], width)
-    return [{"X": X[:, start:], "y": y} for X, y in files]
+    return [{"X": X[:, start:], "y": y} for X, y in read]
+
+
+class _SvmlightLines(io.RawIOBase):
+    """The lines of a svmlight file with 0 in place of their labels, which may be text; nan is None."""
+
+    def __init__(self, handle: IO[bytes]) -> None:
+        self._lines = enumerate(handle, start=1)
+        self.labels: list[str | None] = []
+
+    def readable(self) -> bool:
+        return True
+
+    def readline(self, size: int | None = -1) -> bytes:
+        for number, line in self._lines:
+            cells = line.partition(b"#")[0].split(maxsplit=1)
+            if not cells:
+                continue
+            label = cells[0].decode()
+            if ":" in label or "," in label:
+                rule = f"line {number} must begin with one label, or with nan for none"
+                raise ValueError(f"{rule}, got {label!r:.80}")
+            # As a number is written elsewhere: programs write 1 as 1.0 or +1.
+            self.labels.append(None if label.lower() == "nan" else str(label_key(label)))
+            return b" ".join([b"0", *cells[1:], b"\n"])
+        return b""
+
+
+def _check_size(shape: tuple[int, ...], size: int) -> None:
+    """Reject a sparse matrix that is much larger than the file it comes from."""
+    if 8 * np.prod(shape, dtype=float) > max(_SMALL, _SPARSEST * size):
+        wrong = f"declares X of shape {shape}, more than its {size} bytes can hold"
+        raise FileFormatError(wrong)
 
 
 def archive(file: IO[bytes]) -> Any:
@@ -94,26 +134,48 @@ def archive(file: IO[bytes]) -> Any:
 def _parts(found: Any, options: ReadOptions, *, matlab: bool = False) -> dict[str, Any]:
     """Return the arguments of `Domain`."""
     features = _chosen(found, next(iter(options.columns), None), "X", "fts")
-    if features is None:
+    if features is None and _SPARSE.issubset(found.files) and not matlab:
+        parts: dict[str, Any] = {"X": _sparse_matrix(found)}
+    elif features is None:
         raise missing_name("array", "X", found.files)
-    parts: dict[str, Any] = {"X": _array(found, features)}
+    else:
+        parts = {"X": _array(found, features)}
     label = None if options.optional and options.label not in found.files else options.label
-    for role, name, check in (
-        ("y", _chosen(found, label, "y", "labels", "label"), _labels.labels),
-        ("labeled", _chosen(found, options.labeled, "labeled"), _labels.mask),
-        ("groups", _chosen(found, options.groups, "groups"), _labels.groups),
+    for role, name in (
+        ("y", _chosen(found, label, "y", "labels", "label")),
+        ("labeled", _chosen(found, options.labeled, "labeled")),
+        ("groups", _chosen(found, options.groups, "groups")),
     ):
         if name is None:
             continue
-        values = _array(found, name)
-        if name == "y" and "classes" in found.files and not matlab:
+        values, place = _array(found, name), f"array {name!r}, row {{}}".format
+        indices = name == "y" and "classes" in found.files and not matlab
+        if indices:
             values = _decoded(values, _array(found, "classes"))
         if sum(side != 1 for side in values.shape) > 1:
             raise FileFormatError(f"array {name!r} must be a vector, got shape {values.shape}")
         values = values.ravel().astype(str) if values.dtype.kind in "SM" else values.ravel()
-        values = _from_matlab(values) if matlab else values
-        parts[role] = check(values.tolist(), f"array {name!r}, row {{}}".format)
+        cells = (_from_matlab(values) if matlab else values).tolist()
+        if role == "labeled":
+            parts[role] = _labels.mask(cells, place)
+        elif role == "groups":
+            parts[role] = _labels.groups(cells, place, trim=matlab)
+        else:  # a class may have a blank name; a blank label in a plain array is missing
+            parts[role] = _labels.labels(cells, place, options.missing, trim=not indices)
     return parts
+
+
+def _sparse_matrix(found: Any) -> Any:
+    """Return the matrix of a file that `scipy.sparse.save_npz` wrote; `Domain` checks its indices."""
+    shape = tuple(_array(found, "shape").ravel().tolist())
+    _check_size(shape, found.zip.fp.seek(0, io.SEEK_END))
+    for name in found.files:
+        _array(found, name)  # a damaged array, or one that does not fit into memory, is named
+    found.zip.fp.seek(0)
+    matrix = sparse.load_npz(found.zip.fp)
+    if matrix.ndim != 2:
+        raise FileFormatError(f"X must be 2-D, got a sparse array of shape {shape}")
+    return matrix
 
 
 def _chosen(found: Any, name: str | None, *defaults: str) -> str | None:
@@ -134,7 +196,7 @@ def _array(found: Any, name: str) -> AnyArray:
     except Exception as error:  # zipfile and numpy raise many on a damaged archive
         wrong = "is damaged and cannot be read"
         if "Object arrays" in str(error):
-            wrong = "holds Python objects, and unpickling them could run code"
+            wrong = "holds Python objects, whose unpickling may run code: save text as dtype=str"
         raise FileFormatError(f"array {name!r:.80} {wrong}") from None
     if not isinstance(array, np.ndarray) or array.dtype.kind == "V":
         raise FileFormatError(f"array {name!r:.80} must hold numbers, text or cells of them")
@@ -159,7 +221,10 @@ def _decoded(codes: AnyArray, classes: AnyArray) -> AnyArray:
 
 
 def _from_matlab(values: AnyArray) -> AnyArray:
-    """Return text without MATLAB's padding blanks, and whole numbers as int."""
-    if values.dtype.kind != "U":
-        return _labels.floats_to_int(values)
-    return np.array([text.rstrip(" ") or None for text in values.tolist()], dtype=object)
+    """Return numbers as int if none has a fraction: MATLAB stores all numbers as floats."""
+    if values.dtype.kind != "f":
+        return values
+    known = values[~np.isnan(values)]
+    if not (np.abs(known) <= _EXACT).all() or (known != np.floor(known)).any():
+        return values
+    return np.array([None if value != value else int(value) for value in values.tolist()], object)

@@ -11,11 +11,14 @@ from difflib import get_close_matches
 from l2t.exceptions import FileFormatError, InvalidInputError, MissingColumnError
 from l2t.validation import one_of
 
-#: Texts of a missing label or number, besides an empty cell.
+#: Texts of a missing number, besides an empty cell; in a label column they are classes.
 MISSING = ("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None", "?")
 NUMBER = re.compile(r"[+-]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 _SHOWN = 12  # names in a message, at most
-_LISTS = ("id", "ignore", "keep", "missing")
+_LISTS = ("id", "ignore", "keep", "missing", "missing_numbers")
+#: Options that name columns, and formats without column names.
+_NAMING = ("id", "ignore", "keep")
+_UNNAMED = ("npz", "mat", "svmlight")
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,8 @@ class ReadOptions:
     decimal: str = "."
     thousands: str | None = None
     encoding: str | None = None
+    #: Texts of a missing cell in features alone, such as those that a preview proposes.
+    missing_numbers: str | Iterable[str] = ()
     #: Whether the label column may be absent, as in one of several files.
     optional: bool = False
     #: Values that missing cells are filled with, one per feature; None for the `impute` of the file itself.
@@ -57,6 +62,11 @@ class ReadOptions:
                 "decimal and thousands must be one character each, "
                 f"got {self.decimal!r} and {self.thousands!r}"
             )
+        if self.decimal == self.thousands:
+            other = option("decimal", "." if self.decimal == "," else ",")
+            raise InvalidInputError(
+                f"decimal and thousands must differ, got {self.decimal!r} for both; pass {other}"
+            )
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -70,19 +80,22 @@ class ReadOptions:
 
     @property
     def missing_texts(self) -> set[str]:
-        """The texts of a missing cell."""
-        return {"", *MISSING, *self.missing}
+        """The texts of a missing cell in a feature."""
+        return {"", *MISSING, *self.missing, *self.missing_numbers}
 
-    def check_for(self, format: str) -> None:
-        """Reject options that do not apply to a format."""
-        if format in ("npz", "mat") and len(self.columns) > 1:
-            rule = f"features must be the name of one array in {format} files"
+    def check_for(self, formats: Sequence[str]) -> None:
+        """Reject options that apply to none of the files that are read together, the target last."""
+        arrays = [format for format in formats if format in ("npz", "mat")]
+        if arrays and len(self.columns) > 1:
+            rule = f"features must be the name of one array in {arrays[0]} files"
             raise InvalidInputError(f"{rule}, got {self.columns!r:.80}")
-        roles = ("label", "features", "labeled", "groups") if format == "svmlight" else ()
-        for name in (*_LISTS, *roles) if format in ("npz", "mat", "svmlight") else ():
+        refused = list(_NAMING) if set(formats) <= set(_UNNAMED) else []
+        refused += ["label", "features", "groups"] if set(formats) == {"svmlight"} else []
+        refused += ["labeled"] if formats[-1] == "svmlight" else []  # a column of the target
+        for name in refused:
             if given := getattr(self, name):
-                rule = f"{name} cannot be chosen in {format} files, whose columns have no names"
-                raise InvalidInputError(f"{rule}, got {given!r:.80}")
+                rule = f"cannot be chosen in {formats[-1]} files, whose columns have no names"
+                raise InvalidInputError(f"{name} {rule}, got {given!r:.80}")
 
 
 @dataclass(frozen=True)

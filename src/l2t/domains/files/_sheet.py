@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from l2t.domains.domain import is_missing
 from l2t.domains.files._columns import Columns, ReadOptions, format_names, option
-from l2t.domains.files._labels import groups, infer_type, labels, mask
+from l2t.domains.files._labels import groups, labels, mask
 from l2t.exceptions import FileFormatError
 from l2t.typing import AnyArray
 
@@ -133,7 +132,9 @@ def _plain(cell: Any, options: ReadOptions) -> Any:
     """Return a number unchanged, and any other cell as text with a decimal point and no thousands mark."""
     if isinstance(cell, Number):
         return cell
-    text = str(cell).strip().replace(options.thousands or "\0", "")
+    text = str(cell).strip()
+    if options.thousands is not None:
+        text = text.replace(options.thousands, "")
     return text.replace(options.decimal, ".")
 
 
@@ -142,7 +143,7 @@ class Sheet:
     """All columns of a file as a DataFrame, their roles, and a function from a row to its line in the file.
 
     A feature in `columns` may turn out to be text or an id (`passed_through`). Without a `header`, columns
-    have no names. If `untyped`, the type of the labels is inferred from their text.
+    have no names.
     """
 
     frame: Any
@@ -150,7 +151,6 @@ class Sheet:
     options: ReadOptions
     line: Callable[[int], str]
     header: bool = True
-    untyped: bool = False
 
     @cached_property
     def cells(self) -> dict[str, Cells]:
@@ -170,7 +170,7 @@ class Sheet:
                 found[name] = "id"
             elif cells.is_text:
                 found[name] = "text"
-            elif role is not None:
+            elif role is not None and not self._is_coordinate(name):
                 raise FileFormatError(
                     f"column {name!r} must have a role: pass {option(role, name)}, "
                     f"{option('keep', name, flag='feature')} if it is a feature, or {option('ignore', name)}"
@@ -200,45 +200,40 @@ class Sheet:
             X[:, at] = self.cells[name].numbers
         X.flags.writeable = False  # so that `Domain` does not copy it
         parts: dict[str, Any] = {"X": X}
-        columns, missing = self.columns, self.options.missing_texts
+        columns = self.columns
         if columns.labeled is not None:
             parts["labeled"] = mask(*self._column(columns.labeled))
         if columns.groups is not None:
-            parts["groups"] = groups(*self._column(columns.groups, {""}))
+            parts["groups"] = groups(*self._column(columns.groups))
         if columns.label is not None:
-            parts["y"] = labels(*self._column(columns.label, missing))
+            parts["y"] = labels(*self._column(columns.label), self.options.missing)
         return parts | {"feature_names": list(features) if self.header else None}
 
     def notes(self, features: Collection[str]) -> list[str]:
-        """Return a sentence for each kind of column that is not a feature, and for missing labels."""
+        """Return a sentence for each kind of column that is not a feature."""
         notes, kinds = [], self.passed_through
         if kinds:
             places = ", ".join(f"{name!r} ({kind})" for name, kind in kinds.items())
             notes.append(f"columns not used as features: {places}")
             if numbers := [name for name in kinds if not self.cells[name].is_text]:
                 notes[-1] += f"; to use a number, pass {option('keep', *numbers, flag='feature')}"
+        for name in filter(self._is_coordinate, features):
+            how = option("ignore", name)
+            notes.append(f"column {name!r} is used as a feature; if it holds labels, pass {how}")
         used = {*features, *kinds}
         if extra := [name for name in self.columns.features if name not in used]:
             why = "because not every file has them as features"
             notes.append(f"columns left out {why}: {format_names(extra)}")
-        if self.columns.label is not None:
-            texts = self.frame[self.columns.label].dropna().astype(str).str.strip()
-            counts = texts[texts.isin(self.options.missing_texts - {""})].value_counts()
-            places = ", ".join(f"{text!r} ({count} rows)" for text, count in counts.items())
-            notes += [f"labels taken as missing: {places}"] if places else []
         return notes
 
-    def _column(
-        self, name: str, missing: Collection[str] | None = None
-    ) -> tuple[list[Any], Callable[[int], str]]:
-        """Return the values of a column, None where missing, and a function from a row to its location."""
-        values = self.frame[name].astype(object).tolist()
-        if missing is not None:
-            texts = ("" if is_missing(value) else str(value).strip() for value in values)
-            known = [text not in ("", *missing) for text in texts]
-            values = [value if there else None for value, there in zip(values, known, strict=True)]
-            values = infer_type(values) if self.untyped else values
-        return values, lambda row: f"column {name!r}, {self.line(row)}"
+    def _is_coordinate(self, name: str) -> bool:
+        """Return whether a column y is a feature by default, because the labels are in another column."""
+        named = (*self.options.columns, *self.options.keep)
+        return name.casefold() == "y" and self.options.label is not None and name not in named
+
+    def _column(self, name: str) -> tuple[list[Any], Callable[[int], str]]:
+        """Return the values of a column, and a function from a row to its location."""
+        return self.frame[name].tolist(), lambda row: f"column {name!r}, {self.line(row)}"
 
     def _check_numbers(self, features: Sequence[str]) -> None:
         """Reject features with cells that are not finite numbers, in one message with advice."""

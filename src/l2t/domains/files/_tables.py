@@ -17,7 +17,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from l2t.domains.domain import is_missing
 from l2t.domains.files._columns import (
     MISSING,
     NUMBER,
@@ -29,6 +28,7 @@ from l2t.domains.files._columns import (
 )
 from l2t.domains.files._formats import require, unpacked
 from l2t.domains.files._sheet import ID_NAME, PADDED, Sheet
+from l2t.domains.labels import is_missing
 from l2t.exceptions import FileFormatError
 from l2t.validation import check_memory
 
@@ -112,7 +112,7 @@ def _read(text: _CsvText, options: ReadOptions) -> Sheet:
         (number,) = text.lines(len(table), at, at + 1)
         return f"line {number}"
 
-    return Sheet(frame, columns, options, line, header=header is not None, untyped=True)
+    return Sheet(frame, columns, options, line, header=header is not None)
 
 
 def _parsed(

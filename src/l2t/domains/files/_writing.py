@@ -10,9 +10,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from l2t.domains.domain import Domain, is_missing
-from l2t.domains.files._columns import MISSING
+from l2t.domains.domain import Domain
 from l2t.domains.files._formats import require
+from l2t.domains.labels import is_missing
 from l2t.exceptions import InvalidInputError
 from l2t.typing import AnyArray
 
@@ -65,13 +65,10 @@ def frame_of(domain: Domain, label: str, dtype: Any = None) -> Any:
         columns["groups"] = _plain(domain.groups, "groups")
     for name, values in columns.items():
         known = [value for value in values if value is not None]
-        texts = ("", *MISSING) if name == label else ("",)
         for value in known:
-            if isinstance(value, str) and value.strip() in texts:
-                raise InvalidInputError(
-                    f"column {name!r} must not hold blank text or text that means a missing label (NA, ?, "
-                    f"...) in csv and parquet files, got {value!r}"
-                )
+            if isinstance(value, str) and not value.strip():
+                rule = f"column {name!r} must not hold blank text in csv and parquet files"
+                raise InvalidInputError(f"{rule}, got {value!r}")
         kind = "object"
         if known and type(known[0]) is int:  # pyarrow reads at most 63 bits from objects
             kind = "UInt64" if max(known) >= 2**63 else "Int64"

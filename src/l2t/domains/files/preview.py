@@ -66,7 +66,7 @@ class Preview:
     decimal : str, default="."
         The decimal mark of the numbers.
     missing : tuple of str, default=()
-        Texts in numeric columns that probably mean a missing cell.
+        Texts in numeric columns, except that of labels, that probably mean a missing cell.
     """
 
     n_rows: int
@@ -117,12 +117,18 @@ def preview_file(
         if format == "csv" and any(each.has_commas for each in cells.values()):
             options = replace(options, decimal=",")
             sheet, cells = _read_cells(file, format, options)
-    missing = tuple(dict.fromkeys(text for each in cells.values() for text in _missing_texts(each)))
-    options = replace(options, missing=missing)
-    cells = {name: Cells.of(sheet.frame[name], options) for name in cells}
-    columns = tuple(_columns(sheet, cells, label))
+    texts = {name: _missing_texts(each) for name, each in cells.items()}
+    numbers = replace(options, missing_numbers=[text for some in texts.values() for text in some])
+    columns = _columns(sheet, {name: Cells.of(sheet.frame[name], numbers) for name in cells}, label)
+    for place, each in enumerate(columns):
+        if each.role == "label":  # such a text is a class there
+            texts.pop(each.name)
+            columns[place] = _column(
+                sheet.frame[each.name], cells[each.name], each.role, each.reason
+            )
+    missing = tuple(dict.fromkeys(text for some in texts.values() for text in some))
     features = sum(each.role == "feature" for each in columns)
-    return Preview(len(sheet.frame), features, columns, (), 0, options.decimal, missing)
+    return Preview(len(sheet.frame), features, tuple(columns), (), 0, options.decimal, missing)
 
 
 def _read_cells(path: Any, format: str, options: ReadOptions) -> tuple[Sheet, dict[str, Cells]]:

@@ -6,6 +6,7 @@ Columns of files that are read together are matched by name.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,6 +18,7 @@ import numpy as np
 from l2t.domains.domain import Domain
 from l2t.domains.files import _arrays, _tables
 from l2t.domains.files._columns import (
+    MISSING,
     Columns,
     ReadOptions,
     closest_name,
@@ -28,11 +30,14 @@ from l2t.domains.files._disk import as_path, reading, replacing, writing
 from l2t.domains.files._formats import FORMATS, format_to_read, format_to_write
 from l2t.domains.files._sheet import Sheet
 from l2t.domains.files._writing import TABLES, frame_of, write_frame
+from l2t.domains.labels import infer_labels
 from l2t.exceptions import FileFormatError, InvalidInputError, MissingColumnError
-from l2t.typing import AnyArray
+from l2t.typing import AnyArray, Mask
 from l2t.validation import one_of
 
 _Parts = dict[str, Any]
+#: Formats whose labels are text that may stand for numbers.
+_UNTYPED = ("csv", "svmlight")
 #: The reader of each format.
 READERS: dict[str, Callable[[Path, ReadOptions], Sheet | _Parts]] = {
     "npz": _arrays.read_npz,
@@ -150,9 +155,16 @@ def open_tables(
         with reading(path):
             formats.append(format_to_read(path) if format is None else format)
         one_of("format", formats[-1], FORMATS)
-        own.check_for(formats[-1])
-    sparse = [path for path, each in zip(paths, formats, strict=True) if each == "svmlight"]
-    rows = dict(zip(sparse, _arrays.read_svmlight(sparse, zero_based), strict=True))
+        if not isinstance(options, ReadOptions):
+            own.check_for(formats[-1:])
+    if isinstance(options, ReadOptions) and formats:
+        options.check_for(formats)
+    sparse = [
+        (path, own.missing)
+        for path, own, each in zip(paths, per_file, formats, strict=True)
+        if each == "svmlight"
+    ]
+    rows = iter(_arrays.read_svmlight(sparse, zero_based))
     files: list[tuple[Path, Sheet | _Parts]] = []
     for i, (path, each) in enumerate(zip(paths, formats, strict=True)):
         if isinstance(options, ReadOptions):
@@ -160,7 +172,7 @@ def open_tables(
             per_file[i] = replace(options, optional=len(paths) > 1, labeled=mask)
         with reading(path):
             files.append(
-                (path, rows[path] if each == "svmlight" else READERS[each](path, per_file[i]))
+                (path, next(rows) if each == "svmlight" else READERS[each](path, per_file[i]))
             )
     sheets = [(path, each) for path, each in files if isinstance(each, Sheet)]
     for some in [sheets] if isinstance(options, ReadOptions) else [[each] for each in sheets]:
@@ -173,12 +185,34 @@ def open_tables(
             with reading(path):
                 sheet.check_no_text()
     features = iter(_feature_columns(sheets, matched=matched))
-    tables: list[Table] = []
+    parts: list[_Parts] = []
+    used: list[list[str]] = []
     for path, opened in files:
         with reading(path):
-            columns = next(features) if isinstance(opened, Sheet) else []
-            tables.append(_table(path, opened, columns, per_file[len(tables)], name))
+            used.append(next(features) if isinstance(opened, Sheet) else [])
+            parts.append(opened.parts(used[-1]) if isinstance(opened, Sheet) else opened)
+    _infer_types(parts, [each in _UNTYPED for each in formats])
+    tables: list[Table] = []
+    for (path, opened), own_parts, columns, own in zip(files, parts, used, per_file, strict=True):
+        with reading(path):
+            tables.append(_table(path, opened, own_parts, columns, own, name))
     return tables
+
+
+def _infer_types(parts: Sequence[_Parts], untyped: Sequence[bool]) -> None:
+    """Give the labels of all files one type, decided by those that are known, and so for the groups."""
+    for role in ("y", "groups"):
+        having = [place for place, each in enumerate(parts) if role in each]
+        columns = [parts[place][role] for place in having]
+        known: list[Mask] = []
+        for place, column in zip(having, columns, strict=True):
+            mask = parts[place].get("labeled") if role == "y" else None
+            if mask is None or len(mask) != len(column):  # for the latter `Domain` raises an error
+                mask = np.ones(len(column), dtype=bool)
+            known.append(mask)
+        inferred = infer_labels(columns, known, [untyped[place] for place in having])
+        for place, column in zip(having, inferred, strict=True):
+            parts[place][role] = column
 
 
 def _check_columns(
@@ -222,12 +256,17 @@ def _feature_columns(sheets: Sequence[tuple[Path, Sheet]], *, matched: bool) -> 
 
 
 def _table(
-    path: Path, opened: Sheet | _Parts, features: list[str], options: ReadOptions, name: str | None
+    path: Path,
+    opened: Sheet | _Parts,
+    parts: _Parts,
+    features: list[str],
+    options: ReadOptions,
+    name: str | None,
 ) -> Table:
     """Return the table of a file that was read."""
-    parts = opened.parts(features) if isinstance(opened, Sheet) else opened
     kept, notes = _impute(parts, options)
     domain = Domain(**parts, name=path.stem if name is None else name)
+    notes += _label_notes(domain)
     if isinstance(opened, Sheet):
         notes += opened.notes(features)
         frame = opened.frame if kept is None else opened.frame[kept].reset_index(drop=True)
@@ -237,6 +276,18 @@ def _table(
         columns = list(domain.feature_names or [f"x{i}" for i in range(domain.n_features)])
         roles, frame = Columns(columns, None if domain.y is None else "label"), None
     return Table(path, domain, roles, tuple(f"{path}: {note}" for note in notes), frame)
+
+
+def _label_notes(domain: Domain) -> list[str]:
+    """Return a note on labels that are classes here, and mean a missing label elsewhere."""
+    known = domain.labeled_rows(default=True)
+    counts = Counter([] if domain.y is None else domain.y[known].tolist())
+    unclear = [text for text in MISSING if text in counts]
+    if not unclear:
+        return []
+    shown = ", ".join(f"{text!r} ({counts[text]} rows)" for text in unclear)
+    how = option("missing", *unclear)
+    return [f"labels counted as classes: {shown}; if they mark rows without a label, pass {how}"]
 
 
 def _impute(parts: _Parts, options: ReadOptions) -> tuple[AnyArray | None, list[str]]:

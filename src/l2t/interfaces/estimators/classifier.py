@@ -15,7 +15,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from l2t.domains import Domain, KnownClasses
-from l2t.domains.domain import check_whole, label_array
+from l2t.domains.domain import check_whole
+from l2t.domains.labels import label_array
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.experiences import ExperienceStore
 from l2t.inference.shared.task import shared_classes

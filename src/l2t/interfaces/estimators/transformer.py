@@ -22,8 +22,8 @@ from l2t import algorithms
 from l2t.algorithms import Algorithm, LatentFactors
 from l2t.algorithms.base import with_known
 from l2t.domains import DomainPair, KnownClasses
-from l2t.domains.domain import check_whole, label_array
-from l2t.domains.labels import UNLABELED, known_labels
+from l2t.domains.domain import check_whole
+from l2t.domains.labels import UNLABELED, known_labels, label_array
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.experiences import ExperienceStore
 from l2t.inference import infer

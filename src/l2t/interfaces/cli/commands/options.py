@@ -105,8 +105,8 @@ _READING = {
         "array 'y', 'labels' or 'label'."
     ),
     "labeled": named(
-        "Column of 0 and 1 that marks the labelled target rows; by default, if some labels are empty, those "
-        "that are not."
+        "Column of 0 and 1 that marks the labelled target rows; by default, if some labels are empty (nan in "
+        "svmlight files), those that are not."
     ),
     "id": named("Column that identifies rows."),
     "ignore": named(
@@ -119,7 +119,8 @@ _READING = {
         metavar="NAMES",
     ),
     "missing": named(
-        "Comma-separated texts that mean a missing cell, in addition to '', NA, N/A, null, NaN, None and ?.",
+        "Comma-separated texts that mean no label, such as -1, or a missing feature; without this only empty "
+        "labels do, and features that are empty, NA, N/A, null, NaN, None or ?.",
         metavar="TEXTS",
     ),
     "impute": typer.Option(

@@ -219,7 +219,7 @@ def _reading(upload: UploadOut, wanted: FileIn) -> dict[str, Any]:
         "ignore": wanted.ignore,
         "features": [name for name in names if name not in others],
         "decimal": upload.preview["decimal"],
-        "missing": upload.preview["missing"],
+        "missing_numbers": upload.preview["missing"],
     }
 
 
