@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 import warnings
 import zipfile
@@ -452,6 +453,22 @@ def test_numbers_under_the_name_of_a_label_are_no_feature_by_silence(path: Path,
     assert read_domain(path, label="kind", keep=name).feature_names == ("a", name)
     assert read_domain(path, label="kind", features=["a", name]).n_features == 2
     assert read_domain(path, label="kind", ignore=name).feature_names == ("a",)
+
+
+@pytest.mark.parametrize("cell", ["1\0002", "\00012", "12\000"])
+@pytest.mark.parametrize("thousands", [None, ","])
+def test_a_nul_in_a_number_is_not_dropped(path: Path, cell: str, thousands: str | None) -> None:
+    text = f"a,b\n{cell},3\n4,5\n"
+    sentence = r"features must be finite numbers, got .*x00.* in column 'a', line 2; leave out"
+    refused(path, text, sentence, thousands=thousands)
+
+
+@pytest.mark.parametrize(("mark", "other"), [(".", ","), (",", ".")])
+def test_one_mark_cannot_be_decimal_and_thousands(path: Path, mark: str, other: str) -> None:
+    write(path, "a;b\n0.5;3\n4;5\n")
+    sentence = f"decimal and thousands must differ, got '{mark}' for both; pass decimal='{other}'"
+    with pytest.raises(InvalidInputError, match=re.escape(sentence)):
+        read_domain(path, decimal=mark, thousands=mark)
 
 
 @pytest.mark.parametrize("name", ["y", "Y"])

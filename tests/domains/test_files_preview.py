@@ -87,6 +87,23 @@ def test_arrays_have_their_roles_by_name(tmp_path):
     assert found.classes == ("u", "v")
 
 
+@pytest.mark.parametrize("name", ["control", "NA", "?"])
+def test_a_class_named_like_a_missing_cell(tmp_path, name):
+    labels, weights = ("1", "2", "1", "2", name, name, ""), (1, 2, 3, 4, 5, 6, "unknown")
+    lines = [f"{weight},{label}" for weight, label in zip(weights, labels, strict=True)]
+    found = preview_file(write(tmp_path, "\n".join(["weight,class", *lines])))
+    assert found.missing == ("unknown",)
+    weight, label = found.columns
+    assert (weight.role, weight.n_missing) == ("feature", 1)
+    assert (label.role, label.n_missing, label.n_distinct) == ("label", 1, 3)
+    (table,) = read_tables(
+        [tmp_path / "a.csv"],
+        each=[{"label": "class", "missing_numbers": ["control", "unknown"]}],
+        impute="mean",
+    )
+    assert set(table.domain.classes) == {"1", "2", name}
+
+
 def test_other_tables(tmp_path):
     frame = pd.DataFrame({"id": [1, 2, 3], "a": [0.5, None, 2.0], "label": ["u", "v", "u"]})
     frame.to_parquet(tmp_path / "a.parquet")

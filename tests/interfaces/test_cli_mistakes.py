@@ -252,7 +252,12 @@ def test_wrong_usage_is_exit_code_2(line, hint, here, l2t):
             "source.csv missing.csv --impute drop",
             "note: missing.csv: rows left out because of missing cells: 1 of 120\n",
         ),
-        ("marked.csv target.csv", "note: marked.csv: labels taken as missing: 'NA' (40 rows)\n"),
+        (
+            "marked.csv target.csv",
+            "note: marked.csv: labels counted as classes: 'NA' (40 rows); if they mark rows without a label, "
+            "pass missing='NA' (on the command line --missing NA)\n",
+        ),
+        ("marked.csv target.csv --missing NA", ""),
     ],
 )
 def test_files_as_people_have_them(line, note, wrong, tables, l2t):

@@ -257,7 +257,8 @@ class Sheet:
             advice.insert(0, f"fill missing cells: {option('impute', 'median')}")
         if wrong := next((each for each in cells if each.first_wrong), None):
             text = wrong.first_wrong
-            advice.insert(0, f"if {text!r:.80} means missing, pass {option('missing', text)}")
+            if text.isprintable():  # a command line cannot have a NUL character
+                advice.insert(0, f"if {text!r:.80} means missing, pass {option('missing', text)}")
             if wrong.has_commas:
                 advice = [f"if a comma is the decimal mark, pass {option('decimal', ',')}"]
                 advice.append(f"if it separates thousands, {option('thousands', ',')}")

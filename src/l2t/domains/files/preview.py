@@ -120,12 +120,14 @@ def preview_file(
     texts = {name: _missing_texts(each) for name, each in cells.items()}
     numbers = replace(options, missing_numbers=[text for some in texts.values() for text in some])
     columns = _columns(sheet, {name: Cells.of(sheet.frame[name], numbers) for name in cells}, label)
-    for place, each in enumerate(columns):
-        if each.role == "label":  # such a text is a class there
-            texts.pop(each.name)
-            columns[place] = _column(
-                sheet.frame[each.name], cells[each.name], each.role, each.reason
-            )
+    for place, column in enumerate(columns):
+        if column.role != "label":
+            continue
+        texts.pop(column.name)  # such a text is a class there
+        if format == "csv" and column.n_missing:  # "NA" was read as a missing number
+            with reading(file):
+                sheet, cells = _read_cells(file, format, replace(options, label=column.name))
+        columns[place] = _label_column(column, sheet.frame[column.name], cells[column.name])
     missing = tuple(dict.fromkeys(text for some in texts.values() for text in some))
     features = sum(each.role == "feature" for each in columns)
     return Preview(len(sheet.frame), features, tuple(columns), (), 0, options.decimal, missing)
@@ -207,6 +209,14 @@ def _distinct(cells: Cells) -> int:
     if cells.text:
         return len({cells.text[row] for row in np.flatnonzero(known)})
     return len(np.unique(cells.numbers[known]))
+
+
+def _label_column(column: ColumnPreview, values: Any, cells: Cells) -> ColumnPreview:
+    """Return the preview of a label column, where only an empty cell is missing."""
+    if cells.text:
+        cells = replace(cells, blank=np.array([not text for text in cells.text]))
+    label = _column(values, cells, column.role, column.reason)
+    return replace(label, is_text=column.is_text)
 
 
 def _column(values: Any, cells: Cells, role: Role, reason: str) -> ColumnPreview:

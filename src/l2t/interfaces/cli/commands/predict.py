@@ -11,6 +11,7 @@ import typer
 
 import l2t
 from l2t.display import escape_controls
+from l2t.domains.labels import label_key
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, flag, number
@@ -75,14 +76,16 @@ def predict(  # noqa: PLR0913
     check_outputs((output, "table"), (save, "model"), inputs=files, store=store, force=force)
     *sources, target = read_files(files, reading, quiet)
     target.check_free(ANSWERS)
-    if any(str(label) == "-1" for label in target.domain.classes):
+    domain = target.labelled
+    labels = () if domain.y is None else domain.y[domain.labeled].tolist()
+    if any(label_key(label) == -1 for label in labels):
         note = "the label -1 counts as a class; if it marks rows without a label, add --missing=-1"
         print_note(note, quiet)
     known = known_classes(store, target.domain.n_features, quiet)
     with progress_bar(None, "", shown=not quiet) as advance:
         found = l2t.predict(
             [each.domain for each in sources],
-            target.labelled,
+            domain,
             train_on=train_on,
             shared=shared,
             balanced=balanced,
