@@ -210,7 +210,10 @@ def test_a_mask_or_group_column_must_be_named(path: Path) -> None:
             "x0,x3\n-inf,2\n3,4\n",
             "got -inf in column 'x0', line 2; leave out columns: ignore='x0' ",
         ),
-        ("x0,x3\n1e999,2\n", "got inf in column 'x0', line 2; leave out columns: ignore='x0' "),
+        (  # which pandas below 3 does not take for a number
+            "x0,x3\n1e999,2\n",
+            "(?:got inf in column 'x0', line 2;|column 'x0', line 2: '1e999' is not a number;) ",
+        ),
         ("x0,x3\n1,2\n3\n", "line 3 has 1 cells, where line 1 has 2$"),
         ("x0,x3\n1,2\n3,4,5\n", "line 3 has 3 cells, where line 1 has 2$"),
         ("1,2\n3,4,5\n", "line 2 has 3 cells, where line 1 has 2$"),
@@ -341,6 +344,14 @@ def test_an_endless_cell(path: Path) -> None:
 def test_more_numbers_than_one_block(path: Path) -> None:
     domain = Domain(np.random.default_rng(0).normal(size=(30_000, 10)))
     assert read_domain(write_domain(domain, path)) == domain
+
+
+def test_numbers_beside_text_are_read_exactly(path: Path) -> None:
+    numbers = np.random.default_rng(0).normal(size=1000)
+    write(path, "a,b\n" + "".join(f"{number!r},1.5\n" for number in numbers.tolist()) + "none,2\n")
+    with pytest.warns(L2TWarning, match="filled with the mean"):
+        domain = read_domain(path, missing="none", impute="mean")
+    np.testing.assert_array_equal(domain.X[:-1, 0], numbers)
 
 
 @pytest.mark.parametrize("without", [(), ("pyarrow.csv",)])

@@ -189,11 +189,7 @@ def test_what_is_written_has_the_types_of_the_file(path: Path, tmp_path: Path) -
     read = read_tables([path], impute="mean", ignore=["b", "c"])[0]
     read.write(tmp_path / "out.parquet", columns={"p": [0.5, 0.5, 1.0]})
     written = parquet.read_table(tmp_path / "out.parquet")
-    assert [str(each) for each in written.schema.types] == [
-        "float",
-        "int64",
-        "large_string",
-        "double",
-    ]
+    kinds = [str(kind).removeprefix("large_") for kind in written.schema.types]  # pandas chooses
+    assert kinds == ["float", "int64", "string", "double"]
     assert written.column("a").to_pylist() == [1.0, 2.0, None]
     assert written.column("b").to_pylist() == [1, None, 3]

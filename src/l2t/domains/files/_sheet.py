@@ -50,6 +50,8 @@ class Cells:
         plain = [_plain(cell, options) for cell in cells]
         found = pd.to_numeric(pd.Series(plain, dtype=object).mask(missing), errors="coerce")
         numbers = found.to_numpy(np.float64)
+        if rounds_numbers():
+            numbers = np.array(list(map(_exact, plain, numbers)), dtype=np.float64)
         return cls(str(column.name), lambda: numbers, text, missing)
 
     @property
@@ -116,6 +118,21 @@ class Cells:
             words.append(f"{count} missing {'cell' if count == 1 else 'cells'}")
             bad |= missing
         return (int(bad.argmax()), " and ".join(words)) if words else None
+
+
+def rounds_numbers() -> bool:
+    """Return whether pandas may read a number as a neighbouring float64, as it does below version 3.1."""
+    import pandas as pd
+
+    major, minor = pd.__version__.split(".")[:2]
+    return (int(major), int(minor)) < (3, 1)
+
+
+def _exact(cell: Any, number: float) -> float:
+    """Return a cell that pandas read as `number`, NaN if it is none, as the nearest float64."""
+    if np.isnan(number) or isinstance(cell, Number):
+        return number
+    return float(cell.replace(" ", ""))  # pandas allows "1e 5"
 
 
 def _numbers(column: Any, options: ReadOptions) -> AnyArray:

@@ -27,7 +27,7 @@ from l2t.domains.files._columns import (
     option,
 )
 from l2t.domains.files._formats import require, unpacked
-from l2t.domains.files._sheet import ID_NAME, PADDED, Sheet
+from l2t.domains.files._sheet import ID_NAME, PADDED, Sheet, rounds_numbers
 from l2t.domains.labels import is_missing
 from l2t.exceptions import FileFormatError
 from l2t.validation import check_memory
@@ -128,6 +128,8 @@ def _parsed(
         if ID_NAME.fullmatch(name) or any(map(PADDED.fullmatch, cells))
     }
     numbers = [name for name in columns.features if name not in padded]
+    # A keyword that is deprecated where the default is exact.
+    exact: dict[str, Any] = {"float_precision": "round_trip"} if rounds_numbers() else {}
     with unpacked(text.path) as handle, warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)  # a first row with too many cells
         try:
@@ -145,6 +147,7 @@ def _parsed(
                 na_values={name: ["", *MISSING] for name in numbers},
                 dtype_backend="numpy_nullable",
                 low_memory=False,
+                **exact,
             )
         except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
             text.lines(len(table))
