@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dataclasses
 import io
 import json
 import random
 import re
 import sys
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -31,6 +33,7 @@ from l2t.interfaces.dashboard.settings import Settings
 from l2t.reflection.files import from_json
 from l2t.statistics import pair_statistics
 from tests.domains.test_files_damage import mutate, valid
+from tests.experiences.store.contract import random_run
 
 TABLES = ("npz", "csv", "parquet", "svmlight", "npz, stored")
 MATLAB = ("mat", "mat, sparse")  # each is read in a process of its own, which takes half a second
@@ -81,6 +84,69 @@ def attack_flips(chance: random.Random, folder: Path) -> None:
     elif kind == "model":
         whole, X = read(kind, folder / "whole"), np.eye(3)
         np.testing.assert_array_equal(found.predict_proba(X), whole.predict_proba(X))
+
+
+@cache
+def store(folder: Path) -> tuple[bytes, dict[str, Any]]:
+    """Return the bytes of a store of six runs and a rehearsal, and what is read of it."""
+    path = folder / "good.db"
+    with l2t.open_store(path) as opened:
+        for number in range(6):
+            opened.add(random_run(number))
+        opened.add_rehearsal({"play": 1}, {"accuracies": [0.5, 0.75]})
+    with l2t.open_store(path) as opened:
+        return path.read_bytes(), read_store(opened, sorted(opened.keys()))
+
+
+def read_store(opened: l2t.ExperienceStore, keys: list[str]) -> dict[str, Any]:
+    """Return what a store holds, as text, or the error of a part that cannot be read."""
+    reads: dict[str, Callable[[], Any]] = {
+        "keys": lambda: sorted(opened.keys()),
+        "experiences": lambda: [experience_text(one) for one in opened.experiences()],
+        "page": lambda: [
+            experience_text(one)
+            for one in opened.experiences(limit=4, order="improvement_ratio", statistics=False)
+        ],
+        "rehearsal": lambda: opened.rehearsal({"play": 1}),
+    }
+    reads |= {f"run {key}": partial(run_text, opened, key) for key in keys}
+    content = {}
+    for name, read_part in reads.items():
+        try:
+            content[name] = read_part()
+        except l2t.exceptions.StoreError as error:
+            content[name] = error
+    return content
+
+
+def experience_text(experience: Any) -> str:
+    statistics = experience.statistics
+    arrays = () if statistics is None else (statistics.d, statistics.Q, statistics.tau)
+    text = repr(dataclasses.replace(experience, statistics=None))
+    return text + "".join(str(array.tolist()) for array in arrays)
+
+
+def run_text(opened: l2t.ExperienceStore, key: str) -> str:
+    run = opened.run(key)
+    sides = [(side.fingerprint, side.name) for side in (run.pair.source, run.pair.target)]
+    return f"{sides} {run.scores} {run.W.tolist()} {run.params} {run.created_at} {run.duration}"
+
+
+def attack_stores(chance: random.Random, folder: Path) -> None:
+    """What is read of a damaged store is what was stored; otherwise it is refused."""
+    content, whole = store(folder)
+    start, size = chance.randrange(len(content)), chance.choice([1, 1, 8, 64])
+    part = bytes(size) if chance.random() < 0.3 else chance.randbytes(size)
+    for left in folder.glob("damaged.db*"):
+        left.unlink()
+    damaged = content[:start] + part + content[start + size :]
+    (folder / "damaged.db").write_bytes(damaged[: len(content)])
+    with l2t.open_store(folder / "damaged.db", create=False) as opened:
+        keys = [name.removeprefix("run ") for name in whole if name.startswith("run ")]
+        for name, part_read in read_store(opened, keys).items():
+            refused = isinstance(part_read, Exception) and "\n" not in str(part_read)
+            assert refused or part_read == whole[name], name
+        assert not any("\n" in problem for problem in opened.check())
 
 
 @cache

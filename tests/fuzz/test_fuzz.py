@@ -31,6 +31,7 @@ ATTACKS = {
     "json": (200, 3_000, "files", "A reflection function with wrong values is refused, or works"),
     "numbers": (120, 10_600, "calls", "Odd numbers give finite results or one sentence"),
     "toml": (40, 600, "files", "Damaged settings of the command line end in one sentence"),
+    "stores": (60, 1_000, "stores", "What is read of a damaged store is what was stored"),
     "routes": (120, 2_000, "requests", "No request to the dashboard is answered by 500"),
 }
 

@@ -174,6 +174,56 @@ def test_check_tells_what_is_wrong(path, statement, word):
         assert not any("\n" in error for error in found)
 
 
+@pytest.mark.parametrize(
+    ("statement", "read"),
+    [
+        ("UPDATE l2t_scores SET accuracy_after = 0.99", "experiences"),
+        ("UPDATE l2t_scores SET accuracy_after = 0.99", "page"),
+        ("UPDATE l2t_scores SET accuracy_after = 0.99", "run"),
+        ("UPDATE l2t_scores SET accuracy_after = 0.99", "target"),
+        ("DELETE FROM l2t_scores WHERE n_labels = 15", "experiences"),
+        ("UPDATE l2t_runs SET host = 'elsewhere'", "experiences"),
+        ("UPDATE l2t_runs SET host = 'elsewhere'", "run"),
+        ("UPDATE l2t_domains SET n_classes = 99", "experiences"),
+        ("UPDATE l2t_domains SET n_classes = 99", "target"),
+        ("DELETE FROM l2t_domains", "experiences"),
+        ("UPDATE l2t_domains SET y_values = replace(y_values, '2', '9')", "run"),
+        ("UPDATE l2t_rehearsals SET work = '{}'", "rehearsal"),
+    ],
+)
+def test_what_was_changed_is_not_read(path, statement, read):
+    with open_store(path) as store:
+        store.add_rehearsal({"a": 1}, [0.5])
+    change(path, statement)
+    reads = {
+        "experiences": lambda store: list(store.experiences()),
+        "page": lambda store: list(store.experiences(limit=1, statistics=False)),
+        "run": lambda store: store.run(RUNS[0].key),
+        "target": lambda store: store.target(RUNS[0].key),
+        "rehearsal": lambda store: store.rehearsal({"a": 1}),
+    }
+    with open_store(path) as store:
+        error = sentence(lambda: reads[read](store), StoreCorruptError)
+        assert "is damaged: " in error
+
+
+def test_a_damaged_index_leaves_out_no_experiences(path):
+    """SQLite itself does not notice that an index refers to fewer rows than the table has."""
+    connection = sqlite3.connect(path)
+    query = "SELECT rootpage FROM sqlite_master WHERE tbl_name = 'l2t_runs' AND type = 'index'"
+    pages = [page for (page,) in connection.execute(query)]
+    connection.close()
+    raw = bytearray(path.read_bytes())
+    for page in pages:
+        start = (page - 1) * 4096
+        raw[start + 3 : start + 5] = bytes(2)  # the number of its cells
+    path.write_bytes(raw)
+    with open_store(path) as store:
+        for read in (store.experiences, store.keys, store.count, store.summaries.totals):
+            error = sentence(lambda read=read: list(read()), StoreCorruptError)
+            assert error.startswith(f"sqlite:///{path} is damaged")
+
+
 def test_scores_that_were_changed_are_not_merged(path):
     change(path, "UPDATE l2t_scores SET accuracy_after = 0.99 WHERE run = 2")
     with open_store(path) as store, open_store("memory://") as copy:

@@ -29,6 +29,7 @@ from l2t.experiences.store.address import Address
 T = TypeVar("T")
 _TIMEOUT = 300.0  # seconds that a writer waits for a lock
 _RETRY_PAUSES = (0.1, 0.2, 0.4, 0.8, 1.5, *[2.0] * 29)  # seconds between attempts to connect
+_QUICKLY_VERIFIED = 1000  # pages of 4 KiB, which SQLite verifies in about 10 ms
 _MAX_RETRIES = 5  # of a transaction after its connection was lost
 _ADVISORY_LOCK = 0x6C3274  # "l2t": the advisory lock of PostgreSQL writers
 _SQLITE_ERRORS = {
@@ -77,7 +78,8 @@ class Database:
             yield connection
 
     def rows(self, query: Any) -> list[Any]:
-        """Return all rows of a query."""
+        """Return all rows of a query; a damaged small file is an error, see `verify`."""
+        self.verify()
         return self.read(lambda connection: list(connection.execute(query).all()))
 
     def read(self, action: Callable[[Connection], T]) -> T:
@@ -87,6 +89,24 @@ class Database:
     def write(self, action: Callable[[Connection], T]) -> T:
         """Return the result of an action in a transaction, repeated on conflict or a lost connection."""
         return self._retry(self.writing, action)
+
+    def verify(self, *, any_size: bool = False) -> None:
+        """Raise a StoreCorruptError if the pages and indexes of an SQLite file do not fit together.
+
+        A damaged index would leave out rows without an error. By default only a small file is verified: for
+        a large one it takes seconds, which is little only where all experiences are read.
+        """
+        if self.address.kind != "sqlite":
+            return
+
+        def problem(connection: Connection) -> str:
+            size = connection.execute(text("PRAGMA page_count")).scalar()
+            if not any_size and (size or 0) > _QUICKLY_VERIFIED:
+                return "ok"
+            return str(connection.execute(text("PRAGMA integrity_check(1)")).scalar())
+
+        if self.read(problem) != "ok":
+            raise StoreCorruptError(f"{self.address.shown} {_SQLITE_ERRORS['SQLITE_CORRUPT']}")
 
     def _retry(self, begin: Callable[[], Any], action: Callable[[Connection], T]) -> T:
         losses = 0
@@ -108,7 +128,8 @@ class Database:
         own = self._process == os.getpid()  # after a fork, the connections belong to the parent
         if engine is not None and own and self.address.kind == "sqlite":
             # While another process has the file open, closing does not write the WAL back to it.
-            with suppress(SQLAlchemyError, sqlite3.Error), closing(engine.raw_connection()) as raw:
+            errors = (SQLAlchemyError, sqlite3.Error, UnicodeDecodeError)  # as `store_errors`
+            with suppress(*errors), closing(engine.raw_connection()) as raw:
                 raw.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)")
         if engine is not None:
             engine.dispose(close=own)
@@ -205,6 +226,8 @@ def store_errors(address: Address) -> Iterator[None]:
     """Convert a database error into a StoreError that begins with the URL of the store."""
     try:
         yield
+    except UnicodeDecodeError as error:  # of a message of SQLite that quotes the damaged part
+        raise StoreCorruptError(f"{address.shown} {_SQLITE_ERRORS['SQLITE_CORRUPT']}") from error
     except (DBAPIError, sqlite3.Error) as error:  # the latter while connecting
         kind, sentence = _describe(error.orig if isinstance(error, DBAPIError) else error)
         raise kind(f"{address.shown} {sentence}") from error
@@ -224,6 +247,7 @@ def _describe(error: Any) -> tuple[type[StoreError], str]:
     if isinstance(error, sqlite3.Error):
         name = getattr(error, "sqlite_errorname", "")
         name = "SQLITE_CANTOPEN" if "unable to open" in message else name
+        name = "SQLITE_CORRUPT" if "Could not decode to UTF-8" in message else name
         for code, sentence in _SQLITE_ERRORS.items():
             if name.startswith(code):
                 damaged = code in ("SQLITE_NOTADB", "SQLITE_CORRUPT")

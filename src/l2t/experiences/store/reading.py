@@ -15,7 +15,15 @@ from l2t.domains import Domain, DomainPair
 from l2t.exceptions import InvalidInputError, L2TError, StoreCorruptError, UnknownRunError
 from l2t.experiences.experience import Experience, Origin, Run, Status, TrainedOn
 from l2t.experiences.store.database import Database
-from l2t.experiences.store.rows import decode, domain_of, experience_of, run_of, statistics_of
+from l2t.experiences.store.rows import (
+    class_count_of,
+    decode,
+    domain_of,
+    experience_of,
+    run_of,
+    statistics_of,
+    verify_content,
+)
 from l2t.experiences.store.schema import BY_TIME, arrays, domains, microseconds, runs, scores
 from l2t.experiences.store.writing import existing
 from l2t.statistics import PairStatistics
@@ -171,6 +179,12 @@ class RunReader:
         Yields
         ------
         Experience
+
+        Raises
+        ------
+        StoreCorruptError
+            If a run, its scores or its statistics are not those that were stored. Without a limit, also if
+            the file is damaged otherwise, so that experiences might be left out.
         """
         where = conditions(filters)
         one_of("order", order, ORDERS)
@@ -185,11 +199,14 @@ class RunReader:
         query = query.order_by(*(each.desc() if descending else each.asc() for each in columns))
 
         def read() -> Iterator[Experience]:
+            n_classes: dict[str, int] = {}
+            if limit is None:
+                self._database.verify(any_size=True)
             places = self._database.rows(query.offset(offset).limit(limit))
             for start in range(0, len(places), _CHUNK):  # no long transactions for a slow reader
                 with self._database.reading() as connection:
                     chunk = places[start : start + _CHUNK]
-                    found = _experiences_at(connection, chunk, statistics)
+                    found = _experiences_at(connection, chunk, n_classes if statistics else None)
                 yield from found
 
         return read()
@@ -197,13 +214,13 @@ class RunReader:
     def run(self, key: str) -> Run:
         """Return a run with domains, W, statistics and scores, by its key or a prefix of the key."""
         with self._database.reading() as connection:
-            row = _run_row(connection, key)
-            return read_run(connection, row, connection.execute(scores_of(row.id)).all())
+            return read_run(connection, *_verified(connection, key))
 
     def target(self, key: str) -> Domain:
         """Return the target of a run."""
         with self._database.reading() as connection:
-            return _side(connection, _run_row(connection, key), "target")
+            row, _ = _verified(connection, key)
+            return _side(connection, row, "target")
 
     def target_runs(self, *, n_features: int | None = None) -> dict[str, str]:
         """Return the keys of the first run on each labelled target with `n_features`, by fingerprint."""
@@ -270,6 +287,15 @@ def _run_row(connection: Connection, key: str) -> Any:
     return row_by_prefix(connection, runs.c.key, key, UnknownRunError)
 
 
+def _verified(connection: Connection, key: str) -> tuple[Any, Sequence[Any]]:
+    """Return the row of a run and those of its scores, by its key or a prefix of the key."""
+    row = _run_row(connection, key)
+    scored = connection.execute(scores_of(row.id)).all()
+    with as_corrupt(f"run {row.key}"):
+        verify_content(row, scored)
+    return row, scored
+
+
 def _side(connection: Connection, row: Any, side: str) -> Domain:
     """Return the source or the target of a run."""
     query = select(domains).where(domains.c.fingerprint == getattr(row, side))
@@ -282,23 +308,46 @@ def _side(connection: Connection, row: Any, side: str) -> Domain:
 
 
 def _experiences_at(
-    connection: Connection, places: Sequence[Any], with_statistics: bool
+    connection: Connection, places: Sequence[Any], n_classes: dict[str, int] | None
 ) -> list[Experience]:
-    """Return the experiences at (run id, n_labels, trained_on) in `places`."""
+    """Return the experiences at (run id, n_labels, trained_on) in `places`, with all that can be verified.
+
+    With `n_classes`, the verified numbers of classes by the fingerprint of the target, which is extended
+    here, also the arrays are read: the statistics, and the labels of targets.
+    """
     chosen = [runs.c.id.in_({place.id for place in places})]
     query = matching(chosen, runs, scores, domains.c.n_classes)
-    query = query.join(domains, domains.c.fingerprint == runs.c.target)
-    if with_statistics:
+    query = query.outerjoin(domains, domains.c.fingerprint == runs.c.target)
+    if n_classes is not None:
         query = query.add_columns(arrays).outerjoin(arrays, runs.c.statistics == arrays.c.hash)
     rows = {(row.id, row.n_labels, row.trained_on): row for row in connection.execute(query)}
+    of_run: dict[int, list[Any]] = {}
+    for scored in rows.values():
+        of_run.setdefault(scored.id, []).append(scored)
     computed: dict[int, PairStatistics | None] = {}
     found = []
     for place in places:
         if (row := rows.get(tuple(place))) is None:  # deleted meanwhile
             continue
         with as_corrupt(f"run {row.key}"):
+            if row.n_classes is None:
+                raise LookupError("its target is missing")
             if row.id not in computed:
-                there = with_statistics and row.statistics is not None
+                verify_content(row, [] if row.n_labels is None else of_run[row.id])
+                if n_classes is not None:
+                    _verify_classes(connection, row, n_classes)
+                there = n_classes is not None and row.statistics is not None
                 computed[row.id] = statistics_of(row, decode(row)) if there else None
             found.append(experience_of(row, computed[row.id]))
     return found
+
+
+def _verify_classes(connection: Connection, row: Any, n_classes: dict[str, int]) -> None:
+    """Raise a ValueError if a row does not have the number of classes that the labels of its target have."""
+    if row.target not in n_classes:
+        target = connection.execute(
+            select(domains).where(domains.c.fingerprint == row.target)
+        ).one()
+        n_classes[row.target] = class_count_of(target, partial(read_array, connection))
+    if row.n_classes != n_classes[row.target]:
+        raise ValueError(f"its target has {n_classes[row.target]} classes, not {row.n_classes}")

@@ -124,6 +124,8 @@ class RecordKeeper:
         key, table = sha256(canonical_json(work)), schema.rehearsals
         for row in self._database.rows(select(table).where(table.c.key == key)):
             with as_corrupt(f"rehearsal {key:.12}"):
+                if row.work != canonical_json(work):
+                    raise ValueError("its content does not match its key")
                 return json.loads(row.outcome)
         return None
 
@@ -169,5 +171,6 @@ def _row(record: FunctionVersion | SuggestionRecord | CollectionProgress) -> Row
 
 def _record(kind: type[Record], row: Any) -> Record:
     values = {each.name: getattr(row, each.name) for each in fields(kind)}
-    times = {n: schema.to_datetime(values[n]) for n in _TIMES if values.get(n) is not None}
+    with as_corrupt(f"a {kind.__name__}"):
+        times = {n: schema.to_datetime(values[n]) for n in _TIMES if values.get(n) is not None}
     return kind(**values | times)

@@ -20,7 +20,7 @@ from l2t.domains import Domain, DomainPair
 from l2t.domains.label_codec import decode_labels, encode_labels
 from l2t.exceptions import InvalidInputError, StoreCorruptError
 from l2t.experiences.experience import Experience, Run, Score, TrainedOn, canonical_json, sha256
-from l2t.experiences.store.schema import microseconds, to_datetime
+from l2t.experiences.store.schema import microseconds, runs, to_datetime
 from l2t.statistics import KernelBank, PairStatistics
 from l2t.typing import AnyArray
 from l2t.validation import instance_of, one_of, real_number
@@ -103,6 +103,14 @@ def content_hash(row: Mapping[Any, Any], scores: Iterable[Mapping[Any, Any]]) ->
     return sha256(canonical_json([kept, scored]))
 
 
+def verify_content(row: Any, scored: Iterable[Any]) -> None:
+    """Raise a ValueError if the row of a run or its scores do not have the hash that was stored with them."""
+    # The row may be joined with others.
+    run = {column.name: row._mapping[column.name] for column in runs.c}
+    if content_hash(run, [score._mapping for score in scored]) != row.content:
+        raise ValueError("it or its scores were changed")
+
+
 def class_count(domain: Domain) -> int:
     """Return the number of classes, with a mask only those of labelled rows."""
     labeled = domain.labeled
@@ -156,9 +164,12 @@ def _score_rows(run: Run) -> list[Row]:
 
 
 def domain_of(row: Any, array: ArrayReader, name: str = "", features: str | None = None) -> Domain:
-    """Return the domain in a row; `name` and `features`, the hash of the column names, are those of a run."""
+    """Return the domain in a row; `name` and `features`, the hash of the column names, are those of a run.
+
+    A ValueError if it does not have the fingerprint and the counts of the row.
+    """
     y, groups = array(row.y), array(row.groups)
-    return Domain(
+    domain = Domain(
         array(row.X),
         None if y is None else decode_labels(y, row.y_values),
         labeled=array(row.labeled),
@@ -167,6 +178,23 @@ def domain_of(row: Any, array: ArrayReader, name: str = "", features: str | None
         feature_names=None if features is None else json.loads(array(features).tobytes()),
         prepared=array(row.prepared),
     )
+    counts = (*domain.X.shape, class_count(domain))
+    if (domain.fingerprint, *counts) != (
+        row.fingerprint,
+        row.n_rows,
+        row.n_features,
+        row.n_classes,
+    ):
+        raise ValueError("the content of a domain does not match its fingerprint")
+    return domain
+
+
+def class_count_of(row: Any, array: ArrayReader) -> int:
+    """Return the number of classes of the domain in a row, without reading its features."""
+    if row.y is None:
+        return 0
+    y = decode_labels(array(row.y), row.y_values)
+    return class_count(Domain(np.zeros((len(y), 1)), y, labeled=array(row.labeled)))
 
 
 def run_of(row: Any, scores: Iterable[Any], pair: DomainPair, array: ArrayReader) -> Run:

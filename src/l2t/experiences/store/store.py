@@ -12,7 +12,7 @@ from l2t.experiences.records import Merged
 from l2t.experiences.store.address import Address
 from l2t.experiences.store.database import Database
 from l2t.experiences.store.merging import find_problems, merge
-from l2t.experiences.store.reading import Filters, RunReader, conditions, matching
+from l2t.experiences.store.reading import Filters, RunReader, as_corrupt, conditions, matching
 from l2t.experiences.store.records import RecordKeeper
 from l2t.experiences.store.rows import Packed, pack
 from l2t.experiences.store.schema import runs
@@ -115,7 +115,7 @@ class ExperienceStore(RunReader, RecordKeeper):
         """Read and verify all content, and return a sentence for each problem."""
         found: list[str] = []
         try:
-            with self._database.reading() as connection:
+            with self._database.reading() as connection, as_corrupt("a key"):
                 found.extend(find_problems(connection))
         except StoreCorruptError as error:  # too damaged to read on
             found.append(str(error))

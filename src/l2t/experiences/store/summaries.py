@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 from sqlalchemy import Integer, cast, distinct, func, select
 
+from l2t.exceptions import L2TError, StoreCorruptError
 from l2t.experiences.store.database import Database
 from l2t.experiences.store.rows import Row
 from l2t.experiences.store.schema import domains, microseconds, runs, scores, to_datetime
@@ -22,8 +25,23 @@ _TIME = runs.c.created_at
 _SCORED = scores.join(runs, (runs.c.id == scores.c.run) & (scores.c.trained_on == "target"))
 
 
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Convert an error about an impossible value into a StoreCorruptError."""
+    try:
+        yield
+    except L2TError:
+        raise
+    except (ValueError, TypeError, OverflowError) as error:
+        raise StoreCorruptError(f"a table is damaged: {error}") from None
+
+
 class Summaries:
-    """Summaries of a store as plain values; see `ExperienceStore.summaries`."""
+    """Summaries of a store as plain values; see `ExperienceStore.summaries`.
+
+    The database computes them: unlike what `ExperienceStore.experiences` yields, a changed score is not
+    noticed here, only by `ExperienceStore.check`.
+    """
 
     def __init__(self, database: Database) -> None:
         self._rows = database.rows
@@ -33,6 +51,7 @@ class Summaries:
         query = select(func.count(), func.max(runs.c.id), func.max(_TIME)).select_from(runs)
         return tuple(int(value or 0) for value in self._rows(query)[0])
 
+    @_readable()
     def totals(self) -> Row:
         """Return the numbers of runs, experiences, pairs ..., and the times of the first and last run."""
         failed = func.count().filter(runs.c.status == "failed").label("failed")
@@ -47,6 +66,7 @@ class Summaries:
         times = {name: to_datetime(found[name]) for name in ("first", "last") if found["runs"]}
         return found | times
 
+    @_readable()
     def distributions(self) -> list[Row]:
         """Return the distribution of improvement ratios per algorithm and number of labels.
 
@@ -78,6 +98,7 @@ class Summaries:
         rows = self._rows(query.select_from(_SCORED).group_by(source, target))
         return [dict(row._mapping) for row in rows]
 
+    @_readable()
     def facets(self) -> tuple[list[str], list[int], list[str]]:
         """Return the distinct algorithms, numbers of labels, and names of domains."""
         columns = (runs.c.algorithm, scores.c.n_labels, runs.c.source_name, runs.c.target_name)
@@ -86,6 +107,7 @@ class Summaries:
         )
         return sorted(algorithms), sorted(counts), sorted(sources | targets)
 
+    @_readable()
     def failures(self, *, limit: int = 50) -> list[Row]:
         """Return why runs failed: `algorithm`, `reason`, `count` and `last` time, most frequent first."""
         groups = (runs.c.algorithm, runs.c.reason)
@@ -94,6 +116,7 @@ class Summaries:
         rows = self._rows(query.order_by(count.desc(), last.desc()).limit(limit))
         return [dict(row._mapping) | {"last": to_datetime(row.last)} for row in rows]
 
+    @_readable()
     def runs_per_minute(self, since: datetime) -> list[tuple[datetime, int, int]]:
         """Return each minute in which runs ended, with the numbers of done and failed runs."""
         minute, failed = _TIME // _MINUTE, runs.c.status == "failed"
@@ -101,6 +124,7 @@ class Summaries:
         rows = self._rows(query.where(microseconds(since, "since") <= _TIME).order_by(minute))
         return [(to_datetime(int(at) * _MINUTE), n - failed, failed) for at, n, failed in rows]
 
+    @_readable()
     def domains(self, *, limit: int = 500) -> list[Row]:
         """Return the domains of runs, each with one of its names, sorted by name."""
         found: dict[str, Row] = {}
