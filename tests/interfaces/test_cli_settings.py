@@ -83,6 +83,7 @@ def test_learning_is_repeated_from_its_file(l2t):
         ),
         ("[collect]\npairs = 3", "mine.toml: keys must be one of"),
         ("pairs = ", "--config: mine.toml is not TOML: Invalid value (at "),
+        ("pairs = " + 100_000 * "[", "--config: mine.toml has values that are nested too deeply"),
     ],
 )
 def test_a_wrong_file_gets_one_sentence(text, sentence, l2t):

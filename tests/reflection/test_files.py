@@ -269,7 +269,36 @@ def test_a_forecast_whose_lists_do_not_fit(valid, path):
             "first, last and step must give an increasing range that ends at last, got -2, 2, 0.3",
         ),
         ("kernels.last", 1e300, "kernels must be a bank of few kernels, got an infinite one"),
-        ("calibration.15.n_pairs", -1, "calibration.n_pairs must be from 0 to 2^53, got -1"),
+        (
+            "calibration.15.n_pairs",
+            -1,
+            "Expected `int` >= 0 - at `$.calibration[...].n_pairs`",
+        ),
+        (
+            "calibration.15.n_pairs",
+            2**60,
+            "Expected `int` <= 9007199254740992 - at `$.calibration[...].n_pairs`",
+        ),
+        (
+            "forecast.shots",
+            [1, 5, 10**30],
+            "Expected `int` <= 9007199254740992 - at `$.forecast.shots[2]`",
+        ),
+        (
+            "forecast.own_pairs",
+            {"tca": 10**400},
+            "Expected `int` <= 9007199254740992 - at `$.forecast.own_pairs[...]`",
+        ),
+        (
+            "training",
+            {"choices": 2**60},
+            "Expected `array`, got `int` - at `$.training.choices`",
+        ),
+        (
+            "training",
+            {"choices": [{"spearman": "high"}]},
+            "Expected `float | null`, got `str` - at `$.training.choices[0].spearman`",
+        ),
         (
             "calibration.15.unknown",
             1,

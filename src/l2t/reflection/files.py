@@ -24,7 +24,7 @@ from l2t.exceptions import FileFormatError, InvalidInputError, L2TError, L2TWarn
 from l2t.experiences.experience import TrainedOn
 from l2t.reflection.forecast import Forecast, MetaFeatures
 from l2t.reflection.function import ReflectionFunction
-from l2t.reflection.reliability import LEVELS, ErrorQuantiles
+from l2t.reflection.reliability import LEVELS, Count, ErrorQuantiles, Natural
 from l2t.reflection.table import QMode
 from l2t.statistics import KernelBank
 
@@ -37,14 +37,27 @@ _MAX = sys.float_info.max
 Finite = Annotated[float, Meta(ge=-_MAX, le=_MAX)]
 NotNegative = Annotated[float, Meta(ge=0, le=_MAX)]
 Positive = Annotated[float, Meta(gt=0, le=_MAX)]
-Natural = Annotated[int, Meta(ge=0, le=2**53)]  # larger integers are not exact in JSON
-Count = Annotated[int, Meta(ge=1, le=2**53)]
 
 
 class _Bank(Struct, forbid_unknown_fields=True):
     first: Finite
     last: Finite
     step: Positive
+
+
+class _Choice(Struct):
+    spearman: float | None = None
+
+
+class _Training(Struct):
+    choices: list[_Choice] = []
+    algorithms: dict[str, Any] = {}
+
+
+class _Learned(Struct):
+    """What the command line and the dashboard show of how a function was learned."""
+
+    training: _Training
 
 
 class _File(Struct, forbid_unknown_fields=True):
@@ -164,6 +177,7 @@ def _function(file: _File) -> ReflectionFunction:
         len(kernels)
     except OverflowError:
         raise ValueError("kernels must be a bank of few kernels, got an infinite one") from None
+    msgspec.convert({"training": file.training}, _Learned)
     if file.calibration is not None:
         _check_calibration(file.calibration, file.trained_on)
     if file.forecast is not None:
@@ -186,10 +200,6 @@ def _check_calibration(calibration: dict[int, ErrorQuantiles], trained_on: Train
             )
         if errors[0] < 0 or (np.diff(errors) < 0).any():
             raise ValueError("calibration.errors must not be negative, and must not decrease")
-        if not 0 <= each.n_pairs <= 2**53:
-            raise ValueError(
-                f"calibration.n_pairs must be from 0 to 2^53, got {each.n_pairs!r:.40}"
-            )
 
 
 def _check_forecast(forecast: Forecast) -> None:

@@ -31,7 +31,7 @@ import msgspec
 import numpy as np
 
 from l2t.exceptions import FileFormatError
-from l2t.reflection.reliability import Familiarity, Reliability
+from l2t.reflection.reliability import Count, Familiarity, Natural, Reliability
 
 if TYPE_CHECKING:
     from l2t.experiences import Experience
@@ -130,7 +130,7 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Learned parameters of the expected ratios; most tuples have one number per entry of `shots`."""
 
     #: Labels per class, increasing.
-    shots: tuple[int, ...]
+    shots: tuple[Count, ...]
     #: The share of room that a candidate uses on other data; 0 for those not named.
     prior: dict[str, tuple[float, ...]]
     #: The same where neighbourhoods mislead, for candidates that rely on them and for others.
@@ -162,7 +162,7 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     #: The distribution of the meta-features of the training pairs.
     familiarity: Familiarity
     #: Number of the user's pairs in the prior of a candidate.
-    own_pairs: dict[str, int] = {}
+    own_pairs: dict[str, Natural] = {}
     training: dict[str, Any] = {}
 
     def __post_init__(self) -> None:

@@ -8,13 +8,16 @@ for a finite number of pairs, on the kind of data with the largest errors.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
 
 from l2t.typing import Array
 
+#: Numbers in files; larger integers are not exact in JSON, and may not fit into a float.
+Natural = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+Count = Annotated[int, msgspec.Meta(ge=1, le=2**53)]
 #: Probabilities of the stored quantiles.
 LEVELS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.96, 0.97, 0.98, 0.99, 1.0)
 
@@ -23,7 +26,7 @@ class ErrorQuantiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Quantiles of the absolute errors of predictions."""
 
     #: Number of pairs that were predicted.
-    n_pairs: int
+    n_pairs: Natural
     #: The quantiles at `LEVELS`: of a log ratio, or in standard deviations for forecasts.
     errors: tuple[float, ...]
 

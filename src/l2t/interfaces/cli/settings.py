@@ -80,6 +80,8 @@ def _load(file: Path) -> dict[str, Any]:
         raise InvalidInputError(f"--config: {file} cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInputError(f"--config: {file} is not TOML: {error}") from None
+    except RecursionError:
+        raise InvalidInputError(f"--config: {file} has values that are nested too deeply") from None
 
 
 def _check(context: typer.Context, parameter: Any, value: Any, where: str) -> None:
