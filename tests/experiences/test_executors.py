@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import signal
+import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,6 +14,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from l2t.exceptions import InvalidInputError, L2TError
+from l2t.experiences import executors
 from l2t.experiences.executors import MAX_LOST, Executor
 
 pytestmark = pytest.mark.slow
@@ -108,8 +112,36 @@ def test_numbers_of_processes():
 
 
 def test_a_scheduler_that_does_not_answer_is_reported(monkeypatch):
-    from l2t.experiences import executors
-
     monkeypatch.setattr(executors, "CONNECT_TIMEOUT", "1s")
     with pytest.raises(L2TError, match=r"cannot connect to a Dask scheduler at tcp://127.0.0.1:9"):
         list(Executor(1, "tcp://127.0.0.1:9").map(square, [1]))
+
+
+#: Runs a cluster in one process, tells its address, and waits.
+CLUSTER = """
+from distributed import LocalCluster
+with LocalCluster(1, threads_per_worker=1, processes=False, dashboard_address=None,
+                  host="tcp://127.0.0.1") as cluster:
+    print(cluster.scheduler_address, flush=True)
+    input()
+"""
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_a_killed_scheduler_gives_one_sentence(monkeypatch, capfd, proves):
+    monkeypatch.setattr(executors, "CONNECT_TIMEOUT", "300s")
+    command = [sys.executable, "-c", CLUSTER]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as cluster:
+        try:
+            assert cluster.stdout is not None
+            address = cluster.stdout.readline().strip()
+            results = Executor(1, address).map(operator.neg, range(10_000))
+            assert next(results) <= 0
+        finally:
+            cluster.kill()
+        with pytest.raises(L2TError, match="connection to the Dask scheduler was lost") as caught:
+            list(results)
+    assert "\n" not in str(caught.value)
+    assert "Traceback" not in capfd.readouterr().err
+    proves("A killed Dask scheduler ends in one sentence", 1, "kills")

@@ -6,12 +6,13 @@ submitted at a time. Workers are stateless: a task whose worker is killed is rep
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -141,7 +142,8 @@ def _on_cluster(
     The Dask backend of joblib does not repeat the tasks of a lost worker.
     """
     try:
-        from distributed import Client, as_completed
+        from distributed import Client
+        from distributed.comm import CommClosedError
     except ImportError:
         raise MissingExtraError("a Dask cluster", "dask") from None
     connected: Any = nullcontext(cluster)
@@ -150,11 +152,35 @@ def _on_cluster(
             connected = Client(cluster, timeout=CONNECT_TIMEOUT)
         except (OSError, ValueError) as error:
             raise L2TError(f"cannot connect to a Dask scheduler at {cluster}: {error}") from None
-    with connected as client:
-        submit = partial(client.submit, work, pure=False)
-        waiting = iter(tasks)
-        ahead = 2 * max(1, sum(client.nthreads().values()))
-        futures = as_completed(map(submit, islice(waiting, ahead)))
-        for future in futures:
-            yield future.result()
-            futures.update(map(submit, islice(waiting, 1)))
+    log = logging.getLogger("distributed.client")
+    level = log.level
+    try:
+        with connected as client:
+            try:
+                yield from _as_completed(client, work, tasks)
+            except Exception as error:
+                lost = isinstance(error, CancelledError | CommClosedError)
+                if client.status == "running" and not lost:
+                    raise  # an error of a task
+                log.setLevel(logging.CRITICAL)  # closing a client that reconnects logs a traceback
+                raise L2TError(
+                    "the connection to the Dask scheduler was lost; what it finished before is kept, "
+                    "and the same call resumes from there"
+                ) from None
+    finally:
+        log.setLevel(level)
+
+
+def _as_completed(
+    client: Any, work: Callable[[Task], Result], tasks: Iterable[Task]
+) -> Iterator[Result]:
+    """Yield the results of a Dask client in any order, with two tasks per thread submitted at a time."""
+    from distributed import as_completed
+
+    submit = partial(client.submit, work, pure=False)
+    waiting = iter(tasks)
+    ahead = 2 * max(1, sum(client.nthreads().values()))
+    futures = as_completed(map(submit, islice(waiting, ahead)))
+    for future in futures:
+        yield future.result()
+        futures.update(map(submit, islice(waiting, 1)))
