@@ -7,6 +7,8 @@ import pkgutil
 import subprocess
 import sys
 
+import pytest
+
 import l2t
 
 MODULES = ["l2t", *(module.name for module in pkgutil.walk_packages(l2t.__path__, "l2t."))]
@@ -25,6 +27,8 @@ def test_import_changes_nothing_global():
     code = """
 import numpy, sklearn, warnings
 before = (sklearn.get_config(), numpy.geterr(), numpy.get_printoptions(), list(warnings.filters))
+import pytest
+
 import l2t
 after = (sklearn.get_config(), numpy.geterr(), numpy.get_printoptions(), list(warnings.filters))
 assert before == after, (before, after)
@@ -41,3 +45,27 @@ def test_names_that_the_documentation_shows_are_public():
     assert callable(l2t.inference.Objective)
     assert callable(l2t.testing.check_algorithm)
     assert callable(l2t.KnownClasses.of)
+
+
+@pytest.mark.slow
+def test_arrays_are_predicted_without_what_stores_and_terminals_need():
+    """scikit-learn itself may import rich, where it is installed."""
+    code = """
+import sys
+for name in ("sqlalchemy", "alembic", "rich", "typer"):
+    sys.modules[name] = None  # importing it is an error
+import numpy as np
+import pytest
+
+import l2t
+rng = np.random.default_rng(0)
+y = np.arange(24) % 2
+X = 3 * rng.normal(size=(2, 4))[y] + rng.normal(size=(24, 4))
+labels = np.where(np.arange(24) < 8, y, -1)
+l2t.predict((X, y), (X + rng.normal(size=X.shape), labels))
+l2t.predict((X, y + 2), (X + rng.normal(size=X.shape), labels))
+l2t.L2TClassifier().fit(np.vstack([X, X]), np.r_[y, y], sample_domain=np.repeat([1, -1], 24))
+"""
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

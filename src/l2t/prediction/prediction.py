@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import softmax
@@ -23,7 +23,6 @@ from l2t.domains.draw import (
 )
 from l2t.domains.known import unlabel_rows
 from l2t.domains.labels import unify_labels
-from l2t.experiences import ExperienceStore
 from l2t.inference import Inference, infer
 from l2t.inference.candidates import candidate_algorithms
 from l2t.inference.result import divide_features
@@ -50,6 +49,9 @@ from l2t.prediction.wide import Coordinates, are_few_and_wide, numbered
 from l2t.reflection import ReflectionFunction
 from l2t.typing import AnyArray, Array, Indices
 from l2t.validation import one_of, seed
+
+if TYPE_CHECKING:
+    from l2t.experiences import ExperienceStore
 
 #: Maximum number of rows that a classifier is trained on, labelled or not; half of it in cross-validation.
 MAX_ROWS = 1500

@@ -13,7 +13,6 @@ from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.domains.copies import joint_groups
 from l2t.domains.labels import known_labels
 from l2t.exceptions import InvalidInputError
-from l2t.experiences import ExperienceStore, open_store
 from l2t.typing import AnyArray, Indices, Mask
 from l2t.validation import instance_of, some_of
 
@@ -48,6 +47,8 @@ def known_classes(known: Any, store: Any, target: Domain) -> KnownClasses | None
         instance_of("known", known, KnownClasses)
     if store is None:
         return known  # type: ignore[no-any-return]
+    from l2t.experiences import ExperienceStore, open_store
+
     if not isinstance(store, ExperienceStore):
         if not isinstance(store, str | os.PathLike):
             raise InvalidInputError(

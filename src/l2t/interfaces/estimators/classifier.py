@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any, ClassVar, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -18,7 +18,6 @@ from l2t.domains import Domain, KnownClasses
 from l2t.domains.domain import check_whole
 from l2t.domains.labels import label_array
 from l2t.exceptions import InvalidInputError, L2TWarning
-from l2t.experiences import ExperienceStore
 from l2t.inference.shared.task import shared_classes
 from l2t.interfaces.estimators.stacking import is_source, labeled_rows, split_domains
 from l2t.interfaces.estimators.transformer import FLOATS, seed_of
@@ -28,6 +27,9 @@ from l2t.prediction.training import NAMED, TrainOn
 from l2t.reflection import ReflectionFunction
 from l2t.typing import AnyArray
 from l2t.validation import one_of, some_of
+
+if TYPE_CHECKING:
+    from l2t.experiences import ExperienceStore
 
 
 def _delegated(name: str, returned: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -25,13 +25,15 @@ from l2t.domains import DomainPair, KnownClasses
 from l2t.domains.domain import check_whole
 from l2t.domains.labels import UNLABELED, known_labels, label_array
 from l2t.exceptions import InvalidInputError, L2TWarning
-from l2t.experiences import ExperienceStore
 from l2t.inference import infer
 from l2t.inference.candidates import Wanted
 from l2t.interfaces.estimators.stacking import is_source, split_domains
 from l2t.prediction.training import known_classes
 from l2t.reflection import ReflectionFunction
 from l2t.typing import AnyArray, Mask
+
+if TYPE_CHECKING:
+    from l2t.experiences import ExperienceStore
 
 #: Float types that are kept; any other type becomes the first.
 FLOATS = (np.float64, np.float32)
