@@ -129,11 +129,37 @@ def test_a_parquet_file_that_hides_rows_is_refused(tmp_path: Path) -> None:
     assert refused > 2
 
 
-def sheet_of_two_cells() -> bytes:
-    """A workbook of a few kilobytes that spans 17 thousand million cells."""
+def sheet_of_a_diagonal(size: int) -> bytes:
+    """A workbook whose table has the square of its number of cells."""
     book = openpyxl.Workbook()
-    book.active["A1"], book.active["XFD1048576"] = 1, 2
+    for i in range(1, size + 1):
+        book.active.cell(i, i, 1)
     book.save(buffer := io.BytesIO())
+    return buffer.getvalue()
+
+
+def sheet_of_one_text(rows: int) -> bytes:
+    """A workbook of one long text, to which many cells refer."""
+    book = openpyxl.Workbook()
+    for _ in range(rows):
+        book.active.append(["x" * 30_000])
+    book.save(buffer := io.BytesIO())
+    return buffer.getvalue()
+
+
+def text_as_parquet(rows: int, *, nested: bool = False, **written: Any) -> bytes:
+    """One long text to which many rows, or values of one row, refer; or many with its beginning."""
+    text, table = "x" * 100_000, {"x": np.arange(rows)}
+    if written:
+        table["label"] = pyarrow.array([text + str(i) for i in range(rows)])
+    else:
+        codes = pyarrow.array(np.zeros(rows, dtype=np.int32))
+        table["label"] = pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array([text]))
+    if nested:
+        ends = pyarrow.array([0, rows], type=pyarrow.int32())
+        table = {"x": [1.0], "label": pyarrow.ListArray.from_arrays(ends, table["label"])}
+    buffer = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.table(table), buffer, store_schema=False, **written)
     return buffer.getvalue()
 
 
@@ -141,6 +167,13 @@ def zeros_as_parquet(rows: int) -> bytes:
     """A run of one value, which takes a few bytes."""
     column = pyarrow.array(np.zeros(rows))
     pyarrow.parquet.write_table(pyarrow.table({"x": column}), buffer := io.BytesIO())
+    return buffer.getvalue()
+
+
+def list_as_parquet(values: int) -> bytes:
+    """One row with a list of one value, again and again."""
+    zeros = pyarrow.array([np.zeros(values)])
+    pyarrow.parquet.write_table(pyarrow.table({"x": [1.0], "list": zeros}), buffer := io.BytesIO())
     return buffer.getvalue()
 
 
@@ -160,7 +193,14 @@ BOMBS = {
     "svm.gz": lambda: gzip.compress(b"1 1:1\n" * 2_000_000),
     "svm": lambda: b"1 450000000:1\n",
     "parquet": lambda: zeros_as_parquet(1_000_000),
-    "xlsx": sheet_of_two_cells,
+    "text.parquet": lambda: text_as_parquet(1000),
+    "zeros.parquet": lambda: list_as_parquet(1_000_000),
+    "list.parquet": lambda: text_as_parquet(1000, nested=True),
+    "delta.parquet": lambda: text_as_parquet(
+        100, use_dictionary=False, column_encoding={"label": "DELTA_BYTE_ARRAY"}
+    ),
+    "xlsx": lambda: sheet_of_a_diagonal(500),
+    "text.xlsx": lambda: sheet_of_one_text(100),
 }
 
 

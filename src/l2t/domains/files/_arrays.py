@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -16,7 +14,7 @@ from scipy import sparse
 from l2t.domains.files import _labels
 from l2t.domains.files._columns import ReadOptions, missing_name
 from l2t.domains.files._disk import reading
-from l2t.domains.files._formats import unpacked
+from l2t.domains.files._formats import load_in_child, unpacked
 from l2t.domains.labels import label_key
 from l2t.exceptions import FileFormatError
 from l2t.typing import AnyArray
@@ -44,14 +42,8 @@ def read_mat(path: Path, options: ReadOptions) -> dict[str, Any]:
                 "is HDF5, as MATLAB writes it with -v7.3, which is not supported: save it with -v7"
             )
             raise FileFormatError(wrong)
-    script = str(Path(__file__).with_name("_load_mat.py"))
-    command = [sys.executable, "-P", script, str(path)]
-    most = str(int(min(free_memory() / 2, 2**62)))
-    done = subprocess.run([*command, most], capture_output=True, check=False)
-    if done.returncode != 0:
-        sentence = done.stderr.decode(errors="replace") if done.returncode == 2 else ""
-        raise FileFormatError(sentence or "is damaged or not a MATLAB file: save it with -v7")
-    return _parts(archive(io.BytesIO(done.stdout)), options, matlab=True)
+    content = load_in_child("mat", path, free_memory() / 2)
+    return _parts(archive(io.BytesIO(content)), options, matlab=True)
 
 
 def read_svmlight(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import re
+import subprocess
+import sys
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
+from l2t.domains.files._load import TOO_LARGE
 from l2t.exceptions import FileFormatError, InvalidInputError, MissingExtraError
 from l2t.validation import free_memory, one_of
 
@@ -29,6 +32,9 @@ _FOREIGN = {
 _NUMBER = rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _SVMLIGHT_LINE = re.compile(rb"\s*%b\s+(?:qid:\d+\s+)?\d+:%b(?:\s|$)" % (_NUMBER, _NUMBER))
 _BARE_LABEL = re.compile(rb"\s*(?:%b)?\s*(?:#.*)?" % _NUMBER)  # a row of zeros, or a comment
+#: Bytes of memory that the table in any file may take, and further ones per byte of the file: a sheet of
+#: numbers takes about 50 per byte, a parquet column of few repeated texts some hundred.
+_SMALL, _LARGEST_RATIO = 2**29, 500
 
 
 def format_to_write(path: Path, formats: tuple[str, ...], format: str | None = None) -> str:
@@ -66,6 +72,28 @@ def format_to_read(path: Path) -> str:
         return "mat"
     endings = [_ENDINGS[ending] for ending in map(str.lower, path.suffixes) if ending in _ENDINGS]
     return endings[-1] if endings else _text_format(head)
+
+
+def load_in_child(format: str, path: Path, most: float) -> bytes:
+    """Return what `_load.py` writes for a file, from a process that may take `most` bytes of memory."""
+    script = str(Path(__file__).with_name("_load.py"))
+    command = [sys.executable, "-P", "-W", "ignore", script, format, str(path)]
+    done = subprocess.run([*command, str(int(min(most, 2**62)))], capture_output=True, check=False)
+    if done.returncode != 0:
+        sentence = done.stderr.decode(errors="replace") if done.returncode == 2 else ""
+        raise FileFormatError(sentence or "is damaged: reading it ended the process that read it")
+    return done.stdout
+
+
+def memory_for(path: Path) -> int:
+    """Return the bytes of memory that the table in a file may take."""
+    return int(min(free_memory() / 2, _SMALL + _LARGEST_RATIO * path.stat().st_size))
+
+
+def check_table(path: Path, needed: float) -> None:
+    """Reject a table that takes more memory than its file may."""
+    if needed > (most := memory_for(path)):
+        raise FileFormatError(TOO_LARGE.format(most >> 20))
 
 
 @contextmanager

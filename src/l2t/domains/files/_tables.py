@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import csv
 import io
-import re
+import json
 import warnings
 import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from l2t.domains.files._columns import (
     MISSING,
@@ -26,13 +27,18 @@ from l2t.domains.files._columns import (
     header_of,
     option,
 )
-from l2t.domains.files._formats import require, unpacked
+from l2t.domains.files._formats import check_table, load_in_child, memory_for, require, unpacked
+from l2t.domains.files._load import TOO_LARGE, SheetRow, sheet_rows
 from l2t.domains.files._sheet import ID_NAME, PADDED, Sheet, rounds_numbers
 from l2t.domains.labels import is_missing
 from l2t.exceptions import FileFormatError
 from l2t.validation import check_memory
 
-_PLACE = re.compile(rb'<(?:row|c)\s[^>]*?\br="([A-Z]*)([0-9]+)"')  # of an xlsx row or cell
+_CHARACTER = 4  # bytes of memory per byte of a text: twice in pyarrow, in pandas, and as an object
+_BATCH = 2**16  # rows of which texts are measured at a time
+_SMALL_WORKBOOK = (
+    2**23
+)  # unpacked bytes up to which a workbook is read in this process, which starts faster
 _SAMPLE = 20  # records that are read to choose the delimiter
 
 
@@ -164,7 +170,9 @@ def read_parquet(path: Path, options: ReadOptions) -> Sheet:
     with path.open("rb") as handle:
         declared = read_metadata(handle)
         check_unique(declared.schema.to_arrow_schema().names)  # the error of pandas is less clear
-        check_memory("the table", 8 * declared.num_rows * declared.num_columns)
+        widths = [declared.schema.column(i).length for i in range(declared.num_columns)]
+        check_memory("the table", declared.num_rows * sum(max(8, width) for width in widths))
+        _check_texts(path, handle, declared)
         handle.seek(0)
         table = read_table(handle, page_checksum_verification=True)
     if table.num_rows != declared.num_rows:  # no checksum covers the number of rows
@@ -184,18 +192,64 @@ def read_parquet(path: Path, options: ReadOptions) -> Sheet:
     return Sheet(frame, Columns.of(list(frame), options, index=index), options, "row {}".format)
 
 
+def _check_texts(path: Path, handle: BinaryIO, declared: Any) -> None:
+    """Reject a parquet file whose texts take too much memory: any number of cells may refer to one text."""
+    from pyarrow.parquet import ParquetFile
+
+    columns = [declared.schema.column(i) for i in range(declared.num_columns)]
+    if any(column.max_repetition_level for column in columns):
+        # Only a chunk declares how long its lists are; pyarrow may abort the process that asks a damaged one.
+        load_in_child("parquet", path, memory_for(path))
+    texts = [
+        column.path
+        for column in columns
+        if column.physical_type == "BYTE_ARRAY" and column.logical_type.type != "DECIMAL"
+    ]
+    if not texts:
+        return
+
+    def check(n_rows: int, dictionaries: list[str]) -> None:
+        size = 0
+        file = ParquetFile(handle, read_dictionary=dictionaries, page_checksum_verification=True)
+        for batch in file.iter_batches(n_rows, columns=texts):
+            size += sum(map(_text_size, batch.columns))
+            check_table(path, _CHARACTER * size)
+
+    try:
+        check(_BATCH, texts)
+    except (
+        OSError
+    ):  # pyarrow builds no dictionary of texts that are stored by their common beginnings
+        groups = map(declared.row_group, range(declared.num_row_groups))
+        longest = max(group.total_byte_size for group in groups)  # of a row
+        check(min(max(memory_for(path) // (_CHARACTER * max(longest, 1)), 1), _BATCH), [])
+
+
+def _text_size(array: Any) -> int:
+    """Return the bytes of the texts in an array of pyarrow, counting each as often as it is referred to."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(array.type):
+        lengths = pc.binary_length(array.dictionary).take(array.indices)
+        return int(pc.sum(lengths).as_py() or 0)
+    if pa.types.is_nested(array.type):
+        parts = array.flatten()
+        return sum(map(_text_size, parts if isinstance(parts, list) else [parts]))
+    return int(array.nbytes)
+
+
 def read_xlsx(path: Path, options: ReadOptions) -> Sheet:
     """Read the first sheet of a workbook."""
     require("openpyxl", "excel")
     import pandas as pd
 
-    _check_sheets(path)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about unsupported styles and extensions
-        cells = pd.read_excel(
-            path, header=None, dtype=object, engine="openpyxl", keep_default_na=False, na_values=""
-        )
-    cells = cells.dropna(how="all").dropna(how="all", axis="columns")
+    # Not by pandas: a row number, in any spelling, would make it build all rows before it.
+    rows = {number: dict(map(_cell, row)) for number, row in _sheet_rows(path)}
+    used = sorted({column for row in rows.values() for column in row})
+    cells = pd.DataFrame(
+        [[row.get(column) for column in used] for row in rows.values()], list(rows), dtype=object
+    )
     if cells.empty:
         raise FileFormatError("has no cells on its first sheet")
     first = ["" if is_missing(cell) else str(cell) for cell in cells.iloc[0]]
@@ -203,20 +257,30 @@ def read_xlsx(path: Path, options: ReadOptions) -> Sheet:
     cells.columns = header or [str(position) for position in range(len(first))]
     columns = Columns.of(list(cells.columns), options)
     frame = cells if header is None else cells.iloc[1:]
-    rows = frame.index + 1
+    numbers = frame.index
     frame = frame.reset_index(drop=True).convert_dtypes()
-    return Sheet(frame, columns, options, lambda row: f"row {rows[row]}", header=header is not None)
+    return Sheet(
+        frame, columns, options, lambda row: f"row {numbers[row]}", header=header is not None
+    )
 
 
-def _check_sheets(path: Path) -> None:
-    """Reject a workbook with a sheet whose rows times columns do not fit into memory."""
+def _sheet_rows(path: Path) -> list[SheetRow]:
+    """Return the rows of the first sheet of a workbook that are not empty, within the memory for the file."""
     with zipfile.ZipFile(path) as archive:
-        check_memory("the unpacked file", sum(each.file_size for each in archive.infolist()))
-        for name in (each for each in archive.namelist() if each.startswith("xl/worksheets/")):
-            places = _PLACE.findall(archive.read(name))
-            row = max((int(digits[-9:]) for _, digits in places), default=0)
-            last = max(
-                (letters[-3:] for letters, _ in places), key=lambda a: (len(a), a), default=b""
-            )
-            column = sum((each - 64) * 26**i for i, each in enumerate(reversed(last)))
-            check_memory("the sheet", 8 * row * column)
+        size = sum(member.file_size for member in archive.infolist())
+    check_table(path, size)
+    most = memory_for(path)
+    if size > _SMALL_WORKBOOK:  # its strings and styles may take far more than it
+        return list(map(json.loads, load_in_child("xlsx", path, most).splitlines()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about unsupported styles and extensions
+        try:
+            return list(sheet_rows(str(path), most))
+        except MemoryError:
+            raise FileFormatError(TOO_LARGE.format(most >> 20)) from None
+
+
+def _cell(cell: tuple[int, Any, str]) -> tuple[int, Any]:
+    """Return the column and value of a cell as `_load.py` writes it."""
+    column, value, kind = cell
+    return column, datetime.fromisoformat(value) if kind == "date" else value
