@@ -10,6 +10,7 @@ import l2t
 from l2t import Domain, DomainPair
 from l2t.domains import domain as module
 from l2t.exceptions import InvalidInputError
+from l2t.inference.wide import Coordinates, landmark_counts
 
 M = 5000
 
@@ -37,11 +38,8 @@ def found(rows):
 
 
 def test_a_sparse_matrix_is_not_made_dense(rows, monkeypatch):
-    def refuse(X):
-        raise AssertionError("made dense")
-
     monkeypatch.setattr(
-        module, "_features", lambda X: refuse(X) if sparse.issparse(X) else given(X)
+        module, "_features", lambda X: _refuse(X) if sparse.issparse(X) else given(X)
     )
     domains = pair(rows, sparse.csr_matrix)
     again = l2t.infer(domains)
@@ -52,6 +50,10 @@ def test_a_sparse_matrix_is_not_made_dense(rows, monkeypatch):
 
 
 given = module._features
+
+
+def _refuse(X):
+    raise AssertionError("made dense")
 
 
 def test_dense_and_sparse_rows_give_the_same(rows, found):
@@ -65,7 +67,7 @@ def test_dense_and_sparse_rows_give_the_same(rows, found):
 
 
 def test_it_is_what_the_features_themselves_give(rows, found, monkeypatch):
-    monkeypatch.setattr("l2t.inference.wide.MAX_GRAM_ROWS", 0)
+    monkeypatch.setattr("l2t.inference.inference.is_wide", lambda *_: False)
     plain = l2t.infer(pair(rows, sparse.csr_array))
     assert plain.choice == found.choice
     for name, each in plain.candidates.items():
@@ -84,6 +86,34 @@ def test_rows_of_the_target_are_removed(rows):
     one = l2t.infer(DomainPair(Domain(sparse.csr_array(leaked[0]), leaked[1]), target))
     other = l2t.infer(DomainPair(Domain(sparse.csr_array(X[:100]), y[:100]), target))
     assert one.predicted == pytest.approx(other.predicted)
+
+
+def test_many_rows_are_not_made_dense(rows, monkeypatch):
+    """Some of them are fitted to; all rows of the target are recognised in a source."""
+    monkeypatch.setattr("l2t.inference.wide.MAX_GRAM_ROWS", 120)
+    X, y = rows
+    few = np.arange(75) % 25 < 4
+    target = Domain(sparse.csr_array(X[100:]), y[100:], labeled=few)
+    assert landmark_counts(target, [Domain(sparse.csr_array(X[:100]), y[:100])]) == [54, 12, 54]
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_features", lambda X: _refuse(X) if sparse.issparse(X) else given(X))
+        found = [
+            l2t.infer(DomainPair(Domain(sparse.csr_array(X[:100]), codes), target), shared=shared)
+            for codes, shared in ((y[:100], None), (y[:100] + 3, None), (y[:100] + 3, False))
+        ]
+        assert [each.shared is not None for each in found] == [False, True, False]
+        assert {each.transform(target).shape[0] for each in found} == {75}
+
+
+def test_rows_that_are_not_fitted_to_are_recognised(rows):
+    X, _ = rows
+    whole = Domain(sparse.csr_array(X[100:]))
+    leaked = Domain(sparse.csr_array(np.concatenate([X[:50], 2.0 * X[120:150]])), np.arange(80))
+    coordinates = Coordinates([whole.take(np.arange(10)), leaked])
+    left = coordinates.unlabel_rows(coordinates.domains[1], whole)
+    np.testing.assert_array_equal(left.labeled, np.arange(80) < 50)
+    others = coordinates.unlabel_rows(coordinates.domains[1], whole.take(np.arange(20)))
+    assert others.labeled is None or others.labeled.all()
 
 
 def test_what_is_wrong_is_found_in_a_sparse_matrix(rows):

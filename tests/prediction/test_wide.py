@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -120,3 +123,96 @@ def test_few_columns_many_rows_and_prepared_domains_are_taken_as_they_are():
     assert not wide.are_few_and_wide([source] * 30)
     prepared = dataclasses.replace(source, X=source.rows, prepared=np.ones((2, M)))
     assert not wide.are_few_and_wide([prepared, target])
+
+
+@pytest.mark.parametrize(("shared", "n_labeled"), [(False, 12), (True, 12), (True, 0)])
+def test_many_rows_are_not_made_dense(monkeypatch, shared, n_labeled):
+    """The model is trained on some rows and applied to all."""
+    for place in ("l2t.inference.wide", "l2t.prediction.wide"):
+        monkeypatch.setattr(f"{place}.MAX_GRAM_ROWS", 120)
+    monkeypatch.setattr(module, "_features", _refused)
+    source, target = task(sparse.csr_array, shared=shared)
+    target = Domain(target.rows, target.y, labeled=np.arange(60) < n_labeled)
+    found = l2t.predict(source, target)
+    assert found.probabilities.shape == (60, 3)
+    assert found.target is target
+    assert np.mean(found.labels == target.y) > 0.7
+    assert found.model.parts[0][0].W.rows.shape[0] <= 120
+    assert "<html" in found.to_html()
+    assert len(found.suggest(5)) == 5
+
+
+@pytest.mark.parametrize("uneven", [False, True])
+def test_rows_that_are_not_trained_on_are_recognised_in_a_source(monkeypatch, uneven):
+    for place in ("l2t.inference.wide", "l2t.prediction.wide"):
+        monkeypatch.setattr(f"{place}.MAX_GRAM_ROWS", 120)
+    used, unlabel = [], wide.Coordinates.unlabel_rows
+
+    def spy(self, source, target):
+        used.append(unlabel(self, source, target))
+        return used[-1]
+
+    monkeypatch.setattr(wide.Coordinates, "unlabel_rows", spy)
+    source, target = task(sparse.csr_array, shared=False, uneven=uneven)
+    X = sparse.vstack([source.rows, 2.0 * target.rows[20:]], "csr")
+    l2t.predict(Domain(X, np.r_[source.y, target.y[20:] + 100]), target)
+    (left,) = used
+    assert (left.y >= 100).sum() > 10
+    np.testing.assert_array_equal(left.labeled, left.y < 100)
+
+
+FILES = """
+import resource, runpy, sys
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
+
+folder, way, n, m = Path(sys.argv[1]), sys.argv[2], 3000, 100_000
+rng = np.random.default_rng(0)
+
+
+def words(y):
+    columns = np.hstack([(997 * y[:, None] + rng.integers(0, 900, (n, 30))) % m, rng.integers(0, m, (n, 70))])
+    places = np.repeat(np.arange(n), 100), columns.ravel()
+    return sparse.csr_matrix((rng.random(columns.size).round(3) + 0.001, places), shape=(n, m))
+
+
+ys, yt = np.arange(n) % 8, np.arange(n) % 4 + (8 if way == "other classes" else 0)
+if way == "no labels":
+    import l2t
+
+    source, target = l2t.Domain(words(ys), ys), l2t.Domain(words(yt))
+else:
+    files = [str(folder / "source.svm"), str(folder / "target.svm")]
+    dump_svmlight_file(words(ys), ys, files[0])
+    dump_svmlight_file(words(yt), yt, files[1])
+    import l2t.interfaces.cli
+own = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (own + 3 * 2**29,) * 2)
+if way == "no labels":
+    assert len(l2t.predict(source, target).labels) == n
+else:
+    sys.argv = ["l2t", "predict", *files, "-o", str(folder / "out.csv")]
+    runpy.run_module("l2t", run_name="__main__")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux only")
+@pytest.mark.parametrize("way", ["shared classes", "other classes", "no labels"])
+def test_memory_is_bounded(way, tmp_path, proves):
+    """Two sparse files of 4 MB; as dense arrays they are 4.8 GB."""
+    threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", FILES, str(tmp_path), way],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | threads,
+    )
+    assert done.returncode == 0, done.stderr
+    if way != "no labels":
+        assert (tmp_path / "out.csv").read_text().count("\n") == 3001
+    proves("3,000 + 3,000 sparse rows of 100,000 features take 1.5 GiB: " + way, 6000, "rows")

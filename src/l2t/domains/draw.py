@@ -148,11 +148,39 @@ def rank_in_class(codes: AnyArray) -> Indices:
     return rank
 
 
-def representative(source: Domain, random_state: int) -> Domain:
+def target_rows(
+    target: Domain, random_state: int, n_drawn: int = LANDMARKS, n_labeled: int = LANDMARKS
+) -> Indices:
+    """Return the rows that represent a target, in the order of their content.
+
+    Parameters
+    ----------
+    target : Domain
+        The target.
+    random_state : int
+        The seed.
+    n_drawn : int, default=20,000
+        The maximum number of rows that are drawn without regard to labels. They come first.
+    n_labeled : int, default=20,000
+        The maximum number of labelled rows, the same number per class where it has them. Those that were not
+        drawn come last.
+
+    Returns
+    -------
+    int array of shape (n,)
+        The indices of the rows.
+    """
+    order = content_order(target, random_state)
+    codes = np.where(target.labeled_rows(default=False), target.codes, -1)[order]
+    drawn = np.arange(min(n_drawn, len(target)))
+    return order[np.union1d(drawn, of_each_class(codes, random_state, n_labeled))]
+
+
+def representative(source: Domain, random_state: int, most: int = LANDMARKS) -> Domain:
     """Return a source in the order of its content; if it has very many rows, landmarks of each class."""
     source = in_content_order(source, random_state)
-    if len(source) <= LANDMARKS:
+    if len(source) <= most:
         return source
     codes = np.where(source.labeled_rows(default=True), source.codes, -1)
-    rows = of_each_class(codes, random_state)
-    return source.take(rows if len(rows) else np.arange(LANDMARKS))
+    rows = of_each_class(codes, random_state, most)
+    return source.take(rows if len(rows) else np.arange(most))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from l2t import algorithms as registry
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.domains.copies import join_copies
-from l2t.domains.draw import LANDMARKS, in_content_order, representative
+from l2t.domains.draw import LANDMARKS, representative, target_rows
 from l2t.domains.labels import unify_labels
 from l2t.exceptions import InvalidInputError
 from l2t.inference.candidates import Wanted, candidate_algorithms, fit_candidates, given_factors
@@ -23,7 +23,7 @@ from l2t.inference.paper.starts import Starts
 from l2t.inference.result import Candidate, Candidates, Inference
 from l2t.inference.shared.inference import CANDIDATES, as_inference, infer_shared
 from l2t.inference.shared.task import Task, shared_classes, weights_sentence
-from l2t.inference.wide import Coordinates, is_wide
+from l2t.inference.wide import Coordinates, is_wide, landmark_counts
 from l2t.numerics import few_threads
 from l2t.reflection import ReflectionFunction, load_reflection
 from l2t.reflection.forecast import Forecast
@@ -141,13 +141,18 @@ def infer(  # noqa: PLR0913
     excluded = excluded or reflection not in (None, "default") or method not in (None, "l2t")
     use_shared = _uses_shared_classes(target, origins, candidates, shared, excluded)
     function, forecast = (None, None) if use_shared else _predictor(reflection, method, candidates)
-    if use_shared or forecast is not None:
-        target, origins = _by_content(target, origins, rows is not None, random_state)
-    wide = None
+    wide, whole = None, target
+    n_rows = landmark_counts(target, origins)
+    if not use_shared:
+        n_rows[1] = 0  # labels must not decide what W is fitted to
+    if use_shared or forecast is not None or n_rows[0] < LANDMARKS:
+        target, origins = _by_content(target, origins, n_rows, rows is not None, random_state)
     needed = None if use_shared else candidates
     if starts is None and known is None and store is None and is_wide(target, origins, needed):
         wide = Coordinates([target, *origins])
         target, *origins = wide.domains
+        if len(target) < len(whole) and not use_shared:
+            origins = [wide.unlabel_rows(each, whole) for each in origins]
     if use_shared:
         found = _infer_shared(target, origins, candidates, n_labels, n_classes, random_state)
         return found if wide is None else wide.lift(found)
@@ -174,19 +179,30 @@ def infer(  # noqa: PLR0913
 
 
 def _by_content(
-    target: Domain, origins: list[Domain], is_drawn: bool, random_state: int
+    target: Domain,
+    origins: list[Domain],
+    n_rows: Sequence[int],
+    is_drawn: bool,
+    random_state: int,
 ) -> tuple[Domain, list[Domain]]:
     """Return the domains with rows in an order that depends on their content, and copies in one group.
 
     The paper's method keeps the order, because its statistics pair rows by position. So does a caller that
-    has drawn rows (`is_drawn`). Landmarks of a large target are drawn later.
+    has drawn rows (`is_drawn`). Landmarks of a large target are drawn later, unless its rows are very wide.
     """
-    if is_drawn and max(map(len, origins), default=0) <= LANDMARKS:
+    n_drawn, n_labeled, *of_sources = n_rows
+    if is_drawn and all(
+        len(source) <= most for source, most in zip(origins, of_sources, strict=True)
+    ):
         return target, origins
-    origins = [representative(source, random_state) for source in origins]
-    if is_drawn or len(target) > LANDMARKS:
+    origins = [
+        representative(source, random_state, most)
+        for source, most in zip(origins, of_sources, strict=True)
+    ]
+    if is_drawn or len(target) > n_drawn == LANDMARKS:
         return target, origins
-    copies = join_copies(in_content_order(target, random_state), origins)
+    target = target.take(target_rows(target, random_state, n_drawn, n_labeled))
+    copies = join_copies(target, origins)
     return copies.target, copies.sources
 
 

@@ -15,12 +15,39 @@ from scipy import sparse
 
 from l2t.domains import Domain
 from l2t.domains.domain import DENSE_FEATURES
+from l2t.domains.domain import is_wide as is_sparse_and_wide
+from l2t.domains.draw import LANDMARKS
+from l2t.domains.known import unlabel_rows
 from l2t.inference.candidates import Wanted, candidate_algorithms
 from l2t.inference.result import Candidate, Candidates, Inference
 from l2t.numerics import GramSpan, few_threads
+from l2t.numerics.gram import Lifted
 
-#: Maximum number of rows for which very many features are replaced by coordinates from the Gram matrix.
+#: Maximum number of rows for which very many features are replaced by coordinates from the Gram matrix, and
+#: that very many features are fitted to: memory and time grow with their square and cube.
 MAX_GRAM_ROWS = 2000
+#: Rows of a target whose coordinates are computed at a time.
+BLOCK = 2000
+#: A smaller squared distance from the span, relative to the squared norm of a row, is one of rounding.
+ROUNDING = 1e-9
+
+
+def landmark_counts(target: Domain, sources: Sequence[Domain]) -> list[int]:
+    """Return at most how many random target rows, labelled ones and rows of each source are fitted to.
+
+    Sparse matrices of very many features have `MAX_GRAM_ROWS` in all, divided equally, but what one of them
+    leaves over goes to the others.
+    """
+    n_labeled = int(target.labeled_rows(default=False).sum())
+    sizes = np.array([len(target), n_labeled, *map(len, sources)])
+    few = sizes.sum() - n_labeled <= MAX_GRAM_ROWS
+    if few or not any(is_sparse_and_wide(domain.rows) for domain in (target, *sources)):
+        return [LANDMARKS] * len(sizes)
+    left, counts = MAX_GRAM_ROWS, np.zeros_like(sizes)
+    for place, number in enumerate(np.argsort(sizes, kind="stable")):
+        counts[number] = min(sizes[number], left // (len(sizes) - place))
+        left -= counts[number]
+    return [int(count) for count in counts]
 
 
 def is_wide(target: Domain, origins: list[Domain], candidates: Wanted | None) -> bool:
@@ -45,9 +72,31 @@ class Coordinates:
         placed = zip(domains, self._span.coordinates, strict=True)
         self.domains = [each.with_features(Z) for each, Z in placed]
 
+    def unlabel_rows(self, source: Domain, target: Domain) -> Domain:
+        """Return one of the sources with all rows that are also rows of a target marked as unlabelled."""
+        return unlabel_in_span(source, target, self._span)
+
     def lift(self, found: Inference) -> Inference:
         """Return an inference made in the coordinates, mapped back to the features."""
         return lift_candidates(found, self._span, self._target, self._dtype)
+
+
+def unlabel_in_span(source: Domain, target: Domain, span: GramSpan, scales: Any = None) -> Domain:
+    """Return a source, in the coordinates of a span, with all rows of the target marked as unlabelled.
+
+    Rows of the target, which may be outside the span, are compared by their coordinates and their distance
+    from the span, which is 0 for the rows of the source. `scales` multiplies them from the right, if given.
+    """
+    compared = source.with_features(np.pad(source.X, ((0, 0), (0, 1))))
+    for start in range(0, len(target), BLOCK):
+        rows = target.rows[start : start + BLOCK].astype(np.float64)
+        rows = rows if scales is None else rows @ scales
+        Z = rows @ Lifted(span.rows, span.back)
+        squares = np.asarray(rows.multiply(rows).sum(axis=1))
+        outside = squares - np.sum(Z**2, axis=1)
+        outside = np.where(outside > ROUNDING * squares, outside, 0.0)
+        compared = unlabel_rows(compared, Domain(np.column_stack([Z, np.sqrt(outside)])))
+    return replace(source, labeled=compared.labeled)
 
 
 def lift_candidates(found: Inference, span: GramSpan, target: Domain, dtype: Any) -> Inference:

@@ -29,6 +29,8 @@ from l2t.validation import check_memory
 SCHEMA = 1
 #: Rows per block of a prediction.
 BLOCK = 8192
+#: Maximum number of values in a block of a sparse matrix, if it were dense.
+BLOCK_VALUES = 2**25
 #: Maximum number of rows that probabilities are calibrated on.
 MAX_CALIBRATION_ROWS = 5000
 _ARRAYS = ("columns", "mean", "W", "coef", "intercept", "rows", "shares")
@@ -161,8 +163,11 @@ class Model:
         array of shape (n, n_classes)
         """
         rows = feature_rows(columns_in_order(X, self.feature_names), self.n_features)
-        starts = range(0, rows.shape[0], BLOCK)
-        found = in_threads(lambda at: self._scores(rows[at : at + BLOCK]), starts)
+        step = BLOCK
+        if sparse.issparse(rows):  # features may be dense
+            step = min(max(BLOCK_VALUES // rows.shape[1], 1), BLOCK)
+        starts = range(0, rows.shape[0], step)
+        found = in_threads(lambda at: self._scores(rows[at : at + step]), starts)
         return np.concatenate(found) if found else np.empty((0, len(self.classes_)))
 
     def _scores(self, rows: Any) -> Array:

@@ -14,13 +14,7 @@ from scipy.special import softmax
 from l2t.display import frame_like
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.domains.copies import join_copies
-from l2t.domains.draw import (
-    LANDMARKS,
-    content_order,
-    of_each_class,
-    rank_in_class,
-    representative,
-)
+from l2t.domains.draw import rank_in_class, representative, target_rows
 from l2t.domains.known import unlabel_rows
 from l2t.domains.labels import unify_labels
 from l2t.inference import Inference, infer
@@ -28,6 +22,7 @@ from l2t.inference.candidates import candidate_algorithms
 from l2t.inference.result import divide_features
 from l2t.inference.shared import as_inference, infer_shared
 from l2t.inference.shared.task import FEW_COLUMNS
+from l2t.inference.wide import landmark_counts
 from l2t.numerics import few_threads
 from l2t.prediction.choice import Comparison, choose
 from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, CV_SHOTS, DEFAULT, Task, fit_head
@@ -89,8 +84,8 @@ def predict(  # noqa: PLR0913
 
     If a target has more than 20,000 rows, the model is trained on 20,000 random ones and the labelled ones,
     and applied to all rows in blocks, so that little memory is needed beyond X, which may be a read-only
-    memory map. Sparse matrices of more than 4,096 features are never made dense if all domains together have
-    at most 2,000 rows.
+    memory map. Sparse matrices of more than 4,096 features are not made dense: the model is trained on at
+    most 2,000 rows of all domains together, an equal number of each if it has as many, and applied to all.
 
     Parameters
     ----------
@@ -150,8 +145,13 @@ def predict(  # noqa: PLR0913
     given = sources if isinstance(sources, list) else [sources]
     origins = [DomainPair(as_domain(source, "source"), whole).source for source in given]
     *origins, whole = unify_labels([*origins, whole])
-    rows, drawn = _landmarks(whole, seed(random_state))
-    origins = [representative(each, random_state) for each in origins]
+    n_drawn, n_labeled, *of_sources = landmark_counts(whole, origins)
+    rows = target_rows(whole, seed(random_state), n_drawn, n_labeled)
+    drawn = None if len(whole) <= n_drawn else np.arange(n_drawn)
+    origins = [
+        representative(source, random_state, most)
+        for source, most in zip(origins, of_sources, strict=True)
+    ]
     copies = join_copies(whole.take(rows), origins)
     few, origins = copies.target, copies.sources
     wide, alone = None, isinstance(classifier, str) and known is None and store is None
@@ -166,7 +166,8 @@ def predict(  # noqa: PLR0913
         columns = None if wide is not None else column_scales(_unmarked(training, drawn))
         if not training.shared and (drawn is not None or columns is not None):
             # Target rows are recognised here, among all rows and before columns are divided.
-            origins = [unlabel_rows(each, whole) for each in origins]
+            unlabel = unlabel_rows if wide is None else wide.unlabel_rows
+            origins = [unlabel(each, whole) for each in origins]
             past = past and past.without(whole)
         steps = _Steps(origins, few, training, past, columns, random_state, drawn)
         report = callback or (lambda stage: None)
@@ -192,20 +193,6 @@ def _is_classifier(estimator: Any) -> bool:
     from sklearn.base import BaseEstimator, is_classifier  # slow to import
 
     return isinstance(estimator, BaseEstimator) and bool(is_classifier(estimator))
-
-
-def _landmarks(target: Domain, random_state: int) -> tuple[Indices, Indices | None]:
-    """Return the rows that represent a target, and the positions of those that candidates are fitted to.
-
-    Both are in an order that depends on the content of rows alone. The former include the labelled rows. The
-    latter are drawn without regard to labels; None for all.
-    """
-    order = content_order(target, random_state)
-    if len(target) <= LANDMARKS:
-        return order, None
-    codes = np.where(target.labeled_rows(default=False), target.codes, -1)[order]
-    used = np.union1d(np.arange(LANDMARKS), of_each_class(codes, random_state))
-    return order[used], np.arange(LANDMARKS)
 
 
 def _unmarked(training: Training, drawn: Indices | None) -> AnyArray:

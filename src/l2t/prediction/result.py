@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from scipy import sparse
+
 from l2t.domains import Domain
 from l2t.domains.draw import LANDMARKS
 from l2t.inference import Inference
@@ -81,7 +83,8 @@ class Prediction:
         """
         whole_number("n", n, least=1)
         (features, _), X = self.model.parts[0], self.target.rows
-        every = features(X) if len(self.target) <= LANDMARKS else None
+        many = len(self.target) > LANDMARKS or sparse.issparse(X)
+        every = None if many else features(X)
         return suggest_rows(
             lambda rows: features(X[rows]) if every is None else every[rows],
             self.probabilities,

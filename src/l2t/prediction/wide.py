@@ -17,7 +17,7 @@ from scipy import sparse
 from l2t.domains import Domain
 from l2t.domains.domain import is_wide
 from l2t.inference.result import divide_features
-from l2t.inference.wide import MAX_GRAM_ROWS, lift_candidates
+from l2t.inference.wide import MAX_GRAM_ROWS, lift_candidates, unlabel_in_span
 from l2t.numerics import GramSpan
 from l2t.numerics.gram import Lifted
 from l2t.prediction.model import Model
@@ -60,6 +60,15 @@ class Coordinates:
         self._span = GramSpan.of(parts)
         placed = zip(domains, self._span.coordinates, strict=True)
         self.domains = [each.with_features(Z) for each, Z in placed]
+
+    def unlabel_rows(self, source: Domain, target: Domain) -> Domain:
+        """Return one of the sources with all rows that are also rows of a target marked as unlabelled.
+
+        The target may have further rows than those here.
+        """
+        return unlabel_in_span(
+            source, target, self._span, self._scales if self.are_scaled else None
+        )
 
     def lifted(self, found: Prediction) -> Prediction:
         """Return a prediction made in the coordinates, mapped back to the features."""

@@ -51,11 +51,14 @@ def write_frame(frame: Any, handle: IO[bytes], format: str) -> None:
     frame.to_csv(handle, index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
 
 
-def frame_of(domain: Domain, label: str, dtype: Any = None) -> Any:
+def frame_of(domain: Domain, label: str, dtype: Any = None, *, features: bool = True) -> Any:
     """Return a domain as a DataFrame: the features, the label, then labeled and groups if it has them."""
     import pandas as pd
 
-    frame = pd.DataFrame(np.asarray(domain.X, dtype), columns=_feature_names(domain, label))
+    if features:
+        frame = pd.DataFrame(np.asarray(domain.X, dtype), columns=_feature_names(domain, label))
+    else:
+        frame = pd.DataFrame(index=pd.RangeIndex(len(domain)))
     columns: dict[str, list[Any]] = {}
     if domain.y is not None:
         columns[label] = _plain(domain.y, "labels", optional=True)

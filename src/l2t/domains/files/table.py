@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from l2t.domains.domain import Domain
+from l2t.domains.domain import Domain, is_wide
 from l2t.domains.files import _arrays, _tables
 from l2t.domains.files._columns import (
     MISSING,
@@ -72,8 +72,13 @@ class Table:
 
     @cached_property
     def frame(self) -> Any:
-        """All columns of the file as a DataFrame, in their order, with the rows of the domain."""
-        return frame_of(self.domain, "label") if self._frame is None else self._frame
+        """All columns of the file as a DataFrame, in their order, with the rows of the domain.
+
+        Without the features of a sparse matrix if these are very many.
+        """
+        if self._frame is not None:
+            return self._frame
+        return frame_of(self.domain, "label", features=not is_wide(self.domain.rows))
 
     def write(
         self,
@@ -83,6 +88,8 @@ class Table:
         columns: Mapping[str, Any] | None = None,
     ) -> None:
         """Write the user's own columns to a csv or parquet file; on an error no file is written.
+
+        The features of a sparse matrix are left out if there are more than 4,096.
 
         Parameters
         ----------
@@ -126,7 +133,7 @@ class Table:
         import pandas as pd
 
         own, old = list(self.frame.columns), set(self.roles.features)
-        at = next(place for place, name in enumerate(own) if name in old)
+        at = next((place for place, name in enumerate(own) if name in old), 0)
         after = [name for name in own[at:] if name not in old]
         prefix = "x"
         while any(f"{prefix}{i}" in (*own[:at], *after) for i in range(features.shape[1])):

@@ -60,11 +60,11 @@ def predict(  # noqa: PLR0913
 ) -> None:
     """Predict the class of every row of a target that has labels for a few of its rows, or for none.
 
-    The output has your rows and columns in their order, and three more columns: 'predicted', 'probability'
-    and 'given' (whether the row had a label). Sources, of which there may be several or none, have the same
-    features and other or the same classes. A target without labels is assumed to have the classes of the
-    sources. A table shows the expected accuracy of classifiers without transfer and of L2T, and marks the one
-    that is used.
+    The output has your rows and columns in their order, without the features of very wide svmlight files, and
+    three more columns: 'predicted', 'probability' and 'given' (whether the row had a label). Sources, of
+    which there may be several or none, have the same features and other or the same classes. A target without
+    labels is assumed to have the classes of the sources. A table shows the expected accuracy of classifiers
+    without transfer and of L2T, and marks the one that is used.
 
       l2t predict photos.csv sketches.csv --label species -o predictions.csv --save model.l2t
 
