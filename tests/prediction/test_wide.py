@@ -14,6 +14,7 @@ from scipy import sparse
 import l2t
 from l2t import Domain
 from l2t.domains import domain as module
+from l2t.exceptions import FileFormatError
 from l2t.prediction import load_model, wide
 from l2t.prediction.training import column_scales
 
@@ -88,12 +89,30 @@ def test_the_model_takes_sparse_and_dense_rows(found, tmp_path):
         np.testing.assert_allclose(
             lifted.model.predict_proba(kind(X)), lifted.probabilities, atol=1e-9
         )
-    again = load_model(lifted.model.save(tmp_path / "model.npz"))
-    np.testing.assert_allclose(again.predict_proba(X), lifted.probabilities, atol=1e-9)
+    path = lifted.model.save(tmp_path / "model.npz")
+    np.testing.assert_allclose(load_model(path).predict_proba(X), lifted.probabilities, atol=1e-9)
+    n_parts, n_rows = len(lifted.model.parts), 150
+    assert path.stat().st_size < 8 * n_parts * n_rows * M / 2  # a factor is saved as sparse rows
     for name in ("means", "medians"):
         np.testing.assert_allclose(
             getattr(lifted.model, name), getattr(dense.model, name), atol=1e-12
         )
+
+
+def test_a_damaged_factor_is_rejected(found, tmp_path):
+    path = found[0].model.save(tmp_path / "model.npz")
+    with np.load(path) as file:
+        arrays = dict(file)
+    for name, place, value in (
+        ("lifted_indices-0", 3, M),
+        ("lifted_indptr-0", -1, 10**6),
+        ("lifted_data-0", 0, np.nan),
+    ):
+        changed = arrays[name].copy()
+        changed[place] = value
+        np.savez(path, **arrays | {name: changed})
+        with pytest.raises(FileFormatError, match=r"model.npz: is damaged"):
+            load_model(path)
 
 
 def test_each_w_is_one_of_the_features(found):

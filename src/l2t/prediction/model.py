@@ -35,6 +35,8 @@ BLOCK_VALUES = 2**25
 MAX_CALIBRATION_ROWS = 5000
 _ARRAYS = ("columns", "mean", "W", "coef", "intercept", "rows", "shares")
 _NUMBERS = ("scale", "unit", "bandwidth")
+#: A `Lifted` W: its sparse rows, and V.
+_LIFTED = ("lifted_data", "lifted_indices", "lifted_indptr", "lifted_V")
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,8 +222,12 @@ class Model:
                     "classifier='auto' or one of l2t.prediction.CLASSIFIERS"
                 )
             values = vars(features) | vars(head)
-            if isinstance(features.W, Lifted):
-                values["W"] = features.W.toarray()
+            if isinstance(features.W, Lifted):  # as an array it may have 1,000 times as many values
+                csr = sparse.csr_array(features.W.rows)
+                factor = csr.data, csr.indices, csr.indptr, features.W.V
+                arrays |= dict(zip((f"{name}-{i}" for name in _LIFTED), factor, strict=True))
+                arrays |= {f"n_features-{i}": np.array(csr.shape[1])}
+                values["W"] = None
             arrays |= {f"{name}-{i}": values[name] for name in _ARRAYS}
             parts.append({name: values[name] for name in _NUMBERS})
         arrays = {name: each for name, each in arrays.items() if each is not None}
@@ -294,4 +300,14 @@ def _part(content: dict[str, Any], arrays: dict[str, Any], number: int) -> Part:
     own = {name: arrays.get(f"{name}-{number}") for name in _ARRAYS}
     mean, columns = arrays[f"mean-{number}"], own["columns"]
     head = Head(own["coef"], own["intercept"], own["rows"], own["shares"], bandwidth)
-    return Features(own["W"], mean, scale, bool(content["unit"]), columns), head
+    W = own["W"] if f"{_LIFTED[0]}-{number}" not in arrays else _lifted(arrays, number)
+    return Features(W, mean, scale, bool(content["unit"]), columns), head
+
+
+def _lifted(arrays: dict[str, Any], number: int) -> Lifted:
+    """Return a `Lifted` W from the arrays of a file; raise a ValueError if its sparse rows are invalid."""
+    data, indices, indptr, V = (arrays[f"{name}-{number}"] for name in _LIFTED)
+    shape = len(V), int(arrays[f"n_features-{number}"])
+    rows = sparse.csr_array((data, indices, indptr), shape=shape)
+    rows.check_format(full_check=True)  # scipy crashes on indices out of bounds
+    return Lifted(rows, V)
