@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from l2t.domains import Domain, read_domain, write_domain
 from l2t.exceptions import FileFormatError, InvalidInputError, L2TWarning
@@ -82,6 +83,46 @@ def test_minus_one_and_nan_are_missing(path: Path) -> None:
     assert read_domain(path) == Domain(X, [1.0, None, 0.0], labeled=[True, False, True])
     np.savez(path, X=X, y=np.array([1, -1, 0]), classes=np.array([7, 8]), labeled=[0, 0, 1])
     assert read_domain(path) == Domain(X, [8, None, 7], labeled=[False, False, True])
+
+
+def test_a_blank_label_is_missing(path: Path) -> None:
+    expected = Domain(X, ["a", None, "b"], labeled=[True, False, True])
+    for blank in ("", "  "):
+        np.savez(path, X=X, y=np.array(["a", blank, "b"]))
+        assert read_domain(path) == expected
+    np.savez(path, X=X, y=np.array(["a", "NA", "b"]))
+    assert read_domain(path, missing="NA") == expected
+    np.savez(path, X=X, y=np.array([1, -1, 2]))
+    assert read_domain(path, missing="-1").labeled_rows(default=True).tolist() == [
+        True,
+        False,
+        True,
+    ]
+    assert read_domain(path).classes == (-1, 1, 2)
+
+
+@pytest.mark.parametrize("format", ["csr", "csc", "coo", "bsr", "dia"])
+def test_sparse_matrices_that_scipy_saved(path: Path, format: str) -> None:
+    sparse.save_npz(path, sparse.csr_array(X).asformat(format))
+    assert read_domain(path) == Domain(X)
+    np.savez(path, y=np.array(["a", "", "b"]), **np.load(path))
+    assert read_domain(path) == Domain(X, ["a", None, "b"], labeled=[True, False, True])
+
+
+def test_damaged_sparse_matrices(path: Path) -> None:
+    sparse.save_npz(path, sparse.csr_array(X))
+    arrays = dict(np.load(path))
+    for changes, sentence in (
+        ({"shape": np.array([10**9, 10**9])}, "declares X of shape .*, more than its [0-9]+ bytes"),
+        ({"shape": np.array([6])}, "is damaged or of another format|X must be 2-D"),
+        ({"indices": arrays["indices"] + 9}, "X must be a valid sparse matrix|is damaged"),
+        ({"indptr": arrays["indptr"][:2]}, "is damaged or of another format"),
+        ({"format": np.array(b"other")}, "is damaged or of another format"),
+    ):
+        np.savez(path, **arrays | changes)
+        refused(path, sentence)
+    np.savez(path, **{name: array for name, array in arrays.items() if name != "indices"})
+    refused(path, "is damaged or of another format")
 
 
 def test_arrays_by_other_names(path: Path) -> None:

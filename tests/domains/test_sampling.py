@@ -116,3 +116,12 @@ def test_the_same_classes_of_both():
         InvalidInputError, match=r"at most 3, .* 3 in common, and those of a pair must be the same"
     ):
         PairSampler(source, target, 1, n_classes=4, shared=True)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_numbers_and_their_text_are_one_class(shared):
+    source = Domain(np.arange(12.0)[:, None], [1, 2, 3, 4] * 3)
+    target = Domain(np.arange(12.0)[:, None], ["1.0", "2", "3", "x"] * 3)
+    for pair in PairSampler(source, target, 20, n_classes=2, shared=shared):
+        ours, theirs = set(pair.source.classes), set(pair.target.classes)
+        assert (ours == theirs) if shared else ours.isdisjoint(theirs)

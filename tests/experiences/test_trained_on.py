@@ -80,6 +80,20 @@ def test_the_score_in_closed_form():
     assert all(scores["both", n].accuracy_after == 1.0 for n in COUNTS)
 
 
+@pytest.mark.parametrize(
+    "spelling", [{"a": 1, "b": 2}, {"a": 1.0, "b": 2.0}, {"a": "1.0", "b": "2"}]
+)
+def test_spellings_of_one_label_are_one_class(spelling):
+    def with_labels(domain, names):
+        return Domain(domain.X, np.array([names[label] for label in domain.y.tolist()]))
+
+    pair = tiny_pair()
+    target = with_labels(pair.target, {"a": "1", "b": "2"})
+    (run,) = collected([DomainPair(with_labels(pair.source, spelling), target)], (FirstColumn(),))
+    (same,) = collected([pair], (FirstColumn(),))
+    assert run.scores == same.scores
+
+
 def test_both_is_the_same_classifier_on_the_rows_of_both():
     pair = shifted_pair()
     (run,) = collected([pair])

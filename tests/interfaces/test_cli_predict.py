@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn import datasets
 
 from l2t import load_model
@@ -213,3 +214,145 @@ def test_notes_on_what_may_be_a_mistake(wine, l2t):
     assert "predictions were not written to a file; add -o predictions.csv" in found.err
     found = l2t("predict", "source.csv", "marked.csv", *OPTIONS, "--missing=-1")
     assert (found.code, "counts as a class" in found.err) == (0, False)
+
+
+@pytest.fixture
+def rows(tmp_path, monkeypatch):
+    """An empty working directory, and features and labels of a source and a target with 15 labels."""
+    monkeypatch.chdir(tmp_path)
+    X, y = datasets.load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(150)
+    (X, T), (y, classes) = np.split(X[order], 2), np.split(y[order] + 1, 2)
+    known = np.isin(np.arange(75), [np.flatnonzero(classes == c)[:5] for c in (1, 2, 3)])
+    return (X, y), (T, classes, known)
+
+
+def write_svmlight(path, X, labels):
+    lines = (" ".join(f"{i}:{x}" for i, x in enumerate(row, 1)) for row in X)
+    Path(path).write_text("".join(f"{y} {line}\n" for y, line in zip(labels, lines, strict=True)))
+
+
+def write_table(path, X, **columns):
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(**columns)
+    frame.to_parquet(path) if path.endswith("parquet") else frame.to_csv(path, index=False)
+
+
+def predictions(l2t, *arguments):
+    """Return the rows of the output that are predictions, and what was printed."""
+    result = l2t("predict", *arguments, "-o", "out.csv", "--force")
+    assert result.code == 0, result.err
+    written = pd.read_csv("out.csv", dtype={"predicted": str})
+    return written[["predicted", "probability", "given"]], result.out + result.err
+
+
+FORMS = [
+    "svmlight nan",
+    "svmlight -1",
+    "npz blank",
+    "npz nan",
+    "npz -1",
+    "csv blank",
+    "parquet null",
+]
+
+
+@pytest.mark.parametrize("names", [(1, 2, 3), ("control", "sick", "treated")])
+@pytest.mark.parametrize("form", FORMS)
+def test_unlabelled_rows_in_every_format(form, names, rows, l2t):
+    (X, y), (T, classes, known) = rows
+    labels, hidden = (np.array(names)[codes - 1] for codes in (y, classes))
+    write_table("source.csv", X, kind=labels)
+    write_table("target.csv", T, kind=hidden, seen=known.astype(int))
+    expected, _ = predictions(l2t, "source.csv", "target.csv", "--label=kind", "--labeled=seen")
+    format, mark = form.split()
+    mark = {"blank": "", "null": None}.get(mark, mark)
+    texts = np.where(known, hidden.astype(str), mark)
+    files, options = (f"source.{format}", f"target.{format}"), []
+    if format == "svmlight":
+        write_svmlight(files[0], X, labels)
+        write_svmlight(files[1], T, texts)
+    elif format == "npz":
+        numbers = texts.astype(float) if (mark == "nan" and names[0] == 1) else texts
+        np.savez(files[0], X=X, y=labels)
+        np.savez(files[1], X=T, y=numbers)
+        options += ["--missing=nan"] if numbers is texts and mark == "nan" else []
+    else:
+        write_table(files[0], X, kind=labels)
+        write_table(files[1], T, kind=texts)
+        options += ["--label=kind"]
+    options += ["--missing=-1"] if mark == "-1" else []
+    found, printed = predictions(l2t, *files, *options)
+    found["predicted"] = found["predicted"].str.removesuffix(".0")  # floats, as the target has them
+    pd.testing.assert_frame_equal(found, expected)
+    assert "About" in printed
+    assert "counts as a class" not in printed
+
+
+def test_sparse_matrices_with_and_without_labels(rows, l2t):
+    (X, y), (T, classes, known) = rows
+    np.savez("source.npz", X=X, y=y)
+    np.savez("target.npz", X=T, y=np.where(known, classes, np.nan))
+    expected, _ = predictions(l2t, "source.npz", "target.npz")
+    for name, matrix, labels in (("a", X, y), ("b", T, np.where(known, classes, np.nan))):
+        sparse.save_npz(f"{name}.npz", sparse.csr_matrix(matrix))
+        np.savez(f"{name}.npz", y=labels, **np.load(f"{name}.npz"))
+    found, _ = predictions(l2t, "a.npz", "b.npz")
+    pd.testing.assert_frame_equal(found, expected)
+    sparse.save_npz("bare.npz", sparse.csr_matrix(T))
+    found, _ = predictions(l2t, "a.npz", "bare.npz")
+    assert (found["predicted"].astype(int) == classes).mean() > 0.8
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "npz", "svmlight"])
+def test_numbers_and_their_text_are_one_label_in_all_files(form, rows, l2t):
+    (X, y), (T, classes, known) = rows
+    write_table("source.csv", X, kind=y)
+    write_table("target.csv", T, kind=np.where(known, classes.astype(str), ""))
+    expected, _ = predictions(l2t, "source.csv", "target.csv", "--label=kind")
+    path = f"other.{form}"
+    if form == "svmlight":
+        write_svmlight(path, X, y.astype(float))
+    elif form == "npz":
+        np.savez(path, X=X, y=y.astype(str))
+    else:
+        write_table(path, X, kind=y.astype(str) if form == "parquet" else y.astype(float))
+    found, _ = predictions(l2t, path, "target.csv", "--label=kind")
+    pd.testing.assert_frame_equal(found, expected)
+
+
+def test_a_hidden_label_changes_no_prediction(rows, l2t):
+    (X, y), (T, classes, known) = rows
+    write_table("source.csv", X, kind=y)
+    results = []
+    for hidden in (classes.astype(str), "abc", "-1", "1.5", ""):
+        write_table(
+            "target.csv", T, kind=np.where(known, classes.astype(str), hidden), seen=known * 1
+        )
+        results.append(
+            predictions(l2t, "source.csv", "target.csv", "--label=kind", "--labeled=seen")
+        )
+    for found, printed in results[1:]:
+        pd.testing.assert_frame_equal(found, results[0][0])
+        assert printed == results[0][1]
+
+
+def test_a_class_of_letters_and_digits_in_one_file(rows, l2t):
+    (X, y), (T, classes, known) = rows
+    labels = np.where(np.arange(75) == 0, "3A", y.astype(str))
+    write_table("source.csv", X, kind=labels)
+    write_table("target.csv", T, kind=np.where(known, classes.astype(str), ""))
+    found, printed = predictions(l2t, "source.csv", "target.csv", "--label=kind")
+    assert "Source and target share the classes 1, 2, 3;" in printed
+    assert set(found["predicted"]) <= {"1", "2", "3", "3A"}
+
+
+def test_a_column_y_beside_the_label(rows, l2t):
+    (X, y), (T, classes, known) = rows
+    write_table("source.csv", X, kind=y)
+    write_table("target.csv", T, kind=np.where(known, classes.astype(str), ""))
+    for path in ("source.csv", "target.csv"):
+        pd.read_csv(path, dtype=str).rename(columns={"b": "y"}).to_csv(path, index=False)
+    _, printed = predictions(l2t, "source.csv", "target.csv", "--label=kind")
+    assert (
+        printed.count("column 'y' is used as a feature; if it holds labels, pass ignore='y'") == 2
+    )

@@ -14,6 +14,7 @@ from typing import Any, overload
 import numpy as np
 
 from l2t.domains.domain import Domain
+from l2t.domains.labels import unify_labels
 from l2t.domains.pair import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.validation import instance_of, seed, whole_number
@@ -88,6 +89,9 @@ class PairSampler(PairSequence):
         seed(self.random_state)
         for role, domain in (("source", self.source), ("target", self.target)):
             instance_of(role, domain, Domain)
+        source, target = unify_labels([self.source, self.target])
+        object.__setattr__(self, "source", source)
+        object.__setattr__(self, "target", target)
         sides = self.source.classes, self.target.classes
         ours, theirs = map(len, sides)
         names = set(map(spelling, self.source.classes))
@@ -113,7 +117,6 @@ class PairSampler(PairSequence):
         rng = np.random.default_rng(np.random.SeedSequence(self.random_state, spawn_key=(at,)))
         names = [n for n in self.source.classes if not self.shared or n in self.target.classes]
         drawn = _draw_classes(rng, names, self.n_classes)
-        # Compared as text: a label "3" of a parquet file is the number 3 in a csv file.
         taken = {spelling(name) for name in drawn}
         others = [name for name in self.target.classes if spelling(name) not in taken]
         source = some_rows(rng, self.source, drawn, self.max_per_class)
