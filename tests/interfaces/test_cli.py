@@ -299,14 +299,14 @@ def test_rank_puts_the_source_that_adds_most_first(files, tmp_path, monkeypatch,
     bare = tmp_path / "bare.csv"
     pd.read_csv(files / "source.csv").drop(columns="label").to_csv(bare, index=False)
     options = ("--labels", "3", "--label", "label", "--normalize", "zscore")
-    outcome = l2t("rank", files / "target.csv", bare, named, *options, "--format", "csv")
+    outcome = l2t("rank", bare, named, files / "target.csv", *options, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(outcome.out)))
     assert [row["rank"] for row in rows] == ["1", "2"]
     assert {row["source"] for row in rows} == {str(named), str(bare)}
     assert float(rows[0]["adds"]) >= float(rows[1]["adds"])
     by_source = {row["source"]: float(row["adds"]) for row in rows}
     assert by_source[str(bare)] == 1
-    table = l2t("rank", files / "target.csv", bare, *options)
+    table = l2t("rank", bare, files / "target.csv", *options)
     assert "nothing" in table.out
     assert "no source is expected to add to what the target alone gives" in table.err
     # The command that is printed works when it is pasted.

@@ -263,7 +263,7 @@ def test_wrong_usage_is_exit_code_2(line, hint, here, l2t):
 def test_files_as_people_have_them(line, note, wrong, tables, l2t):
     source = tables[0]
     source.assign(digit=source["digit"].replace(source["digit"][0], "NA")).to_csv("marked.csv")
-    result = l2t("rank", *shlex.split(line)[1::-1], *shlex.split(line)[2:], "--label", "digit")
+    result = l2t("rank", *shlex.split(line), "--label", "digit")
     assert result.code == 0, result.err
     assert note in result.err
     notes = [each for each in result.err.splitlines() if each.startswith("note: ")]
@@ -323,7 +323,7 @@ def test_a_target_without_labels_is_a_target(wrong, tables, l2t):
     assert "note: bare.csv has no column 'digit', so none of its labels are known\n" in result.err
     assert read_domain("z.csv").y is None
     target.drop(columns="digit").to_csv("index.csv")  # with the index of pandas
-    assert l2t("rank", "index.csv", "source.csv", "--label", "digit").code == 0
+    assert l2t("rank", "source.csv", "index.csv", "--label", "digit").code == 0
 
 
 def test_source_and_target_in_the_wrong_order(here, l2t):
@@ -331,6 +331,26 @@ def test_source_and_target_in_the_wrong_order(here, l2t):
     assert result.code == 0
     assert "note: target.csv has labels for 10 of its 120 rows, source.csv for all" in result.err
     assert l2t("transfer", "target.csv", "source.csv", "--label", "digit", "-q").err == ""
+
+
+@pytest.mark.slow
+def test_every_command_takes_the_target_last(wrong, tables, l2t):
+    """And asks about the order where the last file has all labels and another one has not."""
+    tables[1].drop(columns="digit").to_csv("bare.csv", index=False)
+    label = ("--label", "digit")
+    right, swapped = ("source.csv", "target.csv"), ("target.csv", "source.csv")
+    for command in (["rank"], ["transfer"], ["explain"], ["predict"], ["ask", "--seed", "0"]):
+        result = l2t(command[0], *right, *label, *command[1:])
+        assert (result.code, "is the order right" in result.err) == (0, False), result.err
+        result = l2t(command[0], *swapped, *label, *command[1:])
+        known = "note: target.csv has labels for 10 of its 120 rows, source.csv for all; "
+        assert f"{known}the target comes last" in result.err, command
+    result = l2t("rank", "bare.csv", "source.csv", "source.csv", *label)  # the order of 0.2
+    known = (
+        "note: bare.csv has labels for 0 of its 120 rows, source.csv for all; the target comes last"
+    )
+    assert f"{known} (up to version 0.2, rank took it first): is the order right?\n" in result.err
+    assert l2t("rank", "source.csv", *label).code == 2
 
 
 def test_a_warning_is_one_sentence_that_commands_no_terminal(tmp_path):

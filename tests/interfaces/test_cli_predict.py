@@ -149,13 +149,15 @@ def test_several_sources_and_none(wine, l2t):
 
 def test_every_label_of_the_file_is_given(wine, l2t):
     wine[1].assign(kind=wine[2]).to_csv("all.csv", index=False)
-    assert l2t("predict", "source.csv", "all.csv", *OPTIONS, "-o", "p.csv").code == 0
+    result = l2t("predict", "source.csv", "all.csv", *OPTIONS, "-o", "p.csv")
+    assert result.code == 0
+    assert "every row of all.csv has a label; the target comes last: is the order" in result.err
     assert pd.read_csv("p.csv")["given"].all()
 
 
 def test_the_command_that_rank_prints_predicts(wine, l2t):
     Path("target_predicted.csv").touch()
-    result = l2t("rank", "target.csv", "source.csv", *OPTIONS, "--ignore", "site,sample")
+    result = l2t("rank", "source.csv", "target.csv", *OPTIONS, "--ignore", "site,sample")
     assert result.code == 0, result.err
     words = shlex.split(result.err.splitlines()[-1].removeprefix("next: l2t "))
     assert words[:3] == ["predict", "source.csv", "target.csv"]
@@ -210,7 +212,7 @@ def test_notes_on_what_may_be_a_mistake(wine, l2t):
     wine[1].replace({"kind": {"": "-1"}}).to_csv("marked.csv", index=False)
     found = l2t("predict", "source.csv", "marked.csv", *OPTIONS)
     assert "the label -1 counts as a class" in found.err
-    assert "every row of the target has a label" in found.err
+    assert "every row of marked.csv has a label" in found.err
     assert "predictions were not written to a file; add -o predictions.csv" in found.err
     found = l2t("predict", "source.csv", "marked.csv", *OPTIONS, "--missing=-1")
     assert (found.code, "counts as a class" in found.err) == (0, False)

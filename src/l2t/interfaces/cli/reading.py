@@ -102,14 +102,30 @@ def read_pair(
                 f"note: {table.path} has no column {label!r}, so none of its labels are known",
                 quiet,
             )
-    known = first.domain.labeled
-    if known is not None and second.domain.y is not None and second.domain.labeled is None:
-        print_note(
-            f"note: {source} has labels for {int(known.sum())} of its {len(known)} rows, {target} for all; "
-            "the source must come first: is the order right?",
-            quiet,
-        )
+    note_order([first, second], quiet)
     return {"source": first, "target": second}, prepare(first.domain, second.domain, how)
+
+
+def note_order(
+    tables: Sequence[Table], quiet: bool, *, predicts: bool = False, hint: str = ""
+) -> None:
+    """Print a note if files look swapped: every row of the last one, the target, has a label.
+
+    A target with all labels is unusual in a prediction (`predicts`), and elsewhere where a source has fewer.
+    """
+    *sources, target = tables
+    if not target.labelled.labeled_rows(default=False).all():
+        return
+    question = f"the target comes last{hint}: is the order right?"
+    for table in sources:
+        given = table.labelled.labeled_rows(default=False)
+        if not given.all():
+            count = f"{int(given.sum())} of its {len(given)} rows"
+            words = f"{table.path} has labels for {count}, {target.path} for all"
+            print_note(f"note: {words}; {question}", quiet)
+            return
+    if predicts:
+        print_note(f"note: every row of {target.path} has a label; {question}", quiet)
 
 
 def note_preparation(found: Preparation, how: str, quiet: bool) -> None:

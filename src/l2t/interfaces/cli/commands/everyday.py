@@ -122,8 +122,7 @@ def transfer(  # noqa: PLR0913
 @options.reads_files()
 def rank(  # noqa: PLR0913
     context: typer.Context,
-    target: options.Target,
-    sources: Annotated[list[Path], argument("SOURCE", "Files of source domains.")],
+    files: Annotated[list[Path], argument("SOURCE... TARGET", "Source files, then the target.")],
     *,
     reading: options.Reading,
     labels: options.Labels = None,
@@ -137,18 +136,28 @@ def rank(  # noqa: PLR0913
 ) -> None:
     """Rank sources by how much each is expected to improve the accuracy on a target.
 
-    The target comes first, then the sources. A source that adds 1.05 is expected to multiply the accuracy by
+    The target comes last, as in all commands. A source that adds 1.05 is expected to multiply the accuracy by
     1.05, compared with the best transfer that needs no source. 'predicted' is the accuracy relative to no
     transfer.
     """
-    from l2t.interfaces.cli.reading import free_path, known_classes, note_preparation, read_files
+    from l2t.interfaces.cli.reading import (
+        free_path,
+        known_classes,
+        note_order,
+        note_preparation,
+        read_files,
+    )
     from l2t.reflection.calibration import finite_interval
 
-    tables = read_files([*sources, target], reading, quiet)
+    *sources, target = files
+    if not sources:
+        raise typer.BadParameter("one or more sources and a target file are needed, got one file")
+    tables = read_files(files, reading, quiet)
+    note_order(tables, quiet, hint=" (up to version 0.2, rank took it first)")
     prepared = l2t.prepare(tables[0].domain, tables[-1].domain, normalize)
     *read, last = (l2t.normalize(table.domain, prepared.how) for table in tables)
     known = known_classes(store, last.n_features, quiet)
-    ranked = l2t.rank_sources(last, read, known=known, **options.inference_options(context))
+    ranked = l2t.rank_sources(read, last, known=known, **options.inference_options(context))
     note_preparation(prepared, normalize, quiet)
     rows: list[dict[str, Any]] = []
     for place, each in enumerate(ranked, start=1):

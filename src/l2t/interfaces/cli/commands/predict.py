@@ -70,11 +70,12 @@ def predict(  # noqa: PLR0913
 
       l2t apply model.l2t new.csv -o new_predictions.csv
     """
-    from l2t.interfaces.cli.reading import check_outputs, known_classes, read_files
+    from l2t.interfaces.cli.reading import check_outputs, known_classes, note_order, read_files
     from l2t.progress import progress_bar
 
     check_outputs((output, "table"), (save, "model"), inputs=files, store=store, force=force)
-    *sources, target = read_files(files, reading, quiet)
+    *sources, target = tables = read_files(files, reading, quiet)
+    note_order(tables, quiet, predicts=True)
     target.check_free(ANSWERS)
     domain = target.labelled
     labels = () if domain.y is None else domain.y[domain.labeled].tolist()
@@ -133,11 +134,6 @@ def _write(
     found: l2t.Prediction, target: Table, output: Path | None, save: Path | None, quiet: bool
 ) -> None:
     """Write the predictions and the model, and note what was written."""
-    if found.given.all():
-        note = (
-            "every row of the target has a label: the target is the last file, is the order right?"
-        )
-        print_note(note, quiet)
     if output is None:
         print_note("predictions were not written to a file; add -o predictions.csv", quiet)
     else:
