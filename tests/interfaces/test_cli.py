@@ -115,7 +115,7 @@ def test_errors_are_one_sentence_and_exit_code_1(tmp_path, l2t):
         (("demo", "--plot", "no/x.png"), "no/x.png: cannot be written: its directory"),
         (("demo", "--report", "no/x.html"), "no/x.html: cannot be written: its directory"),
         (("collect", "a.csv", "b.csv"), "a.csv"),
-        (("store", "check", tmp_path / "absent.db"), "absent.db"),
+        (("store", "check", "--store", tmp_path / "absent.db"), "absent.db"),
     ):
         outcome = l2t(*arguments)
         assert outcome.code == 1, outcome
@@ -134,16 +134,19 @@ def test_collect_goes_on_where_it_was(tmp_path, l2t):
     assert "4 runs done, 0 failed, 0 already stored" in first.out, first
     again = l2t("collect", source, target, "--pairs", "3", *options)
     assert "2 runs done, 0 failed, 4 already stored" in again.out, again
-    assert l2t("store", "check", store).out == "no damage found\n"
-    assert l2t("store", "merge", other, store).out == "6 runs added\n"
-    assert l2t("store", "merge", other, store, store).out == "0 runs added\n"
-    assert l2t("store", "upgrade", other).out == "up to date\n"
+    assert l2t("store", "check", "--store", store).out == "no damage found\n"
+    assert l2t("store", "merge", store, "--store", other).out == "6 runs added\n"
+    assert l2t("store", "merge", store, store, "--store", other).out == "0 runs added\n"
+    assert l2t("store", "upgrade", "--store", other).out == "up to date\n"
     for words, outcome in (
-        (("check", store), {"sound": True, "problems": []}),
-        (("merge", tmp_path / "new.db", store), {"runs": 6, "suggestions": 0, "damaged": []}),
+        (("check", "--store", store), {"sound": True, "problems": []}),
+        (
+            ("merge", store, "--store", tmp_path / "new.db"),
+            {"runs": 6, "suggestions": 0, "damaged": []},
+        ),
     ):
         assert json.loads(l2t("store", *words, "--format", "json").out) == outcome
-    assert l2t("store", "upgrade", store, "--format", "csv").out.startswith("version\n")
+    assert l2t("store", "upgrade", "--store", store, "--format", "csv").out.startswith("version\n")
 
 
 def test_a_damaged_store_is_told_in_every_format(tmp_path, monkeypatch, l2t):
@@ -151,14 +154,14 @@ def test_a_damaged_store_is_told_in_every_format(tmp_path, monkeypatch, l2t):
         monkeypatch.setattr(type(store), "check", lambda self: ["one thing", "another"])
     with open_store(tmp_path / "other.db") as store:
         monkeypatch.setattr(type(store), "merge", lambda self, source: Merged(2, 0, ("a run",)))
-    outcome = l2t("store", "merge", tmp_path / "other.db", tmp_path / "experiences.db")
+    outcome = l2t("store", "merge", tmp_path / "experiences.db", "--store", tmp_path / "other.db")
     expected = f"2 runs added, 1 damaged record left out\n{tmp_path}/experiences.db: a run\n"
     assert outcome == (1, expected, "")
     for format, expected in (
         ("table", "one thing\nanother\n"),
         ("csv", "problem\none thing\nanother\n"),
     ):
-        outcome = l2t("store", "check", tmp_path / "experiences.db", "--format", format)
+        outcome = l2t("store", "check", "--store", tmp_path / "experiences.db", "--format", format)
         assert outcome == (1, expected, "")
 
 
@@ -386,25 +389,50 @@ def test_from_a_store_to_a_function_and_its_explanation(files, tmp_path):
 
 def test_looking_into_a_store(files, tmp_path, l2t):
     store = str(tmp_path / "experiences.db")
+    at = ["--store", store]
     sides = [str(files / name) for name in ("source.csv", "target.csv")]
     options = ["--classes", "2", "--pairs", "1", "--algorithms", "gfk,tca", "--quiet"]
     assert runner.invoke(app, ["collect", *sides, *options, "--store", store]).exit_code == 0
-    listed = runner.invoke(app, ["store", "ls", store, "--algorithm", "gfk", "--format", "json"])
+    listed = runner.invoke(app, ["store", "ls", *at, "--algorithm", "gfk", "--format", "json"])
     rows = json.loads(listed.stdout)
     assert {row["algorithm"] for row in rows} == {"gfk"}
     key = rows[0]["run"]
-    shown = json.loads(runner.invoke(app, ["store", "show", store, key, "--format", "json"]).stdout)
+    shown = json.loads(runner.invoke(app, ["store", "show", key, *at, "--format", "json"]).stdout)
     assert shown["run"].startswith(key)
     assert [score["labels"] for score in shown["scores"]] == [row["labels"] for row in rows[::-1]]
-    assert runner.invoke(app, ["store", "rm", store, key]).stdout == "1 run deleted\n"
-    assert "name the runs to delete, or select them with --status" in l2t("store", "rm", store).err
-    assert l2t("store", "rm", store, "--status", "failed").out == "0 runs deleted\n"
+    assert runner.invoke(app, ["store", "rm", key, *at]).stdout == "1 run deleted\n"
+    assert "name the runs to delete, or select them with --status" in l2t("store", "rm", *at).err
+    assert l2t("store", "rm", *at, "--status", "failed").out == "0 runs deleted\n"
     again = l2t("collect", *sides, *options, "--store", store, "--retry-failed")
     assert again.out.startswith("1 runs done, 0 failed, 1 already stored")
-    assert l2t("store", "rm", store, key).out == "1 run deleted\n"
-    gone = l2t("store", "show", store, key)
+    assert l2t("store", "rm", key, *at).out == "1 run deleted\n"
+    gone = l2t("store", "show", key, *at)
     sentence = f"no run has the key {key!r} or one that begins with it"
     assert gone == (1, "", f"l2t: sqlite:///{store}: {sentence}\n")
+
+
+@pytest.mark.slow
+def test_a_store_as_an_argument_still_works_for_one_version(files, tmp_path, monkeypatch, l2t):
+    monkeypatch.chdir(tmp_path)
+    sides = [files / name for name in ("source.csv", "target.csv")]
+    options = ["--classes", "2", "--pairs", "1", "--algorithms", "gfk", "--quiet"]
+    assert l2t("collect", *sides, *options).code == 0
+    new = l2t("store", "ls", "--format", "json")  # experiences.db, as for other commands
+    assert new.err == ""
+    key = json.loads(new.out)[0]["run"]
+    (tmp_path / "experiences.db").rename("old.db")
+    note = "note: a store as an argument is deprecated and will be removed; write --store "
+    assert l2t("store", "ls", "old.db", "--format", "json") == (0, new.out, f"{note}old.db\n")
+    for words in (["check", "old.db"], ["upgrade", "old.db"], ["show", "old.db", key]):
+        assert (l2t("store", *words).code, l2t("store", *words).err) == (0, f"{note}old.db\n")
+    assert l2t("store", "merge", "new.db", "old.db") == (0, "1 run added\n", f"{note}new.db\n")
+    assert l2t("store", "rm", "old.db", key).out == "1 run deleted\n"
+    assert "name the store to copy into" in l2t("store", "merge", "old.db").err
+    assert "got also 'old.db'" in l2t("store", "ls", "old.db", "--store", "new.db").err
+    assert "name one run, got 2" in l2t("store", "show", key, key, "--store", "new.db").err
+    secret = l2t("store", "ls", "postgresql://me:secret@127.0.0.1:1/l2t")
+    assert secret.code == 1
+    assert "secret" not in secret.err
 
 
 ESCAPE = "\x1b]0;owned\x07\u202e"
@@ -488,13 +516,15 @@ def test_what_classifiers_were_trained_on(tmp_path, l2t):
     pairs = [DomainPair(source, target), DomainPair(target, source)]
     with open_store(path) as store:
         collect(pairs, store, algorithms=names, label_counts=(20,), n_draws=2, progress=False)
-    assert "trained on" in l2t("store", "ls", path).out
-    assert "trained on" not in l2t("store", "ls", path, "--trained-on", "target").out
-    listed = l2t("store", "ls", path, "--trained-on", "source", "--format", "json")
+    assert "trained on" in l2t("store", "ls", "--store", path).out
+    assert "trained on" not in l2t("store", "ls", "--store", path, "--trained-on", "target").out
+    listed = l2t("store", "ls", "--store", path, "--trained-on", "source", "--format", "json")
     rows = json.loads(listed.out)
     assert len(rows) == 6
     assert {(row["trained_on"], row["labels"]) for row in rows} == {("source", 0)}
-    shown = json.loads(l2t("store", "show", path, rows[0]["run"], "--format", "json").out)
+    shown = json.loads(
+        l2t("store", "show", rows[0]["run"], "--store", path, "--format", "json").out
+    )
     assert [score["trained_on"] for score in shown["scores"]] == ["target", "source", "both"]
     outcome = l2t("learn", "--store", path, "-o", tmp_path / "r.json", "--trained-on", "source")
     assert outcome.err == "l2t: experiences must be at least 20 of finished runs, got 6\n"

@@ -68,7 +68,7 @@ def test_ask_and_tell(files, tmp_path):
     assert json.loads(printed)["predicted_improvement"] == asked["predicted_improvement"]
     with pytest.raises(InvalidInputError, match="must be reported once"):
         run("tell", asked["id"], "--store", store, "--before", 0.5, "--after", 0.7)
-    (listed,) = json.loads(run("store", "ls", store, "--format", "json"))
+    (listed,) = json.loads(run("store", "ls", "--store", store, "--format", "json"))
     assert listed["algorithm"] == asked["choice"]
 
 

@@ -162,7 +162,7 @@ CONFUSED = {
         "there is no algorithm 'pca'; choose from tca, itl, ",
     ),
     "no store": ("learn --store absent.db", "absent.db"),
-    "no such store": ("store check notes.txt", "got 'notes.txt'"),
+    "no such store": ("store check --store notes.txt", "got 'notes.txt'"),
 }
 
 

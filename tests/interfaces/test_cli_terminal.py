@@ -97,7 +97,7 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(jobs, l2t):
     expected = "finished runs are kept in experiences.db; resume with: l2t collect --config"
     assert "Traceback" not in shown
     assert result[-1] == f"l2t: interrupted; {expected} experiences.toml"
-    assert l2t("store", "check", "experiences.db").out == "no damage found\n"
+    assert l2t("store", "check").out == "no damage found\n"
     with open_store("experiences.db") as store:
         kept = store.keys()
     again = l2t("collect", "--config", "experiences.toml", "--pairs", "20", "-q")
@@ -130,7 +130,7 @@ def test_a_signal_leaves_no_process_behind(number, l2t, proves):
         # Who is started by nohup passes on that it is ignored.
         preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
     )
-    while not (Path("experiences.db").exists() and l2t("store", "ls", "experiences.db").out):
+    while not (Path("experiences.db").exists() and l2t("store", "ls").out):
         assert collecting.poll() is None
     collecting.send_signal(number)
     _, message = collecting.communicate(timeout=300)  # every process of it has closed the pipe
@@ -140,7 +140,7 @@ def test_a_signal_leaves_no_process_behind(number, l2t, proves):
         "l2t: interrupted; finished runs are kept in experiences.db"
     )
     assert "Traceback" not in message
-    assert l2t("store", "check", "experiences.db").out == "no damage found\n"
+    assert l2t("store", "check").out == "no damage found\n"
     proves(f"A signal leaves no process and a sound store: {number.name}", 1, "signals")
 
 

@@ -42,7 +42,7 @@ def prepare(database: Database, *, create: bool, upgrade: bool = False) -> str:
     if found < newest():
         raise StoreVersionError(
             f"{address.shown} has version {found}, but this package needs {newest()}: "
-            f"run `l2t store upgrade {address.shown}`"
+            f"run `l2t store upgrade --store {address.shown}`"
         )
     return found
 

@@ -176,7 +176,7 @@ def _collect(
             f"{len(summary.lost)} runs were lost; run the command again to repeat them: {why:.300}"
         )
     if summary.failed:
-        print_note(f"to see why runs failed: l2t store ls {known} --status failed", quiet)
+        print_note(f"to see why runs failed: l2t store ls --store {known} --status failed", quiet)
         if not summary.done:
             raise typer.Exit(1)
     print_note(

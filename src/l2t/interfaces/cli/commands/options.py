@@ -37,8 +37,10 @@ flag = functools.partial(named, metavar=None)
 Source = Annotated[Path, argument("SOURCE", "File of the source domain.")]
 Target = Annotated[Path, argument("TARGET", "File of the target domain, with few labels or none.")]
 Output = Annotated[Path | None, file("Write the transformed target.", "--output", "-o")]
-StoreUrl = Annotated[str, argument("STORE", "A .db file, or postgresql://user@host/database.")]
-Store = Annotated[str, named("The store: a .db file or a URL.", "--store", metavar="STORE")]
+Store = Annotated[
+    str,
+    named("The store: a .db file, or postgresql://user@host/database.", "--store", metavar="STORE"),
+]
 KnownStore = Annotated[
     str | None,
     named(

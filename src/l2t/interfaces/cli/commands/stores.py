@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -9,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 import l2t
-from l2t.exceptions import MissingExtraError
+from l2t.exceptions import InvalidInputError, MissingExtraError
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, flag, named, number
@@ -31,6 +32,9 @@ Trained = Annotated[
     options.TrainedOn | None,
     typer.Option(help="Only accuracies of classifiers trained on these rows."),
 ]
+#: The store as an argument, as in version 0.2.
+OldStore = Annotated[str | None, typer.Argument(hidden=True)]
+DEFAULT = "experiences.db"
 Order = Literal["created_at", "algorithm", "duration", "improvement_ratio", "n_labels"]
 
 
@@ -94,14 +98,15 @@ def dashboard(  # noqa: PLR0913
         max_upload=max_upload * 2**20,
         reflections=tuple(reflection or ()),
     )
-    if url is None and Path("experiences.db").is_file():
-        url = "experiences.db"
+    if url is None and Path(DEFAULT).is_file():
+        url = DEFAULT
     serve(url, settings, open_browser=open_browser)
 
 
 @store.command("ls", short_help="List experiences.")
 def store_ls(  # noqa: PLR0913
-    url: options.StoreUrl,
+    word: OldStore = None,
+    url: options.Store = DEFAULT,
     algorithm: Annotated[str | None, named("Only runs of this algorithm.")] = None,
     domain: Annotated[str | None, named("Only runs with this source or target.")] = None,
     labels: Annotated[
@@ -117,7 +122,7 @@ def store_ls(  # noqa: PLR0913
     filters: Any = {"algorithm": algorithm, "domain": domain, "n_labels": labels, "status": status}
     filters["trained_on"] = trained_on
     shown: Any = {"limit": limit, "order": order, "descending": True, "statistics": False}
-    with l2t.open_store(url, create=False) as opened:
+    with l2t.open_store(_address(url, word), create=False) as opened:
         found, total = list(opened.experiences(**shown, **filters)), opened.count(**filters)
     columns = f"algorithm source target labels {_trained(found, format)} before after ratio status"
     rows = [
@@ -132,13 +137,18 @@ def store_ls(  # noqa: PLR0913
 
 @store.command("show", short_help="Show one run in full.")
 def store_show(
-    url: options.StoreUrl,
-    key: Annotated[str, argument("RUN", "Key of the run, or a prefix of it, from 'store ls'.")],
+    keys: Annotated[
+        list[str], argument("RUN", "Key of the run, or a prefix of it, from 'store ls'.")
+    ],
+    url: options.Store = DEFAULT,
     format: options.As = Format.table,
 ) -> None:
     """Show one run in full, with its accuracies at every number of labels."""
+    url, keys = _address_and_keys(url, keys)
+    if len(keys) != 1:
+        raise typer.BadParameter(f"name one run, got {len(keys)}")
     with l2t.open_store(url, create=False) as opened:
-        run = opened.run(key)
+        run = opened.run(keys[0])
     record = select_columns(
         run, "run algorithm params seed status reason seconds created version host"
     )
@@ -153,26 +163,29 @@ def store_show(
 
 @store.command("rm", short_help="Delete runs.")
 def store_rm(
-    url: options.StoreUrl,
     keys: Annotated[
         list[str] | None, argument("RUN", "Keys of runs, or prefixes of them, from 'store ls'.")
     ] = None,
+    url: options.Store = DEFAULT,
     status: Status = None,
     format: options.As = Format.table,
 ) -> None:
     """Delete runs by key or status, with the domains and arrays that only they refer to."""
+    url, keys = _address_and_keys(url, keys or [])
     if not (keys or status):
         raise typer.BadParameter("name the runs to delete, or select them with --status")
     with l2t.open_store(url, create=False) as opened:
-        whole = [opened.key(each) for each in keys or ()]
+        whole = [opened.key(key) for key in keys]
         removed = opened.delete(key=whole or None, status=status)
     show_sentence(f"{_count(removed, 'run')} deleted", {"deleted": removed}, format)
 
 
 @store.command("check", short_help="Check a store for damage.")
-def store_check(url: options.StoreUrl, format: options.As = Format.table) -> None:
+def store_check(
+    word: OldStore = None, url: options.Store = DEFAULT, format: options.As = Format.table
+) -> None:
     """Check all data of a store against their hashes; exit code 1 if anything is damaged."""
-    with l2t.open_store(url, create=False) as opened:
+    with l2t.open_store(_address(url, word), create=False) as opened:
         problems = opened.check()
     if format is Format.csv:
         show_rows([{"problem": problem} for problem in problems], format)
@@ -184,10 +197,13 @@ def store_check(url: options.StoreUrl, format: options.As = Format.table) -> Non
 
 
 @store.command("upgrade", short_help="Migrate a store of an older version.")
-def store_upgrade(url: options.StoreUrl, format: options.As = Format.table) -> None:
+def store_upgrade(
+    word: OldStore = None, url: options.Store = DEFAULT, format: options.As = Format.table
+) -> None:
     """Migrate a store that was created by an older version of l2t."""
     from l2t.experiences import upgrade_store
 
+    url = _address(url, word)
     upgrade_store(url)
     with l2t.open_store(url, create=False) as opened:
         show_sentence("up to date", {"version": opened.version}, format)
@@ -195,11 +211,23 @@ def store_upgrade(url: options.StoreUrl, format: options.As = Format.table) -> N
 
 @store.command("merge", short_help="Copy other stores into one.")
 def store_merge(
-    url: Annotated[str, argument("TARGET", "File or URL; created if it does not exist.")],
-    sources: Annotated[list[str], argument("SOURCE", "Stores to copy.")],
+    sources: Annotated[list[str], argument("OTHER", "Stores to copy.")],
+    url: Annotated[
+        str | None,
+        named(
+            "The store to copy into: a .db file or a URL; created if it does not exist.",
+            "--store",
+            metavar="STORE",
+        ),
+    ] = None,
     format: options.As = Format.table,
 ) -> None:
     """Copy other stores into a store, without duplicates; exit code 1 if a part of one is damaged."""
+    if url is None:
+        if len(sources) < 2:
+            raise typer.BadParameter("name the store to copy into with --store")
+        url, *sources = sources
+        _note_argument(url)
     runs = suggestions = 0
     damaged: list[str] = []
     with l2t.open_store(url) as opened:
@@ -215,6 +243,35 @@ def store_merge(
     show_sentence(sentence, {"runs": runs, "suggestions": suggestions, "damaged": damaged}, format)
     if damaged:
         raise typer.Exit(1)
+
+
+def _address(url: str, word: str | None) -> str:
+    """Return the store of a command, which may be an argument as up to version 0.2."""
+    if word is None:
+        return url
+    if url != DEFAULT:
+        raise typer.BadParameter(f"--store names the store, got also {word!r}")
+    _note_argument(word)
+    return word
+
+
+def _address_and_keys(url: str, words: list[str]) -> tuple[str, list[str]]:
+    """Return the store of a command, and the keys of runs; a key is never the address of a store."""
+    from l2t.experiences.store.address import Address
+
+    try:
+        Address.of(words[0] if words else "")
+    except InvalidInputError:
+        return url, words
+    return _address(url, words[0]), words[1:]
+
+
+def _note_argument(word: str) -> None:
+    """Print a note on the form of version 0.2."""
+    from l2t.interfaces.cli.reading import shown_url
+
+    option = shlex.join(["--store", shown_url(word)])
+    print_note(f"note: a store as an argument is deprecated and will be removed; write {option}")
 
 
 def _trained(scores: Sequence[Any], format: Format) -> str:
