@@ -33,7 +33,7 @@ Trained = Annotated[
     typer.Option(help="Only accuracies of classifiers trained on these rows."),
 ]
 #: The store as an argument, as in version 0.2.
-OldStore = Annotated[str | None, typer.Argument(hidden=True)]
+OldStore = Annotated[str | None, argument("STORE", "Deprecated: use --store.")]
 DEFAULT = "experiences.db"
 Order = Literal["created_at", "algorithm", "duration", "improvement_ratio", "n_labels"]
 
