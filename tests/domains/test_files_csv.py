@@ -417,7 +417,7 @@ def test_a_column_that_numbers_the_rows_is_an_id(path: Path) -> None:
         write(path, f"{first},x\n0,5\n1,6\n2,7\n")
         assert read_domain(path) == Domain([[5.0], [6.0], [7.0]])
     write(path, "nr,x,z\n" + "".join(f"{i},5,{i % 3}\n" for i in range(1, 11)))
-    with pytest.warns(L2TWarning, match=r"as features: 'nr' \(id\); .* line --feature nr\)$"):
+    with pytest.warns(L2TWarning, match=r"as features: 'nr' \(id\); .* line --keep nr\)$"):
         assert read_domain(path).feature_names == ("x", "z")
     assert read_domain(path, id="nr").feature_names == ("x", "z")
     assert read_domain(path, keep="nr").X[:, 0].tolist() == list(range(1, 11))
@@ -457,7 +457,7 @@ def test_numbers_under_the_name_of_a_label_are_no_feature_by_silence(path: Path,
     text = f"a,{name},kind\n0.5,3,u\n1.5,4,v\n"
     sentence = (
         rf"column '{name}' must have a role: pass label='{name}' \(.* --label {name}\), "
-        rf"keep='{name}' \(on the command line --feature {name}\) if it is a feature, or ignore="
+        rf"keep='{name}' \(on the command line --keep {name}\) if it is a feature, or ignore="
     )
     refused(path, text, sentence, label="kind")
     assert read_domain(path, label=name, ignore="kind").classes == (3, 4)

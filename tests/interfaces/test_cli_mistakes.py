@@ -61,7 +61,7 @@ CONFUSED = {
     "a number that may be the label": (
         "transfer source.csv class.csv --label digit",
         "class.csv: column 'class' must have a role: pass label='class' (on the command line --label "
-        "class), keep='class' (on the command line --feature class) if it is a feature, or ignore='class'",
+        "class), keep='class' (on the command line --keep class) if it is a feature, or ignore='class'",
     ),
     "an id that is none": (
         "transfer source.csv target.csv --label digit --id digits",
@@ -268,6 +268,21 @@ def test_files_as_people_have_them(line, note, wrong, tables, l2t):
     assert note in result.err
     notes = [each for each in result.err.splitlines() if each.startswith("note: ")]
     assert len(notes) == bool(note), result.err
+
+
+def test_python_and_the_command_line_have_one_name_for_columns_to_keep(wrong, tables, l2t):
+    table = tables[1].assign(nr=range(1, len(tables[1]) + 1))  # numbers its rows, as an id does
+    table.to_csv("numbered.csv", index=False)
+    arguments = ("numbered.csv", "numbered.csv", "--label", "digit", "--candidates", "spectrum")
+    assert "65 features" in l2t("transfer", *arguments, "--keep", "nr").out
+    old = l2t("transfer", *arguments, "--feature", "nr")  # the name of version 0.2
+    assert "65 features" in old.out
+    assert "note: --feature is deprecated and will be removed; write --keep\n" in old.err
+    assert read_domain("numbered.csv", label="digit", keep="nr").n_features == 65
+    Path("old.toml").write_text(
+        'source = "numbered.csv"\ntarget = "numbered.csv"\nlabel = "digit"\nfeature = ["nr", "no"]\n'
+    )
+    assert "has no column 'no'" in l2t("collect", "--config", "old.toml").err
 
 
 def test_ids_and_text_are_passed_through(wrong, tables, l2t):

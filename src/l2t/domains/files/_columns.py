@@ -161,11 +161,11 @@ def check_unique(table: Sequence[str]) -> None:
         raise FileFormatError(f"has more than one column {twice!r}")
 
 
-def option(name: str, *values: str, flag: str | None = None) -> str:
+def option(name: str, *values: str) -> str:
     """Return how to pass a parameter in Python and on the command line."""
     given = repr(values[0]) if len(values) == 1 else repr(list(values))
     typed = shlex.quote(",".join(values))
-    return f"{name}={given} (on the command line --{flag or name} {typed})"
+    return f"{name}={given} (on the command line --{name} {typed})"
 
 
 def missing_name(what: str, name: str, names: Sequence[str]) -> MissingColumnError:

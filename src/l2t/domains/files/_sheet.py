@@ -190,7 +190,7 @@ class Sheet:
             elif role is not None and not self._is_coordinate(name):
                 raise FileFormatError(
                     f"column {name!r} must have a role: pass {option(role, name)}, "
-                    f"{option('keep', name, flag='feature')} if it is a feature, or {option('ignore', name)}"
+                    f"{option('keep', name)} if it is a feature, or {option('ignore', name)}"
                 )
         return found
 
@@ -233,7 +233,7 @@ class Sheet:
             places = ", ".join(f"{name!r} ({kind})" for name, kind in kinds.items())
             notes.append(f"columns not used as features: {places}")
             if numbers := [name for name in kinds if not self.cells[name].is_text]:
-                notes[-1] += f"; to use a number, pass {option('keep', *numbers, flag='feature')}"
+                notes[-1] += f"; to use a number, pass {option('keep', *numbers)}"
         for name in filter(self._is_coordinate, features):
             how = option("ignore", name)
             notes.append(f"column {name!r} is used as a feature; if it holds labels, pass {how}")

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from l2t.interfaces.cli.output import Format
+from l2t.interfaces.cli.output import Format, print_note
 from l2t.interfaces.cli.settings import read_settings
 
 #: Options for reading files: parameters of `l2t.domains.read_domains`.
@@ -117,9 +117,9 @@ _READING = {
     ),
     "keep": named(
         "Comma-separated columns that are features although they look like ids or labels.",
-        "--feature",
         metavar="NAMES",
     ),
+    "feature": typer.Option(hidden=True),  # the name of --keep in version 0.2
     "missing": named(
         "Comma-separated texts that mean no label, such as -1, or a missing feature; without this only empty "
         "labels do, and features that are empty, NA, N/A, null, NaN, None or ?.",
@@ -137,7 +137,7 @@ _READING = {
     ),
 }
 #: Options that may be repeated, or take several comma-separated names.
-_SEVERAL = ("id", "ignore", "keep", "missing")
+_SEVERAL = ("id", "ignore", "keep", "feature", "missing")
 _KINDS: dict[str, Any] = dict.fromkeys(_SEVERAL, list[str] | None) | {
     "impute": Literal["mean", "median", "drop"] | None,
     "decimal": str,
@@ -175,6 +175,9 @@ def reads_files(*left_out: str) -> Callable[[Callable[..., None]], Callable[...,
             for name in reading.keys() & _SEVERAL:
                 words = ",".join(reading[name] or ())
                 reading[name] = [word.strip() for word in words.split(",") if word.strip()]
+            if old := reading.pop("feature", None):
+                print_note("note: --feature is deprecated and will be removed; write --keep")
+                reading["keep"] += old
             command(reading=reading, **given)
 
         run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]

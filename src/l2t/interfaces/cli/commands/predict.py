@@ -99,7 +99,7 @@ def predict(  # noqa: PLR0913
 
 
 @app.command(short_help="Predict further rows with a model that 'l2t predict' saved.")
-@options.reads_files("label", "labeled", "id", "ignore", "keep")
+@options.reads_files("label", "labeled", "id", "ignore", "keep", "feature")
 def apply(
     model: Annotated[Path, argument("MODEL", "Model from 'l2t predict --save'.")],
     rows: Annotated[Path, argument("FILE", "File with the features of the model.")],
