@@ -27,7 +27,7 @@ SHOWN = {
         "Collection(done=12, failed=0, already_there=0",
         "predicted  ",
     ),
-    "docs/index.md": ("verdict ",),
+    "docs/index.md": ("used ",),
     "docs/tutorial.md": (
         "soft k-means on spectrum (used)    88.9 % ± 11.9     90.6 %",
         "predicted  1.052 times the accuracy without transfer, 90 % interval 0.795 to",

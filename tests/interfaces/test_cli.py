@@ -30,9 +30,11 @@ from l2t import (
 )
 from l2t.domains import KnownClasses, digits, mnist, normalize
 from l2t.experiences import Merged
+from l2t.inference.result import Candidates
 from l2t.interfaces.cli import app
 from l2t.interfaces.cli.demo import demo_rows, measure_demo, wide_pairs
 from l2t.interfaces.cli.output import Format, print_note, show_record, show_rows, show_sentence
+from l2t.interfaces.cli.results import explanation_lines
 
 runner = CliRunner()
 
@@ -221,7 +223,7 @@ def test_without_a_transfer_the_features_stay_as_they_were(files, tmp_path, l2t)
     written = ("-o", out, "--source-output", back, "--w-output", tmp_path / "W.npy")
     outcome = l2t("transfer", *sides, "--candidates", "identity", *written)
     assert outcome.code == 0, outcome
-    assert "no-transfer" in outcome.out
+    assert "nothing: the original features are kept" in outcome.out
     assert f"target written to {out}, with its original features\n" in outcome.err
     for path, copy in zip(sides, (back, out), strict=True):
         pd.testing.assert_frame_equal(pd.read_csv(copy), pd.read_csv(path))
@@ -321,12 +323,33 @@ def test_rank_puts_the_source_that_adds_most_first(files, tmp_path, monkeypatch,
     assert (tmp_path / "target_z.csv").exists()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("candidate", "used"),
+    [
+        ("spectrum", "the target's own rows; the source adds nothing"),
+        ("classes", "the source"),
+        ("identity", "nothing: the original features are kept"),
+    ],
+)
+def test_the_output_says_which_rows_are_used(files, monkeypatch, l2t, candidate, used):
+    """A transfer of what the target alone gives is not one of the source."""
+    found = infer(pair_of(files, target="few.csv"))
+    monkeypatch.setattr("l2t.infer", lambda *_, **__: replace(found, choice=candidate))
+    sides = (files / "source.csv", files / "few.csv")
+    for command in ("transfer", "explain"):
+        printed = l2t(command, *sides).out
+        assert re.search(f"^used:? +{used} *$", printed, re.MULTILINE), printed
+        assert "verdict" not in printed
+        assert json.loads(l2t(command, *sides, "--format", "json").out)["used"] == used
+
+
 def test_explain_says_what_spoke_for_and_against(files, l2t):
     sides = (files / "source.csv", files / "few.csv")
     found = infer(pair_of(files, target="few.csv"), candidates=("spectrum", "gfk"))
     outcome = l2t("explain", *sides, "--candidates", "spectrum,gfk")
     assert outcome.code == 0, outcome
-    assert outcome.out.startswith(f"choice: {found.choice} ({found.verdict})\n")
+    assert outcome.out.startswith(f"choice: {found.choice}\nused: ")
     assert f"why: {found.reason}\n" in outcome.out
     spectrum = found.candidates["spectrum"]
     side = "for" if spectrum.evidence.suggests.mean > 0 else "against"
@@ -339,6 +362,10 @@ def test_explain_says_what_spoke_for_and_against(files, l2t):
     assert f"expected: {spectrum.predicted:.3f} times the accuracy without transfer" in outcome.out
     bare = l2t("explain", files / "other.csv", files / "target.csv", "--candidates", "classes")
     assert "labelled rows: too few to check this candidate" in bare.out
+    unchanged = replace(evidence, order=evidence.order_without, nearest=evidence.nearest_without)
+    tie = replace(unchanged, suggests=evidence.suggests._replace(mean=0.0))
+    tied = replace(found, candidates=Candidates([replace(spectrum, evidence=tie)]))
+    assert "20, evidence neither for nor against it: same-class" in "".join(explanation_lines(tied))
     rows = list(csv.DictReader(io.StringIO(l2t("explain", *sides, "--format", "csv").out)))
     assert [row["candidate"] for row in rows][:2] == ["identity", "spectrum"]
     record = json.loads(l2t("explain", *sides, "--format", "json").out)

@@ -12,6 +12,7 @@ from l2t.exceptions import InvalidInputError
 from l2t.experiences import evaluate, improvement_ratio
 from l2t.inference import Candidate, Inference
 from l2t.inference.choice import LEAST_SKILL
+from l2t.inference.ranking import NO_SOURCE
 from l2t.reflection import ReflectionFunction
 from l2t.reflection.calibration import finite_interval
 
@@ -30,9 +31,19 @@ def expectation(
         "low": low,
         "high": high,
         "verdict": found.verdict,
+        "used": used_rows(found.choice),
         "because": found.reason,
         "columns": found.W.shape[1],
     }
+
+
+def used_rows(choice: str) -> str:
+    """Return which rows the features of a choice are computed from; a transfer may need no source."""
+    if choice == "identity":
+        return "nothing: the original features are kept"
+    if choice in NO_SOURCE:
+        return "the target's own rows; the source adds nothing"
+    return "the source"
 
 
 def _described(path: Path, domain: Domain) -> str:
@@ -76,7 +87,7 @@ def for_display(record: dict[str, Any]) -> dict[str, Any]:
             f"{record['measured_improvement']:.3f} times with {record['labels']} labels: 1-NN accuracy "
             f"{record['accuracy_after']:.3f} instead of {record['accuracy_before']:.3f}"
         )
-    return words | {"verdict": record["verdict"], "because": record["because"]}
+    return words | {name: record[name] for name in ("used", "because")}
 
 
 def _expected_ratio(predicted: float, interval: tuple[float, float] | None) -> str:
@@ -110,7 +121,7 @@ def candidate_rows(found: Inference) -> list[dict[str, Any]]:
 def explanation_lines(found: Inference) -> Iterator[str]:
     """Yield lines with the choice, and the evidence for and against each candidate."""
     labels = f"with {found.n_labels} labelled rows of {found.n_classes} classes"
-    yield f"choice: {found.choice} ({found.verdict})"
+    yield f"choice: {found.choice}\nused: {used_rows(found.choice)}"
     yield f"expected: {_expected_ratio(found.predicted, found.interval)}, {labels}"
     yield f"why: {found.reason}"
     for each in found.candidates.values():
@@ -139,14 +150,22 @@ def _evidence(candidate: Candidate) -> str:
     evidence = candidate.evidence
     if evidence is None:
         return "too few to check this candidate"
-    side = "for" if evidence.suggests.mean > 0 else "against"
-    shares = (
-        "{:.0%} of the comparisons ({:.0%} without it), 1-NN accuracy {:.0%} ({:.0%} without it)"
+    order, order_without, nearest, nearest_without = (
+        f"{100 * share:.0f} %"
+        for share in (
+            evidence.order,
+            evidence.order_without,
+            evidence.nearest,
+            evidence.nearest_without,
+        )
     )
-    shares = shares.format(
-        evidence.order, evidence.order_without, evidence.nearest, evidence.nearest_without
-    ).replace("%", " %")
-    return f"{evidence.n_rows}, evidence {side} it: same-class rows nearer in {shares}"
+    side = "evidence for it" if evidence.suggests.mean > 0 else "evidence against it"
+    if (order, nearest) == (order_without, nearest_without) or evidence.suggests.mean == 0:
+        side = "evidence neither for nor against it"
+    return (
+        f"{evidence.n_rows}, {side}: same-class rows nearer in {order} of the comparisons "
+        f"({order_without} without it), 1-NN accuracy {nearest} ({nearest_without} without it)"
+    )
 
 
 def _nearer(candidate: Candidate) -> str:

@@ -112,11 +112,17 @@ def suggestions(
     format: options.As = Format.table,
 ) -> None:
     """List the suggestions whose outcome has not been reported yet, the newest first."""
+    from l2t.interfaces.cli.results import used_rows
+
     with l2t.open_store(url, create=False) as store:
         if delete is not None:
             store.delete_suggestion(delete)
-        columns = "id source target choice labels predicted verdict created"
-        rows = [select_columns(each, columns) for each in store.open_suggestions()]
+        verdict = "" if format is Format.table else "verdict"
+        columns = f"id source target choice labels predicted {verdict} created"
+        rows = [
+            select_columns(suggestion, columns) | {"used": used_rows(suggestion.algorithm)}
+            for suggestion in store.open_suggestions()
+        ]
     if rows or format is not Format.table:
         show_rows(rows, format)
     else:

@@ -74,12 +74,13 @@ def explain(  # noqa: PLR0913
 
 def _show_candidates(found: l2t.Inference, format: Format) -> None:
     """Print the evidence for and against each candidate."""
-    from l2t.interfaces.cli.results import explanation_lines
+    from l2t.interfaces.cli.results import explanation_lines, used_rows
 
     if format is Format.table:
         typer.echo(escape_controls("\n".join(explanation_lines(found))))
     elif format is Format.json:
-        record = {"choice": found.choice, "verdict": found.verdict, "because": found.reason}
+        record = {"choice": found.choice, "verdict": found.verdict}
+        record |= {"used": used_rows(found.choice), "because": found.reason}
         show_record(record | {"candidates": found.candidates.records()}, format)
     else:
         show_rows(found.candidates.records(), format)

@@ -55,8 +55,11 @@ function columns(showError) {
       value: (s) => el("span", { title: `90 %: ${interval(...(s.interval ?? []))}` }, fixed(s.predicted)),
     },
     {
-      title: "verdict",
-      value: (s) => (s.verdict === "transfer" ? badge("transfer", "good") : badge("do not transfer", "bad")),
+      title: "uses",
+      value: (s) => {
+        if (s.choice === "identity") return badge("nothing: do not transfer", "bad");
+        return s.choice === "spectrum" ? badge("the target's own rows") : badge("the source", "good");
+      },
     },
     { title: "when", class: "when", value: (s) => moment(s.created_at) },
   ];
