@@ -157,6 +157,11 @@ CONFUSED = {
         "n_classes must be at most 1, because source and target have 3 and 3 classes, 3 in common, and "
         "those of a pair must differ, got 3; 'l2t predict' and 'l2t transfer' need no experiences if the",
     ),
+    "collecting from too few labelled rows": (
+        "collect source.csv few.csv --label digit",
+        "the target of a pair must have 30 labelled rows to test besides 3 to train on, got 15 in all; "
+        "'l2t predict' and 'l2t transfer' need no experiences if the",
+    ),
     "collecting with an unknown algorithm": (
         "collect source.csv source.csv --label digit --shared --algorithms gfk,pca",
         "there is no algorithm 'pca'; choose from tca, itl, ",
@@ -171,6 +176,8 @@ def wrong(here, tables):
     """Beside source.csv and target.csv, a target for each mistake."""
     _, target = tables
     Path("empty.csv").touch()
+    few = target[:15].assign(digit=[7, 8, 9] * 5)
+    pd.concat([few, target[15:].assign(digit="")]).to_csv("few.csv", index=False)
     target[:0].to_csv("header.csv", index=False)
     target.drop(columns="e3").to_csv("fewer.csv", index=False)
     target.drop(columns="digit").to_csv("unlabelled.csv", index=False)

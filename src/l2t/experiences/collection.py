@@ -34,6 +34,7 @@ from l2t.experiences.evaluation import (
     MIN_TEST_ROWS,
     Accuracies,
     evaluate,
+    held_out_splits,
     improvement_ratio,
 )
 from l2t.experiences.executors import MAX_LOST, Executor
@@ -226,7 +227,8 @@ def collect(  # noqa: PLR0913
     Raises
     ------
     InvalidInputError
-        If an argument is invalid; errors of single runs are stored instead.
+        If an argument is invalid, or no target of a sequence of pairs has enough labelled rows to test;
+        errors of single runs are stored instead.
     """
     params = {"n_components": n_components, "random_state": random_state}
     if not (chosen := make_all("algorithms", algorithms, **params)):
@@ -234,6 +236,8 @@ def collect(  # noqa: PLR0913
     pairs = [pairs] if isinstance(pairs, DomainPair) else pairs
     bank = KernelBank() if kernels is None else kernels
     protocol = _Protocol(_checked(label_counts), n_draws, bank, n_neighbors, classifier)
+    if isinstance(pairs, Sequence):
+        check_test_rows(pairs, protocol.label_counts, n_draws, random_state)
     executor, start = Executor(n_jobs, cluster), time.perf_counter()
     counts = {"done": 0, "failed": 0, "already_there": 0}
     lost: list[str] = []
@@ -276,6 +280,29 @@ def _checked(label_counts: Sequence[int]) -> tuple[int, ...]:
     if not len(label_counts):
         raise InvalidInputError("label_counts must be one or more numbers of labels, got none")
     return tuple(whole_number("label_counts", each, least=1) for each in label_counts)
+
+
+def check_test_rows(
+    pairs: Sequence[DomainPair],
+    label_counts: Sequence[int] = LABEL_COUNTS,
+    n_draws: int = 10,
+    random_state: int = 0,
+) -> None:
+    """Raise an InvalidInputError if every run on the pairs would fail for lack of labelled target rows."""
+    n_labeled, others = [], ""
+    for pair in pairs:
+        known = pair.target.codes >= 0
+        codes, groups = pair.target.codes[known], pair.target.group_codes
+        if groups is not None:
+            groups, others = groups[known], " of other groups"
+        if held_out_splits(codes, label_counts, n_draws, random_state, groups):
+            return
+        n_labeled.append(len(codes))
+    if n_labeled:
+        raise InvalidInputError(
+            f"the target of a pair must have {MIN_TEST_ROWS} labelled rows{others} to test besides "
+            f"{min(label_counts)} to train on, got {max(n_labeled)} in all"
+        )
 
 
 def measure_run(

@@ -163,24 +163,39 @@ def evaluate(
     whole_number("n_draws", n_draws, least=1)
     least = 1 if source is None else 0
     counts = tuple(whole_number("label_counts", count, least=least) for count in label_counts)
-    splits = {
-        count: [
-            (chosen, rows_to_test(len(codes), chosen, grouping))
-            for chosen in labeled_draws(codes, count, n_draws, random_state)
-        ]
-        for count in counts
-    }
-    n_test = {count: min(len(test) for _, test in splits[count]) for count in counts}
-    fitting = tuple(count for count in counts if n_test[count] >= MIN_TEST_ROWS)
-    if not fitting:
+    splits = held_out_splits(codes, counts, n_draws, random_state, grouping)
+    if not splits:
         raise InvalidInputError(
             f"label_counts must leave at least {MIN_TEST_ROWS} target rows for testing, "
             f"got {counts} for {len(codes)} labelled rows"
             + ("" if grouping is None else f" in {len(np.unique(grouping))} groups")
         )
     score = _scoring(rows, codes, classifier, source)
-    scores = np.array([[score(*split) for split in splits[count]] for count in fitting])
-    return Accuracies(fitting, scores, tuple(n_test[count] for count in fitting))
+    scores = np.array([[score(*split) for split in draws] for draws in splits.values()])
+    n_test = tuple(min(len(test) for _, test in draws) for draws in splits.values())
+    return Accuracies(tuple(splits), scores, n_test)
+
+
+def held_out_splits(
+    codes: Indices,
+    label_counts: Sequence[int],
+    n_draws: int,
+    random_state: int,
+    groups: AnyArray | None = None,
+) -> dict[int, list[tuple[Indices, Indices]]]:
+    """Return the labelled and the test rows of each draw, by label count; every row must have a class.
+
+    Label counts that leave too few test rows are left out.
+    """
+    splits = {}
+    for count in label_counts:
+        draws = [
+            (chosen, rows_to_test(len(codes), chosen, groups))
+            for chosen in labeled_draws(codes, count, n_draws, random_state)
+        ]
+        if min(len(test) for _, test in draws) >= MIN_TEST_ROWS:
+            splits[count] = draws
+    return splits
 
 
 def labeled_draws(

@@ -62,9 +62,12 @@ def collect(  # noqa: PLR0913
     If it is interrupted, run the same command again to resume. The settings are written beside the store
     (experiences.toml for experiences.db); --config repeats the run.
     """
+    from l2t.experiences.collection import check_test_rows
+
     first, second = _labelled([source, target], reading, normalize, quiet)
     try:
         sampler = l2t.PairSampler(first, second, pairs, classes, per_class, seed, shared)
+        check_test_rows(sampler, random_state=seed)
     except InvalidInputError as error:
         raise InvalidInputError(
             f"{error}; 'l2t predict' and 'l2t transfer' need no experiences if the source has three or "
