@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import l2t
+from l2t.prediction.page import _bars
 from l2t.prediction.report import PLAIN, Report, ReportRow, _compare
 
 
@@ -40,6 +41,13 @@ def test_a_summary_is_plain_and_agrees_with_the_prediction(found):
     assert given[0] == 1, "as the user labelled it"
     assert [found.classes[code] for code in seen["predicted"]] == found.labels.tolist()
     assert {each["row"] for each in summary["uncertain"]}.isdisjoint(range(18))
+
+
+def test_long_names_stay_inside_their_chart():
+    name = "smoothed logistic on classes+spectrum, trained on source"
+    row = {"name": name, "used": True, "expected": 0.9, "low": 0.8, "high": 1.0}
+    end = float(_bars([row]).partition('<text x="')[2].partition('"')[0])  # anchored at its end
+    assert end > 7 * len(name)
 
 
 def test_a_label_that_the_model_doubts_is_suspicious(found):

@@ -85,7 +85,9 @@ def _rows_table(title: str, rows: list[dict[str, Any]]) -> str:
 
 def _bars(report: list[dict[str, Any]]) -> str:
     """Return a bar chart of the expected accuracies with their intervals."""
-    line, left, wide = 24, 260, 420
+    # A letter of this bold font is 7.5 wide on average.
+    left = 16 + 7.5 * max((len(row["name"]) for row in report), default=0)
+    line, wide = 24, 420
     parts = []
     for i, row in enumerate(report):
         y, name = i * line, html.escape(row["name"])

@@ -33,7 +33,7 @@ globalThis.document = {
 const { gain, ratioClass, rooted } = await import("./static/base.js");
 const { bars, intervals, lines, scatter } = await import("./static/charts.js");
 const { distributions, matrix, ratioInk } = await import("./static/ratios.js");
-const { clip, extent, linear, ticks } = await import("./static/scales.js");
+const { extent, fit, linear, ticks } = await import("./static/scales.js");
 
 test("a scale maps its ends, and a span of zero does not divide by it", () => {
   const x = linear(2, 4, 10, 30);
@@ -57,8 +57,33 @@ test("an extent ignores what is not finite, and has room around a single value",
 });
 
 test("long names are cut", () => {
-  assert.equal(clip("abcdef", 4), "abc…");
-  assert.equal(clip("abc", 4), "abc");
+  assert.equal(fit("abcdef", 28), "abc…");
+  assert.equal(fit("abcd", 28), "abcd");
+});
+
+// Where a text begins and ends, at 7 units per letter as in `wide` without a browser.
+function ends({ attributes, children }) {
+  const length = 7 * children[0].length,
+    angle = Number(/rotate\((\S+)/.exec(attributes.transform ?? "")?.[1] ?? 0),
+    share = { end: 1, middle: 0.5 }[attributes["text-anchor"]] ?? 0;
+  return [-share, 1 - share].map((part) => attributes.x + part * length * Math.cos((angle * Math.PI) / 180));
+}
+
+test("no text leaves its picture, however long the names and the numbers", () => {
+  const long = ["label spreading on classes+spectrum, trained on source", "photographs of a museum [ant, bee]"];
+  const cell = { value: 1.1, text: "+1 %", below: "n = 2", clear: true };
+  for (const width of [310, 420, 900]) {
+    const drawn = [
+      intervals(long.map((name) => ({ name, value: 0.99, low: 0.9, high: 1 })), width),
+      distributions([{ ...row(9), name: long[0] }], width),
+      matrix({ rows: long, columns: long, cells: [[cell, cell], [cell, cell]], tip: () => "" }, width),
+      lines({ series: [{ name: "a", points: [{ x: 1, y: 1e6 }, { x: 2, y: 1.0004e6 }] }] }, width),
+    ];
+    for (const each of drawn.flatMap((made) => made.find("text"))) {
+      const [left, right] = ends(each);
+      assert.ok(left >= 0 && right <= width, `${each.children[0]}: ${left} to ${right} of ${width}`);
+    }
+  }
 });
 
 test("a change has a sign, and a colour beyond two standard errors only", () => {

@@ -261,6 +261,14 @@ def test_collection_in_progress(page, address):
 PAGES = ["", "sources", "experiences", "learned", "collections", "agent", "api"]
 
 
+# The texts of charts that leave their picture by more than a rounding error.
+TEXTS_OUTSIDE = """() => [...document.querySelectorAll("figure svg")].flatMap((drawn) => {
+  const { left, right } = drawn.getBoundingClientRect();
+  const texts = [...drawn.querySelectorAll("text")].map((text) => [text.textContent, text.getBoundingClientRect()]);
+  return texts.filter(([, box]) => box.left < left - 1 || box.right > right + 1).map(([words]) => words);
+})"""
+
+
 @pytest.mark.parametrize("name", [*PAGES, "experiences/{key}", "experiences/compare?run={key}"])
 def test_pages_fit_a_phone_in_the_dark(browser, address, done_key, name):
     context = browser.new_context(viewport={"width": 360, "height": 740}, color_scheme="dark")
@@ -270,6 +278,7 @@ def test_pages_fit_a_phone_in_the_dark(browser, address, done_key, name):
     page.wait_for_load_state("networkidle")
     wide = page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 360
+    assert page.evaluate(TEXTS_OUTSIDE) == []
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     page.get_by_role("button", name="Switch between light and dark").click()
     page.reload()

@@ -2,7 +2,7 @@
 
 import { fixed, rooted } from "./base.js";
 import { color, line, rect, svg, text } from "./figure.js";
-import { clip, extent, frame, linear, shown, ticks } from "./scales.js";
+import { extent, fit, frame, linear, shown, ticks, wide } from "./scales.js";
 
 function axes(made, { x, y, xTicks, yTicks, xTitle, yTitle, box, xText = shown }) {
   const { left, right, top, bottom } = box;
@@ -27,7 +27,10 @@ function apart(values, x) {
   return kept;
 }
 
-const plotBox = (width, height) => ({ left: 48, right: width - 12, top: 26, bottom: height - 42 });
+function plotBox(width, height, yTicks) {
+  const left = Math.max(48, ...yTicks.map((at) => wide(shown(at)) + 10));
+  return { left, right: width - 12, top: 26, bottom: height - 42 };
+}
 
 // series: [{name, ink?, points: [{x, y, low?, high?, tip?}], dash?, band?}]
 export function lines(
@@ -35,20 +38,21 @@ export function lines(
   width,
 ) {
   const height = 290,
-    made = frame(width, height),
-    box = plotBox(width, height);
+    made = frame(width, height);
   const points = series.flatMap((s) => s.points);
   const place = (value) => (log ? Math.log(value) : value);
   const values = xs ?? [...new Set(points.map((p) => p.x))].sort((a, b) => a - b);
   const [first, last] = xs || log ? [place(values[0] ?? 0), place(values.at(-1) ?? 1)] : extent(values, 0.02);
-  const x0 = linear(first, last, box.left + 10, box.right - 10),
-    x = (value) => x0(place(value));
   let [low, high] = extent([...points.flatMap((p) => [p.y, p.low, p.high]), reference ?? NaN], 0.08);
   low = yFrom ?? low;
   high = yTo ?? high;
+  const yTicks = ticks(low, high),
+    box = plotBox(width, height, yTicks);
+  const x0 = linear(first, last, box.left + 10, box.right - 10),
+    x = (value) => x0(place(value));
   const y = linear(low, high, box.bottom, box.top);
   const xTicks = log || xs ? apart(values, x) : ticks(first, last, 7);
-  axes(made, { x, y, xTicks, yTicks: ticks(low, high), xTitle, yTitle, box });
+  axes(made, { x, y, xTicks, yTicks, xTitle, yTitle, box });
   if (reference !== null) made.append(line(box.left, y(reference), box.right, y(reference), { class: "reference" }));
   series.forEach((each, i) => {
     const ink = each.ink ?? color(i),
@@ -80,8 +84,7 @@ export function lines(
 // groups: [{ink, points: [{x, y, tip, href}]}], with the diagonal as reference; a click opens href.
 export function scatter({ groups, xTitle, yTitle }, width) {
   const height = 340,
-    made = frame(width, height),
-    box = plotBox(width, height);
+    made = frame(width, height);
   const all = groups.flatMap((g) => g.points);
   const span = (values) => {
     // without outliers
@@ -91,9 +94,11 @@ export function scatter({ groups, xTitle, yTitle }, width) {
   };
   const [xl, xh] = span(all.map((p) => p.x)),
     [yl, yh] = span(all.map((p) => p.y));
+  const yTicks = ticks(yl, yh),
+    box = plotBox(width, height, yTicks);
   const x = linear(xl, xh, box.left, box.right),
     y = linear(yl, yh, box.bottom, box.top);
-  axes(made, { x, y, xTicks: ticks(xl, xh, 6), yTicks: ticks(yl, yh), xTitle, yTitle, box });
+  axes(made, { x, y, xTicks: ticks(xl, xh, 6), yTicks, xTitle, yTitle, box });
   const low = Math.max(xl, yl),
     high = Math.min(xh, yh);
   if (high > low) made.append(line(x(low), y(low), x(high), y(high), { class: "reference" }));
@@ -111,16 +116,17 @@ export function scatter({ groups, xTitle, yTitle }, width) {
 
 // sets: [{name, ink, values}] over the same xs, side by side or stacked.
 export function bars({ xs, sets, xTitle, yTitle, height = 260, stacked = false, tip = null, xText = shown }, width) {
-  const made = frame(width, height),
-    box = plotBox(width, height);
+  const made = frame(width, height);
   const sums = xs.map((_, i) => sets.reduce((sum, s) => (stacked ? sum + s.values[i] : Math.max(sum, s.values[i])), 0));
-  const high = Math.max(...sums, 1e-12) * 1.06;
+  const high = Math.max(...sums, 1e-12) * 1.06,
+    yTicks = ticks(0, high),
+    box = plotBox(width, height, yTicks);
   const y = linear(0, high, box.bottom, box.top),
     step = (box.right - box.left) / xs.length;
   const x = (i) => box.left + (i + 0.5) * step;
   const every = Math.max(1, Math.ceil((xs.length * 34) / (box.right - box.left)));
   const xTicks = xs.map((_, i) => i).filter((i) => i % every === 0);
-  axes(made, { x, y, xTicks, yTicks: ticks(0, high), xTitle, yTitle, box, xText: (i) => xText(xs[i]) });
+  axes(made, { x, y, xTicks, yTicks, xTitle, yTitle, box, xText: (i) => xText(xs[i]) });
   const thick = Math.min(step * 0.76, 46),
     each = stacked ? thick : thick / sets.length;
   xs.forEach((at, i) => {
@@ -137,23 +143,26 @@ export function bars({ xs, sets, xTitle, yTitle, height = 260, stacked = false, 
   return made;
 }
 
-// rows: [{name, value, low?, high?, strong?, tip}]: one bar per share, with its interval.
+// rows: [{name, value, low?, high?, strong?, tip}]: one bar per share, with its interval, beside its name or, in a
+// narrow chart, below it.
 export function intervals(rows, width) {
-  const left = Math.min(230, width * 0.42),
-    step = 26,
+  const narrow = width < 420,
+    left = narrow ? 0 : Math.min(Math.max(...rows.map((row) => wide(row.name))) + 12, width / 2),
+    above = narrow ? 16 : 0,
+    step = above + 26,
     end = rows.length * step + 4;
   const made = frame(width, end + 20),
     x = linear(0, 1, left, width - 46);
-  for (const at of width < 420 ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1]) {
+  for (const at of narrow ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1]) {
     made.append(line(x(at), 0, x(at), end));
-    made.append(text(x(at), end + 15, `${100 * at} %`, { "text-anchor": "middle" }));
+    made.append(text(x(at), end + 15, `${100 * at} %`, { "text-anchor": x(at) ? "middle" : "start" }));
   }
   rows.forEach((row, i) => {
-    const y = i * step + 4,
+    const y = i * step + above + 4,
       group = svg("g", { "data-tip": row.tip }),
-      look = { "text-anchor": "end", class: "strong", "font-weight": row.strong ? 700 : null };
+      [at, below, most, anchor] = narrow ? [0, y - 4, width, "start"] : [left - 8, y + 14, left - 8, "end"];
     made.append(group);
-    group.append(text(left - 8, y + 14, clip(row.name, Math.floor(left / 6.2)), look));
+    group.append(text(at, below, fit(row.name, most), { "text-anchor": anchor, class: "strong" }));
     if (row.value === null) return group.append(text(left + 6, y + 14, "not known"));
     const [low, high] = [x(row.low ?? row.value), x(row.high ?? row.value)];
     const ink = row.strong ? "var(--accent)" : "var(--mark)";

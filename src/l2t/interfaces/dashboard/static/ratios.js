@@ -2,7 +2,7 @@
 
 import { fixed, percent, plural } from "./base.js";
 import { line, rect, svg, text } from "./figure.js";
-import { clip, extent, frame, linear, shown, ticks } from "./scales.js";
+import { extent, fit, frame, linear, shown, ticks, wide } from "./scales.js";
 
 // Blue above one, orange below, pale near it; grey if not clear.
 const REACH = 0.2;
@@ -17,7 +17,8 @@ const LEAST = 5; // values that a shape is drawn from
 
 // rows: [{name, quantiles: [5], mean, bins, counts, count, better}]
 export function distributions(rows, width) {
-  const [left, right, step, top, bottom] = [Math.min(88, width * 0.2), 62, 40, 6, 34];
+  const left = Math.min(Math.max(...rows.map((row) => wide(row.name))) + 14, width * 0.36),
+    [right, step, top, bottom] = [62, 40, 6, 34];
   const height = top + rows.length * step + bottom,
     end = height - bottom;
   const made = frame(width, height);
@@ -29,7 +30,7 @@ export function distributions(rows, width) {
   }
   made.append(line(x(1), top, x(1), end, { class: "reference" }));
   const title = "accuracy with transfer / without (1: no change)";
-  made.append(text((left + width - right) / 2, height - 2, title, { "text-anchor": "middle" }));
+  made.append(text(width / 2, height - 2, fit(title, width), { "text-anchor": "middle" }));
   rows.forEach((row, i) => {
     const y = top + i * step + step / 2;
     const [p5, p25, p50, p75, p95] = row.quantiles.map(x);
@@ -46,7 +47,7 @@ export function distributions(rows, width) {
     group.append(line(p5, y + 8, p95, y + 8, { stroke: "var(--quiet)", "stroke-width": 1.2 }));
     group.append(rect(p25, y + 4, p75 - p25, 8, { rx: 2, fill: "var(--accent)", "fill-opacity": 0.75 }));
     group.append(line(p50, y + 2, p50, y + 14, { stroke: "var(--ink)", "stroke-width": 2 }));
-    group.append(text(left - 10, y + 12, row.name, { "text-anchor": "end", class: "strong" }));
+    group.append(text(left - 10, y + 12, fit(row.name, left - 10), { "text-anchor": "end", class: "strong" }));
     group.append(text(width - 4, y + 2, fixed(row.quantiles[2]), { "text-anchor": "end", class: "strong" }));
     group.append(text(width - 4, y + 16, `n = ${row.count}`, { "text-anchor": "end" }));
     made.append(group);
@@ -75,25 +76,25 @@ function shape(row, x, y, low, high) {
 
 // cells[i][j] for rows[i] and columns[j]: {value, text, below, clear}, or null; tip(i, j) for each.
 export function matrix({ rows, columns, cells, tip, xTitle = "", yTitle = "" }, width) {
-  const longest = Math.max(...rows.map((r) => r.length), 3);
-  const left = Math.min(18 + longest * 7, width * 0.36),
+  const left = Math.min(Math.max(...rows.map(wide), wide(yTitle)) + 12, width * 0.36),
     cell = Math.min((width - left - 2) / columns.length, 150);
-  const slanted = columns.some((c) => c.length * 7.2 > cell - 4);
-  const headed = slanted ? 18 + 4.4 * Math.min(Math.max(...columns.map((c) => c.length)), 26) : 20;
+  const slanted = columns.some((name) => wide(name) > cell - 4);
+  // Slanted names end at their columns, so that they begin inside the picture.
+  const heads = columns.map((name, j) => fit(name, slanted ? Math.min(180, 1.25 * (left + (j + 0.5) * cell)) : cell));
+  const headed = slanted ? 18 + 0.65 * Math.max(...heads.map(wide)) : 20;
   const top = headed + (xTitle ? 17 : 0),
     step = cell > 50 ? 40 : Math.max(20, cell * 0.7);
   const made = frame(width, top + rows.length * step + 4);
   if (xTitle) made.append(text(left + (cell * columns.length) / 2, 12, xTitle, { "text-anchor": "middle" }));
   if (yTitle) made.append(text(0, top - 6, yTitle));
-  columns.forEach((name, j) => {
+  heads.forEach((name, j) => {
     const at = left + (j + 0.5) * cell,
-      look = slanted ? { transform: `rotate(-40 ${at} ${top - 6})` } : { "text-anchor": "middle" };
-    made.append(text(at, top - 6, clip(name, 26), { ...look, class: "strong" }));
+      look = slanted ? { transform: `rotate(40 ${at} ${top - 6})` } : {};
+    made.append(text(at, top - 6, name, { "text-anchor": slanted ? "end" : "middle", ...look, class: "strong" }));
   });
   rows.forEach((name, i) => {
     const y = top + i * step;
-    const words = clip(name, Math.floor((left - 8) / 6.6));
-    made.append(text(left - 8, y + step / 2 + 4, words, { "text-anchor": "end", class: "strong" }));
+    made.append(text(left - 8, y + step / 2 + 4, fit(name, left - 8), { "text-anchor": "end", class: "strong" }));
     columns.forEach((_, j) => {
       const one = cells[i][j],
         at = left + j * cell,

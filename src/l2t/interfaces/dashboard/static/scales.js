@@ -20,7 +20,21 @@ export function ticks(low, high, count = 5) {
 }
 
 export const shown = (value) => String(Number(value.toPrecision(6)));
-export const clip = (name, most) => (name.length > most ? `${name.slice(0, most - 1)}…` : name);
+
+// The width of a text in a chart, by its font in the browser.
+const pen = document.createElement("canvas").getContext?.("2d");
+export function wide(text) {
+  if (!pen) return 7 * text.length;
+  pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+  return pen.measureText(text).width;
+}
+
+// A text cut to a width.
+export function fit(text, most) {
+  let kept = text;
+  while (kept && wide(kept === text ? text : `${kept}…`) > most) kept = kept.slice(0, -1);
+  return kept === text ? text : `${kept}…`;
+}
 
 export function extent(values, pad = 0.05) {
   let low = Infinity,
