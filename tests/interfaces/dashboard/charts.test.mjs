@@ -30,7 +30,7 @@ globalThis.document = {
   getElementById: () => null,
 };
 
-const { gain, ratioClass, rooted } = await import("./static/base.js");
+const { gain, ratioClass, rooted, sentence } = await import("./static/base.js");
 const { bars, intervals, lines, scatter } = await import("./static/charts.js");
 const { distributions, matrix, ratioInk } = await import("./static/ratios.js");
 const { extent, fit, linear, ticks } = await import("./static/scales.js");
@@ -92,6 +92,13 @@ test("a change has a sign, and a colour beyond two standard errors only", () => 
   assert.equal(ratioClass(0.9, 0.04), "worse");
   assert.equal(ratioClass(1.1, 0.06), "");
   assert.equal(ratioClass(1.1, null), "");
+});
+
+test("a message is a sentence that spells names as they are", () => {
+  const as = (message) => sentence(new Error(message));
+  assert.equal(as("the server does not respond"), "The server does not respond.");
+  for (const name of ["broken.parquet: is", "my data.csv: is", "n_labels must be", "photos[0] has no"])
+    assert.equal(as(`${name} wrong`), `${name} wrong.`);
 });
 
 test("paths begin at the root that the scripts came from", () => {

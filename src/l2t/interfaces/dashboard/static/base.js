@@ -56,9 +56,10 @@ export async function fill(place, make) {
   }
 }
 
-// The message as a sentence; the name of a parameter at its start keeps its case.
+// The message as a sentence; the name of a parameter, a file or a domain at its start keeps its case.
 export const sentence = (error) =>
-  error.message.replace(/^[a-z](?!\w*_)/, (first) => first.toUpperCase()) + (error.message.endsWith(".") ? "" : ".");
+  error.message.replace(/^[a-z](?=[a-z-]*[\s,;])(?![^:]*\.\w+:)/, (first) => first.toUpperCase()) +
+  (error.message.endsWith(".") ? "" : ".");
 
 const missing = (value) => value === null || value === undefined || Number.isNaN(value);
 export const fixed = (value, digits = 3) => (missing(value) ? "–" : value.toFixed(digits));
