@@ -73,6 +73,18 @@ def test_roles(tmp_path, text, expected):
     assert roles(write(tmp_path, text)) == expected
 
 
+def test_a_column_with_few_labels_comes_before_complete_text(tmp_path):
+    """A target of penguins: `species` is known in 4 of 10 rows, `sex` in all of them."""
+    species = ["Adelie", "Gentoo", "Adelie", "Gentoo", *[""] * 6]
+    rows = [f"{label},{i},{'fm'[i % 2]}" for i, label in enumerate(species)]
+    path = write(tmp_path, "\n".join(["species,bill,sex", *rows]))
+    expected = {"species": "label", "bill": "feature", "sex": "ignore"}
+    assert roles(path) == expected
+    assert roles(path, label="sex") == expected  # a guess from a file where both are complete
+    remarks = path.read_text().replace("Adelie", "tagged twice", 1).replace("Gentoo", "wet", 1)
+    assert roles(write(tmp_path, remarks.replace("Gentoo", "old")))["sex"] == "label"
+
+
 def test_the_label_of_another_file_is_the_label(tmp_path):
     path = write(tmp_path, "kind,other,a\nu,x,1\nv,x,2\nu,y,3\n")
     assert roles(path)["other"] == "label"

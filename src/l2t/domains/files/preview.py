@@ -191,17 +191,24 @@ def _role(cells: Cells, *, first: bool) -> tuple[Role, str]:
 def _label(
     cells: dict[str, Cells], roles: dict[str, tuple[Role, str]], label: str | None
 ) -> tuple[str, str] | None:
-    """Return the label column and why: as given, by its name, or the last text column with repeats."""
-    if label is not None and label in cells:
+    """Return the label column and why: as given, by its name, or the last text column with repeats.
+
+    A text column that repeats few values in a minority of the rows has the labels of a target, so that it
+    comes before other text, and before a column of another file that is complete here.
+    """
+    texts, mostly_empty = [], []
+    for name in reversed(cells):
+        missing, n = cells[name].missing, _distinct(cells[name])
+        if roles[name][1] == "text" and n > 1 and (missing.any() or n < len(missing)):
+            texts.append((name, "the last column of text"))
+            if n < (~missing).sum() < missing.sum():
+                mostly_empty.append((name, "text in a few rows"))
+    if label in cells and (cells[label].missing.any() or not mostly_empty):
         return label, "the labels of the other file"
     for name, (role, why) in roles.items():
         if role == "label":
             return name, why
-    for name in reversed(cells):
-        missing, n = cells[name].missing, _distinct(cells[name])
-        if roles[name][1] == "text" and n > 1 and (missing.any() or n < len(missing)):
-            return name, "the last column of text"
-    return None
+    return next(iter(mostly_empty + texts), None)
 
 
 def _distinct(cells: Cells) -> int:
