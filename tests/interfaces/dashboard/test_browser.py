@@ -108,7 +108,7 @@ def test_a_prediction_can_be_cancelled_and_wrong_files_give_a_sentence(
     page.goto(bare_address)
     page.locator("#target input[type=file]").set_input_files(tmp_path / "broken.parquet")
     page.locator("#status.trouble").wait_for()
-    assert page.locator("#status").inner_text().startswith("Broken.parquet")
+    assert page.locator("#status").inner_text().startswith("broken.parquet: ")
     rng = np.random.default_rng(0)
     for side, n_labelled in (("source", 4000), ("target", 60)):  # much work: a click comes in time
         table = pd.DataFrame(rng.normal(size=(4000, 100)).round(3)).add_prefix("x")
@@ -125,6 +125,75 @@ def test_a_prediction_can_be_cancelled_and_wrong_files_give_a_sentence(
     page.get_by_role("link", name="Try again").click()
     page.get_by_role("heading", name="New prediction").wait_for()
     context.close()
+
+
+def write_penguins(folder, name, n_labelled):
+    rng = np.random.default_rng(n_labelled)
+    table = pd.DataFrame(rng.normal(size=(60, 4)).round(3)).add_prefix("x")
+    species = [f"{name} {row % 3}" if row < n_labelled else "" for row in range(60)]
+    table.insert(0, "species", species)
+    table["sex"] = ["female", "male"] * 30
+    table.to_csv(folder / f"{name}.csv", index=False)
+
+
+def test_a_source_that_was_read_first_follows_the_labels_of_the_target(
+    page, bare_address, tmp_path
+):
+    write_penguins(tmp_path, "source", 60)
+    write_penguins(tmp_path, "target", 12)
+    page.goto(bare_address)
+    page.locator("#sources input[type=file]").set_input_files(tmp_path / "source.csv")
+    page.get_by_label("Role of sex in source.csv").wait_for()
+    assert page.get_by_label("Role of sex in source.csv").input_value() == "label"
+    page.locator("#target input[type=file]").set_input_files(tmp_path / "target.csv")
+    page.get_by_text("Source: it has other classes").wait_for()
+    for name in ("source", "target"):
+        assert page.get_by_label(f"Role of species in {name}.csv").input_value() == "label"
+        assert page.get_by_label(f"Role of sex in {name}.csv").input_value() == "ignore"
+
+
+def test_nothing_can_be_predicted_before_the_roles_on_the_page_are_checked(
+    page, bare_address, messy
+):
+    """Not by the response to a check of roles that were changed since, nor while a file is being read."""
+    held = []
+
+    def requested(number):
+        while len(held) <= number:
+            page.wait_for_timeout(10)
+        return held[number]
+
+    page.clock.install(time=0)
+    page.goto(bare_address)
+    page.clock.pause_at(3600)  # timers of the page run when the test says so
+    page.route("**/api/checks", lambda route: held.append(route))
+    predict = page.get_by_role("button", name="Predict", exact=True)
+    page.locator("#target input[type=file]").set_input_files(messy / "target.csv")
+    role = page.get_by_label("Role of x0 in target.csv")
+    role.wait_for()
+    page.clock.run_for(1000)
+    first_check = requested(0)
+    role.select_option("ignore")
+    with page.expect_response("**/api/checks") as first:
+        first_check.continue_()
+    first.value.finished()
+    assert page.locator("#checked").inner_text() == "checking …"
+    assert predict.is_disabled()
+    page.clock.run_for(1000)
+    requested(1).continue_()
+    page.get_by_text("Features: 7 columns").wait_for()
+    assert predict.is_enabled()
+    page.route("**/api/uploads?*", lambda route: held.append(route))
+    page.locator("#sources input[type=file]").set_input_files(messy / "source.csv")
+    upload = requested(2)
+    assert predict.is_disabled()
+    upload.continue_()
+    page.get_by_label("Role of x0 in source.csv").wait_for()
+    assert predict.is_disabled()
+    page.clock.run_for(1000)
+    requested(3).continue_()
+    page.get_by_text("Source: it has other classes").wait_for()
+    assert predict.is_enabled()
 
 
 def test_sources_and_their_ranking(page, address):
@@ -264,8 +333,9 @@ PAGES = ["", "sources", "experiences", "learned", "collections", "agent", "api"]
 # The texts of charts that leave their picture by more than a rounding error.
 TEXTS_OUTSIDE = """() => [...document.querySelectorAll("figure svg")].flatMap((drawn) => {
   const { left, right } = drawn.getBoundingClientRect();
-  const texts = [...drawn.querySelectorAll("text")].map((text) => [text.textContent, text.getBoundingClientRect()]);
-  return texts.filter(([, box]) => box.left < left - 1 || box.right > right + 1).map(([words]) => words);
+  const outside = (box) => box.left < left - 1 || box.right > right + 1;
+  const texts = [...drawn.querySelectorAll("text")];
+  return texts.filter((text) => outside(text.getBoundingClientRect())).map((text) => text.textContent);
 })"""
 
 

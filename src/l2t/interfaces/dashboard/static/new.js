@@ -11,7 +11,8 @@ const showStatus = (words, trouble = false) => {
   byId("status").textContent = words;
   byId("status").className = trouble ? "trouble" : "quiet";
 };
-const labelOf = (file) => file.columns.find((column) => column.role === "label")?.name ?? null;
+const CHOSEN = "your choice";
+const labelOf = (file) => file.columns.find((column) => column.role === "label");
 const toFile = (upload) => ({
   ...upload,
   columns: upload.preview.columns.map((column) => ({ ...column })),
@@ -29,7 +30,9 @@ async function take(side, list) {
       return;
     }
     showStatus(`reading ${file.name} …`);
-    const label = [...files.target, ...files.sources].map(labelOf).find(Boolean);
+    reading += 1;
+    outdated();
+    const label = [...files.target, ...files.sources].map(labelOf).find(Boolean)?.name;
     const query = new URLSearchParams({ name: file.name, ...(label ? { label } : {}) });
     try {
       const upload = await api(`/api/uploads?${query}`, {
@@ -39,13 +42,25 @@ async function take(side, list) {
       });
       if (side === "target") files.target = [];
       files[side].push(toFile(upload));
+      if (side === "target") followTarget();
       showStatus("");
     } catch (error) {
       showStatus(sentence(error), true);
       return;
     } finally {
+      reading -= 1;
       show();
     }
+  }
+}
+
+// Sources that were read before the target have their labels in the same column, unless the user chose another.
+function followTarget() {
+  const label = labelOf(files.target[0]);
+  for (const source of files.sources) {
+    const column = source.columns.find((each) => each.name === label?.name);
+    if (column && column.role !== "label" && labelOf(source)?.reason !== CHOSEN)
+      setRole(source, column, "label", "the labels of the target");
   }
 }
 
@@ -55,12 +70,11 @@ function remove(side, file) {
 }
 
 // One role per column; at most one column has labels, and one marks labelled rows.
-function choose(file, column, role) {
+function setRole(file, column, role, reason) {
   if (role === "label" || role === "labeled")
-    for (const each of file.columns) if (each.role === role) each.role = "ignore";
-  column.role = role;
-  column.reason = "your choice";
-  show();
+    for (const other of file.columns)
+      if (other.role === role) Object.assign(other, { role: "ignore", reason: "another column was chosen" });
+  Object.assign(column, { role, reason });
 }
 
 function preview(side, file) {
@@ -77,7 +91,10 @@ function preview(side, file) {
       "select",
       {
         "aria-label": `Role of ${column.name} in ${file.name}`,
-        change: (event) => choose(file, column, event.target.value),
+        change: (event) => {
+          setRole(file, column, event.target.value, CHOSEN);
+          show();
+        },
       },
       Object.entries(ROLES).map(([role, words]) =>
         el(
@@ -169,8 +186,18 @@ function proposeImputation() {
 }
 
 let requests = 0,
+  reading = 0, // files that are on their way
   waiting = null;
+// Files or roles change: what was checked, or is being checked, is no longer what Predict would do.
+function outdated() {
+  requests += 1;
+  clearTimeout(waiting);
+  byId("go").disabled = true;
+  byId("checked").replaceChildren(el("p", { class: "quiet" }, "checking …"));
+}
+
 function show() {
+  outdated();
   for (const side of ["target", "sources"]) {
     byId(side)
       .querySelector(".preview")
@@ -180,14 +207,11 @@ function show() {
   byId("plan").hidden = !files.target.length;
   if (!files.target.length) return;
   proposeImputation();
-  byId("go").disabled = true;
-  byId("checked").replaceChildren(el("p", { class: "quiet" }, "checking …"));
-  clearTimeout(waiting);
-  waiting = setTimeout(check, 400);
+  if (!reading) waiting = setTimeout(check, 400);
 }
 
 async function check() {
-  const number = ++requests;
+  const number = requests;
   try {
     const found = await post("/api/checks", wanted());
     if (number !== requests) return;
@@ -215,22 +239,25 @@ async function predict(event) {
     location.assign(rooted(`/predictions/${job.id}`));
   } catch (error) {
     showStatus(sentence(error), true);
-    byId("go").disabled = false;
+    show();
   }
 }
 
 async function example() {
   showStatus("creating the example …");
+  reading += 1;
+  outdated();
   byId("example").disabled = true;
   try {
     const [source, target] = await post("/api/examples", {});
     files.target = [toFile(target)];
     files.sources = [toFile(source)];
     showStatus("");
-    show();
   } catch (error) {
     showStatus(sentence(error), true);
   }
+  reading -= 1;
+  show();
   byId("example").disabled = false;
 }
 
