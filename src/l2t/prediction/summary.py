@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Maximum number of rows in the map, of rows in a list, and of classes.
 MAPPED, LISTED, CLASSES = 600, 12, 40
+#: A row is uncertain below this probability, the level of all intervals.
+CERTAIN = 0.9
 #: Maximum distance of a drawn row from the centre, in median distances.
 FAR = 4.0
 
@@ -28,8 +30,6 @@ def summarize(found: Prediction) -> dict[str, Any]:
     """
     target, classes = found.target, list(map(str, found.classes))
     codes = found.probabilities.argmax(axis=1)
-    free = int((~found.given).sum())
-    uncertain: list[int] = found.suggest(min(LISTED, free)).tolist() if free else []
     return {
         "target": target.name,
         "headline": found.report.headline,
@@ -45,7 +45,7 @@ def summarize(found: Prediction) -> dict[str, Any]:
         "candidates": [finite_or_none(each) for each in found.inference.candidates.records()],
         "reason": found.inference.reason,
         "map": _map(found, codes),
-        "uncertain": [_row(found, row) for row in uncertain],
+        "uncertain": [_row(found, row) for row in _uncertain(found)],
         "suspicious": [_row(found, row) for row in _suspicious(found)],
         "details": _details(found),
     }
@@ -72,6 +72,14 @@ def _row(found: Prediction, row: int) -> dict[str, Any]:
         "second": None if len(best) < 2 else str(found.classes[best[1]]),
         "second_probability": None if len(best) < 2 else float(P[best[1]]),
     }
+
+
+def _uncertain(found: Prediction) -> Indices:
+    """Return unlabelled rows whose class is uncertain, the least probable first; typical ones if many are."""
+    rows = np.flatnonzero(~found.given & (found.probability < CERTAIN))
+    if len(rows) > LISTED:
+        rows = np.intersect1d(rows, found.suggest(LISTED))
+    return rows[np.argsort(found.probability[rows], kind="stable")]
 
 
 def _suspicious(found: Prediction) -> Indices:
