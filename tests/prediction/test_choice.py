@@ -123,6 +123,32 @@ def test_where_neighbourhoods_mislead_nothing_that_trusts_them_is_used():
     assert chosen(rehearsed, corrections=misled, features="spectrum").features == "spectrum"
 
 
+def test_what_should_be_better_than_what_is_used_says_why_it_is_not():
+    """For every combination above the marked one in the report, and for no other."""
+    rehearsed = scores(nearest_neighbour=0.2, logistic=0.01)
+    default = ("plain", DEFAULT)
+    used, rows = choose(COMBINATIONS, Comparison(rehearsed, None, {}, default, 3))
+    reasons = {(row.features, row.classifier): row.reason for row in rows if row.reason}
+    assert set(reasons) == {
+        (row.features, row.classifier) for row in rows if row.expected > used[0].expected
+    }
+    assert reasons == {
+        ("plain", "nearest neighbour"): "but that is not clear on the labelled rows",
+        ("plain", "logistic"): "which is not clearly more",
+    }
+    measured = scores(**{"soft k-means": 0.2})
+    _, rows = choose(COMBINATIONS, Comparison(rehearsed, measured, {"spectrum": -0.06}, default, 3))
+    (row,) = (row for row in rows if row.reason)
+    assert row.classifier == "soft k-means"
+    assert row.reason.startswith("but relies on neighbourhoods, which are expected to mislead")
+    measured = scores(nearest_neighbour=0.05, nearest_centroid=0.04)
+    rehearsed = scores(nearest_centroid=0.2)
+    used, rows = choose(COMBINATIONS, Comparison(rehearsed, measured, {}, ("plain", "logistic"), 3))
+    (row,) = (row for row in rows if row.reason)
+    assert (row.classifier, row.reason) == ("nearest centroid", "and is averaged with it")
+    assert row in used
+
+
 def test_what_to_expect_weighs_the_rehearsal_and_the_labelled_rows():
     assert expected_accuracy(0.6, 240) < chosen(scores(0.6), scores(0.6)).expected < 0.6
     assert 0.6 < chosen(scores(0.6), scores(0.7)).expected < 0.7

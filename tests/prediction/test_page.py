@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,7 +16,7 @@ from l2t.prediction.report import PLAIN, Report, ReportRow, _compare
 
 
 @pytest.fixture(scope="module")
-def found():
+def domains():
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(6, 5)) * 3
     codes = np.arange(120) % 3
@@ -24,7 +25,12 @@ def found():
     y[0] = "dog"  # a label that is wrong
     target = l2t.Domain(X, y, labeled=np.arange(120) < 18, name="pets & more")
     S = centres[3 + codes] + rng.normal(size=(120, 5))
-    return l2t.predict(l2t.Domain(S, codes + 10), target)
+    return l2t.Domain(S, codes + 10), target
+
+
+@pytest.fixture(scope="module")
+def found(domains):
+    return l2t.predict(*domains)
 
 
 def test_a_summary_is_plain_and_agrees_with_the_prediction(found):
@@ -87,6 +93,18 @@ def row(features, expected, **more):
             "About 88 % of the predictions should be right, about as many as without transfer (90 %).",
         ),
         (
+            [row(PLAIN, 0.93), row("spectrum", 0.88, used=True)],
+            "About 88 % of the predictions should be right, fewer than without transfer (93 %).",
+        ),
+        (
+            [row(PLAIN, 0.8), row(PLAIN, 0.8, used=True), row("spectrum", 0.7)],
+            "About 80 % of the predictions should be right; a transfer is not expected to help.",
+        ),
+        (
+            [row(PLAIN, 0.8), row(PLAIN, 0.8, used=True), row("spectrum", 0.9)],
+            "About 80 % of the predictions should be right.",
+        ),
+        (
             [row("spectrum", None, used=True)],
             "Every row has a predicted class; the accuracy could not be measured.",
         ),
@@ -115,10 +133,43 @@ def test_show_is_html_in_a_notebook_and_words_elsewhere(found, monkeypatch, caps
 
 
 def test_a_gain_is_named_only_where_there_is_one():
-    assert _compare(0.86, 0.78, "logistic") == (
+    assert _compare(row("spectrum", 0.86), row(PLAIN, 0.78)) == (
         "That is 8.0 points above the best classifier without transfer, logistic."
     )
-    assert _compare(0.916, 0.919, "soft k-means") == (
-        "The best classifier without transfer, soft k-means, should reach about 92 %, which "
+    assert _compare(row("spectrum", 0.916), row(PLAIN, 0.919)) == (
+        "The best classifier without transfer, logistic, should reach about 92 %, which "
         "is not clearly more."
     )
+
+
+def test_where_another_row_should_be_better_than_the_marked_one_a_sentence_says_why():
+    used, other = row("spectrum", 0.80), row("classes", 0.86, reason="but rehearsed only")
+    plain = row(PLAIN, 0.82, reason="but relies on neighbourhoods")
+    sentences = Report.of([used], [plain, used, other], "cross-validated", []).sentences
+    assert sentences[2:] == [
+        "The best classifier without transfer, logistic, should reach about 82 %, but relies on "
+        "neighbourhoods.",
+        "logistic on classes should reach about 86 %, but rehearsed only.",
+    ]
+    used = row(PLAIN, 0.80)
+    sentences = Report.of([used], [used, plain], "cross-validated", []).sentences
+    assert sentences[2:] == ["logistic should reach about 82 %, but relies on neighbourhoods."]
+
+
+def test_a_rehearsal_that_is_not_used_is_no_reason(domains, monkeypatch):
+    assert "rehearsed" in l2t.predict(*domains).report.sentences[0]
+    monkeypatch.setattr("l2t.prediction.choice.MISLEADING_BELOW", np.inf)
+    first, *others = l2t.predict(*domains).report.sentences
+    assert "rehearsed" not in first
+    assert any("the rehearsal on them counts neither for" in sentence for sentence in others)
+
+
+def test_rows_that_are_nearly_certain_are_not_listed_as_uncertain(found):
+    free = np.flatnonzero(~found.given)
+    probability = np.full(len(found.given), 0.94)
+    assert replace(found, probability=probability).summary()["uncertain"] == []
+    probability[free[[4, 2]]] = 0.6, 0.7
+    listed = replace(found, probability=probability).summary()["uncertain"]
+    assert [row["row"] for row in listed] == free[[4, 2]].tolist()
+    many = replace(found, probability=np.where(found.given, 1.0, 0.5)).summary()["uncertain"]
+    assert len(many) == 12

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import l2t
 from l2t import Domain
+from l2t.prediction.shared import shared_report
 
 
 @pytest.fixture
@@ -42,3 +45,18 @@ def test_a_target_with_labels_for_all_rows_is_calibrated_on_all(classes):
     found = l2t.predict(source, Domain(X, y, labeled=np.ones(200, dtype=bool)))
     expected = found.inference.shared.expected
     assert found.probability.mean() == pytest.approx(expected, abs=1e-3)
+
+
+def test_where_another_way_was_right_more_often_a_sentence_says_why_it_is_not_used(classes):
+    source, X, y = classes
+    shared = l2t.predict(source, Domain(X, y, labeled=np.arange(200) < 60)).inference.shared
+
+    def sentences(**accuracies):
+        given = {shared.trained_on: 0.8, "source": 0.5} | accuracies
+        decision = shared.decision._replace(accuracies=given)
+        return shared_report(replace(shared, decision=decision), [source]).sentences
+
+    assert shared.trained_on == "both"
+    assert not any("should reach" in sentence for sentence in sentences(target=0.8))
+    assert "logistic should reach about 84 %, which is not clearly more." in sentences(target=0.85)
+    assert sentences(target=0.99)[2].endswith("but this measurement alone does not decide.")

@@ -93,7 +93,9 @@ def _reason(choice: str, ratio: float, rehearsal: Rehearsal, known: KnownClasses
         needed = "a rehearsal needs three labelled classes besides the target"
         basis = f"{needed}, got {n}{removed}; {average}"
     elif rehearsal.skill < LEAST_SKILL:
-        basis = f"no rehearsal, as 1-NN hardly separates the {n} known classes; {average}"
+        basis = (
+            f"the rehearsal is not used, as 1-NN hardly separates the {n} known classes; {average}"
+        )
     else:
         basis = f"rehearsed {rehearsal.n_plays} times on {n} known classes"
     if choice == "identity":

@@ -22,13 +22,13 @@ the second case, with nothing that relies on neighbourhoods.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from l2t.experiences.evaluation import expected_accuracy
 from l2t.prediction.classifiers import BALANCED, DEFAULT
-from l2t.prediction.report import PLAIN, ReportRow
+from l2t.prediction.report import CLEAR_GAIN, PLAIN, ReportRow
 from l2t.prediction.scoring import Scores
 from l2t.typing import Array
 
@@ -46,8 +46,6 @@ MISLEADING_BELOW = -0.05
 #: Classifiers that are averaged on the features that inference chose; and the maximum number of combinations.
 AVERAGED_CLASSIFIERS = (DEFAULT, "label spreading", "smoothed logistic")
 MAX_AVERAGED = 4
-#: Gain in accuracy above which a combination is clearly better.
-CLEAR_GAIN = 0.02
 #: Error of the default in rehearsal, and number of labelled rows, at which a difference counts by half.
 HALF_ERROR = 0.05
 HALF_ROWS = 60.0
@@ -146,7 +144,27 @@ def choose(
     rows = {each: comparison.report_row(each) for each in combinations}
     usable = [each for each in combinations if comparison.usable(each, balanced=balanced)]
     used = to_average(usable, comparison, single=single)
+    best = rows[used[0]]
+    for combination, row in rows.items():
+        if row.is_above(best):
+            rows[combination] = replace(row, reason=_why_not(combination, usable, used, comparison))
     return [rows[each] for each in used], list(rows.values())
+
+
+def _why_not(
+    combination: Combination,
+    usable: Sequence[Combination],
+    used: Sequence[Combination],
+    comparison: Comparison,
+) -> str:
+    """Return why a combination that should be better than the first one that is used is not used instead."""
+    if combination in used:
+        return "and is averaged with it"
+    if combination not in usable:
+        return "but relies on neighbourhoods, which are expected to mislead in this target"
+    if comparison.gain(combination) - comparison.gain(used[0]) <= CLEAR_GAIN:
+        return "which is not clearly more"
+    return "but that is not clear on the labelled rows"
 
 
 def to_average(

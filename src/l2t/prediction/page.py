@@ -50,7 +50,7 @@ def fragment(summary: dict[str, Any]) -> str:
         f"<h2>Accuracy to expect</h2>{_bars(found['report'])}<ul>{sentences}</ul>",
         f"<h2>The target</h2>{_legend(found['classes'])}<div class='maps'>{maps}</div>",
         f"<h2>Predicted classes</h2>{_table(('class', 'rows'), counts)}",
-        _rows_table("Least certain rows: label these next", found["uncertain"]),
+        _rows_table("Uncertain rows: label these next", found["uncertain"]),
         _rows_table("Rows whose label differs from the prediction", found["suspicious"]),
         f"<details><summary>Details</summary><p>{html.escape(found['details']['model'])}</p>"
         f"<p>{html.escape(found['reason'])}</p></details></div>",

@@ -345,7 +345,9 @@ class _Steps:
         balanced = balanced or classifier in BALANCED
         single = training.shared or classifier != "auto"
         averaged, rows = choose(combinations, comparison, balanced=balanced, single=single)
-        basis = [f"rehearsed {len(rehearsed.values)} times on known classes"] if rehearsed else []
+        basis = []
+        if rehearsed is not None and comparison.rehearsal_counts:
+            basis.append(f"rehearsed {len(rehearsed.values)} times on known classes")
         if measured is not None:
             n, labelled = measured.n_rows, int((training.codes[: training.n_target] >= 0).sum())
             of_all = "" if n == labelled else f" of {labelled}"
@@ -356,7 +358,8 @@ class _Steps:
             sentences.append("There are too few labelled rows to measure the accuracy on them.")
         if rehearsed is not None and not comparison.rehearsal_counts:
             sentences.append(
-                "The target differs from the known classes, so the rehearsal on them is not used."
+                "The target differs from the known classes, so the rehearsal on them counts neither for the "
+                "choice of the classifier nor for its accuracy."
             )
         return averaged, rows, rehearsed, sentences
 

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
 #: Standard deviations on each side of the mean that hold 90 % of a normal distribution.
 NORMAL_90 = 1.645
+#: Accuracies are shown in tenths of a percent.
+SHOWN_DIFFERENCE = 0.0005
+#: Gain in accuracy above which a combination is clearly better.
+CLEAR_GAIN = 0.02
 #: The original features.
 PLAIN = "plain"
 COLUMNS: tuple[str, ...] = ("name", "features", "classifier", "trained_on", "measured", "error")
@@ -36,7 +40,7 @@ class ReportRow:
     used : bool, default=False
         Whether the predictions are made this way.
     reason : str, default=""
-        Why it is used.
+        Why it is used; or why not, where it should be better than what is used.
     trained_on : {"target", "source", "both"}, default="target"
         The domain whose labelled rows the classifier is trained on.
     low, high : float or None, default=None
@@ -67,6 +71,12 @@ class ReportRow:
         if self.low is None:
             return ""
         return f" (90 % interval {_share(self.low)} to {_share(self.high)} %)"
+
+    def is_above(self, other: ReportRow) -> bool:
+        """Return whether it should be better than another row by a difference that a table shows."""
+        if self.expected is None or other.expected is None:
+            return False
+        return self.expected - other.expected > SHOWN_DIFFERENCE
 
     def with_interval(self, deviation: float | None) -> ReportRow:
         """Return the row with a 90 % interval of this standard deviation around the expected accuracy."""
@@ -129,8 +139,11 @@ class Report:
             first.append(f"Averaged with {', '.join(each.name for each in others)}.")
         if used.expected is not None:
             first.append(f"{_right(used)}.")
+            rest = shown
             if used.features != PLAIN and best_plain.expected is not None:
-                first.append(_compare(used.expected, best_plain.expected, best_plain.name))
+                first.append(_compare(used, best_plain))
+                rest = [row for row in shown if row != best_plain]
+            first += better_than_used(used, rest)
         marked = replace(used, used=True, reason=reason)
         return cls(tuple(marked if each == used else each for each in shown), [*first, *notes])
 
@@ -146,10 +159,13 @@ class Report:
         plain = [row for row in self.rows if row.is_baseline and not row.used and row.expected]
         best = max(plain, key=lambda row: row.expected or 0.0, default=None)
         if used.is_baseline or best is None or best.expected is None:
-            why = "" if best is None else "; a transfer is not expected to help"
+            helps = best is None or any(row.is_above(used) for row in self.rows)
+            why = "" if helps else "; a transfer is not expected to help"
             return f"{_right(used)}{why}."
         if used.expected <= best.expected:
-            return f"{_right(used)}, about as many as without transfer ({_share(best.expected)} %)."
+            same = best.expected - used.expected <= CLEAR_GAIN + SHOWN_DIFFERENCE
+            words = "about as many as" if same else "fewer than"
+            return f"{_right(used)}, {words} without transfer ({_share(best.expected)} %)."
         return (
             f"The transfer should raise the accuracy from {_share(best.expected)} % "
             f"to {_share(used.expected)} %{used.range}."
@@ -186,9 +202,19 @@ def _right(used: ReportRow) -> str:
     return f"About {_share(used.expected)} % of the predictions should be right{used.range}"
 
 
-def _compare(expected: float, without: float, name: str) -> str:
+def _compare(used: ReportRow, without: ReportRow) -> str:
     """Return a sentence that compares the expected accuracy with the best one without transfer."""
-    best = f"best classifier without transfer, {name}"
-    if (points := 100 * (expected - without)) >= 0.05:
+    best = f"best classifier without transfer, {without.name}"
+    points = 100 * ((used.expected or 0.0) - (without.expected or 0.0))
+    if points >= 0.05:
         return f"That is {points:.1f} points above the {best}."
-    return f"The {best}, should reach about {100 * without:.0f} %, which is not clearly more."
+    why = without.reason or "which is not clearly more"
+    return f"The {best}, should reach about {_share(without.expected)} %, {why}."
+
+
+def better_than_used(used: ReportRow, rows: Sequence[ReportRow]) -> list[str]:
+    """Return a sentence on why the best row is not used, if it should be better than the one that is."""
+    best = max(rows, key=lambda row: row.expected or 0.0, default=used)
+    if not best.is_above(used):
+        return []
+    return [f"{best.name} should reach about {_share(best.expected)} %, {best.reason}."]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from l2t.inference.shared.task import weights_sentence
 from l2t.prediction.choice import standard_error
 from l2t.prediction.classifiers import Head
 from l2t.prediction.model import Features, Model, calibration_rows
-from l2t.prediction.report import PLAIN, Report, ReportRow
+from l2t.prediction.report import PLAIN, Report, ReportRow, better_than_used
 from l2t.prediction.training import NAMED
 from l2t.typing import AnyArray, Array
 from l2t.validation import some_of
@@ -62,10 +63,21 @@ def shared_report(found: SharedInference, sources: Sequence[Domain]) -> Report:
             values = (0.0, expected, accuracy, error, used, why, on)
             row = ReportRow(features, "vote" if voted else "logistic", *values)
             rows.append(row.with_interval(error))
+    used_row = rows[0]
+    for place, row in enumerate(rows):
+        if row.is_above(used_row) and row.expected is not None and used_row.expected is not None:
+            clear = row.expected - used_row.expected > 2.0 * (used_row.error or 0.0)
+            why = (
+                "but this measurement alone does not decide"
+                if clear
+                else "which is not clearly more"
+            )
+            rows[place] = replace(row, reason=why)
     outcome = "There are too few labelled rows to measure the accuracy on them."
     if found.expected is not None:
         outcome = f"About {100 * found.expected:.0f} % of the predictions should be right."
-    sentences = [f"Used: {found.used}; {reason}.", outcome, _describe_classes(*found.occurrence)]
+    sentences = [f"Used: {found.used}; {reason}.", outcome, *better_than_used(used_row, rows)]
+    sentences.append(_describe_classes(*found.occurrence))
     if len(sources) > 1:
         sentences.append(f"W{weights_sentence(sources, found.weights)[1:]}.")
     return Report(tuple(rows), sentences)

@@ -176,7 +176,7 @@ function detailsCard(found, files) {
         ? [["", el("a", { href: `/api/jobs/${id}/files/W.npy`, download: "W.npy" }, "download W.npy")]]
         : []),
       ["columns scaled", details.columns_scaled ? "divided by their standard deviation" : "no"],
-      ["rehearsals", details.n_plays === null ? "none" : String(details.n_plays)],
+      ["rehearsals of the features", details.n_plays === null ? "none" : String(details.n_plays)],
       ["temperature of probabilities", fixed(details.temperature)],
     ]),
     found.statistics ? el("div", { class: "grid" }, ...kernels(found)) : null,
