@@ -139,7 +139,7 @@ def _ranked(kind: str, number: int, data: Path) -> list[list[Record]]:
     bare, found = Domain(target.X), []
     for shots in (1, 5):
         records = []
-        for ranked in rank_sources(named, bare, n_labels=5 * shots, n_classes=5):
+        for ranked in rank_sources(bare, named, n_labels=5 * shots, n_classes=5):
             pair = DomainPair(ranked.source, bare)
             statistics = pair_statistics(pair, np.eye(pair.n_features), kernels=KernelBank(0, 0, 1))
             records.append(

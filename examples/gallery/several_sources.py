@@ -23,7 +23,7 @@ sources = [
 ]
 target = l2t.Domain(handwriting.X[~others][::5], name="2, 3 and 5")
 
-ranking = l2t.rank_sources(sources, target, n_labels=6)
+ranking = l2t.rank_sources(target, sources, n_labels=6)
 for each in ranking:
     print(f"{each.source.name:17} multiplies the accuracy by {each.adds:.3f}")
 

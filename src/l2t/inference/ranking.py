@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -50,8 +49,8 @@ class RankedSource:
 
 
 def rank_sources(
-    sources: Iterable[Domain],
     target: Domain,
+    sources: Iterable[Domain],
     reflection: ReflectionFunction | str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> list[RankedSource]:
@@ -59,10 +58,10 @@ def rank_sources(
 
     Parameters
     ----------
+    target : Domain
+        The target.
     sources : iterable of Domain
         One or more sources with the features of the target.
-    target : Domain
-        The target. The order of version 0.2, the target first, is deprecated.
     reflection : ReflectionFunction, str or path, optional
         The reflection function, as for `infer`.
     **options
@@ -78,13 +77,6 @@ def rank_sources(
     InvalidInputError
         There are no sources.
     """
-    if isinstance(sources, Domain) and not isinstance(target, Domain):
-        warnings.warn(
-            "rank_sources(target, sources) is deprecated: the target comes last, after the sources",
-            FutureWarning,
-            stacklevel=2,
-        )
-        sources, target = target, sources
     several = [] if isinstance(sources, Domain) else list(sources)
     if not several:
         got = "a single domain" if isinstance(sources, Domain) else "none"

@@ -45,7 +45,7 @@ def rank(request: dict[str, Any], report: Report) -> dict[str, Any]:
     for number in range(request["n_sources"]):
         source = _domain(request, f"source{number}")
         try:
-            (found,) = rank_sources([source], target, known=known, **request["options"])
+            (found,) = rank_sources(target, [source], known=known, **request["options"])
             row = {"adds": found.adds} | _summary(found.inference)
         except InvalidInputError as error:  # it has other features, for example
             row = {"adds": None, "reason": str(error)}

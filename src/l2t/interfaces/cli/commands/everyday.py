@@ -157,7 +157,7 @@ def rank(  # noqa: PLR0913
     prepared = l2t.prepare(tables[0].domain, tables[-1].domain, normalize)
     *read, last = (l2t.normalize(table.domain, prepared.how) for table in tables)
     known = known_classes(store, last.n_features, quiet)
-    ranked = l2t.rank_sources(read, last, known=known, **options.inference_options(context))
+    ranked = l2t.rank_sources(last, read, known=known, **options.inference_options(context))
     note_preparation(prepared, normalize, quiet)
     rows: list[dict[str, Any]] = []
     for place, each in enumerate(ranked, start=1):
