@@ -84,8 +84,8 @@ class ManifoldClassifier:
         n, ns, n_classes = len(Z), int(source.sum()), int(codes.max()) + 1
         K = rbf_kernel(Z, BANDWIDTH)
         E = np.where(codes >= 0, weights, 0.0)
-        L = laplacian(cosine_graph(Z, N_NEIGHBORS).toarray(), normed=True)
-        B = RHO * L @ K + E[:, None] * K
+        L = laplacian(cosine_graph(Z, N_NEIGHBORS), normed=True)  # sparse: few neighbours
+        B = RHO * (L @ K) + E[:, None] * K
         B[np.diag_indices(n)] += ETA
         factors = lu_factor(B, overwrite_a=True, check_finite=False)
         Y = E[:, None] * (codes[:, None] == np.arange(n_classes))

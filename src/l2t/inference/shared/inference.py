@@ -46,7 +46,7 @@ CLASSIFIERS = ("logistic", "manifold")
 #: Growth of the log weight in the vote with smoothness.
 SHARPNESS = 20.0
 #: Maximum number of rows of all sources together, because time grows with the cube of this number.
-MAX_SOURCE_ROWS = 3 * MAX_ROWS
+MAX_SOURCE_ROWS = 2 * MAX_ROWS
 #: Below this `Task.trust`, logistic regression is used alone.
 LEAST_TRUST = 0.7
 
