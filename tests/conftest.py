@@ -26,6 +26,16 @@ settings.register_profile(
 )
 settings.load_profile("l2t")
 
+#: Files that cannot even be imported without forks, signals and pseudo-terminals.
+collect_ignore = [
+    "agent/several.py",
+    "experiences/store/writers.py",
+    "interfaces/dashboard/test_signals.py",
+    "interfaces/test_cli_terminal.py",
+]
+if os.name == "posix":
+    collect_ignore.clear()
+
 
 def pytest_addoption(parser):
     parser.addoption("--promises", metavar="FILE", help="run what `proves` something, and write it")
@@ -64,6 +74,13 @@ def proves(record_property):
 def _one_blas_thread():
     with threadpool_limits(limits=1):
         yield
+
+
+@pytest.fixture(scope="session")
+def posix() -> None:
+    """What a test of signals, forks, pipes and rights of files needs."""
+    if os.name != "posix":
+        pytest.skip("needs POSIX")
 
 
 @pytest.fixture(scope="session")

@@ -26,7 +26,7 @@ def url(request, tmp_path):
 
 
 @pytest.fixture
-def several():
+def several(posix):
     def run(case: str, url: str) -> str:
         command = [sys.executable, str(Path(__file__).with_name("several.py")), case, url]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -101,6 +101,7 @@ def test_matlab_73_is_told_how_to_be_saved(tmp_path: Path, head: bytes) -> None:
         read_domain(tmp_path / "a.mat")
 
 
+@pytest.mark.usefixtures("posix")
 def test_no_file(tmp_path: Path) -> None:
     with pytest.raises(FileFormatError, match=r"a.csv: there is no such file$"):
         read_domain(tmp_path / "a.csv")
@@ -121,6 +122,7 @@ def test_an_empty_file(tmp_path: Path, format: str | None) -> None:
 
 
 @pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.usefixtures("posix")
 def test_an_unreadable_file(tmp_path: Path, format: str) -> None:
     if os.geteuid() == 0:
         pytest.skip("the superuser may read everything")

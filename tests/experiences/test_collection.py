@@ -329,7 +329,7 @@ def test_a_single_pair(memory):
 
 
 @pytest.fixture
-def collector():
+def collector(posix):
     """A function that collects into a store in a process that dies at its n-th call of any function."""
     command = [sys.executable, str(Path(__file__).with_name("collector.py"))]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
@@ -367,6 +367,7 @@ def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path, serial_content, 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::UserWarning")
+@pytest.mark.usefixtures("posix")
 def test_a_dask_cluster_that_loses_a_worker_gives_the_same_records(
     memory, serial_content, monkeypatch
 ):

@@ -58,6 +58,7 @@ def die_of_it(task):
     return task
 
 
+@pytest.mark.usefixtures("posix")
 def test_a_killed_worker_is_replaced_and_its_task_done_again(tmp_path, proves):
     tasks = [str(tmp_path / f"{number}") for number in range(6)]
     for deadly in tasks[:2]:
@@ -70,6 +71,7 @@ def test_a_killed_worker_is_replaced_and_its_task_done_again(tmp_path, proves):
     proves("A killed local worker is replaced, and its task done again", 2 + MAX_LOST, "kills")
 
 
+@pytest.mark.usefixtures("posix")
 def test_a_task_that_kills_its_workers_is_an_error_where_nobody_counts(monkeypatch):
     monkeypatch.setattr("l2t.experiences.executors.MAX_LOST", 1)
     with pytest.raises(L2TError, match="the worker of a task was killed 1 times"):
@@ -84,6 +86,7 @@ def first_or_wait(task):
     return number
 
 
+@pytest.mark.usefixtures("posix")
 def test_tasks_are_taken_as_they_are_needed(tmp_path):
     """Thousands of pairs must not be made before the first is done."""
     pipe = tmp_path / "pipe"

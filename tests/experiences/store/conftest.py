@@ -11,7 +11,7 @@ import pytest
 
 
 @pytest.fixture
-def writers():
+def writers(posix):
     """A function that runs one case of `writers.py` in its own process, and returns what it prints."""
 
     def run(case: str, url: str) -> str:

@@ -389,6 +389,7 @@ def test_a_database_that_may_not_grow(path, monkeypatch):
         assert store.check() == []
 
 
+@pytest.mark.usefixtures("posix")
 def test_a_file_that_is_read_only(writers, proves):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "store.db"

@@ -137,6 +137,7 @@ def test_headers_are_limited(server):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("posix")
 def test_many_uploads_do_not_keep_others_waiting(visiting, store, tmp_path, monkeypatch, proves):
     """The workers never end, so that all uploads that are taken are under way when pages are asked for."""
     script = tmp_path / "endless"
