@@ -137,7 +137,7 @@ def test_the_selection_as_csv(client, store, done_key):
 
 def test_no_cell_of_the_csv_is_a_formula(visiting, pair):
     hostile = l2t.DomainPair(
-        l2t.Domain(pair.source.X, name="=HYPERLINK(1)"), l2t.Domain(pair.target.X, name="@SUM(A1)")
+        l2t.Domain(pair.source.X, name="=HYPERLINK(1)"), replace(pair.target, name="@SUM(A1)")
     )
     with l2t.open_store("memory://") as store, visiting(store) as client:
         l2t.collect([hostile], store, algorithms=["itl"], progress=False)

@@ -11,7 +11,6 @@ import typer
 
 import l2t
 from l2t.display import escape_controls
-from l2t.domains.labels import label_key
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, flag, number
@@ -70,6 +69,7 @@ def predict(  # noqa: PLR0913
 
       l2t apply model.l2t new.csv -o new_predictions.csv
     """
+    from l2t.domains.labels import label_key
     from l2t.interfaces.cli.reading import check_outputs, known_classes, note_order, read_files
     from l2t.progress import progress_bar
 
