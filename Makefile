@@ -61,12 +61,14 @@ dist: $(VENV)/ready  ## build the wheel and the sdist into dist/
 	rm -rf dist
 	$(BIN)/hatchling build
 
-oldest:  ## run the quick tests with the oldest versions that pyproject.toml allows (needs uv)
+OLD_WARNINGS := -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning
+oldest:  ## run the quick tests, estimators and predictions with the oldest versions that pyproject.toml allows (needs uv)
 	uv venv --clear --python $(PYTHON) $(VENV)-oldest
 	uv pip install --python $(VENV)-oldest --resolution lowest-direct --editable '.[all]' --group test
 	uv pip install --python $(VENV)-oldest httpx  # which older test clients of starlette need
-	$(VENV)-oldest/bin/python -m pytest -m "not slow" --ignore tests/docs \
-	  -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning $(PYTEST_ARGS)
+	$(VENV)-oldest/bin/python -m pytest -m "not slow" --ignore tests/docs $(OLD_WARNINGS) $(PYTEST_ARGS)
+	$(VENV)-oldest/bin/python -m pytest tests/interfaces/test_estimators.py tests/prediction/test_prediction.py \
+	  $(OLD_WARNINGS) $(PYTEST_ARGS)
 
 results: $(VENV)/ready  ## measure docs/results again (needs L2T_DATA), and draw docs/images/demo.png
 	$(BIN)/l2t demo --plot docs/images/demo.png
