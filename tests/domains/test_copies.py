@@ -22,7 +22,7 @@ def test_the_rows_found_are_those_of_all_pairs(rng):
     X = rng.normal(size=(40, 8))
     X[:5] = 3.0 * others[10:15]
     X[5:10] = others[20:25] * (1.0 + 1e-7 * rng.normal(size=(5, 8)))
-    X[10:15] = others[20:25] + 1e-3
+    X[10:15] = others[20:25] + 0.5
     unit = [each / np.linalg.norm(each, axis=1, keepdims=True) for each in (X, others)]
     gaps = np.linalg.norm(unit[0][:, None] - unit[1], axis=2).min(axis=1)
     np.testing.assert_array_equal(same_rows(X, others), gaps < SAME_ROW)
@@ -70,14 +70,15 @@ def test_equal_groups_are_equal_in_all_domains():
 
 
 def test_copies_and_declared_groups_are_joined(rng):
-    X = rng.normal(size=(8, 5))
-    target = Domain(np.concatenate([X[:4], X[:1]]), groups=["a", "b", None, None, None])
-    source = Domain(np.concatenate([X[2:3].round(3), 3.0 * X[5:], X[5:6] + 1.0]))
+    X = rng.normal(size=(28, 5))
+    groups = ["a", "b", *[None] * 23]
+    target = Domain(np.concatenate([X[:4], X[:1], X[8:]]), groups=groups)
+    source = Domain(np.concatenate([X[2:3].round(3), 3.0 * X[5:8], X[5:6] + 1.0]))
     joined = join_copies(target, [source])
     groups, theirs = joint_groups([joined.target, *joined.sources])
     assert groups[0] == groups[4], "a copy joins the declared group"
     assert groups[2] == theirs[0], "a rounded copy in the source"
-    assert len(np.unique(np.concatenate([groups, theirs]))) == 8
+    assert len(np.unique(np.concatenate([groups, theirs]))) == 28
     assert (joined.n_in_sources, joined.n_in_target) == (1, 2)
     assert joined.sentence == (
         "1 row of the source repeats target rows and 2 rows of the target occur more than once; copies are "
@@ -100,3 +101,78 @@ def test_without_copies_the_domains_are_those_given(rng):
     assert found.target is target
     assert found.sources[0] is source
     assert found.sentence == ""
+
+
+ROUNDINGS = {
+    "decimals": lambda X: X.round(2),
+    "decimals per column": lambda X: np.stack(
+        [column.round(1 + j % 3) for j, column in enumerate(X.T)], 1
+    ),
+    "one column exact": lambda X: np.column_stack([X[:, 0], X[:, 1:].round(3)]),
+    "significant digits": lambda X: np.array([[float(f"{x:.4g}") for x in row] for row in X]),
+    "float16": lambda X: X.astype(np.float16),
+    "truncated": lambda X: np.trunc(1000 * X) / 1000,
+    "shifted a little": lambda X: X + 1e-4,
+}
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
+def test_rounded_copies_are_recognised_in_any_unit(rng, rounding, scale):
+    X = rng.normal(size=(200, 12))
+    rounded = ROUNDINGS[rounding](X[:60]).astype(float)
+    joined = join_copies(Domain(scale * X), [Domain(scale * rounded)])
+    assert (joined.n_in_sources, joined.n_in_target) == (60, 0)
+    assert same_rows(scale * rounded, scale * X).all()
+
+
+def test_rounded_copies_of_sparse_rows_are_recognised():
+    X = sparse.random(200, 6000, 0.005, format="csr", random_state=0)
+    rounded = X[:60].copy()
+    rounded.data = rounded.data.round(3)
+    joined = join_copies(Domain(X), [Domain(rounded)])
+    assert joined.n_in_sources > 55  # a rare value may be rounded to 0
+    assert joined.n_in_target == 0
+
+
+@pytest.mark.parametrize("m", [2, 3, 6, 30])
+@pytest.mark.parametrize("kind", ["normal", "uniform", "heavy tails", "clusters", "mixed"])
+def test_different_rows_are_seldom_copies(m, kind):
+    n_found = 0
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(400, m))
+        if kind == "uniform":
+            X = rng.random((400, m))
+        elif kind == "heavy tails":
+            X = rng.standard_t(2, (400, m))
+        elif kind == "clusters":
+            X = 0.01 * X + rng.normal(size=(4, m))[np.arange(400) % 4]
+        elif kind == "mixed":
+            X[:, 1:] = X[:, 1:] > 0
+        joined = join_copies(Domain(X[:200]), [Domain(X[200:])])
+        n_found += joined.n_in_sources + joined.n_in_target
+    assert n_found <= 2
+
+
+@pytest.mark.parametrize("m", [1, 2, 12])
+def test_exact_copies_are_recognised_in_any_number_of_columns(rng, m):
+    X = rng.normal(size=(200, m))
+    assert join_copies(Domain(X), [Domain(X[:60])]).n_in_sources == 60
+    binary = rng.integers(0, 2, (200, 12)).astype(float)
+    assert join_copies(Domain(binary), [Domain(binary[:60])]).n_in_sources == 60
+
+
+@pytest.mark.parametrize("away", [1e3, 1e7])
+def test_a_source_far_away_makes_no_copies(rng, away):
+    X = rng.normal(size=(400, 12))
+    assert join_copies(Domain(X[:200]), [Domain(X[200:] + away)]).sentence == ""
+    X[0] *= 1e8  # a single row
+    assert join_copies(Domain(X[:200]), [Domain(X[200:])]).sentence == ""
+
+
+def test_groups_are_equal_by_what_they_name():
+    kinds = [["1", "2", "3.0"], [1, 2, 3], np.array([1.0, 2.0, 3.0]), [" 1", "2 ", "3"]]
+    first, *others = joint_groups([Domain(np.eye(3), groups=groups) for groups in kinds])
+    for other in others:
+        np.testing.assert_array_equal(first, other)

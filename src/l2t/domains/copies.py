@@ -1,4 +1,4 @@
-"""Copies of rows (equal, scaled or rounded), and groups of rows over several domains.
+"""Copies of rows (equal, scaled or nearly equal), and groups of rows over several domains.
 
 Copies tell the label of a row that is held out, so they are removed or kept together wherever an accuracy is
 measured. A prepared domain records the shift b and the scale s of each column (`Domain.prepared`): a row x
@@ -6,9 +6,15 @@ became ``z = (x - b) / s``. It may have been divided by its norm before or after
 ``a z s + b = c x`` for some a, c > 0. In the orthogonal complement of the shifts of both domains, the rows
 ``z s`` and ``z' s'`` of the same x are then positive multiples of each other.
 
-In a table of few distinct values rows are equal by chance. Equal rows are taken for copies if less than one
-row in 20 had an equal one by chance were the columns independent: ``n Π_j Σ_v p_jv² < 0.05``, p_jv the share
-of value v in column j.
+In a table of few distinct values rows are equal by chance. Were the columns independent, the share of rows
+with an equal one among n others would be ``n Π_j c_j``, c_j the share of pairs of rows with equal values in
+column j. Equal rows are taken for copies where there are clearly more of them.
+
+A row that was rounded, in whatever way, or shifted a little is far nearer to its original than different rows
+are to each other. With the distance d_k of a row from its k-th nearest neighbour, in units of the columns'
+spread, and the dimension ``D = log 2 / log(d_4 / d_2)`` of the data (medians over rows; the nearest neighbour
+may be a copy), two rows are nearly equal if their distance is below ``e d_4``, ``e = min(0.05,
+(0.05 / 4n)^(1/D))``: by chance ``4 e^D`` rows are as near to a row, and fewer than 0.05 of all n.
 """
 
 from __future__ import annotations
@@ -27,7 +33,8 @@ from scipy.spatial import cKDTree
 
 from l2t.domains.domain import Domain
 from l2t.domains.draw import row_hashes
-from l2t.numerics import unit_rows
+from l2t.domains.labels import label_key
+from l2t.numerics import squared_distances, unit_rows
 from l2t.typing import AnyArray, Array, Indices, Mask
 
 #: Rows closer than this, relative to the spread of all rows, are the same row.
@@ -36,17 +43,24 @@ SAME_ROW = 1e-5
 ROUNDING, MAX_ROUNDING = 1e-7, 1e-2
 #: Minimum standard deviation of a column in which rows are compared, relative to its largest absolute value.
 LEAST_SPREAD = 1e-4
-#: Random directions in which nearest neighbours are searched, and neighbours that are compared exactly.
+#: Random directions in which equal rows are searched, and neighbours that are compared exactly.
 DIRECTIONS = 4
 CANDIDATES = 4
+#: Random directions in which nearly equal rows are searched. The squared length of a difference in them is at
+#: most this many times its expectation, for all but 1 in 10**6 (chi-squared with 8 degrees of freedom, by 8).
+NEAR_DIRECTIONS, NEAR_SLACK = 8, 5.4
+#: Nearly equal rows are at most as far apart as this share of the distance of the fourth nearest neighbour.
+NEAR = 0.05
+#: Number of rows whose distances from others, of at most as many, give the distance of different rows.
+NEAR_SAMPLE, NEAR_OTHERS = 128, 5000
+#: Minimum number of rows that are compared.
+LEAST_ROWS = 12
 #: Rows of the other domain that are compared at a time.
 BLOCK = 50_000
-#: Equal rows are copies if the expected share of rows with an equal one by chance is below this.
+#: Expected number of rows that look nearly equal by chance, and share of equal rows beyond those by chance.
 MAX_CHANCE = 0.05
 #: Number of rows from which this share is estimated.
 CHANCE_ROWS = 5000
-#: The largest number of decimals at which rounded rows are recognised; SAME_ROW is enough for more.
-MOST_DECIMALS = 4
 
 
 class Part(NamedTuple):
@@ -123,6 +137,7 @@ def joint_groups(domains: Sequence[Grouped]) -> list[Indices]:
         The groups of each domain.
     """
     names = np.concatenate([_declared_groups(domain) for domain in domains])
+    names[:] = [label_key(name.strip() if isinstance(name, str) else name) for name in names]
     codes = np.asarray(Domain(np.zeros((len(names), 1)), groups=names).group_codes)
     return np.split(codes, np.cumsum([len(domain) for domain in domains])[:-1])
 
@@ -190,7 +205,7 @@ def join_copies(target: Domain, sources: Sequence[Domain]) -> Copies:
     ends = np.cumsum([len(domain) for domain in domains])
     n = int(ends[-1])
     X = domains[0].rows if len(domains) == 1 else _stacked([domain.rows for domain in domains])
-    pairs = _copies(X, len(target)) if _equal_rows_are_copies(X) else np.empty((0, 2), np.intp)
+    pairs = _copies(X, len(target))
     if not len(pairs):
         return Copies(target, list(sources), 0, 0)
     codes = np.concatenate(joint_groups(domains))
@@ -237,19 +252,24 @@ def _group_names(together: Indices, declared: AnyArray) -> AnyArray:
 def _copies(X: Any, n_target: int) -> Indices:
     """Return pairs of rows that are copies; each copy of a row is connected with it by some pairs."""
     unit = _column_units(X[:n_target], ROUNDING / SAME_ROW)
-    links = [_equal_pairs(X, unit, any_scale=False)]
-    if X.shape[1] > 2:  # with one or two features different rows are often multiples of each other
-        links.append(_equal_pairs(X, unit, any_scale=True))
-    if not sparse.issparse(X):
-        links.append(_rounded_pairs(X))
+    links = [_near_pairs(X[:n_target], X, unit)]
+    equal = _equal_pairs(X, unit, n_target, any_scale=False)
+    multiples = _equal_pairs(X, unit, n_target, any_scale=True)
+    # Different rows with one or two values that are not 0 are often multiples of each other.
+    n_values = np.diff(X.indptr) if sparse.issparse(X) else np.count_nonzero(X, axis=1)
+    multiples = multiples[(n_values[multiples] > 2).all(axis=1)]
+    for pairs in (equal, multiples):
+        if _more_than_by_chance(X, n_target, pairs):
+            links.append(pairs)
     return np.concatenate(links)
 
 
-def _equal_pairs(X: Any, unit: AnyArray, *, any_scale: bool) -> Indices:
+def _equal_pairs(X: Any, unit: AnyArray, n_target: int, *, any_scale: bool) -> Indices:
     """Return pairs of equal rows or, with `any_scale`, of positive multiples, by cells of a fine grid.
 
     Rows are projected on a few random directions. Equal rows differ by rounding and may be on two sides of a
-    cell's border, so a second grid is shifted by half a cell.
+    cell's border, so a second grid is shifted by half a cell. Cells are fine compared with the spread of the
+    target's rows, wherever those of the sources are.
     """
     n, m = X.shape
     axes = np.random.default_rng(0).normal(size=(m, DIRECTIONS)) / unit[:, None]
@@ -257,8 +277,8 @@ def _equal_pairs(X: Any, unit: AnyArray, *, any_scale: bool) -> Indices:
     if any_scale:
         norms = np.concatenate([_norms(X[i : i + BLOCK], unit) for i in range(0, n, BLOCK)])
         Z = Z / np.where(norms > 0, norms, 1.0)[:, None]
-    spread = Z.std(axis=0)
-    Z = (Z - Z.mean(axis=0)) / (SAME_ROW * np.where(spread > 0, spread, 1.0))
+    spread = _spread(Z[:n_target])
+    Z = (Z - np.median(Z[:n_target], axis=0)) / (SAME_ROW * np.where(spread > 0, spread, 1.0))
     pairs = [np.empty((0, 2), np.intp)]
     for offset in (0.0, 0.5):
         _, first, cell = np.unique(
@@ -274,60 +294,75 @@ def _norms(X: Any, unit: AnyArray) -> Array:
     return np.asarray(np.sqrt(squares @ (1.0 / unit**2)))
 
 
-def _rounded_pairs(X: AnyArray) -> Indices:
-    """Return pairs of rows of which one is the other rounded to at most `MOST_DECIMALS` decimals."""
-    decimals = _decimals(X)
-    pairs = [np.empty((0, 2), np.intp)]
-    axes = np.linalg.qr(np.random.default_rng(0).normal(size=(X.shape[1], DIRECTIONS)))[0]
-    for k in range(MOST_DECIMALS + 1):
-        rounded, exact = np.flatnonzero(decimals == k), np.flatnonzero(decimals > k)
-        if not (len(rounded) and len(exact) and _equal_rows_are_copies(X[exact].round(k))):
-            continue
-        # A column differs by at most half a unit; the projections by about as much, at most 4 units here.
-        unit = 10.0**-k
-        tree = cKDTree(X[exact] @ axes)
-        _, near = tree.query(
-            X[rounded] @ axes, range(1, CANDIDATES + 1), distance_upper_bound=4 * unit
-        )
-        for place in near.T:
-            inside = place < len(exact)
-            ours, theirs = rounded[inside], exact[place[inside]]
-            allowed = 0.501 * unit + ROUNDING * np.abs(X[theirs])
-            same = (np.abs(X[ours] - X[theirs].astype(np.float64)) <= allowed).all(axis=1)
-            pairs.append(np.stack([ours[same], theirs[same]], axis=1))
+def _more_than_by_chance(X: Any, n_target: int, pairs: Indices) -> bool:
+    """Return whether clearly more rows have an equal one than by chance (see the module's docstring)."""
+    in_pairs = np.isin(np.arange(X.shape[0]), pairs)
+    if not in_pairs.any():
+        return False
+    some = X[:CHANCE_ROWS]
+    n = some.shape[0]
+    if sparse.issparse(X):  # values of a column are at least 0 and not 0
+        filled = np.bincount(some.indices, minlength=some.shape[1]) / n
+        log_chance = np.log(filled**2 + (1.0 - filled) ** 2).sum()
+    else:
+        log_chance = 0.0
+        for column in some.T:
+            counts = np.unique(column, return_counts=True)[1].astype(float)
+            equal = float(counts @ (counts - 1.0)) / (n * (n - 1.0))
+            log_chance += np.log(equal) if equal > 0 else -np.inf
+    by_chance = min(n_target * np.exp(log_chance), 1.0)
+    parts = in_pairs[:n_target], in_pairs[n_target:]
+    share = max(float(part.mean()) for part in parts if len(part))
+    return bool(share > 2.0 * by_chance + (MAX_CHANCE if by_chance > MAX_CHANCE else 0.0))
+
+
+def _near_pairs(target: Any, X: Any, unit: AnyArray) -> Indices:
+    """Return pairs of a row of the target and one of X that are nearly equal (see the module's docstring)."""
+    scales = sparse.diags_array(1.0 / unit)
+    theirs, ours = (rows @ scales if sparse.issparse(X) else rows / unit for rows in (target, X))
+    radius = _near_radius(theirs)
+    if radius == 0:
+        return np.empty((0, 2), np.intp)
+    m = X.shape[1]
+    axes = np.linalg.qr(np.random.default_rng(0).normal(size=(m, min(m, NEAR_DIRECTIONS))))[0]
+    bound = radius * min(1.0, np.sqrt(NEAR_SLACK * axes.shape[1] / m))
+    places = list(range(1, CANDIDATES + 2))  # a row of the target is its own neighbour
+    tree = cKDTree(np.asarray(theirs @ axes))
+    _, near = tree.query(np.asarray(ours @ axes), places, distance_upper_bound=bound)
+    pairs = []
+    for place in near.T:
+        rows = np.flatnonzero((place < theirs.shape[0]) & (place != np.arange(len(place))))
+        gaps = ours[rows] - theirs[place[rows]]
+        squares = gaps.multiply(gaps).sum(axis=1) if sparse.issparse(gaps) else (gaps**2).sum(1)
+        close = np.asarray(squares) < radius**2
+        pairs.append(np.stack([place[rows[close]], rows[close]], axis=1))
     return np.concatenate(pairs)
 
 
-def _decimals(X: AnyArray) -> Indices:
-    """Return the number of decimals of each row, `MOST_DECIMALS` + 1 for more.
-
-    >>> _decimals(np.array([[1.0, 2.0], [1.25, 3.0], [1.0, np.pi]])).tolist()
-    [0, 2, 5]
-    """
-    found = np.full(len(X), MOST_DECIMALS + 1)
-    rows = np.arange(len(X))
-    for k in range(MOST_DECIMALS, -1, -1):
-        for columns in (slice(0, 4), slice(4, None)):  # a few columns exclude most rows
-            values = X[rows, columns].astype(np.float64) * 10.0**k
-            rows = rows[(np.abs(values - np.rint(values)) < 1e-3).all(axis=1)]
-        found[rows] = k
-    return found
-
-
-def _equal_rows_are_copies(X: Any) -> bool:
-    """Return whether equal rows are hardly ever equal by chance (see the module's docstring)."""
-    n, X = X.shape[0], X[:CHANCE_ROWS]
-    if sparse.issparse(X):  # values of a column are at least 0 and not 0
-        filled = np.bincount(X.indices, minlength=X.shape[1]) / X.shape[0]
-        log_chance = np.log(filled**2 + (1.0 - filled) ** 2).sum()
-        return bool(n * np.exp(log_chance) < MAX_CHANCE)
-    chance = float(n)
-    for column in X.T:
-        shares = np.unique(column, return_counts=True)[1] / len(column)
-        chance *= float(shares @ shares)
-        if chance < MAX_CHANCE:
-            return True
-    return False
+def _near_radius(Z: Any) -> float:
+    """Return the distance below which rows are nearly equal; 0 if few rows are different."""
+    n = Z.shape[0]
+    rng = np.random.default_rng(0)
+    sample, others = rng.permutation(n)[:NEAR_SAMPLE], rng.permutation(n)[:NEAR_OTHERS]
+    if n < LEAST_ROWS:
+        return 0.0
+    if sparse.issparse(Z):
+        squares = [np.asarray(rows.multiply(rows).sum(axis=1)) for rows in (Z[sample], Z[others])]
+        D = squares[0][:, None] + squares[1] - 2.0 * (Z[sample] @ Z[others].T).toarray()
+    else:
+        centre = np.median(Z[others], axis=0)  # distances far from the origin are not exact
+        D = squared_distances(Z[sample] - centre, Z[others] - centre)
+    equal = SAME_ROW**2 * float(np.median(D))
+    D[equal > D] = np.inf  # the row itself, and equal ones
+    second, fourth = np.sqrt(np.partition(D, (1, 3), axis=1)[:, [1, 3]]).T
+    known = np.isfinite(fourth)
+    growth = float(np.median(np.log(fourth[known] / second[known]))) if known.any() else 0.0
+    if growth == 0 or 2 * known.sum() < len(sample):  # a lattice, or few different rows
+        return 0.0
+    dimension = np.log(2.0) / growth
+    denser = (len(others) / n) ** (1.0 / dimension)
+    share = min(NEAR, (MAX_CHANCE / (4.0 * n)) ** (1.0 / dimension))
+    return float(share * denser * np.quantile(fourth[known], 0.1))
 
 
 def same_rows(
@@ -339,15 +374,15 @@ def same_rows(
     """Return which rows of X are positive multiples of one of the others, before or after preparation.
 
     With one or two features, where different rows are often multiples of each other, rows must be equal. A
-    row is found too if it is another one rounded to a few decimals, or the other way round.
+    row is found too if it is nearly equal to another one, such as a rounded copy.
     """
     found = np.zeros(len(X), dtype=np.bool_)
     for start in range(0, len(others), BLOCK):
         rows, block = np.flatnonzero(~found), others[start : start + BLOCK]
         found[rows] = _matching_rows(X[rows], block, prepared, others_prepared)
-        rows = np.flatnonzero(~found)
-        pairs = np.sort(_rounded_pairs(np.concatenate([X[rows], block])), axis=1)
-        found[rows[pairs[(pairs[:, 0] < len(rows)) & (pairs[:, 1] >= len(rows)), 0]]] = True
+        both = np.concatenate([block, X])
+        near = _near_pairs(block, both, _column_units(block))[:, 1]
+        found[near[near >= len(block)] - len(block)] = True
     return found
 
 
@@ -374,20 +409,31 @@ def _matching_rows(
 
 
 def _column_units(X: Any, least: float = LEAST_SPREAD) -> AnyArray:
-    """Return the standard deviation of each column, so that one of large numbers does not hide all others.
+    """Return the spread of each column, so that one of large numbers does not hide all others.
 
-    It is at least `least` times the largest absolute value, so that rounding in a column that is nearly
-    constant is not magnified; and 1 for a column of zeros.
+    It is at least `least` times the size of its values, so that rounding in a column that is nearly constant
+    is not magnified; and 1 for a column of zeros.
     """
     if sparse.issparse(X):
         most = np.asarray(abs(X).max(axis=0).todense()).ravel()
         variances = X.multiply(X).mean(axis=0) - np.square(X.mean(axis=0))
         deviations = np.sqrt(np.maximum(np.asarray(variances).ravel(), 0.0))
+    elif len(X):
+        most, deviations = np.quantile(np.abs(X), 0.95, axis=0), _spread(X)
     else:
-        most = np.abs(X).max(axis=0, initial=0.0)
-        deviations = X.std(axis=0, dtype=np.float64)
+        most = deviations = np.zeros(X.shape[1])
     spread = np.maximum(deviations, least * most)
     return np.where(spread > 0, spread, 1.0)
+
+
+def _spread(X: AnyArray) -> Array:
+    """Return the interquartile range of each column, or the standard deviation where that is 0.
+
+    The interquartile range does not depend on single rows, however far away.
+    """
+    low, high = np.quantile(X, [0.25, 0.75], axis=0)
+    deviations = X.std(axis=0, dtype=np.float64)
+    return np.asarray(np.where(high > low, high - low, deviations))
 
 
 def _occur_in(ours: AnyArray, theirs: AnyArray, *, any_scale: bool) -> Mask:
