@@ -42,6 +42,7 @@ def situation(task: dict[str, Any]) -> Comparison:
             np.array(found["values"]),
             found["n_classes"],
             np.array(found["sizes"]),
+            found["n_rows"],
         )
 
     features = PLAIN if task["choice"] == "identity" else task["choice"]

@@ -230,6 +230,7 @@ def _plain(scores: Any) -> dict[str, Any]:
         "values": scores.values.tolist(),
         "n_classes": scores.n_classes,
         "sizes": scores.sizes.tolist(),
+        "n_rows": scores.n_rows,
     }
 
 

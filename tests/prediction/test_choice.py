@@ -25,7 +25,7 @@ def scores(level=0.6, n_trials=6, size=40, noise=0.0, **better):
         values[:, 0, NAMES.index(name.replace("_", " "))] += gain
     values += noise * np.random.default_rng(0).normal(size=values.shape)
     sizes = np.full(n_trials, size)
-    return Scores(FEATURES, NAMES, values, 3, sizes)
+    return Scores(FEATURES, NAMES, values, 3, sizes, int(sizes.sum()))
 
 
 def chosen(rehearsed=None, measured=None, corrections=None, features="plain", **options):
@@ -160,9 +160,9 @@ def test_what_to_expect_weighs_the_rehearsal_and_the_labelled_rows():
 def test_every_fold_keeps_every_class():
     codes = np.array([0] * 7 + [1] * 2 + [2] + [-1] * 10)
     found = folds(codes)
-    held = np.concatenate([test for _, test in found])
-    assert len(held) == len(set(held.tolist()))
-    assert 9 not in held  # the only row of its class
+    held, times = np.unique(np.concatenate([test for _, test in found]), return_counts=True)
+    assert set(times.tolist()) == {5}, "every row once in each of five draws"
+    assert held.tolist() == list(range(9)), "not the only row of its class"
     for train, test in found:
         assert not set(train.tolist()) & set(test.tolist())
         assert set(codes[train]) == {0, 1, 2}

@@ -31,6 +31,9 @@ N_DRAWS = {1: 2, 5: 1}
 MAX_ROWS = 300
 MAX_SHOTS = 40
 N_FOLDS = 4
+#: Repetitions of cross-validation, by the largest number of labelled rows: with few of them, a single draw of
+#: folds decides on the choice of classifiers, and so on many predictions.
+REPEATS = {60: 5, 200: 2}
 #: Number of rehearsals cached in the process.
 CACHED = 64
 _cache: LRUCache[Scores | None] = LRUCache(CACHED)
@@ -41,13 +44,17 @@ _fitted: LRUCache[list[tuple[Domain, Factors]]] = LRUCache(FITTED_CACHED)
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Accuracies (trials, features, classifiers) in plays or folds, and the number of test rows per trial."""
+    """Accuracies (trials, features, classifiers) in plays or folds.
+
+    `sizes` are the numbers of test rows of each trial, and `n_rows` is the number of different ones.
+    """
 
     features: tuple[str, ...]
     classifiers: tuple[str, ...]
     values: Array
     n_classes: int
     sizes: Indices
+    n_rows: int
 
     def of(self, features: str, classifier: str) -> Array:
         """Return the accuracies of one combination; NaN if it was not tried."""
@@ -59,11 +66,6 @@ class Scores:
     def mean(self, features: str, classifier: str) -> float:
         """Return the accuracy over all test rows."""
         return float(np.average(self.of(features, classifier), weights=self.sizes))
-
-    @property
-    def n_rows(self) -> int:
-        """The number of test rows over all trials."""
-        return int(self.sizes.sum())
 
 
 def score(
@@ -84,7 +86,8 @@ def score(
                 right = heads[name].scores(Z[test]).argmax(axis=1) == codes[test]
                 values[trial, i, j] = right.mean()
     sizes = np.array([len(test) for _, test in splits])
-    return Scores(tuple(factors), tuple(names), values, n_classes, sizes)
+    n_rows = len(np.unique(np.concatenate([test for _, test in splits])))
+    return Scores(tuple(factors), tuple(names), values, n_classes, sizes, n_rows)
 
 
 def rehearse_combinations(  # noqa: PLR0913
@@ -151,7 +154,7 @@ def _score_play(
         return None
     found = score(target.X, factors, codes, splits, names)
     mean = found.values.mean(axis=0, keepdims=True)
-    return dataclasses.replace(found, values=mean, sizes=np.array([found.n_rows]))
+    return dataclasses.replace(found, values=mean, sizes=found.sizes.sum(keepdims=True))
 
 
 def _stacked(trials: list[Scores]) -> Scores:
@@ -161,7 +164,10 @@ def _stacked(trials: list[Scores]) -> Scores:
         [each.values[:, [each.features.index(name) for name in shared]] for each in trials]
     )
     sizes = np.concatenate([each.sizes for each in trials])
-    return dataclasses.replace(trials[0], features=tuple(shared), values=values, sizes=sizes)
+    n_rows = sum(trial.n_rows for trial in trials)
+    return dataclasses.replace(
+        trials[0], features=tuple(shared), values=values, sizes=sizes, n_rows=n_rows
+    )
 
 
 def draw_labelled(codes: Indices, n_labels: int, rng: np.random.Generator) -> Split:
@@ -172,18 +178,27 @@ def draw_labelled(codes: Indices, n_labels: int, rng: np.random.Generator) -> Sp
 
 
 def folds(codes: Indices, groups: Indices | None = None) -> list[Split]:
-    """Return cross-validation splits that keep a row of every class; groups are held out together."""
+    """Return cross-validation splits that keep a row of every class; groups are held out together.
+
+    With few labelled rows, folds are drawn several times.
+    """
+    n_labelled = int((codes >= 0).sum())
+    repeats = next((times for most, times in REPEATS.items() if n_labelled <= most), 1)
+    rng = np.random.default_rng(0)
+    return [split for _ in range(repeats) for split in _draw_folds(codes, groups, rng)]
+
+
+def _draw_folds(codes: Indices, groups: Indices | None, rng: np.random.Generator) -> list[Split]:
     labelled = np.flatnonzero(codes >= 0)
     fold = np.full(len(codes), -1)
-    rng = np.random.default_rng(0)
     for code in np.unique(codes[labelled]):
         members = rng.permutation(np.flatnonzero(codes == code))
         if len(members) > 1:
             fold[members] = np.arange(len(members)) % N_FOLDS
     if groups is not None:
         first = dict(zip(groups[labelled].tolist(), fold[labelled].tolist(), strict=True))
-        fold[labelled] = [first[each] for each in groups[labelled].tolist()]
-    classes = len(np.unique(codes[labelled]))
+        fold[labelled] = [first[group] for group in groups[labelled].tolist()]
+    n_classes = len(np.unique(codes[labelled]))
     held_out = [np.flatnonzero(fold == number) for number in range(N_FOLDS)]
     splits = [(np.setdiff1d(labelled, test), test) for test in held_out if len(test)]
-    return [(at, test) for at, test in splits if len(set(codes[at])) == classes]
+    return [(at, test) for at, test in splits if len(set(codes[at])) == n_classes]
