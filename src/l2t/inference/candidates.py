@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from l2t import algorithms as registry
 from l2t.algorithms import Algorithm
 from l2t.algorithms.base import fit_quietly
 from l2t.domains import DomainPair, KnownClasses
-from l2t.exceptions import InvalidInputError, L2TError
+from l2t.exceptions import L2TError
 from l2t.typing import AnyArray
 
 #: The default candidates.
@@ -52,31 +50,6 @@ def fit_candidates(
         except L2TError as error:
             failed[name] = str(error)
     return found, failed
-
-
-def given_factors(wanted: Mapping[str, Any], n_features: int) -> dict[str, AnyArray]:
-    """Return the given W's by name, after validation."""
-    found: dict[str, AnyArray] = {}
-    for name, W in wanted.items():
-        if name == "identity":
-            raise InvalidInputError("candidates must not name a matrix 'identity', got one")
-        try:
-            if np.iscomplexobj(W):
-                raise ValueError("it has complex numbers")
-            array = np.array(W, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InvalidInputError(
-                f"candidate {name!r} must be a matrix of numbers: {error}"
-            ) from None
-        shaped = array.ndim == 2 and len(array) == n_features and array.size > 0
-        if not shaped or not np.isfinite(array).all():
-            raise InvalidInputError(
-                f"candidate {name!r} must be a finite matrix with one row per feature ({n_features}), "
-                f"got shape {array.shape}"
-            )
-        array.flags.writeable = False
-        found[str(name)] = array
-    return found
 
 
 def _unique_name(name: str, taken: Mapping[str, Any]) -> str:

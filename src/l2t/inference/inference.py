@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from l2t import algorithms as registry
+from l2t.algorithms.given import given_factors
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.domains.copies import join_copies
 from l2t.domains.draw import LANDMARKS, representative, target_rows
 from l2t.domains.labels import unify_labels
 from l2t.exceptions import InvalidInputError
-from l2t.inference.candidates import Wanted, candidate_algorithms, fit_candidates, given_factors
+from l2t.inference.candidates import Wanted, candidate_algorithms, fit_candidates
 from l2t.inference.choice import choose
 from l2t.inference.paper.search import search
 from l2t.inference.paper.starts import Starts

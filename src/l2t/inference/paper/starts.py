@@ -10,9 +10,9 @@ import numpy.typing as npt
 from l2t import algorithms as registry
 from l2t.algorithms import Algorithm
 from l2t.algorithms.base import fit_quietly
+from l2t.algorithms.given import given_factors
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError, L2TError
-from l2t.inference.candidates import given_factors
 from l2t.inference.paper.objective import ROUNDING
 from l2t.numerics import JointSpan
 from l2t.reflection.plan import Plan
