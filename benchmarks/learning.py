@@ -19,8 +19,8 @@ from benchmarks.memory import alone, peak_memory
 from l2t import KernelBank, PairStatistics
 from l2t.algorithms import PAPER
 from l2t.experiences import LABEL_COUNTS, Experience
-from l2t.reflection import learn
-from l2t.reflection.training_set import MAX_SAMPLE
+from l2t.paper import learn
+from l2t.paper.training_set import MAX_SAMPLE
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 GOAL_SECONDS = 120

@@ -130,7 +130,7 @@ def answers(
 @app.command()
 def forecast(
     data: Data,
-    out: Annotated[Path, typer.Option(help="The file.")] = Path("src/l2t/reflection/forecast.json"),
+    out: Annotated[Path, typer.Option(help="The file.")] = Path("src/l2t/forecast/forecast.json"),
     work: Work = Path("build/tasks"),
     draws: Draws = 10,
     jobs: Jobs = 1,

@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 import l2t
-from l2t.reflection.forecast import BOUNDS, TAIL, TRUSTING, Expectation, Forecast
-from l2t.reflection.reliability import ErrorQuantiles, Familiarity, Reliability
+from l2t.forecast import ErrorQuantiles, Familiarity, Reliability
+from l2t.forecast.forecast import BOUNDS, TAIL, TRUSTING, Expectation, Forecast
 from l2t.rehearsal.rehearsal import SHOTS
 from l2t.typing import Array, Mask
 from reproduction.kinds import KINDS, MODES, SHIPPABLE

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest, spearmanr
 
-from l2t.reflection.forecast import Forecast
+from l2t.forecast import Forecast
 from l2t.rehearsal.rehearsal import SHOTS
 from reproduction.forecast import (
     expectations,

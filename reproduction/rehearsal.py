@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from l2t.reflection.forecast import Forecast
+from l2t.forecast import Forecast
 from l2t.rehearsal.rehearsal import SHOTS
 from reproduction.forecast import expectations, forecasts_without
 from reproduction.kinds import KINDS, MODES

@@ -23,12 +23,12 @@ from l2t.experiences.evaluation import (
     rows_to_test,
 )
 from l2t.experiences.executors import Executor
+from l2t.forecast import MetaFeatures
 from l2t.inference.candidates import fit_candidates
 from l2t.inference.choice import LEAST_SKILL, meta_features
 from l2t.inference.evidence import MAX_ROWS, agreement
 from l2t.numerics import squared_distances
 from l2t.progress import progress_bar
-from l2t.reflection.forecast import MetaFeatures
 from l2t.rehearsal import rehearse
 from l2t.rehearsal.rehearsal import SHOTS
 from l2t.statistics import KernelBank, pair_statistics

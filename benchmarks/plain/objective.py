@@ -9,7 +9,7 @@ import numpy as np
 
 from l2t.domains import DomainPair
 from l2t.numerics import mean_squared_distance, mutual_neighbors, squared_distances
-from l2t.reflection import ReflectionFunction
+from l2t.paper import ReflectionFunction
 from l2t.statistics.variance import paired_rows
 from l2t.typing import Array
 

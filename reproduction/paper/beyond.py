@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 from scipy.stats import spearmanr
 
-from l2t.reflection import ReflectionFunction
+from l2t.paper import ReflectionFunction
 from reproduction.paper.drawing import ratio_curves, scatter
 from reproduction.paper.measuring import measure, p_values
 from reproduction.paper.methods import L2T, Method, Source

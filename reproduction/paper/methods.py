@@ -17,14 +17,14 @@ from l2t.algorithms.base import fit_quietly
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.experiences import evaluate, improvement_ratio
 from l2t.experiences.evaluation import LABEL_COUNTS, labeled_draws, nearest_accuracy
+from l2t.forecast import Forecast
 from l2t.inference import infer
 from l2t.inference.candidates import candidate_algorithms, fit_candidates
 from l2t.inference.choice import choose
-from l2t.inference.paper.starts import Starts
 from l2t.numerics import few_threads, squared_distances
-from l2t.reflection import ReflectionFunction
-from l2t.reflection.forecast import Forecast
-from l2t.reflection.plan import Plan
+from l2t.paper import ReflectionFunction
+from l2t.paper.plan import Plan
+from l2t.paper.starts import Starts
 from l2t.rehearsal import rehearse
 from l2t.typing import AnyArray, Array
 
@@ -36,7 +36,7 @@ __all__ = ["L2T", "Base", "Exhaustive", "Method", "PaperMethod", "Source", "Tria
 Source = Literal["itself", "noise", "another", "none", "permuted"]
 
 #: What a choice of L2T rests on beside the code.
-FORECAST = files("l2t.reflection").joinpath("forecast.json")
+FORECAST = files("l2t.paper").joinpath("forecast.json")
 
 
 class Trial:

@@ -13,9 +13,9 @@ from scipy.stats import spearmanr
 from l2t.algorithms.base import Diagnostics, LatentFactors
 from l2t.domains import DomainPair
 from l2t.experiences import Experience, collect, open_store
-from l2t.inference.paper.search import search
-from l2t.reflection import ReflectionFunction
-from l2t.reflection.plan import Plan
+from l2t.paper import ReflectionFunction
+from l2t.paper.plan import Plan
+from l2t.paper.search import search
 from l2t.statistics import KernelBank, pair_statistics
 from reproduction.paper.measuring import Measured, measure
 from reproduction.paper.methods import Base, Method, PaperMethod, Trial

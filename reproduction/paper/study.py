@@ -17,8 +17,8 @@ from scipy.optimize import nnls
 from l2t.domains import KnownClasses
 from l2t.experiences import Experience, ExperienceStore, Run
 from l2t.experiences.executors import Executor
-from l2t.reflection import ReflectionFunction, learn, load_reflection
-from l2t.reflection.plan import Plan
+from l2t.paper import ReflectionFunction, learn, load_reflection
+from l2t.paper.plan import Plan
 from l2t.statistics import KernelBank, PairStatistics, pair_statistics
 from reproduction.paper.measuring import Measured, measure
 from reproduction.paper.methods import L2T, Base, Exhaustive, Method, PaperMethod, Source

@@ -14,7 +14,7 @@ import numpy as np
 
 import l2t
 from l2t.domains import Domain, DomainPair, KnownClasses
-from l2t.reflection.forecast import Forecast
+from l2t.forecast import Forecast
 from reproduction.studies.measuring import (
     Records,
     Trial,

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
         domains,
         exceptions,
         experiences,
+        forecast,
         inference,
+        paper,
         prediction,
-        reflection,
         testing,
     )
     from l2t.agent import Agent, Suggestion
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
     from l2t.experiences import ExperienceStore, collect, evaluate, open_store
     from l2t.inference import Inference, infer, rank_sources
     from l2t.interfaces.estimators import L2TClassifier, L2TTransformer, stack_domains
+    from l2t.paper import ReflectionFunction, learn, load_reflection
     from l2t.prediction import Model, Prediction, load_model, predict
-    from l2t.reflection import ReflectionFunction, learn, load_reflection
     from l2t.statistics import KernelBank, PairStatistics, pair_statistics
 
 __all__ = ["Agent", "Domain", "DomainPair", "ExperienceStore", "Inference", "KernelBank"]
@@ -53,10 +54,13 @@ __all__ += ["KnownClasses", "L2TClassifier", "L2TTransformer", "Model", "PairSam
 __all__ += ["PairStatistics"]
 __all__ += ["Prediction", "Preparation", "ReflectionFunction", "Suggestion", "__version__"]
 __all__ += ["agent", "algorithms", "collect", "domains", "evaluate", "exceptions", "experiences"]
-__all__ += ["infer", "inference", "learn", "load_model", "load_reflection", "normalize"]
-__all__ += ["open_store", "pair_statistics", "predict", "prediction", "prepare", "rank_sources"]
-__all__ += ["read_domain", "read_domains", "reflection", "show", "stack_domains", "testing"]
-__all__ += ["write_domain"]
+__all__ += ["forecast", "infer", "inference", "learn", "load_model", "load_reflection"]
+__all__ += ["normalize", "open_store", "pair_statistics", "paper", "predict", "prediction"]
+__all__ += ["prepare", "rank_sources", "read_domain", "read_domains", "show", "stack_domains"]
+__all__ += ["testing", "write_domain"]
+
+#: Modules that give a warning when they are used.
+_DEPRECATED = ("reflection",)
 
 #: Where public names live; those of `__all__` that are not here are modules.
 _HOMES = {
@@ -68,7 +72,7 @@ _HOMES = {
     "l2t.inference": "Inference infer rank_sources",
     "l2t.interfaces.estimators": "L2TClassifier L2TTransformer stack_domains",
     "l2t.prediction": "Model Prediction load_model predict",
-    "l2t.reflection": "ReflectionFunction learn load_reflection",
+    "l2t.paper": "ReflectionFunction learn load_reflection",
     "l2t.statistics": "KernelBank PairStatistics pair_statistics",
 }
 
@@ -78,7 +82,7 @@ def __getattr__(name: str) -> Any:
     for home, names in _HOMES.items():
         if name in names.split():
             return getattr(import_module(home), name)
-    if name in __all__:
+    if name in __all__ or name in _DEPRECATED:
         return import_module(f"l2t.{name}")
     raise AttributeError(f"module 'l2t' has no attribute {name!r}")
 

@@ -14,7 +14,7 @@ from l2t.display import new_figure
 from l2t.domains import DomainPair
 from l2t.inference import Inference
 from l2t.numerics import two_components
-from l2t.reflection import Explanation
+from l2t.paper import Explanation
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,8 +17,8 @@ from l2t import (
 )
 from l2t.agent import knowledge
 from l2t.domains import digits, mnist
-from l2t.reflection import ReflectionFunction
-from l2t.reflection.forecast import room_of
+from l2t.forecast.forecast import room_of
+from l2t.paper import ReflectionFunction
 
 
 @pytest.fixture(scope="session")

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from l2t import open_store
-from l2t.reflection.files import from_json
-from l2t.reflection.training_set import held_out
+from l2t.paper.files import from_json
+from l2t.paper.training_set import held_out
 
 pytestmark = pytest.mark.slow
 

@@ -12,9 +12,9 @@ from msgspec import structs
 from l2t import Agent, open_store
 from l2t.agent.knowledge import prediction_error
 from l2t.exceptions import InvalidInputError, StoreCorruptError
-from l2t.reflection.files import from_json
-from l2t.reflection.forecast import Forecast
-from l2t.reflection.training_set import held_out
+from l2t.forecast import Forecast
+from l2t.paper.files import from_json
+from l2t.paper.training_set import held_out
 
 #: What a W uses of the room for a change, in the world of these tests.
 USE = 0.8

@@ -30,7 +30,7 @@ from l2t.algorithms import make, names
 from l2t.interfaces.cli import main
 from l2t.interfaces.dashboard.app import create_app
 from l2t.interfaces.dashboard.settings import Settings
-from l2t.reflection.files import from_json
+from l2t.paper.files import from_json
 from l2t.statistics import pair_statistics
 from tests.domains.test_files_damage import mutate, valid
 from tests.experiences.store.contract import random_run
@@ -151,7 +151,7 @@ def attack_stores(chance: random.Random, folder: Path) -> None:
 
 @cache
 def shipped() -> bytes:
-    return (resources.files("l2t.reflection.shipped") / "default.json").read_bytes()
+    return (resources.files("l2t.paper.shipped") / "default.json").read_bytes()
 
 
 def attack_json(chance: random.Random, folder: Path) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from l2t.forecast import Expectation, Forecast
 from l2t.inference.evidence import LabelledRows
-from l2t.reflection.forecast import Expectation, Forecast
 
 FORECAST = Forecast.default()
 

@@ -19,8 +19,8 @@ from l2t.exceptions import InvalidInputError, UnknownAlgorithmError
 from l2t.experiences import Run
 from l2t.inference import Candidate, Candidates, Inference
 from l2t.inference.choice import meta_features
-from l2t.reflection import ReflectionFunction
-from l2t.reflection.plan import Plan
+from l2t.paper import ReflectionFunction
+from l2t.paper.plan import Plan
 from l2t.rehearsal import Rehearsal
 
 FOUR = ("identity", "spectrum", "classes", "classes+spectrum")

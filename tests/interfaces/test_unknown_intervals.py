@@ -8,9 +8,9 @@ import math
 import pytest
 
 from l2t.domains import PairSampler, digits, mnist, prepare, read_domain, write_domain
+from l2t.forecast import Expectation, Forecast
 from l2t.inference import infer
 from l2t.interfaces.dashboard.work import _summary
-from l2t.reflection.forecast import Expectation, Forecast
 
 
 @pytest.fixture(autouse=True)

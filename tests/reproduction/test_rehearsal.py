@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from l2t.reflection.forecast import Forecast
+from l2t.forecast import Forecast
 from reproduction import forecast as forecast_module
 from reproduction import never_met, rehearsal, tasks
 from reproduction.forecast import Limits, expectations, fit_forecast

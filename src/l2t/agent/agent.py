@@ -26,7 +26,7 @@ from l2t.domains import Domain, DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore, FunctionVersion, Run, measure_run
 from l2t.inference import infer
-from l2t.reflection import ReflectionFunction
+from l2t.paper import ReflectionFunction
 from l2t.validation import instance_of, real_number, seed, whole_number
 
 PRACTICE_COUNTS = (3, 15, 30, 60, 120)

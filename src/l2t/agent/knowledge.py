@@ -19,11 +19,11 @@ from l2t.domains import Domain, KnownClasses
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import Experience, ExperienceStore, FunctionVersion
 from l2t.experiences.records import VersionOrigin
-from l2t.reflection import ReflectionFunction, learn, load_reflection, recompute_statistics
-from l2t.reflection.files import from_json, to_json
-from l2t.reflection.forecast import Forecast, MetaFeatures
-from l2t.reflection.learning import LEAST_EXPERIENCES
-from l2t.reflection.training_set import held_out
+from l2t.forecast import Forecast, MetaFeatures
+from l2t.paper import ReflectionFunction, learn, load_reflection, recompute_statistics
+from l2t.paper.files import from_json, to_json
+from l2t.paper.learning import LEAST_EXPERIENCES
+from l2t.paper.training_set import held_out
 from l2t.statistics import KernelBank
 
 #: Maximum number of past targets, the newest, that known classes are taken from.

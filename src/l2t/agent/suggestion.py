@@ -20,7 +20,7 @@ from l2t.domains.domain import feature_rows
 from l2t.experiences import ExperienceStore, Run, Score, SuggestionRecord, improvement_ratio
 from l2t.inference import Candidate, Inference, infer
 from l2t.numerics import fingerprint
-from l2t.reflection.calibration import finite_interval
+from l2t.paper.calibration import finite_interval
 from l2t.statistics import pair_statistics
 from l2t.typing import AnyArray
 from l2t.validation import real_number, whole_number

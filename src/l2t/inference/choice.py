@@ -8,9 +8,9 @@ import numpy as np
 
 from l2t.domains import Domain, KnownClasses
 from l2t.domains.draw import LANDMARKS, content_order
+from l2t.forecast import Expectation, Forecast, MetaFeatures
 from l2t.inference.evidence import Evidence, LabelledRows
 from l2t.inference.result import Candidate, Candidates, Inference
-from l2t.reflection.forecast import Expectation, Forecast, MetaFeatures
 from l2t.rehearsal import Rehearsal
 from l2t.statistics import mutual_share
 from l2t.typing import AnyArray

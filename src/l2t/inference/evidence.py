@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from l2t.forecast import Expectation, Forecast
 from l2t.numerics import squared_distances
 from l2t.numerics.graphs import TIE
-from l2t.reflection.forecast import Expectation, Forecast
 from l2t.typing import AnyArray, Array
 
 #: Maximum number of labelled rows, drawn at random: the cost is quadratic.

@@ -17,18 +17,18 @@ from l2t.domains.copies import join_copies
 from l2t.domains.draw import LANDMARKS, representative, target_rows
 from l2t.domains.labels import unify_labels
 from l2t.exceptions import InvalidInputError
+from l2t.forecast import Forecast
 from l2t.inference.candidates import Wanted, candidate_algorithms, fit_candidates
 from l2t.inference.choice import choose
-from l2t.inference.paper.search import search
-from l2t.inference.paper.starts import Starts
 from l2t.inference.result import Candidate, Candidates, Inference
 from l2t.inference.shared.inference import CANDIDATES, as_inference, infer_shared
 from l2t.inference.shared.task import Task, shared_classes, weights_sentence
 from l2t.inference.wide import Coordinates, is_wide, landmark_counts
 from l2t.numerics import few_threads
-from l2t.reflection import ReflectionFunction, load_reflection
-from l2t.reflection.forecast import Forecast
-from l2t.reflection.plan import Plan
+from l2t.paper import ReflectionFunction, load_reflection
+from l2t.paper.plan import Plan
+from l2t.paper.search import search
+from l2t.paper.starts import Starts
 from l2t.rehearsal import Rehearsal, rehearse
 from l2t.rehearsal.rehearsal import NO_REHEARSAL
 from l2t.typing import AnyArray

@@ -11,7 +11,7 @@ from l2t.domains import Domain
 from l2t.exceptions import InvalidInputError
 from l2t.inference.inference import infer
 from l2t.inference.result import Inference
-from l2t.reflection import ReflectionFunction
+from l2t.paper import ReflectionFunction
 
 #: Candidates that do not depend on the source.
 NO_SOURCE = ("identity", "spectrum")

@@ -18,15 +18,15 @@ from l2t.display import bar_figure, frame_like, html_table
 from l2t.domains.domain import columns_in_order, feature_rows
 from l2t.domains.files._disk import replacing, writing
 from l2t.inference.evidence import Evidence
-from l2t.reflection.calibration import finite_interval
+from l2t.paper.calibration import finite_interval
 from l2t.rehearsal import Rehearsal
 from l2t.typing import AnyArray
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from l2t.inference.paper import Search
     from l2t.inference.shared import SharedInference
+    from l2t.paper import Search
 
 Verdict = Literal["transfer", "no-transfer"]
 

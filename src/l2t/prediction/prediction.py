@@ -24,6 +24,7 @@ from l2t.inference.shared import as_inference, infer_shared
 from l2t.inference.shared.task import FEW_COLUMNS
 from l2t.inference.wide import landmark_counts
 from l2t.numerics import few_threads
+from l2t.paper import ReflectionFunction
 from l2t.prediction.choice import Comparison, choose
 from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, CV_SHOTS, DEFAULT, Task, fit_head
 from l2t.prediction.labelling import labels_needed
@@ -41,7 +42,6 @@ from l2t.prediction.training import (
     training_rows,
 )
 from l2t.prediction.wide import Coordinates, are_few_and_wide, numbered
-from l2t.reflection import ReflectionFunction
 from l2t.typing import AnyArray, Array, Indices
 from l2t.validation import one_of, seed
 

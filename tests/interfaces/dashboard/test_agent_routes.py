@@ -11,7 +11,7 @@ from sqlalchemy import create_engine, text
 import l2t
 from l2t.experiences import FunctionVersion
 from l2t.interfaces.dashboard.functions import Functions
-from l2t.reflection.files import shipped, to_json
+from l2t.paper.files import shipped, to_json
 
 
 @pytest.fixture

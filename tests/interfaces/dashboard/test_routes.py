@@ -13,7 +13,7 @@ import pytest
 
 import l2t
 from l2t.experiences import CollectionProgress
-from l2t.reflection.files import shipped
+from l2t.paper.files import shipped
 
 PAGES = (
     "/",
@@ -228,7 +228,7 @@ def test_reflection_functions(client):
 def test_an_assessment_is_that_of_the_library(client, store):
     reply = get(client, "/api/reflections/default/assessment")
     function = l2t.load_reflection("default")
-    expected = l2t.reflection.assess(function, store.experiences())
+    expected = l2t.paper.assess(function, store.experiences())
     assert reply["n_runs"] == 27
     assert reply["rmse"] == pytest.approx(expected.rmse)
     assert reply["rank_correlation"] == pytest.approx(expected.rank_correlation)

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from l2t import Domain, infer, write_domain
 from l2t.algorithms import make
 from l2t.exceptions import InvalidInputError
-from l2t.reflection import load_reflection
-from l2t.reflection.plan import Plan
+from l2t.paper import load_reflection
+from l2t.paper.plan import Plan
 from reproduction.__main__ import app
 from reproduction.paper import published
 from reproduction.paper.measuring import measure, p_values

@@ -24,9 +24,9 @@ from l2t.experiences.executors import Executor
 from l2t.inference import infer
 from l2t.interfaces.cli.output import Format, print_note, show_rows
 from l2t.interfaces.cli.results import explanation_lines, measured
+from l2t.paper import ReflectionFunction, learn
 from l2t.plots import plot_explanation, plot_ratios, plot_transfer
 from l2t.progress import progress_bar
-from l2t.reflection import ReflectionFunction, learn
 
 TRAINING_PAIRS = 12
 #: Classes of a target, and maximum number of rows per class.

@@ -13,8 +13,8 @@ from l2t.experiences import evaluate, improvement_ratio
 from l2t.inference import Candidate, Inference
 from l2t.inference.choice import LEAST_SKILL
 from l2t.inference.ranking import NO_SOURCE
-from l2t.reflection import ReflectionFunction
-from l2t.reflection.calibration import finite_interval
+from l2t.paper import ReflectionFunction
+from l2t.paper.calibration import finite_interval
 
 
 def expectation(

@@ -11,8 +11,8 @@ from pathlib import Path
 from l2t.exceptions import FileFormatError, StoreError
 from l2t.experiences import ExperienceStore, FunctionVersion
 from l2t.interfaces.dashboard.errors import Refused
-from l2t.reflection import ReflectionFunction, load_reflection
-from l2t.reflection.files import from_json, shipped
+from l2t.paper import ReflectionFunction, load_reflection
+from l2t.paper.files import from_json, shipped
 
 #: The name of the function from a learning curve.
 LEARNED_HERE = "this store"

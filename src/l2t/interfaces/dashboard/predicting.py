@@ -11,10 +11,10 @@ import numpy as np
 from l2t.domains import Domain, DomainPair, Table, read_tables
 from l2t.exceptions import InvalidInputError, L2TError
 from l2t.interfaces.dashboard.pictures import curves
+from l2t.paper import load_reflection
 from l2t.prediction import Prediction
 from l2t.prediction import predict as l2t_predict
 from l2t.prediction.training import describe_task
-from l2t.reflection import load_reflection
 from l2t.statistics import pair_statistics
 
 Report = Callable[..., None]

@@ -21,10 +21,10 @@ from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.inference.shared.task import shared_classes
 from l2t.interfaces.estimators.stacking import is_source, labeled_rows, split_domains
 from l2t.interfaces.estimators.transformer import FLOATS, seed_of
+from l2t.paper import ReflectionFunction
 from l2t.prediction import predict
 from l2t.prediction.model import EstimatorHead
 from l2t.prediction.training import NAMED, TrainOn
-from l2t.reflection import ReflectionFunction
 from l2t.typing import AnyArray
 from l2t.validation import one_of, some_of
 

@@ -28,8 +28,8 @@ from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.inference import infer
 from l2t.inference.candidates import Wanted
 from l2t.interfaces.estimators.stacking import is_source, split_domains
+from l2t.paper import ReflectionFunction
 from l2t.prediction.training import known_classes
-from l2t.reflection import ReflectionFunction
 from l2t.typing import AnyArray, Mask
 
 if TYPE_CHECKING:

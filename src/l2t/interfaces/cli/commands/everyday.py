@@ -147,7 +147,7 @@ def rank(  # noqa: PLR0913
         note_preparation,
         read_files,
     )
-    from l2t.reflection.calibration import finite_interval
+    from l2t.paper.calibration import finite_interval
 
     *sources, target = files
     if not sources:

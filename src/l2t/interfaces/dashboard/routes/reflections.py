@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query
 from fastapi import Path as PathParameter
 
 from l2t.experiences import Experience, ExperienceStore
+from l2t.forecast import Forecast
 from l2t.interfaces.dashboard.context import Context, Here
 from l2t.interfaces.dashboard.errors import Refused
 from l2t.interfaces.dashboard.functions import LEARNED_HERE, NamedFunction
@@ -18,10 +19,9 @@ from l2t.interfaces.dashboard.jobs import Job
 from l2t.interfaces.dashboard.models import JobOut
 from l2t.interfaces.dashboard.routes.predictions import job_out
 from l2t.interfaces.dashboard.routes.sources import family_of
+from l2t.paper import ReflectionFunction, assess, load_reflection, recompute_statistics
+from l2t.paper.training_set import HELD_OUT_ONE_IN, held_out
 from l2t.prediction.summary import finite_or_none
-from l2t.reflection import ReflectionFunction, assess, load_reflection, recompute_statistics
-from l2t.reflection.forecast import Forecast
-from l2t.reflection.training_set import HELD_OUT_ONE_IN, held_out
 
 router = APIRouter(tags=["reflection functions"])
 

@@ -1,0 +1,298 @@
+"""The forecast: the improvement ratio to expect of a candidate, learned from tasks on many kinds of data.
+
+With the error e of 1-NN on the original features, the *room* for a change is ``e (1 - e)``, and a candidate
+uses about the same share u of it on every kind of data:
+
+``log l = room u``,  ``u = (1 - g) (b r + (1 - b) prior(k)) + g harm(k)``
+
+* r is the rehearsed log ratio divided by the room in rehearsal, with weight ``b = room / (room + least)``:
+  where 1-NN makes no errors in rehearsal, its ratios say nothing, and the prior counts instead: the share
+  that the candidate used on other data at k labels per class.
+* g grows from 0 to 1 with the excess of the target's share of mutual neighbours over that in the plays
+  (`mutual_share`): with a large excess neighbourhoods do not follow classes, and candidates that rely on them
+  do harm.
+
+Without a rehearsal b is 0, and g depends on the share itself; the farther the domains are apart, the more the
+forecast approaches that case. No input depends on the number of rows. Every part is monotone in r and in the
+share, and is a few learned numbers per k (``make reproduce WHAT=forecast``).
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from l2t.exceptions import FileFormatError
+from l2t.forecast.reliability import Count, Familiarity, Natural, Reliability
+
+if TYPE_CHECKING:
+    from l2t.experiences import Experience
+
+#: Candidates that rely on the neighbourhoods of the target.
+TRUSTING = ("spectrum", "classes+spectrum")
+#: Subtracted from the prior of candidates other than "spectrum" where no rehearsal supports it.
+UNKNOWN = 0.1
+#: Number of the user's pairs that weigh as much as the prior from other data.
+OWN_PAIRS = 20
+#: Degrees of freedom of the t distribution of ratios around an expectation.
+TAIL = 5.0
+#: Minimum standard deviation of a log ratio: a loss can exceed the room.
+FLOOR = 0.04
+#: Bounds of the share of room used: with little room, larger values are noise.
+BOUNDS = (-2.0, 1.5)
+
+
+class Expectation(NamedTuple):
+    """An expected log improvement ratio with its uncertainty."""
+
+    mean: float
+    #: Standard deviation.
+    spread: float
+    #: Standard deviation of a measured ratio around the true one, due to few test rows.
+    noise: float = 0.0
+
+    @property
+    def ratio(self) -> float:
+        """The improvement ratio."""
+        return float(np.exp(self.mean))
+
+    def weighed(self, evidence: Expectation) -> Expectation:
+        """Return the mean with the evidence, both weighted by their precision.
+
+        Expectations have heavy tails: one that evidence contradicts by several standard deviations gets less
+        weight.
+        """
+        if not self.spread:
+            return self
+        surprise = (evidence.mean - self.mean) ** 2 / (self.spread**2 + evidence.spread**2)
+        doubt = max((TAIL + surprise) / (TAIL + 1.0), 1.0)
+        ours, theirs = self.spread**-2 / doubt, evidence.spread**-2
+        mean = (ours * self.mean + theirs * evidence.mean) / (ours + theirs)
+        return Expectation(mean, (ours + theirs) ** -0.5, self.noise)
+
+    def interval(self, reach: float) -> tuple[float, float]:
+        """Return the ratios `reach` standard deviations below and above."""
+        width = reach * float(np.hypot(self.spread, self.noise)) if self.spread else 0.0
+        return float(np.exp(self.mean - width)), float(np.exp(self.mean + width))
+
+
+@dataclass(frozen=True)
+class MetaFeatures:
+    """Meta-features of a pair: the inputs of a forecast. Target labels are used for the own error only."""
+
+    #: The target's share of mutual neighbours.
+    share: float
+    #: Its difference to the share in plays with as many rows; None without a rehearsal.
+    excess: float | None = None
+    #: The error of 1-NN in rehearsal, at the given number of labels per class.
+    error: float = 0.0
+    #: The log of the number of target classes, divided by the log of that in a play.
+    classes_ratio: float = 1.0
+    #: The squared distance of the domains' means, divided by the sum of their variances.
+    gap: float = 0.0
+    #: The leave-one-out error of 1-NN on the labelled target rows.
+    own_error: float = 0.0
+    #: Number of labelled rows behind `own_error`.
+    n_own: int = 0
+    #: Number of unlabelled target rows.
+    n_test: int = 1000
+
+
+class OwnRatios:
+    """The ratios of the user's experiences, recorded while they are read for another purpose."""
+
+    def __init__(self) -> None:
+        #: Numbers of all combinations of algorithm, source and target.
+        self.groups: dict[tuple[str, str, str], int] = {}
+        #: Group, labels per class, accuracy before and ratio of each experience.
+        self.rows = array("d")
+
+    def record(self, experiences: Iterable[Experience]) -> Iterator[Experience]:
+        """Yield the experiences unchanged, recording their ratios."""
+        for each in experiences:
+            if each.n_labels and each.trained_on == "target" and each.algorithm != "identity":
+                name = (each.algorithm, each.source, each.target)
+                group = self.groups.setdefault(name, len(self.groups))
+                shots = each.n_labels / max(each.n_classes, 1)
+                self.rows.extend((group, shots, each.accuracy_before, each.improvement_ratio))
+            yield each
+
+
+class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Learned parameters of the expected ratios; most tuples have one number per entry of `shots`."""
+
+    #: Labels per class, increasing.
+    shots: tuple[Count, ...]
+    #: The share of room that a candidate uses on other data; 0 for those not named.
+    prior: dict[str, tuple[float, ...]]
+    #: The same where neighbourhoods mislead, for candidates that rely on them and for others.
+    harm: tuple[float, ...]
+    other_harm: tuple[float, ...]
+    #: The mean error of 1-NN on other data.
+    error: tuple[float, ...]
+    #: Standard deviation of the share of room used, where neighbourhoods are as in rehearsal and where not.
+    spread: tuple[float, ...]
+    doubtful_spread: tuple[float, ...]
+    #: The room in rehearsal at which the rehearsed ratio and the prior have equal weight.
+    least_room: float
+    #: The excess of the share at which g begins to grow, and reaches 1.
+    excess: tuple[float, float]
+    #: The same for the share itself, without a rehearsal.
+    share: tuple[float, float]
+    #: The gap between the domains at which a rehearsal begins to lose weight, and has none.
+    far: tuple[float, float]
+    #: Weight of the error in rehearsal in the expected error of the target.
+    trust: float
+    #: Number of labelled rows whose error weighs as much as the expected error.
+    own_rows: float
+    #: The variance of a measured log ratio for one test row at an error of 1/2.
+    noise: float
+    #: For labelled rows (`suggested`): slope, labels per class at which both measures have equal weight, and
+    #: standard error of one row.
+    evidence: tuple[float, float, float]
+    reliability: Reliability
+    #: The distribution of the meta-features of the training pairs.
+    familiarity: Familiarity
+    #: Number of the user's pairs in the prior of a candidate.
+    own_pairs: dict[str, Natural] = {}
+    training: dict[str, Any] = {}
+
+    def __post_init__(self) -> None:
+        by_shots = (self.harm, self.other_harm, self.error, self.spread, self.doubtful_spread)
+        if {len(each) for each in (*by_shots, *self.prior.values())} != {len(self.shots)}:
+            raise ValueError("lists must have one number for each of the shots")
+
+    def expect(
+        self, name: str, meta: MetaFeatures, rehearsed: float | None, shots: float
+    ) -> Expectation:
+        """Return the expectation for a candidate with a rehearsed log ratio, at `shots` labels per class."""
+        apart = self.apart(meta)
+        prior = self._at(self.prior[name], shots) if name in self.prior else 0.0
+        seen = room_of(meta.error)
+        doubt = 1.0 + self.own_pairs.get(name, 0) / OWN_PAIRS
+        b = seen / (seen + self.least_room * doubt) if rehearsed is not None else 0.0
+        r = float(np.clip((rehearsed or 0.0) / max(seen, 0.01), *BOUNDS))
+        near = b * r + (1.0 - b) * prior
+        far = prior - (0.0 if name == "spectrum" and name in self.prior else UNKNOWN)
+        g_near = rise(meta.excess or 0.0, self.excess)
+        g_far = rise(meta.share, self.share)
+        g = (1.0 - apart) * g_near + apart * g_far
+        harm = self._at(self.harm if name in TRUSTING else self.other_harm, shots)
+        use = (1.0 - apart) * (1.0 - g_near) * near + apart * (1.0 - g_far) * far + g * harm
+        spread = (1.0 - g) * self._at(self.spread, shots) + g * self._at(
+            self.doubtful_spread, shots
+        )
+        e = self.expected_error(meta, shots)
+        noise = np.sqrt(self.noise * e / (1.0 - e) / max(meta.n_test, 1))
+        return Expectation(
+            room_of(e) * use, float(np.hypot(room_of(e) * spread, FLOOR)), float(noise)
+        )
+
+    def suggested(self, order: float, nearest: float, n_rows: int, shots: float) -> Expectation:
+        """Return the expectation from labelled target rows alone.
+
+        `order` and `nearest` are the increases, by a candidate, of the share of triples in order and of rows
+        whose nearest labelled row is of their class (`l2t.inference.evidence`). With few labels per class
+        (`shots`) the order has more weight, with many the nearest row.
+        """
+        slope, even, error = self.evidence
+        w = shots / (shots + even)
+        return Expectation(
+            slope * ((1.0 - w) * order + w * nearest), error / float(np.sqrt(n_rows))
+        )
+
+    def apart(self, meta: MetaFeatures) -> float:
+        """Return how much weight a rehearsal loses: 0 for none, 1 for all."""
+        return 1.0 if meta.excess is None else rise(meta.gap, self.far)
+
+    def expected_error(self, meta: MetaFeatures, shots: float) -> float:
+        """Return the expected error of 1-NN on the original features of the target."""
+        usual = self._at(self.error, shots)
+        # With more classes than in a play there are more errors.
+        seen = 1.0 - (1.0 - meta.error) ** meta.classes_ratio
+        expected = usual + (1.0 - self.apart(meta)) * self.trust * (seen - usual)
+        n, m = meta.n_own, self.own_rows
+        return float(np.clip((n * meta.own_error + m * expected) / (n + m), 0.02, 0.98))
+
+    def reach(self, meta: MetaFeatures, level: float = 0.9) -> float:
+        """Return the half-width of an interval in standard deviations; infinite if it is unknown."""
+        return self.reliability.reach(level) * max(self.novelty(meta), 1.0)
+
+    def novelty(self, meta: MetaFeatures) -> float:
+        """Return the distance of a pair from the training pairs; above 1 it is unlike nearly all of them."""
+        if meta.excess is None:
+            return 0.0
+        return self.familiarity.distance([meta.share, meta.excess, meta.error, meta.gap])
+
+    def refined(self, experiences: Iterable[Experience]) -> Forecast:
+        """Return the forecast with a prior updated by the user's experiences.
+
+        The prior from other data weighs as much as 20 pairs.
+        """
+        own = OwnRatios()
+        deque(own.record(experiences), maxlen=0)
+        return self.refined_by(own)
+
+    def refined_by(self, own: OwnRatios) -> Forecast:
+        """Return the forecast with a prior updated by recorded ratios."""
+        prior, n_pairs = dict(self.prior), dict(self.own_pairs)
+        group, shots, accuracy, ratio = np.array(own.rows).reshape(-1, 4).T
+        room = np.maximum(accuracy * (1.0 - accuracy), 0.01)  # `room_of` the error 1 - accuracy
+        use = np.clip(np.log(ratio) / room, *BOUNDS)
+        at, grid = np.log(shots), np.log(self.shots)
+        shape = (len(own.groups), len(grid))
+        run = group.astype(np.intp)
+        cell = run * len(grid) + np.abs(at[:, None] - grid).argmin(axis=1)
+        names, code = np.unique([name for name, *_ in own.groups], return_inverse=True)
+        for i, name in enumerate(names.tolist()):
+            mine = code[run] == i
+            old = np.array(prior.get(name, (0.0,) * len(grid)))
+            residual = use[mine] - np.interp(at[mine], grid, old)
+            counts = np.bincount(cell[mine], minlength=shape[0] * shape[1]).reshape(shape)
+            sums = np.bincount(cell[mine], residual, minlength=counts.size).reshape(shape)
+            means = (sums / np.maximum(counts, 1)).sum(axis=0)
+            weight = OWN_PAIRS + n_pairs.get(name, 0) + (counts > 0).sum(axis=0)
+            prior[name] = tuple((old + means / weight).tolist())
+            n_pairs[name] = n_pairs.get(name, 0) + int(np.sum(code == i))
+        return msgspec.structs.replace(self, prior=prior, own_pairs=n_pairs)
+
+    def _at(self, values: tuple[float, ...], shots: float) -> float:
+        return float(np.interp(np.log(shots), np.log(self.shots), values))
+
+    def to_json(self) -> str:
+        """Return the forecast as JSON."""
+        return msgspec.json.format(msgspec.json.encode(self), indent=1).decode() + "\n"
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Forecast:
+        """Return the forecast in a JSON text; raise FileFormatError if it is not one."""
+        try:
+            return msgspec.json.decode(text, type=cls)
+        except (msgspec.MsgspecError, ValueError) as error:
+            raise FileFormatError(f"not a forecast: {error}") from None
+
+    @staticmethod
+    @cache
+    def default() -> Forecast:
+        """Return the forecast that ships with the package."""
+        text = resources.files("l2t.forecast").joinpath("forecast.json").read_bytes()
+        return Forecast.from_json(text)
+
+
+def rise(value: float, between: tuple[float, float]) -> float:
+    """Return 0 below the first of two numbers, 1 above the second, linear in between."""
+    low, high = between
+    return float(np.clip((value - low) / (high - low), 0.0, 1.0))
+
+
+def room_of(error: float) -> float:
+    """Return the room for a change: ``error (1 - error)``."""
+    return error * (1.0 - error)

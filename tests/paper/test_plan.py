@@ -1,0 +1,28 @@
+"""How the paper's method searches: what cannot be."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from l2t.exceptions import InvalidInputError
+from l2t.paper.plan import Plan
+
+
+def test_what_is_usual():
+    assert Plan() == Plan("grassmann", 20, 10)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"constraint": "free"}, "constraint must be one of grassmann, sphere, got 'free'"),
+        ({"n_components": 0}, "n_components must be a whole number of at least 1, got 0"),
+        ({"n_iter": -1}, "n_iter must be a whole number of at least 0, got -1"),
+        ({"n_iter": None}, "n_iter must be a whole number of at least 0, got None"),
+    ],
+)
+def test_plans_that_cannot_be(arguments, sentence):
+    with pytest.raises(InvalidInputError, match=f"^{re.escape(sentence)}$"):
+        Plan(**arguments)

@@ -1,0 +1,134 @@
+"""The paper's search: nothing gets worse, no label is read, and f says what it says of the W found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from l2t import Domain, DomainPair, algorithms, infer, pair_statistics
+from l2t.algorithms import GFK
+from l2t.exceptions import InvalidInputError, UnknownAlgorithmError
+from l2t.paper import search
+from l2t.paper.plan import Plan
+
+CONSTRAINTS = ("grassmann", "sphere")
+
+
+def metric(W):
+    """W W', which distances depend on, of one size."""
+    return W @ W.T / np.vdot(W, W)
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+def test_no_target_label_reaches_W(pair, reflection, constraint, rng):
+    n = len(pair.target)
+    mask = np.arange(n) < 15
+    targets = [
+        Domain(pair.target.X),
+        pair.target,
+        Domain(pair.target.X, pair.target.y, labeled=mask),
+        Domain(pair.target.X, rng.permutation(pair.target.y), labeled=mask),
+    ]
+    plan = Plan(constraint, 5, 3)
+    starts = ("tca", "itl", "gfk")
+    found = [
+        search(DomainPair(pair.source, each), reflection, plan, starts=starts) for each in targets
+    ]
+    for each in found[1:]:
+        np.testing.assert_array_equal(each.W, found[0].W)
+        assert each.history == found[0].history
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+def test_never_worse_than_any_start(pair, digit_pairs, reflection, constraint):
+    for each in (pair, *digit_pairs):
+        for n_iter in (0, 3):
+            found = search(each, reflection, Plan(constraint, 5, n_iter))
+            assert set(found.starts) == {"pca", "tca", "gfk"}
+            assert found.starts[found.start] == min(found.starts.values())
+            assert found.history[0] == pytest.approx(found.starts[found.start])
+            assert (np.diff(found.history) <= 0).all()
+            assert len(found.history) <= n_iter + 1
+
+
+@pytest.mark.parametrize("n_labels", [None, 3, 40])
+def test_predicted_is_what_the_function_says_of_W(pair, digit_pairs, reflection, n_labels):
+    for each in (pair, digit_pairs[0]):
+        found = infer(each, reflection, n_labels=n_labels, random_state=4)
+        paper = found.candidates["paper"]
+        statistics = pair_statistics(each, paper.W, random_state=4)
+        assert paper.predicted == pytest.approx(
+            reflection.predict(statistics, n_labels or 15), rel=2e-8
+        )
+        assert found.choice == ("paper" if paper.predicted >= 1 else "identity")
+        assert found.search.explanation.predicted == paper.predicted
+
+
+def test_steps_improve_the_best_start(pair, reflection):
+    found = search(pair, reflection, Plan("grassmann", 3, 10))
+    assert found.stop_reason == "max_iter"
+    assert len(found.history) == 11
+    assert found.history[-1] < 0.99 * found.history[0]
+
+
+@pytest.mark.parametrize("n_components", [1, 4, 10, 50])
+def test_orthonormal_columns(pair, reflection, n_components):
+    W = search(pair, reflection, Plan("grassmann", n_components)).W
+    np.testing.assert_allclose(W.T @ W, np.eye(min(n_components, 10)), atol=1e-10)
+
+
+def test_orthonormal_columns_with_more_features_than_rows(reflection, rng):
+    wide = DomainPair(Domain(rng.normal(size=(12, 300))), Domain(rng.normal(size=(9, 300))))
+    W = search(wide, reflection, Plan()).W
+    np.testing.assert_allclose(W.T @ W, np.eye(W.shape[1]), atol=1e-10)
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+def test_the_same_seed_gives_the_same_bits(pair, reflection, constraint):
+    first, again, other = (
+        search(pair, reflection, Plan(constraint), random_state=seed) for seed in (3, 3, 4)
+    )
+    np.testing.assert_array_equal(first.W, again.W)
+    assert first.history == again.history != other.history
+
+
+def test_starts_by_name_by_algorithm_and_by_matrix(pair, reflection):
+    every = search(pair, reflection, Plan(n_iter=0), starts="all")
+    assert set(every.starts) == {"pca", *algorithms.PAPER}
+    few = search(pair, reflection, Plan(n_iter=0), starts=[GFK(2), "tca"])
+    assert set(few.starts) == {"pca", "gfk", "tca"}
+    best = search(pair, reflection, Plan("grassmann", 3, 50)).W
+    for constraint in CONSTRAINTS:
+        found = search(pair, reflection, Plan(constraint, 3, 0), starts={"mine": 7.0 * best})
+        assert found.start == "mine"
+        np.testing.assert_allclose(metric(found.W), metric(best), atol=1e-12)
+
+
+def test_starts_that_cannot_be_used_say_why(pair, reflection, rng):
+    unlabelled = DomainPair(Domain(pair.source.X), pair.target)
+    failed = search(unlabelled, reflection, Plan(n_iter=0), starts=("itl", "gfk")).starts
+    assert "needs" in str(failed["itl"])
+    zero = search(pair, reflection, Plan(n_iter=0), starts={"zero": np.zeros((10, 2))}).starts
+    assert zero["zero"] == "it maps all rows to one point"
+    with pytest.raises(UnknownAlgorithmError, match="there is no algorithm 'magic'"):
+        search(pair, reflection, Plan(), starts=["gfk", "magic"])
+    with pytest.raises(
+        InvalidInputError, match="candidate 'mine' must be a finite matrix with one"
+    ):
+        search(pair, reflection, Plan(), starts={"mine": np.ones((9, 2))})
+
+
+def test_some_of_many_rows_are_enough(reflection, monkeypatch):
+    rng = np.random.default_rng(5)
+    ys, yt = np.arange(300) % 3, np.arange(240) % 3
+    Xs = 2 * rng.normal(size=(3, 10))[ys] + rng.normal(size=(300, 10))
+    Xt = 2 * rng.normal(size=(3, 10))[yt] + rng.normal(size=(240, 10)) + 0.5
+    pair = DomainPair(Domain(Xs, ys), Domain(Xt, yt))
+    whole = search(pair, reflection, Plan("grassmann", 4), starts=())
+    monkeypatch.setitem(search.__globals__, "MAX_ROWS", 150)
+    part = search(pair, reflection, Plan("grassmann", 4), starts=())
+    assert part.W.shape == (10, 4)
+    assert part.history[-1] != whole.history[-1]
+    assert reflection.inverse(pair_statistics(pair, part.W)) == pytest.approx(
+        whole.history[-1], rel=0.05
+    )
