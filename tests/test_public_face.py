@@ -11,7 +11,10 @@ import pytest
 
 import l2t
 
-MODULES = ["l2t", *(module.name for module in pkgutil.walk_packages(l2t.__path__, "l2t."))]
+#: Former names of modules, with a module of each that users may have imported from.
+DEPRECATED = {"l2t.reflection": "plan", "l2t.inference.paper": "search"}
+PACKAGE = ["l2t", *(module.name for module in pkgutil.walk_packages(l2t.__path__, "l2t."))]
+MODULES = [name for name in PACKAGE if name not in DEPRECATED]
 
 
 def test_all_names_exist_once():
@@ -34,6 +37,31 @@ after = (sklearn.get_config(), numpy.geterr(), numpy.get_printoptions(), list(wa
 assert before == after, (before, after)
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(("name", "module"), DEPRECATED.items())
+def test_deprecated_modules_warn_and_hold_the_same_objects(name, module):
+    """In a new process, because a module gives its warning once."""
+    code = f"""
+import sys, warnings
+import l2t.interfaces.cli.commands.app, l2t.interfaces.estimators, l2t.agent, l2t.plots
+
+assert callable(l2t.inference.Objective)
+assert callable(l2t.inference.Search)
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    import {name} as old
+    import {name}.{module}
+(warning,) = caught
+assert warning.category is FutureWarning
+assert "l2t.paper" in str(warning.message)
+assert warning.filename == "<string>", warning.filename
+assert all(getattr(old, each) is getattr(l2t.paper, each) for each in old.__all__)
+assert sys.modules["{name}.{module}"] is sys.modules["l2t.paper.{module}"]
+"""
+    command = [sys.executable, "-W", "error::FutureWarning", "-c", code]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_names_that_the_documentation_shows_are_public():
