@@ -14,7 +14,7 @@ import numpy as np
 
 import l2t
 from l2t.domains import Domain, DomainPair, KnownClasses
-from l2t.forecast import Forecast
+from l2t.forecast import Forecast, refine
 from reproduction.studies.measuring import (
     Records,
     Trial,
@@ -58,7 +58,7 @@ def _measure(kind: str, data: Path) -> Records:
                 n_draws=10,
                 progress=False,
             )
-        forecast = Forecast.default().refined(store.experiences())
+        forecast = refine(Forecast.default(), store.experiences())
         reflection = replace(l2t.load_reflection("default"), forecast=forecast)
         for with_known in (True, False) if n_runs else (False,):
             known = KnownClasses.of(store) if with_known else None

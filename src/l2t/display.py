@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -28,6 +29,15 @@ def csv_cell(value: Any) -> Any:
     return (
         f"'{text}" if isinstance(value, str) and re.match(r"[=+@＝＋＠－\t\r\n-]", value) else text
     )
+
+
+def finite_interval(interval: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Return an interval for display or JSON; None if it is unknown or infinite.
+
+    >>> finite_interval((0.9, 1.1)), finite_interval((0.0, float("inf")))
+    ((0.9, 1.1), None)
+    """
+    return interval if interval is not None and all(map(math.isfinite, interval)) else None
 
 
 def show(result: Any) -> None:

@@ -12,7 +12,7 @@ from msgspec import structs
 from l2t import Agent, open_store
 from l2t.agent.knowledge import prediction_error
 from l2t.exceptions import InvalidInputError, StoreCorruptError
-from l2t.forecast import Forecast
+from l2t.forecast import Forecast, refine
 from l2t.paper.files import from_json
 from l2t.paper.training_set import held_out
 
@@ -107,7 +107,7 @@ def test_few_runs_refine_the_forecast_alone(agent, store, default, unlabelled, t
         # The forecast that the agent began with is refined: no run counts twice.
         known = store.experiences(key=store.used_runs("learning", 100))
         assert agent.reflection.forecast.own_pairs["given"] == n_known
-        expected = default.forecast.refined(known).prior["given"]
+        expected = refine(default.forecast, known).prior["given"]
         assert agent.reflection.forecast.prior["given"] == pytest.approx(expected)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ import pytest
 from l2t.exceptions import FileFormatError
 from l2t.forecast.forecast import (
     FLOOR,
-    OWN_PAIRS,
     UNKNOWN,
     Expectation,
     Forecast,
@@ -116,43 +114,6 @@ def test_an_unfamiliar_pair_widens_the_interval(forecast):
     assert forecast.novelty(usual) < 1 < forecast.novelty(strange)
     assert forecast.reach(strange) > 1.5 * forecast.reach(usual)
     assert forecast.reach(usual, 0.5) < forecast.reach(usual, 0.9) < forecast.reach(usual, 0.99)
-
-
-def experiences(n, ratio, algorithm="gfk", before=0.6):
-    return [
-        SimpleNamespace(
-            algorithm=algorithm,
-            n_labels=5 * 3,
-            n_classes=3,
-            accuracy_before=before,
-            improvement_ratio=ratio,
-            source="s",
-            target=f"t{i}",
-            trained_on="target",
-        )
-        for i in range(n)
-    ]
-
-
-def test_own_experience_moves_the_prior_as_it_grows(forecast):
-    target = np.log(1.1) / room_of(0.4)
-    priors = [
-        forecast.refined(experiences(n, 1.1)).prior["gfk"][forecast.shots.index(5)]
-        for n in (1, 20, 400)
-    ]
-    shares = np.array([1, 20, 400]) / (np.array([1, 20, 400]) + OWN_PAIRS)
-    assert priors == pytest.approx(target * shares)
-    assert forecast.refined([]) == forecast
-    again = forecast.refined(experiences(20, 1.1)).refined(experiences(20, 1.1))
-    assert again.prior["gfk"] == pytest.approx(
-        forecast.refined(experiences(40, 1.1)).prior["gfk"], abs=0.2
-    )
-    assert again.own_pairs == {"gfk": 40}
-
-
-def test_own_experience_outweighs_a_rehearsal(forecast):
-    own = forecast.refined(experiences(400, 0.9, "spectrum"))
-    assert use(own, shots=5, rehearsed=0.05) < 0 < use(forecast, shots=5, rehearsed=0.05)
 
 
 def test_it_travels_as_json(forecast):

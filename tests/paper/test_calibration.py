@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
+from l2t.display import finite_interval
 from l2t.forecast import ErrorQuantiles
 from l2t.paper import ReflectionFunction, learn
-from l2t.paper.calibration import finite_interval
 from l2t.paper.function import LEAST
 
 

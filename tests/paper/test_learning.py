@@ -13,7 +13,7 @@ import l2t
 from l2t import KernelBank, PairSampler
 from l2t.domains.embedded import digits
 from l2t.exceptions import InvalidInputError, L2TWarning
-from l2t.forecast import Forecast
+from l2t.forecast import Forecast, refine
 from l2t.paper import learn, learning, recompute_statistics, training_set
 from l2t.paper.calibration import LabelCurve
 from l2t.paper.files import to_json
@@ -136,7 +136,7 @@ def test_the_forecast_moves_towards_the_experiences(world, quick, n_neighbors):
     """Also where experiences come from an iterator, which can be read only once."""
     experiences = world.experiences(30)
     function = learn(iter(experiences), n_neighbors=n_neighbors, **quick)
-    assert function.forecast == Forecast.default().refined(experiences)
+    assert function.forecast == refine(Forecast.default(), experiences)
     assert function.forecast.own_pairs["gfk"] == 30
     assert function.forecast != Forecast.default()
     assert function.paper.forecast is None

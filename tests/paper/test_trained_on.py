@@ -11,7 +11,7 @@ import pytest
 import l2t
 from l2t.domains import Domain, DomainPair
 from l2t.exceptions import FileFormatError, InvalidInputError
-from l2t.forecast import Forecast
+from l2t.forecast import Forecast, refine
 from l2t.paper import load_reflection
 from l2t.paper.assessment import assess
 
@@ -104,4 +104,4 @@ def test_infer_refuses_it(of_source, method, tmp_path):
 def test_the_forecast_is_of_the_target(world):
     others = [*trained(world.experiences(3), "both"), *trained(world.experiences(3), "source")]
     forecast = Forecast.default()
-    assert forecast.refined(others) == forecast
+    assert refine(forecast, others) == forecast

@@ -20,6 +20,7 @@ from l2t.exceptions import InvalidInputError
 from l2t.experiences import Experience, ExperienceStore, FunctionVersion
 from l2t.experiences.records import VersionOrigin
 from l2t.forecast import Forecast, MetaFeatures
+from l2t.forecast import refine as refine_forecast
 from l2t.paper import ReflectionFunction, learn, load_reflection, recompute_statistics
 from l2t.paper.files import from_json, to_json
 from l2t.paper.learning import LEAST_EXPERIENCES
@@ -167,7 +168,7 @@ def _learn_next(
         return None
     first = store.function(1)
     given = from_json(first.content) if first and first.origin == "given" else None
-    return origin, replace(incumbent, forecast=_forecast(given).refined(past))
+    return origin, replace(incumbent, forecast=refine_forecast(_forecast(given), past))
 
 
 def _forecast(function: ReflectionFunction | None) -> Forecast:

@@ -15,12 +15,12 @@ from scipy import sparse
 
 from l2t import algorithms
 from l2t._version import __version__
+from l2t.display import finite_interval
 from l2t.domains import DomainPair
 from l2t.domains.domain import feature_rows
 from l2t.experiences import ExperienceStore, Run, Score, SuggestionRecord, improvement_ratio
 from l2t.inference import Candidate, Inference, infer
 from l2t.numerics import fingerprint
-from l2t.paper.calibration import finite_interval
 from l2t.statistics import pair_statistics
 from l2t.typing import AnyArray
 from l2t.validation import real_number, whole_number

@@ -14,27 +14,22 @@ uses about the same share u of it on every kind of data:
 
 Without a rehearsal b is 0, and g depends on the share itself; the farther the domains are apart, the more the
 forecast approaches that case. No input depends on the number of rows. Every part is monotone in r and in the
-share, and is a few learned numbers per k (``make reproduce WHAT=forecast``).
+share, and is a few learned numbers per k (``make reproduce WHAT=forecast``); `refine` updates the prior by
+the user's own experiences.
 """
 
 from __future__ import annotations
 
-from array import array
-from collections import deque
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
 from l2t.exceptions import FileFormatError
 from l2t.forecast.reliability import Count, Familiarity, Natural, Reliability
-
-if TYPE_CHECKING:
-    from l2t.experiences import Experience
 
 #: Candidates that rely on the neighbourhoods of the target.
 TRUSTING = ("spectrum", "classes+spectrum")
@@ -104,26 +99,6 @@ class MetaFeatures:
     n_own: int = 0
     #: Number of unlabelled target rows.
     n_test: int = 1000
-
-
-class OwnRatios:
-    """The ratios of the user's experiences, recorded while they are read for another purpose."""
-
-    def __init__(self) -> None:
-        #: Numbers of all combinations of algorithm, source and target.
-        self.groups: dict[tuple[str, str, str], int] = {}
-        #: Group, labels per class, accuracy before and ratio of each experience.
-        self.rows = array("d")
-
-    def record(self, experiences: Iterable[Experience]) -> Iterator[Experience]:
-        """Yield the experiences unchanged, recording their ratios."""
-        for each in experiences:
-            if each.n_labels and each.trained_on == "target" and each.algorithm != "identity":
-                name = (each.algorithm, each.source, each.target)
-                group = self.groups.setdefault(name, len(self.groups))
-                shots = each.n_labels / max(each.n_classes, 1)
-                self.rows.extend((group, shots, each.accuracy_before, each.improvement_ratio))
-            yield each
 
 
 class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -231,38 +206,6 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if meta.excess is None:
             return 0.0
         return self.familiarity.distance([meta.share, meta.excess, meta.error, meta.gap])
-
-    def refined(self, experiences: Iterable[Experience]) -> Forecast:
-        """Return the forecast with a prior updated by the user's experiences.
-
-        The prior from other data weighs as much as 20 pairs.
-        """
-        own = OwnRatios()
-        deque(own.record(experiences), maxlen=0)
-        return self.refined_by(own)
-
-    def refined_by(self, own: OwnRatios) -> Forecast:
-        """Return the forecast with a prior updated by recorded ratios."""
-        prior, n_pairs = dict(self.prior), dict(self.own_pairs)
-        group, shots, accuracy, ratio = np.array(own.rows).reshape(-1, 4).T
-        room = np.maximum(accuracy * (1.0 - accuracy), 0.01)  # `room_of` the error 1 - accuracy
-        use = np.clip(np.log(ratio) / room, *BOUNDS)
-        at, grid = np.log(shots), np.log(self.shots)
-        shape = (len(own.groups), len(grid))
-        run = group.astype(np.intp)
-        cell = run * len(grid) + np.abs(at[:, None] - grid).argmin(axis=1)
-        names, code = np.unique([name for name, *_ in own.groups], return_inverse=True)
-        for i, name in enumerate(names.tolist()):
-            mine = code[run] == i
-            old = np.array(prior.get(name, (0.0,) * len(grid)))
-            residual = use[mine] - np.interp(at[mine], grid, old)
-            counts = np.bincount(cell[mine], minlength=shape[0] * shape[1]).reshape(shape)
-            sums = np.bincount(cell[mine], residual, minlength=counts.size).reshape(shape)
-            means = (sums / np.maximum(counts, 1)).sum(axis=0)
-            weight = OWN_PAIRS + n_pairs.get(name, 0) + (counts > 0).sum(axis=0)
-            prior[name] = tuple((old + means / weight).tolist())
-            n_pairs[name] = n_pairs.get(name, 0) + int(np.sum(code == i))
-        return msgspec.structs.replace(self, prior=prior, own_pairs=n_pairs)
 
     def _at(self, values: tuple[float, ...], shots: float) -> float:
         return float(np.interp(np.log(shots), np.log(self.shots), values))

@@ -14,11 +14,10 @@ import numpy as np
 from scipy import sparse
 
 from l2t.algorithms.base import dense_product
-from l2t.display import bar_figure, frame_like, html_table
+from l2t.display import bar_figure, finite_interval, frame_like, html_table
 from l2t.domains.domain import columns_in_order, feature_rows
 from l2t.domains.files._disk import replacing, writing
 from l2t.inference.evidence import Evidence
-from l2t.paper.calibration import finite_interval
 from l2t.rehearsal import Rehearsal
 from l2t.typing import AnyArray
 

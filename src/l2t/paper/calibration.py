@@ -24,15 +24,6 @@ from l2t.typing import Array, Indices
 MARGIN = 0.02
 
 
-def finite_interval(interval: tuple[float, float] | None) -> tuple[float, float] | None:
-    """Return an interval for display or JSON; None if it is unknown or infinite.
-
-    >>> finite_interval((0.9, 1.1)), finite_interval((0.0, float("inf")))
-    ((0.9, 1.1), None)
-    """
-    return interval if interval is not None and np.isfinite(interval).all() else None
-
-
 @dataclass(frozen=True)
 class LabelCurve:
     """How ratios depend on the number of labels: c in (-fewest, 0], for `fewest` (p) to `most` (q) labels."""

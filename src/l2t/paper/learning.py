@@ -24,8 +24,7 @@ from l2t._version import __version__
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.experiences import Experience
 from l2t.experiences.experience import TrainedOn
-from l2t.forecast import ErrorQuantiles
-from l2t.forecast.forecast import Forecast, OwnRatios
+from l2t.forecast import ErrorQuantiles, Forecast, OwnRatios
 from l2t.paper.calibration import fit_label_curve
 from l2t.paper.function import LEAST, ReflectionFunction, checked_count
 from l2t.paper.loss import COMPONENTS, Settings, Solution, starts
@@ -117,8 +116,9 @@ def learn(  # noqa: PLR0913
     best: _Trial | None = None
     choices: list[dict[str, Any]] = []
     predictions: list[Array] = []
-    own, several = OwnRatios(), _neighbors(n_neighbors)
-    given: Iterable[Experience] = own.record(_select(experiences, trained_on))
+    several = _neighbors(n_neighbors)
+    ratios = OwnRatios()
+    given: Iterable[Experience] = ratios.record(_select(experiences, trained_on))
     if len(several) > 1:  # otherwise they are read only once, without keeping them
         given = list(given)
     for r in several:
@@ -146,7 +146,8 @@ def learn(  # noqa: PLR0913
     solution, agreement = _from_several_starts(best, n_starts, random_state)
     calibration = _calibration(best.sample, _with_other_choice(best.sample, splits, predictions))
     function = _function(best, solution, q_mode, agreement | {"choices": choices}, calibration)
-    forecast = Forecast.default().refined_by(own) if trained_on == "target" else None
+    # Another predictor, which knows nothing of this function; the same reading of the experiences refines it.
+    forecast = ratios.refine(Forecast.default()) if trained_on == "target" else None
     return replace(function, forecast=forecast, trained_on=trained_on)
 
 

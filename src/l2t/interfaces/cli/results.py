@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from l2t.agent import Suggestion
+from l2t.display import finite_interval
 from l2t.domains import Domain, DomainPair, Table, write_domain
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import evaluate, improvement_ratio
@@ -14,7 +15,6 @@ from l2t.inference import Candidate, Inference
 from l2t.inference.choice import LEAST_SKILL
 from l2t.inference.ranking import NO_SOURCE
 from l2t.paper import ReflectionFunction
-from l2t.paper.calibration import finite_interval
 
 
 def expectation(

@@ -10,12 +10,12 @@ from typing import Any
 
 from l2t.agent import Agent
 from l2t.agent.knowledge import MAX_TARGETS
+from l2t.display import finite_interval
 from l2t.domains import Domain, DomainPair, KnownClasses, normalize, read_domain
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import open_store
 from l2t.inference import Inference, rank_sources
 from l2t.paper import assess, learning_curve
-from l2t.paper.calibration import finite_interval
 from l2t.paper.training_set import held_out
 from l2t.prediction.summary import finite_or_none
 

@@ -140,6 +140,7 @@ def rank(  # noqa: PLR0913
     1.05, compared with the best transfer that needs no source. 'predicted' is the accuracy relative to no
     transfer.
     """
+    from l2t.display import finite_interval
     from l2t.interfaces.cli.reading import (
         free_path,
         known_classes,
@@ -147,7 +148,6 @@ def rank(  # noqa: PLR0913
         note_preparation,
         read_files,
     )
-    from l2t.paper.calibration import finite_interval
 
     *sources, target = files
     if not sources:
