@@ -8,8 +8,10 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 
+from l2t import infer
 from l2t.exceptions import InvalidInputError
-from l2t.paper import ReflectionFunction
+from l2t.forecast import Forecast
+from l2t.paper import ReflectionFunction, load_reflection
 from l2t.statistics import KernelBank, PairStatistics
 
 BANK = KernelBank(0, 1, 1)
@@ -150,3 +152,21 @@ def test_numpy_numbers_are_numbers():
     assert f.lambda_ == 0.5
     assert type(f.lambda_) is float
     assert type(f.n_neighbors) is int
+
+
+def test_the_forecast_beside_it_takes_no_part_in_its_predictions():
+    f = by_hand()
+    both = by_hand(forecast=Forecast.default())
+    assert both.terms(STATISTICS) == f.terms(STATISTICS)
+    assert both.predict(STATISTICS, 3) == f.predict(STATISTICS, 3)
+    assert both.paper.forecast is None
+    assert both.paper.predict(STATISTICS) == f.predict(STATISTICS)
+
+
+def test_it_takes_no_part_in_what_its_forecast_decides(pair):
+    default = load_reflection("default")
+    without = replace(default, beta=np.zeros(len(default.kernels)), lambda_=0.0, mu=0.0, b=0.0)
+    expected, found = (infer(pair, f, n_labels=6, n_rehearsals=2) for f in (default, without))
+    assert (found.choice, found.predicted) == (expected.choice, expected.predicted)
+    assert found.interval == expected.interval
+    np.testing.assert_array_equal(found.W, expected.W)

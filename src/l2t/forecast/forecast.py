@@ -145,6 +145,18 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if {len(each) for each in (*by_shots, *self.prior.values())} != {len(self.shots)}:
             raise ValueError("lists must have one number for each of the shots")
 
+    def check(self) -> None:
+        """Raise a ValueError if it cannot be evaluated, such as one with numbers that are not finite."""
+        meta = MetaFeatures(share=0.5, excess=0.0, error=0.5)
+        try:
+            with np.errstate(all="ignore"):
+                expected = self.expect("spectrum", meta, 0.0, 1.0)
+                valid = np.isfinite(expected).all() and not np.isnan(self.reach(meta))
+        except (ValueError, ArithmeticError):
+            valid = False
+        if not valid:
+            raise ValueError("forecast must hold lists of matching lengths and finite numbers")
+
     def expect(
         self, name: str, meta: MetaFeatures, rehearsed: float | None, shots: float
     ) -> Expectation:

@@ -303,20 +303,17 @@ def _infer_paper(
     random_state: int,
 ) -> Inference:
     """Search W as in the paper, and choose it if its predicted ratio is above 1."""
-    if reflection is None:
-        reflection = load_reflection("default")
+    function = reflection or load_reflection("default")
     found = search(
-        pair, reflection, plan, n_labels=n_labels, starts=starts, random_state=random_state
+        pair, function, plan, n_labels=n_labels, starts=starts, random_state=random_state
     )
-    predicted = reflection.predict(found.statistics, n_labels)
-    interval = reflection.interval(found.statistics, n_labels) if reflection.calibration else None
-    better, identity = predicted > 1, registry.make("identity").fit(pair).W
-    choice = "paper" if better else "identity"
+    better, identity = found.predicted > 1, registry.make("identity").fit(pair).W
     candidates = [
         Candidate("identity", identity, None, 1.0, (1.0, 1.0), None, not better),
-        Candidate("paper", found.W, None, predicted, interval, None, better),
+        Candidate("paper", found.W, None, found.predicted, found.interval, None, better),
     ]
-    reason = f"the reflection function predicts an improvement ratio of {predicted:.3f}"
+    choice = "paper" if better else "identity"
+    reason = f"the reflection function predicts an improvement ratio of {found.predicted:.3f}"
     return Inference(choice, Candidates(candidates), reason, n_labels, n_classes, search=found)
 
 

@@ -22,7 +22,7 @@ from msgspec import Meta, Struct
 from l2t.domains.files._disk import reading
 from l2t.exceptions import FileFormatError, InvalidInputError, L2TError, L2TWarning
 from l2t.experiences.experience import TrainedOn
-from l2t.forecast import Forecast, MetaFeatures
+from l2t.forecast import Forecast
 from l2t.forecast.reliability import LEVELS, Count, ErrorQuantiles, Natural
 from l2t.paper.function import ReflectionFunction
 from l2t.paper.table import QMode
@@ -181,7 +181,7 @@ def _function(file: _File) -> ReflectionFunction:
     if file.calibration is not None:
         _check_calibration(file.calibration, file.trained_on)
     if file.forecast is not None:
-        _check_forecast(file.forecast)
+        file.forecast.check()
     values = msgspec.structs.asdict(file) | {"kernels": kernels}
     del values["schema"], values["checksum"]
     return ReflectionFunction(**values)
@@ -200,16 +200,3 @@ def _check_calibration(calibration: dict[int, ErrorQuantiles], trained_on: Train
             )
         if errors[0] < 0 or (np.diff(errors) < 0).any():
             raise ValueError("calibration.errors must not be negative, and must not decrease")
-
-
-def _check_forecast(forecast: Forecast) -> None:
-    """Reject a forecast that cannot be evaluated, such as one with lists of different lengths."""
-    meta = MetaFeatures(share=0.5, excess=0.0, error=0.5)
-    try:
-        with np.errstate(all="ignore"):
-            expected = forecast.expect("spectrum", meta, 0.0, 1.0)
-            valid = np.isfinite(expected).all() and not np.isnan(forecast.reach(meta))
-    except (ValueError, ArithmeticError):
-        valid = False
-    if not valid:
-        raise ValueError("forecast must hold lists of matching lengths and finite numbers")

@@ -33,7 +33,12 @@ LEAST = 0.1
 
 @dataclass(frozen=True, eq=False)
 class ReflectionFunction:
-    """A predictor of improvement ratios; learned by `learn`, or written by hand.
+    """What `learn` returns: the paper's function f and, beside it, a forecast of candidates.
+
+    These are two predictors that know nothing of each other. The function itself, with all parameters but
+    `forecast` and with all methods, is the paper's f, from which `search` and ``infer(method="paper")`` work.
+    The forecast is only carried along, and saved with it: `infer` uses it by default, and f then has no
+    effect. A function without a forecast, such as one written by hand, is the paper's f alone (`paper`).
 
     Parameters
     ----------
@@ -59,8 +64,7 @@ class ReflectionFunction:
         Quantiles of the errors of log ratios predicted for held-out pairs, by number of labels, with 0 for
         all numbers together. Intervals are computed from them.
     forecast : Forecast, optional
-        The expected ratios of candidates, learned from the same experiences and from other data. Without it
-        the function is the paper's form alone.
+        The expected ratios of candidates, refined by the same experiences. No method uses it.
     training : mapping, default={}
         How and from what it was learned; plain JSON values.
     trained_on : {"target", "source", "both"}, default="target"
@@ -119,7 +123,7 @@ class ReflectionFunction:
 
     @property
     def paper(self) -> ReflectionFunction:
-        """The function without its forecast: the paper's form alone."""
+        """The paper's function f alone, without the forecast beside it."""
         return replace(self, forecast=None)
 
     @property

@@ -42,6 +42,8 @@ class Search:
         d, Q and tau of the pair under W.
     explanation : Explanation
         The prediction split into its terms and kernels.
+    interval : (float, float) or None
+        The 90 % interval of the improvement ratio; None if the function is not calibrated.
     """
 
     W: AnyArray
@@ -52,12 +54,18 @@ class Search:
     stop_reason: str
     statistics: PairStatistics
     explanation: Explanation
+    interval: tuple[float, float] | None
+
+    @property
+    def predicted(self) -> float:
+        """The predicted improvement ratio of W."""
+        return self.explanation.predicted
 
 
 def search(
     pair: DomainPair,
     reflection: ReflectionFunction,
-    plan: Plan,
+    plan: Plan | None = None,
     *,
     n_labels: int | None = None,
     starts: Starts | None = None,
@@ -71,10 +79,10 @@ def search(
         The domains.
     reflection : ReflectionFunction
         The function f.
-    plan : Plan
-        The settings of the search.
+    plan : Plan, optional
+        The settings of the search; by default ``Plan()``.
     n_labels : int, optional
-        The number of labelled target rows that the explanation is for.
+        The number of labelled target rows that the prediction is for; by default the mean over all numbers.
     starts : names, algorithms or a mapping from names to W, optional
         The starts besides PCA, as for `infer`; by default TCA and GFK.
     random_state : int, default=0
@@ -83,7 +91,17 @@ def search(
     Returns
     -------
     Search
+
+    Examples
+    --------
+    >>> from l2t.domains import PairSampler, digits, mnist, normalize
+    >>> from l2t.paper import load_reflection
+    >>> pair = PairSampler(normalize(digits()), normalize(mnist()), 1)[0]
+    >>> found = search(pair, load_reflection("default"), Plan(n_components=10), n_labels=15)
+    >>> found.W.shape, found.stop_reason
+    ((64, 10), 'max_iter')
     """
+    plan = plan or Plan()
     part, sides = pair, (pair.source, pair.target)
     if max(map(len, sides)) > MAX_ROWS:
         part = DomainPair(*(side.sample(MAX_ROWS, random_state) for side in sides))
@@ -114,4 +132,5 @@ def search(
         found.stop_reason,
         statistics,
         reflection.explain(statistics, n_labels),
+        reflection.interval(statistics, n_labels) if reflection.calibration else None,
     )
