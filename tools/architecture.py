@@ -30,7 +30,7 @@ def find_layers() -> list[str]:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
     names = [name for layer in settings["contracts"][0]["layers"] for name in layer.split(" | ")]
     folders = [name.removeprefix(f"{PACKAGE}.") for name in names]
-    return [name for name in folders if (ROOT / "src" / PACKAGE / name).is_dir()]
+    return [name for name in folders if (ROOT / "src" / PACKAGE / name / "__init__.py").is_file()]
 
 
 def find_imports() -> set[tuple[str, str]]:
