@@ -36,7 +36,7 @@ __all__ = ["L2T", "Base", "Exhaustive", "Method", "PaperMethod", "Source", "Tria
 Source = Literal["itself", "noise", "another", "none", "permuted"]
 
 #: What a choice of L2T rests on beside the code.
-FORECAST = files("l2t.paper").joinpath("forecast.json")
+FORECAST = files("l2t.forecast").joinpath("forecast.json")
 
 
 class Trial:
