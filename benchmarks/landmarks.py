@@ -15,7 +15,7 @@ from l2t.algorithms import make
 from l2t.algorithms.spectrum import spectrum_factor
 from l2t.inference.candidates import MAX_SOURCE_ROWS, MAX_TARGET_ROWS
 from l2t.numerics import principal_axes
-from l2t.prediction.classifiers import Task, fit_head
+from l2t.prediction.classifiers import TrainingSet, fit_head
 from l2t.prediction.model import Features
 
 KINDS = {
@@ -108,7 +108,9 @@ def _accuracies(path: Path, how: str, rule: Rule, count: int) -> list[float]:
         labelled = np.concatenate(marks)
         rows = np.union1d(rule(X, min(count, len(X)), rng), labelled)
         features = Features.of(X, spectrum_factor(X[rows]), unit=True)
-        task = Task(features(X[rows]), np.searchsorted(rows, labelled), codes[labelled], CLASSES)
+        task = TrainingSet(
+            features(X[rows]), np.searchsorted(rows, labelled), codes[labelled], CLASSES
+        )
         head = fit_head("label spreading", task)
         others = np.setdiff1d(np.arange(len(X)), labelled)
         scores = head.scores(features(X[others]))

@@ -14,7 +14,7 @@ from sklearn.metrics import balanced_accuracy_score
 from l2t.domains import Domain
 from l2t.prediction import predict
 from l2t.prediction.choice import AVERAGED_CLASSIFIERS, Comparison, to_average
-from l2t.prediction.classifiers import BALANCED, DEFAULT, Task, fit_head
+from l2t.prediction.classifiers import BALANCED, DEFAULT, TrainingSet, fit_head
 from l2t.prediction.labelling import suggest_rows
 from l2t.prediction.model import Features
 from l2t.prediction.report import PLAIN
@@ -244,7 +244,7 @@ def _suggested(family: str, name: str, data: Path) -> dict[str, float]:
         n = n_classes * (1 if name == "1" else 3)
 
         def trained(rows: npt.NDArray[Any]) -> Any:
-            task = Task(Z, rows, codes[rows], n_classes)  # noqa: B023
+            task = TrainingSet(Z, rows, codes[rows], n_classes)  # noqa: B023
             return fit_head(DEFAULT, task, cross_validate=False)
 
         def right(rows: npt.NDArray[Any]) -> float:

@@ -17,7 +17,7 @@ from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.experiences import evaluate
 from l2t.inference.candidates import fit_candidates
 from l2t.prediction.choice import AVERAGED_CLASSIFIERS
-from l2t.prediction.classifiers import Task, fit_head
+from l2t.prediction.classifiers import TrainingSet, fit_head
 from l2t.prediction.model import Features
 from l2t.progress import progress_bar
 from l2t.typing import AnyArray
@@ -116,7 +116,7 @@ def _answer(family: str, number: int, data: Path) -> Measured:
         )[0][ONE_LEVEL]
         for name, Z in {ONE_LEVEL: X @ W, **nonlinear_features(Domain(X), known)}.items():
             rows = Features.of(Z, None, unit=True)(Z)
-            task = Task(rows, labelled, codes[labelled], len(target.classes))
+            task = TrainingSet(rows, labelled, codes[labelled], len(target.classes))
             P = sum(
                 softmax(fit_head(each, task).scores(rows[tested]), axis=1)
                 for each in AVERAGED_CLASSIFIERS

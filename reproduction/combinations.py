@@ -22,7 +22,7 @@ from l2t.domains import Domain, KnownClasses, normalize, read_domain
 from l2t.inference import infer
 from l2t.inference.candidates import candidate_algorithms
 from l2t.numerics import few_threads, principal_axes
-from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT, Task, fit_head
+from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT, TrainingSet, fit_head
 from l2t.prediction.model import Features
 from l2t.prediction.prediction import expected_beyond_rehearsal
 from l2t.prediction.report import PLAIN
@@ -249,7 +249,7 @@ def _log_probabilities(
         heads: dict[str, Any] = {}
         for j, (name, classifier) in enumerate(CLASSIFIERS.items()):
             Z = Features(W, plain.mean, plain.scale, classifier.unit)(target.X)
-            task = Task(Z, labelled, codes[labelled], n_classes)
+            task = TrainingSet(Z, labelled, codes[labelled], n_classes)
             head = heads[name] = fit_head(name, task, guess=heads.get(DEFAULT))
             logs[i, j] = np.maximum(log_softmax(head.scores(Z[test]), axis=1), LEAST)
     return logs

@@ -19,11 +19,12 @@ from l2t.domains import Domain
 from l2t.inference.shared import Combination, SharedInference, infer_shared
 from l2t.inference.shared.classifiers import make_classifier
 from l2t.inference.shared.inference import CANDIDATES, LEAST_TRUST, vote_weights
-from l2t.inference.shared.task import Task, shared_classes, smoothness
+from l2t.inference.shared.rows import SharedRows, smoothness
 from l2t.inference.shared.ways import Decision, distill, vote
 from l2t.numerics import squared_distances
 from l2t.prediction.scoring import draw_labelled
 from l2t.progress import progress_bar
+from l2t.task import ClassRoles
 from l2t.typing import AnyArray, Array
 from reproduction.controls import CONTROLS, draw_controls
 from reproduction.office_caltech import PUBLISHED
@@ -142,7 +143,7 @@ def _run(jobs: list[Job], work: Path) -> list[Measured]:
 
 def _zero_labels(task: SharedTask) -> Measured:
     """Return the accuracy of each combination without a target label, and its scores."""
-    parts = Task.of(Domain(task.target.X), [task.source], 0)
+    parts = SharedRows.of(Domain(task.target.X), [task.source], 0)
     truth = _codes(task)[parts.target_rows]
     spaces, _ = parts.spaces(CANDIDATES)
     found, extra = {}, {}
@@ -159,7 +160,7 @@ def _zero_labels(task: SharedTask) -> Measured:
 
 
 def measure(
-    parts: Task,
+    parts: SharedRows,
     found: dict[str, Array],
     extra: dict[str, Measured],
     truth: AnyArray,
@@ -200,12 +201,12 @@ def measure(
     return {"rows": rows, "votes": right, "lead": lead}
 
 
-def _combination(parts: Task, name: str, smooth: float, P: Array) -> Combination:
+def _combination(parts: SharedRows, name: str, smooth: float, P: Array) -> Combination:
     candidate, classifier = name.split(" | ")
     return Combination(candidate, classifier, smooth, P, parts, parts.plain)
 
 
-def _taught(parts: Task, members: list[Combination], truth: AnyArray) -> float:
+def _taught(parts: SharedRows, members: list[Combination], truth: AnyArray) -> float:
     """Return the accuracy of the classifier trained on the vote."""
     answers = vote(members).argmax(axis=1)
     found = distill(parts, Decision("source", 1.0, answers, {}))
@@ -216,12 +217,12 @@ def _taught(parts: Task, members: list[Combination], truth: AnyArray) -> float:
 
 def _codes(task: SharedTask) -> AnyArray:
     """Return the target's labels as positions in the source's classes; -1 for others."""
-    names = shared_classes([task.source], Domain(task.target.X))[1]
+    names = ClassRoles.of([task.source], Domain(task.target.X)).source_only
     place = {name: code for code, name in enumerate(names)}
     return np.array([place.get(task.target.classes[code], -1) for code in task.target.codes])
 
 
-def _reverse(parts: Task, Z: Array, predicted: AnyArray) -> float:
+def _reverse(parts: SharedRows, Z: Array, predicted: AnyArray) -> float:
     """Return the accuracy on the source of 1-NN trained on the target's predicted classes."""
     source = parts.source
     model = make_classifier("1-nn").fit(
@@ -268,7 +269,7 @@ def _accuracy(result: SharedInference, target: Domain, rows: AnyArray) -> float:
 def _target_only(task: SharedTask, few: AnyArray) -> float:
     """Return the accuracy of logistic regression trained on the labelled target rows alone."""
     target = Domain(task.target.X, task.target.y, labeled=few)
-    parts = Task.of(target, [task.source], 0)
+    parts = SharedRows.of(target, [task.source], 0)
     codes = parts.codes[~parts.source]
     P = parts.predict("logistic", parts.plain, codes, source=False)
     place = {name: code for code, name in enumerate(parts.classes)}

@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.resources import files
 from typing import Any, Literal, Protocol
 
@@ -26,6 +26,7 @@ from l2t.paper import ReflectionFunction
 from l2t.paper.plan import Plan
 from l2t.paper.starts import Starts
 from l2t.rehearsal import rehearse
+from l2t.task import Task
 from l2t.typing import AnyArray, Array
 
 __all__ = ["L2T", "Base", "Exhaustive", "Method", "PaperMethod", "Source", "Trial"]
@@ -232,13 +233,12 @@ class L2T:
         """
         start = time.perf_counter()
         target, pair = trial.pair.target, trial.unlabelled(self.source)
-        pair = DomainPair(pair.source, pair.target)  # its joint span belongs to the time
         n_classes, forecast = len(target.classes), Forecast.default()
+        task = Task.of([pair.source], pair.target, n_classes=n_classes)
+        pair = DomainPair(task.sources[0], task.target)  # its joint span belongs to the time
         algorithms = candidate_algorithms(None, 0)
         with few_threads((len(pair.source) + len(target)) * target.n_features):
-            known = KnownClasses([pair.source]).without(pair.target)
-            if self.past is not None:
-                known = known.merge(self.past.without(pair.target))
+            known = task.known_classes([] if self.past is None else [self.past])
             rehearsal = rehearse(
                 known,
                 {name: each for name, each in algorithms.items() if name != "identity"},
@@ -249,7 +249,7 @@ class L2T:
             seconds = time.perf_counter() - start
             settings = (factors, failed, rehearsal, known, forecast, None)
             found = [
-                choose(pair.target, *settings, count, n_classes)
+                choose(replace(task, n_labels=count), *settings)
                 for count in trial.before.label_counts
             ]
             ratios = {name: trial.ratios(target.X @ W).tolist() for name, W in factors.items()}

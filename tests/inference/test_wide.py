@@ -10,7 +10,8 @@ import l2t
 from l2t import Domain, DomainPair
 from l2t.domains import domain as module
 from l2t.exceptions import InvalidInputError
-from l2t.inference.wide import Coordinates, landmark_counts
+from l2t.inference.wide import Coordinates, unlabel_in_span
+from l2t.task import Task
 
 M = 5000
 
@@ -90,11 +91,13 @@ def test_rows_of_the_target_are_removed(rows):
 
 def test_many_rows_are_not_made_dense(rows, monkeypatch):
     """Some of them are fitted to; all rows of the target are recognised in a source."""
-    monkeypatch.setattr("l2t.inference.wide.MAX_GRAM_ROWS", 120)
+    for place in ("l2t.inference.wide", "l2t.task"):
+        monkeypatch.setattr(f"{place}.MAX_WIDE_ROWS", 120)
     X, y = rows
     few = np.arange(75) % 25 < 4
     target = Domain(sparse.csr_array(X[100:]), y[100:], labeled=few)
-    assert landmark_counts(target, [Domain(sparse.csr_array(X[:100]), y[:100])]) == [54, 12, 54]
+    task = Task.of([Domain(sparse.csr_array(X[:100]), y[:100])], target)
+    assert (task.n_drawn, len(task.sources[0])) == (54, 54)
     with monkeypatch.context() as patch:
         patch.setattr(module, "_features", lambda X: _refuse(X) if sparse.issparse(X) else given(X))
         found = [
@@ -110,9 +113,9 @@ def test_rows_that_are_not_fitted_to_are_recognised(rows):
     whole = Domain(sparse.csr_array(X[100:]))
     leaked = Domain(sparse.csr_array(np.concatenate([X[:50], 2.0 * X[120:150]])), np.arange(80))
     coordinates = Coordinates([whole.take(np.arange(10)), leaked])
-    left = coordinates.unlabel_rows(coordinates.domains[1], whole)
+    left = unlabel_in_span(coordinates.domains[1], whole, coordinates._span)
     np.testing.assert_array_equal(left.labeled, np.arange(80) < 50)
-    others = coordinates.unlabel_rows(coordinates.domains[1], whole.take(np.arange(20)))
+    others = unlabel_in_span(coordinates.domains[1], whole.take(np.arange(20)), coordinates._span)
     assert others.labeled is None or others.labeled.all()
 
 

@@ -13,7 +13,7 @@ from l2t.prediction.classifiers import (
     CLASSIFIERS,
     DEFAULT,
     Head,
-    Task,
+    TrainingSet,
     fit_head,
 )
 
@@ -27,7 +27,7 @@ def task():
     Z -= Z.mean(axis=0)
     Z /= np.sqrt(np.mean(np.sum(Z**2, axis=1)))
     at = np.flatnonzero(np.arange(120) % 40 < 3)
-    return Task(Z, at, codes[at], 3), codes
+    return TrainingSet(Z, at, codes[at], 3), codes
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
@@ -52,7 +52,7 @@ def test_the_order_of_classes_does_not_count(name, shift, task):
     problem, _ = task
     if len(shift) == 2:
         kept = problem.codes < 2
-        problem = Task(problem.Z, problem.at[kept], problem.codes[kept], 2)
+        problem = TrainingSet(problem.Z, problem.at[kept], problem.codes[kept], 2)
     renamed = problem._replace(codes=np.array(shift)[problem.codes])
     first, second = fit_head(name, problem), fit_head(name, renamed)
     np.testing.assert_array_equal(
@@ -64,7 +64,7 @@ def test_the_order_of_classes_does_not_count(name, shift, task):
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_one_class_is_always_right(name, task):
     problem, _ = task
-    only = Task(problem.Z, problem.at[:3], np.zeros(3, dtype=np.intp), 1)
+    only = TrainingSet(problem.Z, problem.at[:3], np.zeros(3, dtype=np.intp), 1)
     assert fit_head(name, only).scores(problem.Z).shape == (120, 1)
 
 
@@ -118,7 +118,7 @@ def test_balanced_k_means_gives_every_class_as_many_rows():
     codes = np.repeat([0, 1], 60)
     Z = rng.normal(size=(120, 2)) * 0.3 + np.array([[0.0, 1.0], [1.0, 0.0]])[codes]
     Z /= np.linalg.norm(Z, axis=1, keepdims=True)
-    task = Task(Z, np.array([0, 60]), np.array([0, 1]), 2)
+    task = TrainingSet(Z, np.array([0, 60]), np.array([0, 1]), 2)
     (name,) = BALANCED
     shares = np.bincount(fit_head(name, task).scores(Z).argmax(axis=1), minlength=2) / 120
     assert np.abs(shares - 0.5).max() < 0.1
@@ -128,7 +128,7 @@ def test_soft_k_means_finds_uneven_classes():
     rng = np.random.default_rng(3)
     codes = np.repeat([0, 1], [160, 20])
     Z = rng.normal(size=(180, 2)) * 0.2 + np.array([[0.0, 1.0], [1.0, 0.0]])[codes]
-    task = Task(Z, np.array([0, 160]), np.array([0, 1]), 2)
+    task = TrainingSet(Z, np.array([0, 160]), np.array([0, 1]), 2)
     found = fit_head("soft k-means", task).scores(Z).argmax(axis=1)
     assert np.mean(found == codes) > 0.97
 
@@ -139,7 +139,7 @@ def test_label_spreading_follows_two_moons():
     Z = np.concatenate([np.c_[np.cos(t), np.sin(t)], np.c_[1 - np.cos(t), 0.5 - np.sin(t)]])
     Z -= Z.mean(axis=0)
     codes = np.repeat([0, 1], 100)
-    task = Task(Z, np.array([0, 100]), np.array([0, 1]), 2)
+    task = TrainingSet(Z, np.array([0, 100]), np.array([0, 1]), 2)
     spread = fit_head("label spreading", task).scores(Z).argmax(axis=1)
     nearest = fit_head("nearest neighbour", task).scores(Z).argmax(axis=1)
     assert np.mean(spread == codes) > np.mean(nearest == codes)

@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import l2t
 from l2t.exceptions import FileFormatError, InvalidInputError
-from l2t.prediction.classifiers import CLASSIFIERS, Task, fit_head
+from l2t.prediction.classifiers import CLASSIFIERS, TrainingSet, fit_head
 from l2t.prediction.model import EstimatorHead, Features, Model, load_model
 
 NAMES = ("a", "b", "c", "d")
@@ -33,7 +33,7 @@ def make(data, name="logistic", *, W=None, columns=None, classes=("x", "y", "z")
     plain = Features.of(rows, W)
     features = Features(W, plain.mean, plain.scale, CLASSIFIERS[name].unit)
     at = np.flatnonzero(np.arange(60) % 20 < 4)
-    head = fit_head(name, Task(features(rows), at, codes[at], 3))
+    head = fit_head(name, TrainingSet(features(rows), at, codes[at], 3))
     features = Features(W, plain.mean, plain.scale, CLASSIFIERS[name].unit, columns)
     labels = np.array(classes, dtype=object if isinstance(classes[0], str) else None)
     return Model(labels, names, ((features, head),), 0.7, name)

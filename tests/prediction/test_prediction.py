@@ -345,7 +345,7 @@ def test_groups_stay_together_where_rows_are_measured(kinds):
     rng = np.random.default_rng(0)
     labels = rng.permutation(np.repeat(["a", "b"], 20)).astype(object)
     rows = rng.normal(size=(40, 8))
-    similar = rows + 0.01 * rng.normal(size=rows.shape)
+    similar = rows + 0.15 * rng.normal(size=rows.shape)
     X, y = np.concatenate([rows, similar]), np.concatenate([labels, labels])
     groups = np.tile(np.arange(40), 2)
     aim = Domain(X, y, labeled=np.ones(80, dtype=bool), groups=groups)

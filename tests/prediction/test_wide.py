@@ -17,6 +17,7 @@ from l2t.domains import domain as module
 from l2t.exceptions import FileFormatError
 from l2t.prediction import load_model, wide
 from l2t.prediction.training import column_scales
+from l2t.task import Task
 
 M = 5000
 
@@ -75,11 +76,10 @@ def test_they_are_those_of_dense_rows(found):
 
 def test_uneven_columns_are_divided_by_their_deviation_first():
     source, target = task(sparse.csr_array, shared=False, uneven=True)
-    used = np.arange(90)
-    assert wide.Coordinates([target, source], used).are_scaled
+    assert wide.Coordinates(Task.of([source], target), "auto").are_scaled
     assert column_scales(source.rows) == pytest.approx(column_scales(source.X))
-    even = task(sparse.csr_array, shared=False)
-    assert not wide.Coordinates(even[::-1], used).are_scaled
+    source, target = task(sparse.csr_array, shared=False)
+    assert not wide.Coordinates(Task.of([source], target), "auto").are_scaled
 
 
 def test_the_model_takes_sparse_and_dense_rows(found, tmp_path):
@@ -147,8 +147,8 @@ def test_few_columns_many_rows_and_prepared_domains_are_taken_as_they_are():
 @pytest.mark.parametrize(("shared", "n_labeled"), [(False, 12), (True, 12), (True, 0)])
 def test_many_rows_are_not_made_dense(monkeypatch, shared, n_labeled):
     """The model is trained on some rows and applied to all."""
-    for place in ("l2t.inference.wide", "l2t.prediction.wide"):
-        monkeypatch.setattr(f"{place}.MAX_GRAM_ROWS", 120)
+    for place in ("l2t.inference.wide", "l2t.prediction.wide", "l2t.task"):
+        monkeypatch.setattr(f"{place}.MAX_WIDE_ROWS", 120)
     monkeypatch.setattr(module, "_features", _refused)
     source, target = task(sparse.csr_array, shared=shared)
     target = Domain(target.rows, target.y, labeled=np.arange(60) < n_labeled)
@@ -163,15 +163,15 @@ def test_many_rows_are_not_made_dense(monkeypatch, shared, n_labeled):
 
 @pytest.mark.parametrize("uneven", [False, True])
 def test_rows_that_are_not_trained_on_are_recognised_in_a_source(monkeypatch, uneven):
-    for place in ("l2t.inference.wide", "l2t.prediction.wide"):
-        monkeypatch.setattr(f"{place}.MAX_GRAM_ROWS", 120)
-    used, unlabel = [], wide.Coordinates.unlabel_rows
+    for place in ("l2t.inference.wide", "l2t.prediction.wide", "l2t.task"):
+        monkeypatch.setattr(f"{place}.MAX_WIDE_ROWS", 120)
+    used, unlabel = [], wide.unlabel_in_span
 
-    def spy(self, source, target):
-        used.append(unlabel(self, source, target))
+    def spy(source, *arguments):
+        used.append(unlabel(source, *arguments))
         return used[-1]
 
-    monkeypatch.setattr(wide.Coordinates, "unlabel_rows", spy)
+    monkeypatch.setattr(wide, "unlabel_in_span", spy)
     source, target = task(sparse.csr_array, shared=False, uneven=uneven)
     X = sparse.vstack([source.rows, 2.0 * target.rows[20:]], "csr")
     l2t.predict(Domain(X, np.r_[source.y, target.y[20:] + 100]), target)

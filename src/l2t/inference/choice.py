@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from l2t.domains import Domain, KnownClasses
-from l2t.domains.draw import LANDMARKS, content_order
 from l2t.forecast import Expectation, Forecast, MetaFeatures
 from l2t.inference.evidence import Evidence, LabelledRows
 from l2t.inference.result import Candidate, Candidates, Inference
 from l2t.rehearsal import Rehearsal
 from l2t.statistics import mutual_share
+from l2t.task import Task
 from l2t.typing import AnyArray
 
 #: Minimum `Rehearsal.skill` for a rehearsal to be used.
@@ -21,30 +21,24 @@ LEAST_SKILL = 0.1
 MAX_SHARE_ROWS = 240
 
 
-def choose(  # noqa: PLR0913
-    target: Domain,
+def choose(
+    task: Task,
     factors: dict[str, AnyArray],
     failed: dict[str, str],
     rehearsal: Rehearsal,
     known: KnownClasses,
     forecast: Forecast,
     n_components: int | None,
-    n_labels: int,
-    n_classes: int,
-    drawn: Domain | None = None,
 ) -> Inference:
     """Combine the expectation and the evidence of each candidate, and choose the best."""
+    target, n_labels, n_classes = task.target, task.n_labels, task.n_classes
     shots = n_labels / n_classes
     usable = rehearsal.skill >= LEAST_SKILL
     labelled = np.flatnonzero(target.labeled_rows(default=False))
-    if (
-        labelled.size and len(target) > LANDMARKS
-    ):  # rows of others are in the order of their content
-        labelled = labelled[content_order(target.take(labelled))]
     groups = None if target.group_codes is None else target.group_codes[labelled]
     rows = LabelledRows(target.X[labelled], target.codes[labelled], groups)
-    meta = meta_features(drawn or target, known, rehearsal if usable else None, shots, n_classes)
-    meta = replace(meta, n_test=max(len(target) - n_labels, 1))
+    meta = meta_features(task.drawn, known, rehearsal if usable else None, shots, n_classes)
+    meta = replace(meta, n_test=max(len(task.given) - n_labels, 1))
     if rows.without is not None:
         seen = rows.without
         meta = replace(meta, own_error=1.0 - seen.nearest, n_own=seen.n_rows)

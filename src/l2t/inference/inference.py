@@ -8,22 +8,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from l2t import algorithms as registry
 from l2t.algorithms.given import given_factors
 from l2t.domains import Domain, DomainPair, KnownClasses
-from l2t.domains.copies import join_copies
-from l2t.domains.draw import LANDMARKS, representative, target_rows
-from l2t.domains.labels import unify_labels
+from l2t.domains.domain import is_wide as is_sparse_and_wide
+from l2t.domains.draw import LANDMARKS
 from l2t.exceptions import InvalidInputError
 from l2t.forecast import Forecast
 from l2t.inference.candidates import Wanted, candidate_algorithms, fit_candidates
 from l2t.inference.choice import choose
 from l2t.inference.result import Candidate, Candidates, Inference
 from l2t.inference.shared.inference import CANDIDATES, as_inference, infer_shared
-from l2t.inference.shared.task import Task, shared_classes, weights_sentence
-from l2t.inference.wide import Coordinates, is_wide, landmark_counts
+from l2t.inference.shared.rows import SharedRows, weights_sentence
+from l2t.inference.wide import Coordinates, is_wide
 from l2t.numerics import few_threads
 from l2t.paper import ReflectionFunction, load_reflection
 from l2t.paper.plan import Plan
@@ -31,6 +29,7 @@ from l2t.paper.search import search
 from l2t.paper.starts import Starts
 from l2t.rehearsal import Rehearsal, rehearse
 from l2t.rehearsal.rehearsal import NO_REHEARSAL
+from l2t.task import Task
 from l2t.typing import AnyArray
 from l2t.validation import instance_of, seed, whole_number
 
@@ -38,9 +37,6 @@ if TYPE_CHECKING:
     from l2t.experiences import ExperienceStore
 
 Method = Literal["l2t", "paper"]
-#: Defaults for the number of classes and of labels per class of a target without labelled rows.
-N_CLASSES = 3
-SHOTS = 5
 
 
 def infer(  # noqa: PLR0913
@@ -59,7 +55,6 @@ def infer(  # noqa: PLR0913
     plan: Plan | None = None,
     starts: Starts | None = None,
     shared: bool | None = None,
-    rows: npt.ArrayLike | None = None,
     random_state: int = 0,
     callback: Callable[[str], None] | None = None,
 ) -> Inference:
@@ -107,8 +102,6 @@ def infer(  # noqa: PLR0913
         then the choice is made by `l2t.inference.shared.infer_shared`, whose result is `Inference.shared`,
         without known classes or rehearsals. By default True if a labelled target row has a class of the
         source.
-    rows : int array, optional
-        The indices of the target rows that candidates are fitted to; by default all, or 20,000 at random.
     random_state : int, default=0
         The seed.
     callback : callable, optional
@@ -134,95 +127,106 @@ def infer(  # noqa: PLR0913
     >>> found.choice in found.candidates, found.transform(pair.target).shape[0] == len(pair.target)
     (True, True)
     """
-    *origins, target = unify_labels(_domains(pair, sources))
+    *origins, target = _domains(pair, sources)
     _check_options(n_components, plan, n_rehearsals, known, random_state)
-    n_classes = _class_count(target, n_classes)
-    n_labels = _label_count(target, n_labels, n_classes)
-    excluded = any(each is not None for each in (n_components, plan, starts))
-    excluded = excluded or reflection not in (None, "default") or method not in (None, "l2t")
-    use_shared = _uses_shared_classes(target, origins, candidates, shared, excluded)
-    function, forecast = (None, None) if use_shared else _predictor(reflection, method, candidates)
-    wide, whole = None, target
-    n_rows = landmark_counts(target, origins)
-    if not use_shared:
-        n_rows[1] = 0  # labels must not decide what W is fitted to
-    if use_shared or forecast is not None or n_rows[0] < LANDMARKS:
-        target, origins = _by_content(target, origins, n_rows, rows is not None, random_state)
-    needed = None if use_shared else candidates
-    if starts is None and known is None and store is None and is_wide(target, origins, needed):
-        wide = Coordinates([target, *origins])
-        target, *origins = wide.domains
-        if len(target) < len(whole) and not use_shared:
-            origins = [wide.unlabel_rows(each, whole) for each in origins]
-    if use_shared:
-        found = _infer_shared(target, origins, candidates, n_labels, n_classes, random_state)
-        return found if wide is None else wide.lift(found)
-    drawn = target.sample(LANDMARKS, random_state) if rows is None else target.take(rows)
-    origins, note = _informative_sources(origins, drawn, random_state)
-    task = DomainPair(_pooled(origins, drawn), drawn)
-    with few_threads((len(task.source) + len(drawn)) * target.n_features):
-        if forecast is None:
-            plan = plan or Plan(n_components=n_components or Plan().n_components)
-            found = _infer_paper(task, function, plan, starts, n_labels, n_classes, random_state)
-        else:
-            report = callback or (lambda stage: None)
-            report("known")
-            classes = _known_classes(target, origins, known, store)
-            factors, failed, rehearsal = _rehearse_and_fit(
-                task, candidates, classes, n_classes, n_rehearsals, store, random_state, report
-            )
-            report("choosing")
-            counts = n_components, n_labels, n_classes
-            found = choose(target, factors, failed, rehearsal, classes, forecast, *counts, drawn)
-            found = replace(found, reason=found.reason + note)
-    found = replace(found, feature_names=target.feature_names)
-    return found if wide is None else wide.lift(found)
+    task = Task.of(
+        origins,
+        target,
+        shared=shared,
+        n_labels=n_labels,
+        n_classes=n_classes,
+        random_state=random_state,
+    )
+    special = n_components is not None or plan is not None or starts is not None
+    special = special or reflection not in (None, "default") or method not in (None, "l2t")
+    if _uses_shared_classes(task, candidates, shared, special):
+        return _infer_shared(task, candidates)
+    function, forecast = predictor(reflection, method, candidates)
+    if forecast is None:
+        plan = plan or Plan(n_components=n_components or Plan().n_components)
+        return infer_paper(task, [target, *origins], function, plan, starts)
+    coordinates = None
+    if known is None and store is None and is_wide(task.domains, candidates):
+        coordinates = Coordinates(task.domains)
+        task = coordinates.place(task)
+    report = callback or (lambda stage: None)
+    report("known")
+    separable, note = separable_sources(task)
+    task = task.only(separable)
+    further = [classes for classes in (known, past_classes(store, task.given)) if classes]
+    inference = infer_task(
+        task,
+        task.known_classes(further),
+        forecast,
+        candidates=candidates,
+        n_components=n_components,
+        n_rehearsals=n_rehearsals,
+        store=store,
+        callback=report,
+    )
+    inference = replace(inference, reason=inference.reason + note)
+    return inference if coordinates is None else coordinates.lift(inference)
 
 
-def _by_content(
-    target: Domain,
-    origins: list[Domain],
-    n_rows: Sequence[int],
-    is_drawn: bool,
-    random_state: int,
-) -> tuple[Domain, list[Domain]]:
-    """Return the domains with rows in an order that depends on their content, and copies in one group.
-
-    The paper's method keeps the order, because its statistics pair rows by position. So does a caller that
-    has drawn rows (`is_drawn`). Landmarks of a large target are drawn later, unless its rows are very wide.
-    """
-    n_drawn, n_labeled, *of_sources = n_rows
-    if is_drawn and all(
-        len(source) <= most for source, most in zip(origins, of_sources, strict=True)
-    ):
-        return target, origins
-    origins = [
-        representative(source, random_state, most)
-        for source, most in zip(origins, of_sources, strict=True)
-    ]
-    if is_drawn or len(target) > n_drawn == LANDMARKS:
-        return target, origins
-    target = target.take(target_rows(target, random_state, n_drawn, n_labeled))
-    copies = join_copies(target, origins)
-    return copies.target, copies.sources
-
-
-def _infer_shared(
-    target: Domain,
-    origins: list[Domain],
-    candidates: Any,
-    n_labels: int,
-    n_classes: int,
-    random_state: int,
+def infer_task(
+    task: Task,
+    classes: KnownClasses,
+    forecast: Forecast,
+    *,
+    candidates: Wanted | None = None,
+    n_components: int | None = None,
+    n_rehearsals: int = 8,
+    store: ExperienceStore | None = None,
+    callback: Callable[[str], None] | None = None,
 ) -> Inference:
+    """Choose what to transfer for a task, by rehearsal, forecast and evidence.
+
+    Parameters
+    ----------
+    task : Task
+        The task.
+    classes : KnownClasses
+        The known classes, without rows of the target.
+    forecast : Forecast
+        The forecast of improvement ratios.
+    candidates, n_components, n_rehearsals, store, callback
+        As for `infer`.
+
+    Returns
+    -------
+    Inference
+    """
+    report = callback or (lambda stage: None)
+    drawn = task.drawn
+    pair = DomainPair(_pooled(task.sources, drawn), drawn)
+    with few_threads((len(pair.source) + len(drawn)) * drawn.n_features):
+        factors, failed, rehearsal = _rehearse_and_fit(
+            task, pair, candidates, classes, n_rehearsals, store, report
+        )
+        report("choosing")
+        inference = choose(task, factors, failed, rehearsal, classes, forecast, n_components)
+    return replace(inference, feature_names=task.target.feature_names)
+
+
+def past_classes(store: ExperienceStore | None, target: Domain) -> KnownClasses | None:
+    """Return the classes of the labelled targets in a store that have the features of the target."""
+    if store is None:
+        return None
+    return KnownClasses.of(store, target.n_features, target.feature_names)
+
+
+def _infer_shared(task: Task, candidates: Any) -> Inference:
     """Infer with classifiers that are trained on the source's labels."""
     candidates = (candidates,) if isinstance(candidates, str) else candidates
     names = CANDIDATES if candidates is None else ("identity", *candidates)
-    found = infer_shared(target, origins, candidates=names, random_state=random_state)
-    return as_inference(found, target, n_labels, n_classes)
+    coordinates = Coordinates(task.domains) if is_wide(task.domains, None) else None
+    target, *sources = task.domains if coordinates is None else coordinates.domains
+    shared = infer_shared(target, sources, candidates=names, random_state=task.random_state)
+    inference = as_inference(shared, target, task.n_labels, task.n_classes)
+    return inference if coordinates is None else coordinates.lift(inference)
 
 
-def _predictor(
+def predictor(
     reflection: ReflectionFunction | str | os.PathLike[str] | None,
     method: Method | None,
     candidates: Wanted | None,
@@ -248,65 +252,59 @@ def _predictor(
     return reflection, forecast
 
 
-def _known_classes(
-    target: Domain,
-    origins: list[Domain],
-    known: KnownClasses | None,
-    store: ExperienceStore | None,
-) -> KnownClasses:
-    """Return the classes of the sources, of `known` and of a store, without rows of the target."""
-    names = target.feature_names
-    past = None if store is None else KnownClasses.of(store, target.n_features, names)
-    classes = KnownClasses.in_given_order(origins).without(target)
-    for further in (each for each in (known, past) if each is not None):
-        classes = classes.merge(further.without(target))
-    return classes
-
-
 def _rehearse_and_fit(
+    task: Task,
     pair: DomainPair,
     candidates: Wanted | None,
     known: KnownClasses,
-    n_classes: int,
     n_rehearsals: int,
     store: ExperienceStore | None,
-    random_state: int,
     report: Callable[[str], None],
 ) -> tuple[dict[str, AnyArray], dict[str, str], Rehearsal]:
     """Return the W of each candidate by name, the error messages of others, and the rehearsal."""
     if isinstance(candidates, Mapping):
         identity = registry.make("identity").fit(pair).W
         return {"identity": identity} | given_factors(candidates, pair.n_features), {}, NO_REHEARSAL
-    algorithms = candidate_algorithms(candidates, random_state)
+    algorithms = candidate_algorithms(candidates, task.random_state)
     tried = {name: each for name, each in algorithms.items() if name != "identity"}
     report("rehearsing")
     rehearsal = rehearse(
         known,
         tried,
-        n_classes=n_classes,
-        rows_per_class=max(len(pair.target) // n_classes, 1),
+        n_classes=task.n_classes,
+        rows_per_class=max(len(pair.target) // task.n_classes, 1),
         n_plays=n_rehearsals,
         store=store,
-        random_state=random_state,
+        random_state=task.random_state,
     )
     report("fitting")
-    return *fit_candidates(algorithms, pair, known, random_state), rehearsal
+    return *fit_candidates(algorithms, pair, known, task.random_state), rehearsal
 
 
-def _infer_paper(
-    pair: DomainPair,
+def infer_paper(
+    task: Task,
+    given: list[Domain],
     reflection: ReflectionFunction | None,
     plan: Plan,
     starts: Starts | None,
-    n_labels: int,
-    n_classes: int,
-    random_state: int,
 ) -> Inference:
-    """Search W as in the paper, and choose it if its predicted ratio is above 1."""
+    """Search W as in the paper, and choose it if its predicted ratio is above 1.
+
+    The rows keep the order of the user (`given`, the target first), because the paper's statistics pair them
+    by position.
+    """
+    domains = task.domains if is_sparse_and_wide(task.given.rows) and task.is_sampled else given
+    coordinates = Coordinates(domains) if starts is None and is_wide(domains, None) else None
+    target, *sources = domains if coordinates is None else coordinates.domains
+    target = target.sample(LANDMARKS, task.random_state)
+    separable, _ = separable_sources(task)
+    pair = DomainPair(_pooled([sources[place] for place in separable], target), target)
     function = reflection or load_reflection("default")
-    found = search(
-        pair, function, plan, n_labels=n_labels, starts=starts, random_state=random_state
-    )
+    n_labels, n_classes = task.n_labels, task.n_classes
+    with few_threads((len(pair.source) + len(target)) * target.n_features):
+        found = search(
+            pair, function, plan, n_labels=n_labels, starts=starts, random_state=task.random_state
+        )
     better, identity = found.predicted > 1, registry.make("identity").fit(pair).W
     candidates = [
         Candidate("identity", identity, None, 1.0, (1.0, 1.0), None, not better),
@@ -314,7 +312,16 @@ def _infer_paper(
     ]
     choice = "paper" if better else "identity"
     reason = f"the reflection function predicts an improvement ratio of {found.predicted:.3f}"
-    return Inference(choice, Candidates(candidates), reason, n_labels, n_classes, search=found)
+    inference = Inference(
+        choice,
+        Candidates(candidates),
+        reason,
+        n_labels,
+        n_classes,
+        search=found,
+        feature_names=task.given.feature_names,
+    )
+    return inference if coordinates is None else coordinates.lift(inference)
 
 
 def _domains(pair: DomainPair | Domain, sources: Sequence[Domain] | None) -> list[Domain]:
@@ -331,38 +338,33 @@ def _domains(pair: DomainPair | Domain, sources: Sequence[Domain] | None) -> lis
 
 
 def _uses_shared_classes(
-    target: Domain,
-    origins: list[Domain],
-    candidates: Wanted | None,
-    shared: bool | None,
-    excluded: bool,
+    task: Task, candidates: Wanted | None, shared: bool | None, special: bool
 ) -> bool:
-    """Return whether to train on the source's labels: `shared`, or whether target labels are among them."""
+    """Return whether to train on the source's labels; `special` options are for other classes."""
     named = not isinstance(candidates, Mapping)
-    named = named and all(isinstance(each, str) for each in candidates or ())
-    if excluded or not named:
+    named = named and all(isinstance(name, str) for name in candidates or ())
+    if special or not named:
         if shared:
             raise InvalidInputError(
                 "shared=True needs candidates by name, and neither a reflection function, n_components, "
                 f"plan, starts nor method='paper', got candidates={candidates!r:.80}"
             )
         return False
-    both, source_only, _ = shared_classes(origins, target)
-    return bool(both and len(both + source_only) > 1) if shared is None else shared
+    return task.shared and (shared is True or len(task.roles.of_sources) > 1)
 
 
-def _informative_sources(
-    origins: list[Domain], target: Domain, random_state: int
-) -> tuple[list[Domain], str]:
-    """Return the sources whose own classes are separable and, if there are several, a note on them."""
-    if len(origins) < 2:
-        return origins, ""
-    kept = Task.of(Domain(target.X), origins, random_state).informative_sources()
-    weights = [float(at in kept) for at in range(len(origins))]
-    return [origins[at] for at in kept], f"; {weights_sentence(origins, weights)}"
+def separable_sources(task: Task) -> tuple[list[int], str]:
+    """Return the places of the sources whose own classes are separable and, if there are several, a note."""
+    sources = task.sources
+    if len(sources) < 2:
+        return list(range(len(sources))), ""
+    rows = SharedRows.of(Domain(task.drawn.X), list(sources), task.random_state)
+    kept = rows.informative_sources()
+    weights = [float(place in kept) for place in range(len(sources))]
+    return kept, f"; {weights_sentence(sources, weights)}"
 
 
-def _pooled(origins: list[Domain], target: Domain) -> Domain:
+def _pooled(origins: Sequence[Domain], target: Domain) -> Domain:
     """Return the rows of all sources, or those of the target if there is no source.
 
     Equal labels of different sources are different classes.
@@ -376,34 +378,6 @@ def _pooled(origins: list[Domain], target: Domain) -> Domain:
     labeled = np.concatenate([each.labeled_rows(default=True) for each in origins])
     rows = np.concatenate([each.X for each in origins])
     return Domain(rows, codes, labeled=labeled, name="sources")
-
-
-def _label_count(target: Domain, n_labels: int | None, n_classes: int) -> int:
-    """Return the number of labelled target rows: of those marked, or else as given, or five per class."""
-    marked = int(target.labeled_rows(default=False).sum())
-    if not marked:
-        return (
-            SHOTS * n_classes if n_labels is None else whole_number("n_labels", n_labels, least=1)
-        )
-    if n_labels not in (None, marked):
-        raise InvalidInputError(
-            f"n_labels must be the number of labelled target rows ({marked}) or be left out, "
-            f"got {n_labels!r}"
-        )
-    return marked
-
-
-def _class_count(target: Domain, n_classes: int | None) -> int:
-    """Return the number of target classes: as given, or of the labelled rows, or 3."""
-    seen = len(np.unique(target.codes[target.labeled_rows(default=False)]))
-    if n_classes is None:
-        return seen if seen > 1 else N_CLASSES
-    wanted = whole_number("n_classes", n_classes, least=2)
-    if wanted < seen:
-        raise InvalidInputError(
-            f"n_classes must be at least {seen}, the classes of the labelled rows, got {n_classes!r}"
-        )
-    return wanted
 
 
 def _check_options(

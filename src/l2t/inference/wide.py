@@ -15,50 +15,28 @@ from scipy import sparse
 
 from l2t.domains import Domain
 from l2t.domains.domain import DENSE_FEATURES
-from l2t.domains.domain import is_wide as is_sparse_and_wide
-from l2t.domains.draw import LANDMARKS
 from l2t.domains.known import unlabel_rows
 from l2t.inference.candidates import Wanted, candidate_algorithms
 from l2t.inference.result import Candidate, Candidates, Inference
 from l2t.numerics import GramSpan, few_threads
 from l2t.numerics.gram import Lifted
+from l2t.task import MAX_WIDE_ROWS, Task
 
-#: Maximum number of rows for which very many features are replaced by coordinates from the Gram matrix, and
-#: that very many features are fitted to: memory and time grow with their square and cube.
-MAX_GRAM_ROWS = 2000
 #: Rows of a target whose coordinates are computed at a time.
 BLOCK = 2000
 #: A smaller squared distance from the span, relative to the squared norm of a row, is one of rounding.
 ROUNDING = 1e-9
 
 
-def landmark_counts(target: Domain, sources: Sequence[Domain]) -> list[int]:
-    """Return at most how many random target rows, labelled ones and rows of each source are fitted to.
-
-    Sparse matrices of very many features have `MAX_GRAM_ROWS` in all, divided equally, but what one of them
-    leaves over goes to the others.
-    """
-    n_labeled = int(target.labeled_rows(default=False).sum())
-    sizes = np.array([len(target), n_labeled, *map(len, sources)])
-    few = sizes.sum() - n_labeled <= MAX_GRAM_ROWS
-    if few or not any(is_sparse_and_wide(domain.rows) for domain in (target, *sources)):
-        return [LANDMARKS] * len(sizes)
-    left, counts = MAX_GRAM_ROWS, np.zeros_like(sizes)
-    for place, number in enumerate(np.argsort(sizes, kind="stable")):
-        counts[number] = min(sizes[number], left // (len(sizes) - place))
-        left -= counts[number]
-    return [int(count) for count in counts]
-
-
-def is_wide(target: Domain, origins: list[Domain], candidates: Wanted | None) -> bool:
+def is_wide(domains: Sequence[Domain], candidates: Wanted | None) -> bool:
     """Return whether there are few rows of very many features, and no candidate needs the features."""
-    domains = [target, *origins]
-    if target.n_features <= DENSE_FEATURES or sum(map(len, domains)) > MAX_GRAM_ROWS:
+    few = sum(map(len, domains)) <= MAX_WIDE_ROWS
+    if not few or max(domain.n_features for domain in domains) <= DENSE_FEATURES:
         return False
-    if isinstance(candidates, Mapping) or any(each.prepared is not None for each in domains):
+    if isinstance(candidates, Mapping) or any(domain.prepared is not None for domain in domains):
         return False
     algorithms = candidate_algorithms(candidates, 0).values()
-    return not any(getattr(each, "needs_features", False) for each in algorithms)
+    return not any(getattr(algorithm, "needs_features", False) for algorithm in algorithms)
 
 
 class Coordinates:
@@ -72,9 +50,12 @@ class Coordinates:
         placed = zip(domains, self._span.coordinates, strict=True)
         self.domains = [each.with_features(Z) for each, Z in placed]
 
-    def unlabel_rows(self, source: Domain, target: Domain) -> Domain:
-        """Return one of the sources with all rows that are also rows of a target marked as unlabelled."""
-        return unlabel_in_span(source, target, self._span)
+    def place(self, task: Task) -> Task:
+        """Return the task in the coordinates; if rows were drawn, no other target row is a known row."""
+        target, *sources = self.domains
+        if task.is_sampled:
+            sources = [unlabel_in_span(source, task.given, self._span) for source in sources]
+        return replace(task.with_domains([target, *sources]), given=target)
 
     def lift(self, found: Inference) -> Inference:
         """Return an inference made in the coordinates, mapped back to the features."""

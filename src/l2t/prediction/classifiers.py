@@ -84,7 +84,7 @@ class Head:
         return np.asarray(np.log(np.maximum(K @ self.shares, np.finfo(float).tiny)))
 
 
-class Task(NamedTuple):
+class TrainingSet(NamedTuple):
     """Rows Z of a target, the indices of the labelled ones, and their classes from 0 to n_classes - 1."""
 
     Z: Array
@@ -111,12 +111,12 @@ class Classifier(NamedTuple):
     that was trained already, or None.
     """
 
-    fit: Callable[[Task, float | None, Head | None], Head]
+    fit: Callable[[TrainingSet, float | None, Head | None], Head]
     unit: bool
 
 
 def fit_head(
-    name: str, task: Task, *, cross_validate: bool = True, guess: Head | None = None
+    name: str, task: TrainingSet, *, cross_validate: bool = True, guess: Head | None = None
 ) -> Head:
     """Train a classifier; `guess` is a "logistic (centred)" that was trained already."""
     if task.n_classes == 1:
@@ -130,7 +130,7 @@ def _centroid_head(centres: Array, sharpness: float, offsets: Array | float = 0.
     return Head(2.0 * sharpness * centres.T, offsets - sharpness * squares)
 
 
-def _logistic(task: Task, C: float | None, _: Head | None = None) -> Head:
+def _logistic(task: TrainingSet, C: float | None, _: Head | None = None) -> Head:
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -166,7 +166,7 @@ def _logistic(task: Task, C: float | None, _: Head | None = None) -> Head:
     return Head(coef, intercept - centre @ coef)
 
 
-def _label_spreading(task: Task, guess: Head | None = None) -> Head:
+def _label_spreading(task: TrainingSet, guess: Head | None = None) -> Head:
     """Return ``(I - a S)^-1 Y`` on the graph S of all rows; Y are labels, and predictions for other rows."""
     n = len(task.Z)
     shares = np.zeros((n, task.n_classes))
@@ -187,11 +187,11 @@ def _label_spreading(task: Task, guess: Head | None = None) -> Head:
     return Head(rows=task.Z, shares=F, bandwidth=width)
 
 
-def _smoothed_logistic(task: Task, C: float | None, guess: Head | None) -> Head:
+def _smoothed_logistic(task: TrainingSet, C: float | None, guess: Head | None) -> Head:
     return _label_spreading(task, guess or _logistic(task, C))
 
 
-def _soft_k_means(task: Task, *, balanced: bool) -> Head:
+def _soft_k_means(task: TrainingSet, *, balanced: bool) -> Head:
     centres, offsets = task.means, np.ones(task.n_classes)
     n, fixed = len(task.Z), task.onehot
     for _ in range(STEPS):

@@ -5,28 +5,35 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import softmax
 
 from l2t.display import frame_like
-from l2t.domains import Domain, DomainPair, KnownClasses
-from l2t.domains.copies import join_copies
-from l2t.domains.draw import rank_in_class, representative, target_rows
-from l2t.domains.known import unlabel_rows
-from l2t.domains.labels import unify_labels
-from l2t.inference import Inference, infer
+from l2t.domains import DomainPair, KnownClasses
+from l2t.domains.draw import rank_in_class
+from l2t.exceptions import InvalidInputError
+from l2t.inference import Inference
 from l2t.inference.candidates import candidate_algorithms
+from l2t.inference.inference import infer_paper, infer_task, predictor, separable_sources
 from l2t.inference.result import divide_features
 from l2t.inference.shared import as_inference, infer_shared
-from l2t.inference.shared.task import FEW_COLUMNS
-from l2t.inference.wide import landmark_counts
+from l2t.inference.shared.rows import FEW_COLUMNS
+from l2t.inference.wide import Coordinates as RowCoordinates
+from l2t.inference.wide import is_wide
 from l2t.numerics import few_threads
 from l2t.paper import ReflectionFunction
+from l2t.paper.plan import Plan
 from l2t.prediction.choice import Comparison, choose
-from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, CV_SHOTS, DEFAULT, Task, fit_head
+from l2t.prediction.classifiers import (
+    BALANCED,
+    CLASSIFIERS,
+    CV_SHOTS,
+    DEFAULT,
+    TrainingSet,
+    fit_head,
+)
 from l2t.prediction.labelling import labels_needed
 from l2t.prediction.model import EstimatorHead, Features, Model, Part, calibration_rows
 from l2t.prediction.report import PLAIN, Report, ReportRow
@@ -38,12 +45,13 @@ from l2t.prediction.training import (
     TrainOn,
     as_domain,
     column_scales,
-    known_classes,
+    further_classes,
     training_rows,
 )
-from l2t.prediction.wide import Coordinates, are_few_and_wide, numbered
+from l2t.prediction.wide import Coordinates, are_few_and_wide
+from l2t.task import SHOTS, Task
 from l2t.typing import AnyArray, Array, Indices
-from l2t.validation import one_of, seed
+from l2t.validation import one_of
 
 if TYPE_CHECKING:
     from l2t.experiences import ExperienceStore
@@ -141,46 +149,36 @@ def predict(  # noqa: PLR0913
     if isinstance(classifier, str | type) or not _is_classifier(classifier):
         one_of("classifier", classifier, ("auto", *CLASSIFIERS))
     one_of("train_on", train_on, ("auto", "target", "source", "both"))
+    if shared is False and train_on in ("source", "both"):
+        raise InvalidInputError(
+            f"train_on must be 'auto' or 'target' with shared=False, got {train_on!r}"
+        )
     whole = as_domain(target, "target")
     given = sources if isinstance(sources, list) else [sources]
     origins = [DomainPair(as_domain(source, "source"), whole).source for source in given]
-    *origins, whole = unify_labels([*origins, whole])
-    n_drawn, n_labeled, *of_sources = landmark_counts(whole, origins)
-    rows = target_rows(whole, seed(random_state), n_drawn, n_labeled)
-    drawn = None if len(whole) <= n_drawn else np.arange(n_drawn)
-    origins = [
-        representative(source, random_state, most)
-        for source, most in zip(origins, of_sources, strict=True)
-    ]
-    copies = join_copies(whole.take(rows), origins)
-    few, origins = copies.target, copies.sources
-    wide, alone = None, isinstance(classifier, str) and known is None and store is None
-    if alone and are_few_and_wide([few, *origins]):
-        first, *others = numbered([few, *origins])
-        used = training_rows(others, first, train_on, shared).X[:, 0]
-        wide = Coordinates([few, *origins], used)
-        few, *origins = wide.domains
-    training = training_rows(origins, few, train_on, shared)
-    with few_threads(sum(len(each) for each in (few, *origins)) * few.n_features):
-        past = known_classes(known, store, whole)
-        columns = None if wide is not None else column_scales(_unmarked(training, drawn))
-        if not training.shared and (drawn is not None or columns is not None):
-            # Target rows are recognised here, among all rows and before columns are divided.
-            unlabel = unlabel_rows if wide is None else wide.unlabel_rows
-            origins = [unlabel(each, whole) for each in origins]
-            past = past and past.without(whole)
-        steps = _Steps(origins, few, training, past, columns, random_state, drawn)
+    task = asked = Task.of(
+        origins, whole, shared=shared, shared_if_unlabeled=True, random_state=random_state
+    )
+    coordinates = None
+    if isinstance(classifier, str) and known is None and store is None:
+        coordinates = Coordinates(task, train_on) if are_few_and_wide(task.domains) else None
+        task = task if coordinates is None else coordinates.place(task)
+    training = training_rows(task, train_on)
+    with few_threads(sum(map(len, task.domains)) * task.target.n_features):
+        columns = None if coordinates is not None else column_scales(training.unmarked)
+        steps = _Steps(task, training, columns)
         report = callback or (lambda stage: None)
         named = not isinstance(classifier, str) or classifier != "auto"
         if training.shared and len(training.classes) > 1 and not named and reflection is None:
             found = steps.predict_shared(train_on, report)
         else:
-            found = steps.predict(classifier, balanced, reflection, report)
-        if wide is not None:
-            found.report.sentences.extend([SCALED] if wide.are_scaled else [])
-            found = wide.lifted(found)
-        found.report.sentences.extend([copies.sentence] if copies.sentence else [])
-        found = _in_given_order(found, whole, rows if drawn is None else None)
+            further = further_classes(known, store, whole)
+            found = steps.predict(classifier, balanced, reflection, further, report)
+        if coordinates is not None:
+            found.report.sentences.extend([SCALED] if coordinates.are_scaled else [])
+            found = coordinates.lifted(found)
+        found.report.sentences.extend([task.copies] if task.copies else [])
+        found = _in_given_order(found, asked)
     answers = {"predicted": found.labels, "probability": found.probability, "given": found.given}
     frame = frame_like(target[0] if isinstance(target, tuple) else target, answers)
     return dataclasses.replace(found, frame=frame)
@@ -195,74 +193,53 @@ def _is_classifier(estimator: Any) -> bool:
     return isinstance(estimator, BaseEstimator) and bool(is_classifier(estimator))
 
 
-def _unmarked(training: Training, drawn: Indices | None) -> AnyArray:
-    """Return the rows to train on without target rows that are used only because they are labelled."""
-    if drawn is None:
-        return training.X
-    return np.concatenate([training.X[drawn], training.X[training.n_target :]])
+def _in_given_order(found: Prediction, task: Task) -> Prediction:
+    """Return the prediction for all rows of the target in their order.
 
-
-def _in_given_order(found: Prediction, target: Domain, rows: Indices | None) -> Prediction:
-    """Return the prediction for all rows of a target in their order.
-
-    `rows` are those that it was made for; None for landmarks, whose model is applied to all rows.
+    If rows were drawn, the model is applied to all rows.
     """
-    if rows is None:
-        P = found.model.predict_proba(target)
+    if task.is_sampled:
+        P = found.model.predict_proba(task.given)
     else:
         P = np.empty_like(found.probabilities)
-        P[rows] = found.probabilities
+        P[task.rows] = found.probabilities
     return dataclasses.replace(
         found,
         labels=np.asarray(found.classes[P.argmax(axis=1)]),
         probability=P.max(axis=1),
         probabilities=P,
-        given=target.labeled_rows(default=False),
-        target=target,
+        given=task.given.labeled_rows(default=False),
+        target=task.given,
     )
 
 
 class _Steps:
     """The steps of one prediction; features are divided by `columns` unless that is None."""
 
-    def __init__(
-        self,
-        sources: list[Domain],
-        target: Domain,
-        training: Training,
-        known: KnownClasses | None,
-        columns: AnyArray | None,
-        random_state: int,
-        drawn: Indices | None = None,
-    ) -> None:
-        self.training, self.raw, self.seed, self.columns = training, target, random_state, columns
-        self.drawn = np.arange(len(target)) if drawn is None else drawn
-        self.target, self.sources, self.X, self.known = target, sources, training.X, known
-        if self.columns is not None:
-            self.target, *self.sources = (
-                each.with_features(each.X / self.columns, feature_names=each.feature_names)
-                for each in (target, *sources)
+    def __init__(self, task: Task, training: Training, columns: AnyArray | None) -> None:
+        self.asked, self.task, self.training, self.columns = task, task, training, columns
+        self.X = training.X
+        if columns is not None:
+            self.X = training.X / columns
+            self.task = task.with_domains(
+                [
+                    domain.with_features(domain.X / columns, feature_names=domain.feature_names)
+                    for domain in task.domains
+                ]
             )
-            self.X = training.X / self.columns
-            if known is not None:
-                self.known = known.divided_by(self.columns)
         self.factors: dict[str, AnyArray | None] = {PLAIN: None}
+        self.classes = KnownClasses()
 
     def predict(
-        self, classifier: Any, balanced: bool, reflection: Any, callback: Callable[[str], None]
+        self,
+        classifier: Any,
+        balanced: bool,
+        reflection: Any,
+        further: Sequence[KnownClasses],
+        callback: Callable[[str], None],
     ) -> Prediction:
         """Infer, score, choose, train and predict."""
-        found = infer(
-            self.target,
-            reflection,
-            n_classes=max(len(self.training.classes), 2),
-            sources=self.sources,
-            known=self.known,
-            shared=False,
-            rows=self.drawn,
-            random_state=self.seed,
-            callback=callback,
-        )
+        found = self._infer(reflection, further, callback)
         callback("comparing classifiers")
         for name, each in found.candidates.items():
             if name != "identity" and each.W is not None:
@@ -280,7 +257,7 @@ class _Steps:
             labels=np.asarray(model.classes_[P.argmax(axis=1)]),
             probability=P.max(axis=1),
             probabilities=P,
-            given=self.raw.labeled_rows(default=False),
+            given=self.asked.target.labeled_rows(default=False),
             classes=model.classes_,
             choice="identity" if used.features == PLAIN else used.features,
             classifier=used.classifier,
@@ -288,28 +265,56 @@ class _Steps:
             model=model,
             labels_needed=needed,
             inference=found if self.columns is None else divide_features(found, self.columns),
-            target=self.raw,
+            target=self.asked.target,
         )
+
+    def _infer(
+        self, reflection: Any, further: Sequence[KnownClasses], callback: Callable[[str], None]
+    ) -> Inference:
+        """Choose the features; the known classes are kept for the rehearsal of classifiers."""
+        callback("known")
+        separable, note = separable_sources(self.task)
+        self.asked, self.task = self.asked.only(separable), self.task.only(separable)
+        n_classes = max(len(self.training.classes), 2)
+        n_labels = int(self.task.target.labeled_rows(default=False).sum()) or SHOTS * n_classes
+        self.task = dataclasses.replace(self.task, n_classes=n_classes, n_labels=n_labels)
+        function, forecast = predictor(reflection, None, None)
+        if forecast is None:
+            return infer_paper(self.task, self.task.domains, function, Plan(), None)
+        task, coordinates = self.task, None
+        if not further and is_wide(task.domains, None):  # few dense rows of very many features
+            coordinates = RowCoordinates(task.domains)
+            task = coordinates.place(task)
+            self.classes = task.known_classes()
+        else:  # rows of the target are recognised among all its rows, before columns are divided
+            self.classes = self.asked.known_classes(further)
+            if self.columns is not None:
+                self.classes = self.classes.divided_by(self.columns)
+        found = infer_task(task, self.classes, forecast, callback=callback)
+        found = dataclasses.replace(found, reason=found.reason + note)
+        return found if coordinates is None else coordinates.lift(found)
 
     def predict_shared(self, train_on: TrainOn, callback: Callable[[str], None]) -> Prediction:
         """Predict by a vote of candidates that are trained on the sources' labels."""
         callback("comparing ways to train on the source")
         alone = train_on == "source"
-        found = infer_shared(self.target, self.sources, source_alone=alone, random_state=self.seed)
+        target, *sources = self.task.domains
+        seed = self.task.random_state
+        found = infer_shared(target, sources, source_alone=alone, random_state=seed)
         callback("predicting")
         labels = self.training.labels
         labels = labels[[label in found.classes for label in labels.tolist()]]
-        model = shared_model(found, self.raw, labels, self.columns, self.seed)
-        report = shared_report(found, self.sources)
+        model = shared_model(found, self.asked.target, labels, self.columns, seed)
+        report = shared_report(found, sources)
         if self.columns is not None:
             report.sentences.append(SCALED)
-        whole = as_inference(found, self.target, found.n_labelled, len(labels))
-        P = model.predict_proba(self.raw)
+        whole = as_inference(found, target, found.n_labelled, len(labels))
+        P = model.predict_proba(self.asked.target)
         return Prediction(
             labels=np.asarray(labels[P.argmax(axis=1)]),
             probability=P.max(axis=1),
             probabilities=P,
-            given=self.raw.labeled_rows(default=False),
+            given=self.asked.target.labeled_rows(default=False),
             classes=labels,
             choice=found.choice,
             classifier="logistic" if found.trained_on == "target" else "vote",
@@ -317,7 +322,7 @@ class _Steps:
             model=model,
             labels_needed=None,
             inference=whole if self.columns is None else divide_features(whole, self.columns),
-            target=self.raw,
+            target=self.asked.target,
         )
 
     def _choose(
@@ -363,23 +368,17 @@ class _Steps:
             )
         return averaged, rows, rehearsed, sentences
 
-    @cached_property
-    def _classes(self) -> KnownClasses:
-        """The known classes, without rows of the target."""
-        classes = KnownClasses.in_given_order(self.sources)
-        return (classes if self.known is None else classes.merge(self.known)).without(self.target)
-
     def _rehearse(self, names: Sequence[str], shots: float, **settings: Any) -> Scores | None:
-        algorithms = candidate_algorithms(None, self.seed)
+        algorithms = candidate_algorithms(None, self.task.random_state)
         n_classes = max(len(self.training.classes), 2)
         return rehearse_combinations(
-            self._classes,
+            self.classes,
             {name: each for name, each in algorithms.items() if name in self.factors},
             names,
             n_classes=n_classes,
             rows_per_class=max(self.training.n_target // n_classes, 1),
             shots=shots,
-            random_state=self.seed,
+            random_state=self.task.random_state,
             **settings,
         )
 
@@ -389,7 +388,7 @@ class _Steps:
         Some labelled rows of every class are always among them.
         """
         codes, n = self.training.codes, self.training.n_target
-        rng = np.random.default_rng(self.seed)
+        rng = np.random.default_rng(self.task.random_state)
         labelled = rng.permutation(np.flatnonzero(codes >= 0))
         labelled = labelled[np.argsort(labelled >= n, kind="stable")]
         if len(labelled) > n_rows:
@@ -414,13 +413,15 @@ class _Steps:
 
     def _train(self, averaged: list[ReportRow], classifier: Any) -> tuple[Model, Array]:
         """Return the calibrated model, and the probabilities of the target's rows."""
-        training, n, X = self.training, self.training.n_target, self.raw.X
+        training, n, X = self.training, self.training.n_target, self.asked.target.X
         parts = [self._part(each, classifier) for each in averaged]
         means, medians = X.mean(axis=0, dtype=np.float64), np.median(X, axis=0)
         described = ", ".join(each.name for each in averaged), means, medians
-        model = Model(training.labels, self.raw.feature_names, tuple(parts), 1.0, *described)
+        model = Model(
+            training.labels, self.asked.target.feature_names, tuple(parts), 1.0, *described
+        )
         scores = model.decision_function(X)
-        free = calibration_rows(training.codes[:n] < 0, self.seed)
+        free = calibration_rows(training.codes[:n] < 0, self.task.random_state)
         if averaged[0].expected is not None and len(free):
             model = model.calibrated(scores[free], averaged[0].expected)
         return model, softmax(scores / model.temperature, axis=1)
@@ -437,8 +438,8 @@ class _Steps:
                 rows = self._sample(MOST_ROWS)
             codes = training.codes[rows]
             at = np.flatnonzero(codes >= 0)
-            task = Task(features(self.X[rows]), at, codes[at], len(labels))
-            head: Any = fit_head(used.classifier, task)
+            rows_to_fit = TrainingSet(features(self.X[rows]), at, codes[at], len(labels))
+            head: Any = fit_head(used.classifier, rows_to_fit)
         else:
             features = Features(W, np.zeros(self.X.shape[1] if W is None else W.shape[1]), 1.0)
             head = EstimatorHead(classifier.fit(features(self.X[at]), labels[training.codes[at]]))

@@ -15,7 +15,7 @@ from l2t.domains import Domain, KnownClasses
 from l2t.exceptions import L2TError
 from l2t.experiences.evaluation import rows_to_test
 from l2t.numerics import LRUCache
-from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT, Head, Task, fit_head
+from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT, Head, TrainingSet, fit_head
 from l2t.prediction.model import Features
 from l2t.prediction.report import PLAIN
 from l2t.rehearsal.plays import Play, draw_plays, playing_classes
@@ -81,7 +81,7 @@ def score(
             heads: dict[str, Head] = {}
             for j, name in enumerate(names):
                 Z = versions[CLASSIFIERS[name].unit]
-                task, guess = Task(Z, at, codes[at], n_classes), heads.get(DEFAULT)
+                task, guess = TrainingSet(Z, at, codes[at], n_classes), heads.get(DEFAULT)
                 heads[name] = fit_head(name, task, cross_validate=False, guess=guess)
                 right = heads[name].scores(Z[test]).argmax(axis=1) == codes[test]
                 values[trial, i, j] = right.mean()

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from l2t.domains import Domain
 from l2t.experiences.evaluation import expected_accuracy
 from l2t.inference.shared import SharedInference
-from l2t.inference.shared.task import weights_sentence
+from l2t.inference.shared.rows import weights_sentence
 from l2t.prediction.choice import standard_error
 from l2t.prediction.classifiers import Head
 from l2t.prediction.model import Features, Model, calibration_rows
 from l2t.prediction.report import PLAIN, Report, ReportRow, better_than_used
 from l2t.prediction.training import NAMED
+from l2t.task import ClassRoles
 from l2t.typing import AnyArray, Array
 from l2t.validation import some_of
 
@@ -77,16 +77,15 @@ def shared_report(found: SharedInference, sources: Sequence[Domain]) -> Report:
     if found.expected is not None:
         outcome = f"About {100 * found.expected:.0f} % of the predictions should be right."
     sentences = [f"Used: {found.used}; {reason}.", outcome, *better_than_used(used_row, rows)]
-    sentences.append(_describe_classes(*found.occurrence))
+    sentences.append(_describe_classes(found.roles))
     if len(sources) > 1:
         sentences.append(f"W{weights_sentence(sources, found.weights)[1:]}.")
     return Report(tuple(rows), sentences)
 
 
-def _describe_classes(
-    both: Sequence[Any], source_only: Sequence[Any], target_only: Sequence[Any]
-) -> str:
+def _describe_classes(roles: ClassRoles) -> str:
     """Return a sentence on which classes are shared."""
+    both, source_only, target_only = roles.both, roles.source_only, roles.target_only
     if not (both or target_only):
         assumed = "the target is assumed to have the classes of the source"
         return f"No target row is labelled: {assumed} ({some_of(source_only, NAMED)})."

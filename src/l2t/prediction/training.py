@@ -13,6 +13,7 @@ from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.domains.copies import joint_groups
 from l2t.domains.labels import known_labels
 from l2t.exceptions import InvalidInputError
+from l2t.task import Task
 from l2t.typing import AnyArray, Indices, Mask
 from l2t.validation import instance_of, some_of
 
@@ -41,23 +42,23 @@ def as_domain(given: Any, role: str) -> Domain:
     return Domain(X, y, labeled=known_labels(domain.y, role == "target"), name=role)
 
 
-def known_classes(known: Any, store: Any, target: Domain) -> KnownClasses | None:
-    """Return the known classes together with those of a store or its URL."""
+def further_classes(known: Any, store: Any, target: Domain) -> list[KnownClasses]:
+    """Return known classes besides those of the sources: given ones, and those of a store or its URL."""
     if known is not None:
         instance_of("known", known, KnownClasses)
+    further = [] if known is None else [known]
     if store is None:
-        return known  # type: ignore[no-any-return]
+        return further
     from l2t.experiences import ExperienceStore, open_store
 
-    if not isinstance(store, ExperienceStore):
-        if not isinstance(store, str | os.PathLike):
-            raise InvalidInputError(
-                f"store must be an ExperienceStore, a URL or a path, got {type(store).__name__}"
-            )
-        with open_store(store, create=False) as opened:
-            return known_classes(known, opened, target)
-    past = KnownClasses.of(store, target.n_features, target.feature_names)
-    return past if known is None else known.merge(past)
+    if isinstance(store, ExperienceStore):
+        return [*further, KnownClasses.of(store, target.n_features, target.feature_names)]
+    if not isinstance(store, str | os.PathLike):
+        raise InvalidInputError(
+            f"store must be an ExperienceStore, a URL or a path, got {type(store).__name__}"
+        )
+    with open_store(store, create=False) as opened:
+        return further_classes(known, opened, target)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,14 +66,21 @@ class Training:
     """All `n_target` rows of the target, followed by the source rows that are trained on.
 
     `codes` are indices into `classes`, -1 for unlabelled rows; `classes` are those that can be predicted.
-    `groups` are those of all rows, equal ones being equal in all domains; a row without one is its own.
+    `groups` are those of all rows, equal ones being equal in all domains; a row without one is its own. The
+    first `n_drawn` rows of the target were drawn without regard to labels.
     """
 
     X: AnyArray
     codes: Indices
     classes: tuple[Any, ...]
     n_target: int
+    n_drawn: int
     groups: Indices
+
+    @property
+    def unmarked(self) -> AnyArray:
+        """The rows without target rows that are used only because they are labelled."""
+        return np.concatenate([self.X[: self.n_drawn], self.X[self.n_target :]])
 
     @property
     def shared(self) -> bool:
@@ -92,22 +100,15 @@ class Training:
         return np.array(self.classes)
 
 
-def training_rows(
-    sources: list[Domain], target: Domain, train_on: TrainOn = "auto", shared: bool | None = None
-) -> Training:
-    """Return the rows to train on; "auto" includes source rows if a class is shared with the target."""
+def training_rows(task: Task, train_on: TrainOn = "auto") -> Training:
+    """Return the rows to train on; "auto" includes source rows if classes are shared with the target."""
+    target, sources = task.target, task.sources
     labels, known = _labels(target, default=False)
     parts = [(domain, *_labels(domain, default=True)) for domain in sources]
     given = set(labels[known].tolist())
     offered = {label for _, y, labelled in parts for label in y[labelled].tolist()}
-    if shared is False and train_on in ("source", "both"):
-        raise InvalidInputError(
-            f"train_on must be 'auto' or 'target' with shared=False, got {train_on!r}"
-        )
     if train_on == "auto":
-        if shared is None:
-            shared = bool(offered) and not (given and given.isdisjoint(offered))
-        train_on = ("both" if given else "source") if shared else "target"
+        train_on = ("both" if given else "source") if task.shared else "target"
     _check_classes(train_on, given, offered, known)
     used = [(target.X, labels, known & (train_on != "source"))]
     joint = joint_groups([target, *sources])
@@ -118,7 +119,9 @@ def training_rows(
     X, y, labelled = (np.concatenate(values) for values in zip(*used, strict=True))
     y[~labelled] = None
     encoded = Domain(np.zeros((len(y), 1)), y)
-    return Training(X, encoded.codes, encoded.classes, len(target), np.concatenate(groups))
+    return Training(
+        X, encoded.codes, encoded.classes, len(target), task.n_drawn, np.concatenate(groups)
+    )
 
 
 def _labels(domain: Domain, *, default: bool) -> tuple[AnyArray, Mask]:
@@ -177,9 +180,8 @@ def describe_task(sources: list[Domain], target: Domain) -> dict[str, Any]:
     InvalidInputError
         The target's classes cannot be learned from these rows, or the features differ.
     """
-    for each in sources:
-        DomainPair(each, target)  # raises an error if the features differ
-    training = training_rows(sources, target)
+    origins = [DomainPair(source, target).source for source in sources]  # columns by name
+    training = training_rows(Task.of(origins, target, shared_if_unlabeled=True))
     codes, names = training.codes[: training.n_target], list(map(str, training.classes))
     counts = np.bincount(codes[codes >= 0], minlength=len(names))
     sentences = [

@@ -17,12 +17,12 @@ from scipy import sparse
 from l2t.domains import Domain
 from l2t.domains.domain import is_wide
 from l2t.inference.result import divide_features
-from l2t.inference.wide import MAX_GRAM_ROWS, lift_candidates, unlabel_in_span
+from l2t.inference.wide import lift_candidates, unlabel_in_span
 from l2t.numerics import GramSpan
 from l2t.numerics.gram import Lifted
 from l2t.prediction.model import Model
-from l2t.prediction.training import column_scales
-from l2t.typing import Array
+from l2t.prediction.training import TrainOn, column_scales, training_rows
+from l2t.task import MAX_WIDE_ROWS, Task
 
 if TYPE_CHECKING:
     from l2t.prediction.result import Prediction
@@ -30,25 +30,31 @@ if TYPE_CHECKING:
 
 def are_few_and_wide(domains: Sequence[Domain]) -> bool:
     """Return whether all domains are sparse and wide, and have few rows in all."""
-    same = len({each.n_features for each in domains}) == 1
-    plain = all(is_wide(each.rows) and each.prepared is None for each in domains)
-    return same and plain and sum(map(len, domains)) <= MAX_GRAM_ROWS
+    same = len({domain.n_features for domain in domains}) == 1
+    plain = all(is_wide(domain.rows) and domain.prepared is None for domain in domains)
+    return same and plain and sum(map(len, domains)) <= MAX_WIDE_ROWS
 
 
-def numbered(domains: Sequence[Domain]) -> list[Domain]:
-    """Return the domains with a running row number, over all domains, as the only feature."""
-    ends = np.cumsum([len(each) for each in domains])
-    rows = (np.arange(end - len(each), end) for each, end in zip(domains, ends, strict=True))
-    return [each.with_features(at[:, None]) for each, at in zip(domains, rows, strict=True)]
+def _numbered(task: Task) -> Task:
+    """Return the task with a running row number, over all domains, as the only feature."""
+    ends = np.cumsum([len(domain) for domain in task.domains])
+    return task.with_domains(
+        [
+            domain.with_features(np.arange(end - len(domain), end)[:, None])
+            for domain, end in zip(task.domains, ends, strict=True)
+        ]
+    )
 
 
 class Coordinates:
     """Few sparse domains, the target first, in the coordinates of their rows.
 
-    Columns of very different scales are first divided by their standard deviation over the rows `used`.
+    Columns of very different scales are first divided by their standard deviation over the rows to train on.
     """
 
-    def __init__(self, domains: Sequence[Domain], used: Array) -> None:
+    def __init__(self, task: Task, train_on: TrainOn) -> None:
+        used = training_rows(_numbered(task), train_on).X[:, 0]
+        domains = task.domains
         self._target = domains[0]
         self.dtype = np.result_type(*(each.rows.dtype for each in domains))
         parts = [each.rows.astype(np.float64) for each in domains]
@@ -61,14 +67,15 @@ class Coordinates:
         placed = zip(domains, self._span.coordinates, strict=True)
         self.domains = [each.with_features(Z) for each, Z in placed]
 
-    def unlabel_rows(self, source: Domain, target: Domain) -> Domain:
-        """Return one of the sources with all rows that are also rows of a target marked as unlabelled.
-
-        The target may have further rows than those here.
-        """
-        return unlabel_in_span(
-            source, target, self._span, self._scales if self.are_scaled else None
-        )
+    def place(self, task: Task) -> Task:
+        """Return the task in the coordinates; if rows were drawn, no other target row is a known row."""
+        target, *sources = self.domains
+        if task.is_sampled and not task.shared:
+            scales = self._scales if self.are_scaled else None
+            sources = [
+                unlabel_in_span(source, task.given, self._span, scales) for source in sources
+            ]
+        return replace(task.with_domains([target, *sources]), given=target)
 
     def lifted(self, found: Prediction) -> Prediction:
         """Return a prediction made in the coordinates, mapped back to the features."""

@@ -35,9 +35,10 @@ from l2t.exceptions import InvalidInputError
 from l2t.experiences.evaluation import expected_accuracy
 from l2t.experiences.experience import TrainedOn
 from l2t.inference.result import Candidate, Candidates, Inference
-from l2t.inference.shared.task import FEW_COLUMNS, MAX_ROWS, Combination, Task, shared_classes
+from l2t.inference.shared.rows import FEW_COLUMNS, MAX_ROWS, Combination, SharedRows
 from l2t.inference.shared.ways import Decision, LinearModel, decide, distill
 from l2t.numerics import unit_rows
+from l2t.task import ClassRoles
 from l2t.typing import AnyArray, Array
 
 #: "means" is the identity with each domain centred by its own mean; all but "identity" are centred so.
@@ -47,7 +48,7 @@ CLASSIFIERS = ("logistic", "manifold")
 SHARPNESS = 20.0
 #: Maximum number of rows of all sources together, because time grows with the cube of this number.
 MAX_SOURCE_ROWS = 2 * MAX_ROWS
-#: Below this `Task.trust`, logistic regression is used alone.
+#: Below this `SharedRows.trust`, logistic regression is used alone.
 LEAST_TRUST = 0.7
 
 
@@ -61,7 +62,7 @@ class SharedInference:
         The combinations that vote, largest weight first; no target label was read for any W (``space.W``).
     decision : Decision
         The rows that were trained on, and the weight of the vote.
-    occurrence : tuple of three tuples
+    roles : ClassRoles
         The classes of labelled rows in both domains, in sources only, and in the target only.
     weights : tuple of float
         The weight of each source; 0 if its own classes are not separable.
@@ -77,7 +78,7 @@ class SharedInference:
 
     members: tuple[Combination, ...]
     decision: Decision
-    occurrence: tuple[tuple[Any, ...], ...]
+    roles: ClassRoles
     weights: tuple[float, ...]
     n_labelled: int
     agreement: float
@@ -196,20 +197,20 @@ def infer_shared(
     """
     given = [sources] if isinstance(sources, Domain) else list(sources)
     origins = [DomainPair(source, target).source for source in given]  # columns by name
-    both, source_only, target_only = shared_classes(origins, target)
-    if len(both + source_only) < 2 or (target_only and not both):
+    roles = ClassRoles.of(origins, target)
+    if len(roles.of_sources) < 2 or (roles.target_only and not roles.both):
         raise InvalidInputError(
             "sources must have at least two classes and share one with the labelled target rows, "
-            f"got {len(both + source_only)} source classes and {len(both)} shared"
+            f"got {len(roles.of_sources)} source classes and {len(roles.both)} shared"
         )
-    task = Task.of(target, origins, random_state)
+    task = SharedRows.of(target, origins, random_state)
     tasks = [task]
     if len(origins) > 1:
         useful = task.informative_sources()
         weights = task.shares(useful)
         most = MAX_SOURCE_ROWS // len(useful)
         if most < MAX_ROWS:
-            task = Task.of(target, origins, random_state, most)
+            task = SharedRows.of(target, origins, random_state, most)
         task = replace(task.only(useful), weights=weights)
         tasks = [task, task.only([int(weights.argmax())])]
     members, failed = _members(tasks, candidates, classifiers)
@@ -217,7 +218,7 @@ def infer_shared(
     return SharedInference(
         tuple(members),
         decision,
-        (both, source_only, target_only),
+        roles,
         tuple(task.weights.tolist()),
         int((task.codes[~task.source] >= 0).sum()),
         float(np.mean([each.predicted == decision.predicted for each in members])),
@@ -227,7 +228,7 @@ def infer_shared(
 
 
 def _members(
-    tasks: list[Task], candidates: Sequence[str], classifiers: Sequence[str] | None
+    tasks: list[SharedRows], candidates: Sequence[str], classifiers: Sequence[str] | None
 ) -> tuple[list[Combination], dict[str, str]]:
     """Return all combinations for each task, with equal weights of the tasks, and the failed candidates."""
     members: list[Combination] = []

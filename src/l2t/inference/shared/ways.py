@@ -20,7 +20,7 @@ import numpy as np
 
 from l2t.experiences.experience import TrainedOn
 from l2t.inference.shared.classifiers import C
-from l2t.inference.shared.task import Combination, Task
+from l2t.inference.shared.rows import Combination, SharedRows
 from l2t.typing import Array, Indices
 
 FOLDS = 3
@@ -56,7 +56,9 @@ class LinearModel(NamedTuple):
     intercept: Array
 
 
-def decide(task: Task, members: Sequence[Combination], *, source_alone: bool = False) -> Decision:
+def decide(
+    task: SharedRows, members: Sequence[Combination], *, source_alone: bool = False
+) -> Decision:
     """Predict the fitted target rows; with `source_alone` target labels only measure accuracies.
 
     An accuracy is that of models without source rows in the groups of the rows that are tested.
@@ -99,7 +101,7 @@ def decide(task: Task, members: Sequence[Combination], *, source_alone: bool = F
 
 
 def _source_accuracies(
-    task: Task, members: Sequence[Combination], voted: Array, rows: Indices
+    task: SharedRows, members: Sequence[Combination], voted: Array, rows: Indices
 ) -> dict[str, float]:
     """Return the accuracies on labelled target rows of the vote and of a classifier of the source.
 
@@ -164,7 +166,7 @@ def _sharp(P: Array) -> Array:
     return np.asarray(sharp / sharp.sum(axis=1, keepdims=True))
 
 
-def distill(task: Task, decision: Decision) -> LinearModel:
+def distill(task: SharedRows, decision: Decision) -> LinearModel:
     """Return logistic regression trained on the predictions for the target rows as pseudo-labels.
 
     Labelled rows keep their labels. Source rows have a small weight, for new rows that are unlike the target

@@ -18,13 +18,13 @@ from l2t.domains import Domain, KnownClasses
 from l2t.domains.domain import check_whole
 from l2t.domains.labels import label_array
 from l2t.exceptions import InvalidInputError, L2TWarning
-from l2t.inference.shared.task import shared_classes
 from l2t.interfaces.estimators.stacking import is_source, labeled_rows, split_domains
 from l2t.interfaces.estimators.transformer import FLOATS, seed_of
 from l2t.paper import ReflectionFunction
 from l2t.prediction import predict
 from l2t.prediction.model import EstimatorHead
 from l2t.prediction.training import NAMED, TrainOn
+from l2t.task import ClassRoles
 from l2t.typing import AnyArray
 from l2t.validation import one_of, some_of
 
@@ -289,12 +289,13 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
     def _warn_of_source_classes(self, sources: list[Domain], target: Domain) -> None:
         """Warn that the source's classes are predicted, unless a parameter says that they are shared."""
-        both, source_only, target_only = shared_classes(sources, target)
+        roles = ClassRoles.of(sources, target)
         declared = self.train_on != "auto" or self.shared is not None
-        if declared or both or target_only or not source_only:
+        if declared or roles.both or roles.target_only or not roles.source_only:
             return
+        names = some_of(roles.source_only, NAMED)
         warnings.warn(
-            f"no target row is labelled, so the classes of the source ({some_of(source_only, NAMED)}) are "
+            f"no target row is labelled, so the classes of the source ({names}) are "
             "predicted: set shared=True if the target has these classes, otherwise pass labels of target "
             "rows, in skada with make_da_pipeline(..., mask_target_labels=False) and an unmasked y",
             L2TWarning,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -29,7 +30,7 @@ from l2t.inference import infer
 from l2t.inference.candidates import Wanted
 from l2t.interfaces.estimators.stacking import is_source, split_domains
 from l2t.paper import ReflectionFunction
-from l2t.prediction.training import known_classes
+from l2t.prediction.training import further_classes
 from l2t.typing import AnyArray, Mask
 
 if TYPE_CHECKING:
@@ -172,7 +173,8 @@ class L2TTransformer(
             labels = labels[:, 0] if labels.shape[1] == 1 else None
         choosing = self._name in CHOOSING
         sources, target = split_domains(X, labels, sample_domain, pooled=not choosing)
-        known = known_classes(self.known, self.store, target)
+        further = further_classes(self.known, self.store, target)
+        known = reduce(KnownClasses.merge, further) if further else None
         if y is None and self._name == "itl":
             raise InvalidInputError(
                 "method='itl' requires y to be passed, but the target y is None; it needs source labels"

@@ -8,7 +8,7 @@ import pytest
 from l2t import Domain, DomainPair, algorithms
 from l2t.algorithms.base import fit_quietly
 from l2t.inference.shared import infer_shared
-from l2t.inference.shared.task import Task
+from l2t.inference.shared.rows import SharedRows
 
 
 def rows(rng, codes, shift=0.0):
@@ -24,7 +24,7 @@ def target(rng):
 @pytest.fixture
 def small(monkeypatch):
     """At most 60 rows of each domain are drawn."""
-    monkeypatch.setattr("l2t.inference.shared.task.MAX_ROWS", 60)
+    monkeypatch.setattr("l2t.inference.shared.rows.MAX_ROWS", 60)
 
 
 @pytest.mark.usefixtures("small")
@@ -32,7 +32,7 @@ def test_all_labelled_rows_of_a_large_source_are_trained_on(rng, target):
     codes = np.arange(3000) % 3
     labeled = np.arange(3000) >= 2970
     source = Domain(rows(rng, codes), codes, labeled=labeled)
-    task = Task.of(target, [source], 0)
+    task = SharedRows.of(target, [source], 0)
     assert np.bincount(task.codes[task.source] + 1).tolist() == [30, 10, 10, 10]
     np.testing.assert_array_equal(task.X[task.source][30:], source.X[labeled])
     found = infer_shared(target, source, candidates=("means",))
@@ -42,7 +42,7 @@ def test_all_labelled_rows_of_a_large_source_are_trained_on(rng, target):
 @pytest.mark.usefixtures("small")
 def test_a_rare_class_of_a_large_source_is_trained_on(rng, target):
     codes = np.where(np.arange(3000) < 3, 2, np.arange(3000) % 2)
-    task = Task.of(target, [Domain(rows(rng, codes), codes)], 0)
+    task = SharedRows.of(target, [Domain(rows(rng, codes), codes)], 0)
     sizes = np.bincount(task.codes[task.source])
     assert (sizes.sum(), sizes[2]) == (60, 3)
 
@@ -51,7 +51,7 @@ def test_a_rare_class_of_a_large_source_is_trained_on(rng, target):
 def test_a_large_source_with_frequent_classes_is_sampled_as_its_shares_are(rng, target):
     codes = np.where(np.arange(3000) % 10 == 0, 1, 0)
     source = Domain(rows(rng, codes), codes)
-    task = Task.of(target, [source], 0)
+    task = SharedRows.of(target, [source], 0)
     drawn = np.sort(np.random.default_rng(0).permutation(3000)[:60])
     np.testing.assert_array_equal(task.X[task.source], source.X[drawn])
 
@@ -60,7 +60,7 @@ def test_a_large_source_with_frequent_classes_is_sampled_as_its_shares_are(rng, 
 def test_unlabelled_source_rows_are_not_a_class(name, rng, target):
     codes, labeled = np.arange(60) % 3, np.arange(60) < 30
     X = rows(rng, codes)
-    task = Task.of(target, [Domain(X, codes, labeled=labeled)], 0)
+    task = SharedRows.of(target, [Domain(X, codes, labeled=labeled)], 0)
     source = Domain(X, np.where(labeled, codes, 7), labeled=labeled)
     spaces, failed = task.spaces((name,))
     fitted = fit_quietly(algorithms.make(name), DomainPair(source, target))
@@ -70,7 +70,7 @@ def test_unlabelled_source_rows_are_not_a_class(name, rng, target):
 
 def test_algorithms_that_need_labels_are_left_out_without_labelled_source_rows(rng, target):
     source = Domain(rng.normal(size=(30, 12)))
-    spaces, failed = Task.of(target, [source], 0).spaces(("means", "jda", "itl"))
+    spaces, failed = SharedRows.of(target, [source], 0).spaces(("means", "jda", "itl"))
     assert list(spaces) == ["means"]
     assert failed["jda"] == "jda needs labels in the source, got none"
     assert failed["itl"] == "itl needs labels in the source, got none"
@@ -78,11 +78,11 @@ def test_algorithms_that_need_labels_are_left_out_without_labelled_source_rows(r
 
 @pytest.mark.usefixtures("small")
 def test_the_number_of_labelled_target_rows_is_bounded(rng, monkeypatch):
-    monkeypatch.setattr("l2t.inference.shared.task.MAX_LABELLED", 90)
+    monkeypatch.setattr("l2t.inference.shared.rows.MAX_LABELLED", 90)
     codes = np.where(np.arange(3000) % 100 == 0, 2, np.arange(3000) % 2)
     X = rows(rng, codes)
     target = Domain(X, codes, labeled=np.ones(3000, dtype=bool))
-    task = Task.of(target, [Domain(X[:60], codes[:60])], 0)
+    task = SharedRows.of(target, [Domain(X[:60], codes[:60])], 0)
     assert 90 <= len(task.target_rows) <= 60 + 90
     assert np.bincount(task.codes[~task.source])[2] >= 30
     np.testing.assert_array_equal(task.codes[~task.source], codes[task.target_rows])
@@ -98,7 +98,7 @@ def near_copies(rng):
 def test_groups_of_a_source_are_held_out_together(rng, target):
     X, codes, groups = near_copies(rng)
     plain, grouped = (
-        Task.of(target, [source], 0)
+        SharedRows.of(target, [source], 0)
         for source in (Domain(X, codes), Domain(X, codes, groups=groups))
     )
     assert plain.held_out("1-nn", plain.plain) == 1.0
@@ -109,14 +109,14 @@ def test_a_source_that_only_groups_separate_is_not_informative(rng, target):
     X, codes, groups = near_copies(rng)
     good = Domain(rows(rng, np.arange(90) % 3), np.arange(90) % 3)
     noise = Domain(X, codes, groups=groups)
-    assert Task.of(target, [good, noise], 0).informative_sources() == [0]
+    assert SharedRows.of(target, [good, noise], 0).informative_sources() == [0]
     alone = Domain(X, codes)
-    assert Task.of(target, [good, alone], 0).informative_sources() == [0, 1]
+    assert SharedRows.of(target, [good, alone], 0).informative_sources() == [0, 1]
 
 
 def test_every_row_keeps_its_group(rng, target):
     X, codes, groups = near_copies(rng)
-    task = Task.of(target, [Domain(X, codes), Domain(X, codes, groups=groups)], 0)
+    task = SharedRows.of(target, [Domain(X, codes), Domain(X, codes, groups=groups)], 0)
     sizes = [len(np.unique(task.groups[task.origin == at])) for at in range(3)]
     assert sizes == [200, 40, 90]
     assert len(np.unique(task.groups)) == sum(sizes)

@@ -17,6 +17,7 @@ from l2t.domains.draw import of_each_class
 from l2t.exceptions import L2TError
 from l2t.inference.shared.classifiers import make_classifier
 from l2t.numerics import principal_axes, squared_distances, unit_rows
+from l2t.task import ClassRoles
 from l2t.typing import AnyArray, Array, Indices
 
 #: Maximum number of rows per domain, drawn at random, that are fitted to.
@@ -63,7 +64,7 @@ class Combination:
     #: Predicted probabilities of the fitted target rows, after training on the source alone.
     probabilities: Array = field(repr=False)
     #: The rows that are trained on, and their values under the candidate.
-    task: Task = field(repr=False)
+    task: SharedRows = field(repr=False)
     space: Space = field(repr=False)
     #: Weight in the vote; all weights sum to 1.
     weight: float = 0.0
@@ -75,7 +76,7 @@ class Combination:
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class SharedRows:
     """Some rows of all domains, sources first, and the number of the domain of each (`origin`).
 
     `codes` are positions in `classes`, and -1 for unlabelled rows. Every W is fitted to the random rows that
@@ -102,13 +103,12 @@ class Task:
         sources: list[Domain],
         random_state: int,
         max_source_rows: int | None = None,
-    ) -> Task:
+    ) -> SharedRows:
         """Return the rows of some domains, with labels only of target rows that are marked as labelled.
 
         Of each source at most `max_source_rows` rows are used, by default 1,200.
         """
-        both, source_only, target_only = shared_classes(sources, target)
-        classes = both + source_only + target_only
+        classes = ClassRoles.of(sources, target).every
         place = {name: code for code, name in enumerate(classes)}
         parts: list[list[AnyArray]] = []
         rows, groups = np.arange(0), joint_groups([*sources, target])
@@ -133,7 +133,7 @@ class Task:
         shares = np.ones(len(sources))
         return cls(X, codes, origin, drawn, rows, classes, shares, random_state, group)
 
-    def only(self, origins: Sequence[int]) -> Task:
+    def only(self, origins: Sequence[int]) -> SharedRows:
         """Return the task with only some of the sources."""
         rows = np.isin(self.origin, [*origins, self.origin[-1]])
         of_rows = ("X", "codes", "origin", "drawn", "groups")
@@ -313,20 +313,6 @@ def _labelled_first(order: Indices, codes: Indices, random_state: int, most: int
         return order
     first = of_each_class(codes, random_state, most)
     return np.concatenate([first, np.setdiff1d(order, first, assume_unique=True)])
-
-
-def shared_classes(sources: Sequence[Domain], target: Domain) -> tuple[tuple[Any, ...], ...]:
-    """Return the classes of labelled rows in both domains, in sources only, and in the target only."""
-    in_sources = dict.fromkeys(name for each in sources for name in _classes(each, default=True))
-    in_target = _classes(target, default=False)
-    both = tuple(name for name in in_sources if name in in_target)
-    rest = (tuple(name for name in names if name not in both) for names in (in_sources, in_target))
-    return both, *rest
-
-
-def _classes(domain: Domain, *, default: bool) -> list[Any]:
-    codes = np.unique(domain.codes[domain.labeled_rows(default=default)])
-    return [domain.classes[code] for code in codes if code >= 0]
 
 
 def weights_sentence(sources: Sequence[Domain], weights: Sequence[float]) -> str:
