@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import multiprocessing
 import os
 import signal
@@ -14,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from l2t import Agent, Domain, DomainPair, open_store
 
 FORK = multiprocessing.get_context("fork")
-PROCESSES, EACH = 4, 12
+PROCESSES, EACH = 4, 6
 
 
 def pair(number: int) -> DomainPair:
@@ -27,16 +26,12 @@ def pair(number: int) -> DomainPair:
 
 
 def work(url: str, first: int) -> None:
-    """Ask and tell, and observe; the function is refined again and again meanwhile."""
+    """Ask and tell."""
     with open_store(url) as store:
-        agent = Agent(store, refine_every=6)
+        agent = Agent(store)
         for number in range(first, first + EACH):
-            rng = np.random.default_rng(number)
             suggestion = agent.ask(pair(number), 3)
-            agent.tell(suggestion, 0.5, float(rng.uniform(0.4, 0.7)))
-            agent.observe(
-                pair(number), rng.normal(size=(6, 2)), 0.5, float(rng.uniform(0.4, 0.7)), 3
-            )
+            agent.tell(suggestion, 0.5, 0.4 + 0.01 * number)
 
 
 def together(url: str) -> None:
@@ -92,39 +87,11 @@ def dying(url: str) -> None:
         id = pipe.read()
     _, status = os.waitpid(child, 0)
     with open_store(url) as store:
-        run = Agent(store, reflection=None).tell(id, 0.5, 0.6)
+        run = Agent(store).tell(id, 0.5, 0.6)
         (experience,) = store.experiences(key=run.key)
         print(os.WTERMSIG(status), experience.improvement_ratio)
 
 
-def refining(url: str) -> None:
-    """An agent is killed again and again, wherever it is; reported outcomes stay, and learning resumes."""
-    rng = np.random.default_rng(0)
-    for turn in range(4):
-        ours, theirs = os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.close(ours)
-            with open_store(url) as store:
-                agent = Agent(store, refine_every=4)
-                os.write(theirs, b"ready")
-                for number in itertools.count(10**6 * turn):  # it lives until it is killed
-                    agent.observe(pair(number), np.eye(6, 2), 0.5, 0.55, 3)
-                    os.write(theirs, b".")
-        os.close(theirs)
-        with os.fdopen(ours, "rb", buffering=0) as pipe:
-            for _ in range(int(rng.integers(5, 25))):
-                pipe.read(1)
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-        with open_store(url) as store:
-            assert store.check() == [], store.check()
-    with open_store(url) as store:
-        numbers = [version.number for version in Agent(store).versions()]
-        assert numbers == [*range(1, len(numbers) + 1)], numbers
-        print(len(numbers) > 1)
-
-
 if __name__ == "__main__":
     with threadpool_limits(1):
-        {case.__name__: case for case in (together, telling, refining)}[sys.argv[1]](sys.argv[2])
+        {case.__name__: case for case in (together, telling)}[sys.argv[1]](sys.argv[2])

@@ -194,13 +194,6 @@ def test_two_processes_find_the_same_bits():
         assert [astuple(each) for each in ours.scores] == [astuple(each) for each in theirs.scores]
 
 
-def test_what_the_agent_measures_is_trained_on_the_target():
-    """It learns from nothing else."""
-    with l2t.open_store("memory://") as store:
-        run = l2t.Agent(store).observe(shifted_pair(), np.eye(6, 2), n_labels=9)
-    assert [(each.trained_on, each.n_labels) for each in run.scores] == [("target", 9)]
-
-
 def test_no_labels_need_a_source():
     with pytest.raises(InvalidInputError, match="label_counts must be a whole number"):
         evaluate(np.zeros((40, 1)), np.arange(40) % 2, label_counts=(0,))

@@ -120,15 +120,11 @@ CONFUSED = {
         "an output must not replace an input or another output, got 'why.png'",
     ),
     "the agent's output over its input": (
-        "ask source.csv target.csv --label digit -o source.csv",
+        "agent ask source.csv target.csv --label digit -o source.csv",
         "an output must not replace an input or another output, got 'source.csv'",
     ),
     "a function over its store": (
         "learn --store some.db -o some.db",
-        "an output must not replace an input or another output, got 'some.db'",
-    ),
-    "a version over its store": (
-        "versions --store some.db --save some.db",
         "an output must not replace an input or another output, got 'some.db'",
     ),
     "an encoding that is none": (

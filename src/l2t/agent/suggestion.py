@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import secrets
 import socket
-import time
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -13,14 +11,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from l2t import algorithms
 from l2t._version import __version__
 from l2t.display import finite_interval
 from l2t.domains import DomainPair
 from l2t.domains.domain import feature_rows
-from l2t.experiences import ExperienceStore, Run, Score, SuggestionRecord, improvement_ratio
-from l2t.inference import Candidate, Inference, infer
-from l2t.numerics import fingerprint
+from l2t.experiences import Run, Score, SuggestionRecord, improvement_ratio
+from l2t.inference import Inference
 from l2t.statistics import pair_statistics
 from l2t.typing import AnyArray
 from l2t.validation import real_number, whole_number
@@ -31,28 +27,16 @@ MAX_ROWS = 1000
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Suggestion(SuggestionRecord):
-    """A suggestion of what to transfer.
+    """A suggestion of what to transfer: the attributes of `SuggestionRecord`, and these.
 
     Attributes
     ----------
-    id : str
-        Its id in the store, which is enough for `Agent.tell`.
     choice : str
-        The suggested candidate; "identity" if it is better not to transfer.
+        The suggested candidate, which is `algorithm`; "identity" if it is better not to transfer.
     W : array of shape (m, u)
         Its latent factor matrix.
-    predicted : float
-        The expected improvement ratio at `n_labels`.
     interval : (float, float) or None
-        Its 90 % interval.
-    n_labels : int
-        The number of labelled target rows.
-    verdict : {"transfer", "no-transfer"}
-        Whether to transfer.
-    reason : str
-        The reason for the suggestion, in one sentence.
-    version : int
-        The version of the reflection function that was in use; 0 if there was none.
+        The 90 % interval of `predicted`.
     inference : Inference or None
         All candidates; None for a suggestion read from the store.
     """
@@ -72,11 +56,6 @@ class Suggestion(SuggestionRecord):
         """The suggested candidate."""
         return self.algorithm
 
-    @property
-    def version(self) -> int:
-        """The version of the reflection function that was in use."""
-        return self.function
-
     def transform(self, X: Any) -> AnyArray:
         """Return ``X @ W``, or X itself for the verdict "no-transfer".
 
@@ -95,50 +74,39 @@ class Suggestion(SuggestionRecord):
         return np.asarray(rows @ self.W)
 
 
-def explore(
-    pair: DomainPair, found: Inference, probability: float, random_state: int, **options: Any
-) -> Candidate:
-    """Return the choice, or with some probability another candidate or base algorithm at random.
-
-    The draw depends only on the seed and the rows of the pair. "identity" is not drawn, because its ratio is
-    known, nor are algorithms for shared classes, which the agent does not assume. `options` are the other
-    arguments of `infer` that returned `found`.
-    """
-    sides = (int(fingerprint(side.X)[:16], 16) for side in (pair.source, pair.target))
-    rng = np.random.default_rng([random_state, *sides])
-    if rng.random() < probability:
-        left_out = (found.choice, "identity", *algorithms.SHARED)
-        names = [name for name in algorithms.names() if name not in left_out]
-        for name in rng.permutation(names).tolist():
-            candidate = found.candidates.get(name)
-            if candidate is None:
-                tried = infer(pair, candidates=(name,), random_state=random_state, **options)
-                *_, candidate = tried.candidates.values()
-            if candidate.W is not None:
-                return candidate
-    return found.candidates[found.choice]
+def new_suggestion(pair: DomainPair, inference: Inference) -> SuggestionRecord:
+    """Return the suggestion of an inference for a pair, under a random id."""
+    low, high = finite_interval(inference.interval) or (None, None)
+    return SuggestionRecord(
+        id=secrets.token_hex(5),
+        source_name=pair.source.name,
+        target_name=pair.target.name,
+        algorithm=inference.choice,
+        n_labels=inference.n_labels,
+        predicted=inference.predicted,
+        low=low,
+        high=high,
+        verdict=inference.verdict,
+        reason=inference.reason,
+    )
 
 
 def unscored_run(
-    pair: DomainPair,
-    algorithm: str,
-    params: Mapping[str, Any],
-    W: AnyArray,
-    random_state: int,
-    start: float,
+    pair: DomainPair, algorithm: str, W: AnyArray, random_state: int, duration: float
 ) -> Run:
-    """Return the run of a W without accuracies; `start` is its start time."""
-    duration = time.perf_counter() - start
-    some = (side.sample(MAX_ROWS, random_state) for side in (pair.source, pair.target))
+    """Return the run of a suggested W, without accuracies."""
+    sample = DomainPair(
+        pair.source.sample(MAX_ROWS, random_state), pair.target.sample(MAX_ROWS, random_state)
+    )
     return Run(
         pair=pair,
         algorithm=algorithm,
-        params=params,
+        params={},
         random_state=random_state,
         protocol={},
         status="done",
         W=W,
-        statistics=pair_statistics(DomainPair(*some), W, random_state=random_state),
+        statistics=pair_statistics(sample, W, random_state=random_state),
         duration=duration,
         version=__version__,
         host=socket.gethostname(),
@@ -146,45 +114,29 @@ def unscored_run(
     )
 
 
-def scored_run(run: Run, score: Score, suggestion: str | None = None) -> Run:
-    """Return the run with the reported accuracies; each different report is another run."""
-    names = ("n_labels", "accuracy_before", "accuracy_after")
-    protocol = {"measured": "reported"} | {name: getattr(score, name) for name in names}
-    protocol |= {} if suggestion is None else {"suggestion": suggestion}
-    return replace(run, protocol=protocol, scores=(score,), created_at=datetime.now(UTC))
-
-
-def reported_score(pair: DomainPair, n_labels: Any, before: float, after: float) -> Score:
+def reported_score(pair: DomainPair, n_labels: int, before: float, after: float) -> Score:
     """Return the score of reported accuracies, after validation."""
     n_labels = whole_number("n_labels", n_labels, least=1)
     before = real_number("accuracy_before", before, least=0, most=1)
     after = real_number("accuracy_after", after, least=0, most=1)
     n_test = max(len(pair.target) - n_labels, 1)
-    ratio = float(improvement_ratio(before, after, n_test))
-    return Score(n_labels, before, 0.0, after, 0.0, ratio)
-
-
-def store_suggestion(
-    store: ExperienceStore, run: Run, candidate: Candidate, reason: str, n_labels: int
-) -> SuggestionRecord:
-    """Store a suggestion under a new id."""
-    assert candidate.predicted is not None  # no method="paper" here
-    low, high = finite_interval(candidate.interval) or (None, None)
-    record = SuggestionRecord(
-        id="",
-        source_name=run.pair.source.name,
-        target_name=run.pair.target.name,
-        algorithm=candidate.name,
+    return Score(
         n_labels=n_labels,
-        predicted=candidate.predicted,
-        low=low,
-        high=high,
-        verdict="no-transfer" if candidate.name == "identity" else "transfer",
-        reason=reason,
-        function=run.params["version"],
-        created_at=run.created_at,
+        accuracy_before=before,
+        standard_error_before=0.0,
+        accuracy_after=after,
+        standard_error_after=0.0,
+        improvement_ratio=float(improvement_ratio(before, after, n_test)),
     )
-    while True:
-        record = replace(record, id=secrets.token_hex(5))
-        if store.add_suggestion(record, run):  # else another suggestion has this id
-            return record
+
+
+def scored_run(run: Run, score: Score, suggestion: str) -> Run:
+    """Return the run with a reported score; each different report of a suggestion is another run."""
+    protocol = {
+        "measured": "reported",
+        "n_labels": score.n_labels,
+        "accuracy_before": score.accuracy_before,
+        "accuracy_after": score.accuracy_after,
+        "suggestion": suggestion,
+    }
+    return replace(run, protocol=protocol, scores=(score,), created_at=datetime.now(UTC))

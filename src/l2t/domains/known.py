@@ -26,6 +26,8 @@ from l2t.validation import instance_of
 
 #: Principal coordinates in which scatter and rehearsal are computed; more change no result (docs/adr/0014).
 MAX_DIMENSIONS = 256
+#: Newest targets of a store whose classes are known; merging classes takes quadratic time.
+MAX_TARGETS = 200
 #: Spans that are cached in the process, for the next target of the same source.
 SPANS_KEPT = 4
 _spans: LRUCache[KnownSpan] = LRUCache(SPANS_KEPT)
@@ -145,7 +147,7 @@ class KnownClasses:
         n_features: int | None = None,
         feature_names: tuple[str, ...] | None = None,
     ) -> KnownClasses:
-        """Return the classes of the labelled targets in a store.
+        """Return the classes of the newest 200 labelled targets in a store.
 
         Parameters
         ----------
@@ -163,7 +165,7 @@ class KnownClasses:
         """
         return cls(
             domain
-            for domain in store.targets(n_features=n_features)
+            for domain in store.targets(n_features=n_features, limit=MAX_TARGETS)
             if not (feature_names and domain.feature_names)
             or set(domain.feature_names) == set(feature_names)
         )

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from l2t.experiences.evaluation import LABEL_COUNTS, Accuracies, evaluate, improvement_ratio
 from l2t.experiences.experience import Experience, Run, Score
-from l2t.experiences.records import CollectionProgress, FunctionVersion, Merged, SuggestionRecord
+from l2t.experiences.records import CollectionProgress, Merged, SuggestionRecord
 
 if TYPE_CHECKING:
-    from l2t.experiences.collection import Collection, collect, measure_run
+    from l2t.experiences.collection import Collection, collect
     from l2t.experiences.store import ExperienceStore, open_store, upgrade_store
 
 __all__ = ["LABEL_COUNTS", "Accuracies", "Collection", "CollectionProgress", "Experience"]
-__all__ += ["ExperienceStore", "FunctionVersion", "Merged", "Run", "Score", "SuggestionRecord"]
-__all__ += ["collect", "evaluate", "improvement_ratio", "measure_run", "open_store"]
+__all__ += ["ExperienceStore", "Merged", "Run", "Score", "SuggestionRecord"]
+__all__ += ["collect", "evaluate", "improvement_ratio", "open_store"]
 __all__ += ["upgrade_store"]
 
-_COLLECTION = ("Collection", "collect", "measure_run")
+_COLLECTION = ("Collection", "collect")
 
 
 def __getattr__(name: str) -> Any:

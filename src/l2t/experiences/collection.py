@@ -16,7 +16,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import astuple, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -78,10 +78,10 @@ class _Protocol:
     """How runs are evaluated; all fields are part of the key of a run."""
 
     label_counts: tuple[int, ...]
-    n_draws: int = 10
-    kernels: KernelBank = field(default_factory=KernelBank)
-    n_neighbors: int = 5
-    classifier: Any = None
+    n_draws: int
+    kernels: KernelBank
+    n_neighbors: int
+    classifier: Any
 
     def as_json(self) -> dict[str, Any]:
         """Return the protocol as plain values."""
@@ -98,7 +98,7 @@ class _Task:
     algorithms: tuple[Algorithm, ...]
     random_state: int
     protocol: _Protocol
-    shared: bool = True
+    shared: bool
 
     def missing_in(self, store: ExperienceStore, retry_failed: bool) -> _Task:
         """Return the task without the runs in the store, from which `retry_failed` deletes failed ones."""
@@ -303,32 +303,6 @@ def check_test_rows(
             f"the target of a pair must have {MIN_TEST_ROWS} labelled rows{others} to test besides "
             f"{min(label_counts)} to train on, got {max(n_labeled)} in all"
         )
-
-
-def measure_run(
-    pair: DomainPair, algorithm: Algorithm, *, label_counts: Sequence[int], random_state: int = 0
-) -> Run:
-    """Run one algorithm on one pair and evaluate it as `collect` does, without storing it.
-
-    Parameters
-    ----------
-    pair : DomainPair
-        The pair, with a labelled target; the classifier is trained on the target only.
-    algorithm : Algorithm
-        The algorithm.
-    label_counts : sequence of int
-        The numbers of labelled target rows, as in `evaluate`.
-    random_state : int, default=0
-        The seed of the draws and pairings.
-
-    Returns
-    -------
-    Run
-        The run; an error is its reason, except for lack of memory or disk space, which is raised.
-    """
-    protocol = _Protocol(tuple(int(count) for count in label_counts))
-    task = _Task(pair, (algorithm,), random_state, protocol, shared=False)
-    return _run(task, algorithm, _baseline(task))
 
 
 def _draw_one(

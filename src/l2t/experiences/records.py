@@ -6,56 +6,37 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
-#: How a version of the agent's function was made.
-VersionOrigin = Literal["given", "learned", "refined", "rolled back"]
-#: What the agent uses a run for: to learn from, or to validate what was learned from others.
-Use = Literal["learning", "judging"]
-
-
-@dataclass(frozen=True)
-class FunctionVersion:
-    """A version of the agent's reflection function.
-
-    Attributes
-    ----------
-    number : int
-        The number of the version.
-    parent : int or None
-        The version it was made from.
-    origin : {"given", "learned", "refined", "rolled back"}
-        Whether it was given at the beginning, learned from runs, has a refined forecast, or is an earlier
-        version that is used again.
-    n_runs, n_judged : int
-        The numbers of runs it was learned from, and of held-out runs it was validated on.
-    error, incumbent_error : float or None
-        The mean errors of this version and of the version in use until then, in log ratios on held-out runs.
-    took_over : bool
-        Whether this version has been in use since then.
-    content : str
-        The function as JSON.
-    created_at : datetime
-        The time (UTC), by default now.
-    """
-
-    number: int
-    parent: int | None
-    origin: VersionOrigin
-    n_runs: int
-    n_judged: int
-    error: float | None
-    incumbent_error: float | None
-    took_over: bool
-    content: str = field(repr=False)
-    created_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+from l2t.experiences.experience import Score
 
 
 @dataclass(frozen=True)
 class SuggestionRecord:
     """A suggestion of the agent as the store keeps it, besides its pair, W and statistics.
 
-    `algorithm` is the chosen candidate, `low` and `high` are the ends of the 90 % interval of the predicted
-    improvement ratio, `function` is the version of the agent's function (0 for none), and `run` the key of
-    the run with its reported outcome (None while it is open).
+    Attributes
+    ----------
+    id : str
+        Its id in the store.
+    source_name, target_name : str
+        The names of the domains.
+    algorithm : str
+        The chosen candidate; "identity" if it is better not to transfer.
+    n_labels : int
+        The number of labelled target rows that it was made for.
+    predicted : float
+        The expected improvement ratio at `n_labels`.
+    low, high : float or None
+        The ends of the 90 % interval of that ratio; None if they are unknown.
+    verdict : {"transfer", "no-transfer"}
+        Whether to transfer.
+    reason : str
+        The reason for the suggestion, in one sentence.
+    run : str or None
+        The key of the run with its reported outcome; None while the suggestion is open.
+    created_at : datetime
+        The time (UTC), by default now.
+    outcome : Score or None
+        The reported accuracies; None while the suggestion is open.
     """
 
     id: str
@@ -68,9 +49,9 @@ class SuggestionRecord:
     high: float | None
     verdict: Literal["transfer", "no-transfer"]
     reason: str
-    function: int
     run: str | None = None
     created_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    outcome: Score | None = None
 
     @property
     def interval(self) -> tuple[float, float] | None:

@@ -27,7 +27,7 @@ from l2t.exceptions import (
 from l2t.experiences.store import database, open_store, upgrade_store, versions
 from l2t.experiences.store.rows import add_array
 from tests.experiences.store.contract import assert_same_run, random_run
-from tests.experiences.store.contract.agents import suggestion, version
+from tests.experiences.store.contract.agents import suggestion
 
 RUNS = [random_run(number) for number in range(3)]
 
@@ -156,7 +156,6 @@ def test_opening_and_listing_read_no_arrays(path):
         ),
         ("UPDATE l2t_domains SET n_classes = 99", "not match its fingerprint"),
         ("UPDATE l2t_arrays SET data = x'00'", "is damaged"),
-        ("UPDATE l2t_functions SET content = '{'", "function 1 is damaged"),
         ("UPDATE l2t_suggestions SET kernels = '['", "suggestion 0a1b2c3d4e is damaged"),
         ("INSERT INTO l2t_rehearsals VALUES ('a', '{}', '1', 0)", "rehearsal a is damaged"),
         ("DELETE FROM l2t_runs WHERE random_state = '1'", "is not used by any run"),
@@ -165,7 +164,6 @@ def test_opening_and_listing_read_no_arrays(path):
 )
 def test_check_tells_what_is_wrong(path, statement, word):
     with open_store(path) as store:
-        store.add_function(version(1))
         store.add_suggestion(suggestion("0a1b2c3d4e"), replace(RUNS[0], scores=()))
     change(path, statement)
     with open_store(path) as store:

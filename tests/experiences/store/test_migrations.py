@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,11 @@ from alembic.migration import MigrationContext
 from sqlalchemy import inspect, text
 
 from l2t.exceptions import StoreVersionError
+from l2t.experiences import Merged
 from l2t.experiences.store import open_store, pack, upgrade_store, versions
 from l2t.experiences.store.schema import VERSION_TABLE, metadata
 from tests.experiences.store.contract import assert_same_run, random_run
+from tests.experiences.store.contract.agents import suggestion
 
 NEXT = """
 import sqlalchemy as sa
@@ -133,6 +136,30 @@ def test_scores_of_the_first_version_were_trained_on_the_target(url):
     with open_store(url) as store:
         assert store.delete(key=runs[0].key) == 1
         assert store.check() == []
+
+
+#: What the agent of version 0.2 stored of its function.
+OLD_VERSION = """
+INSERT INTO l2t_functions (number, parent, origin, content, n_runs, n_judged, took_over, created_at)
+VALUES (1, NULL, 'given', '{', 0, 0, true, 0)
+"""
+
+
+def test_a_store_with_versions_of_a_function_opens(url, tmp_path):
+    run, record = random_run(0), suggestion("0a1b2c3d4e")
+    with open_store(url) as store:
+        store.add(run)
+        store.add_suggestion(record, replace(run, scores=()))
+        with store._database.writing() as connection:
+            connection.execute(text(OLD_VERSION))
+            connection.execute(text("UPDATE l2t_runs SET used_for = 'learning'"))
+            connection.execute(text("UPDATE l2t_suggestions SET function = 1"))
+    with open_store(url) as store, open_store(tmp_path / "copy.db") as copy:
+        assert copy.merge(store) == Merged(1, 1, ())
+        for opened in (store, copy):
+            assert opened.check() == []
+            assert opened.suggestions() == [record]
+            assert_same_run(opened.run(run.key), run)
 
 
 def test_an_upgrade_that_fails_changes_nothing(url, next_version, monkeypatch):

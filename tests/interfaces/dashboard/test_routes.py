@@ -13,6 +13,7 @@ import pytest
 
 import l2t
 from l2t.experiences import CollectionProgress
+from l2t.interfaces.dashboard.functions import LEARNED_HERE, Functions
 from l2t.paper.files import shipped
 
 PAGES = (
@@ -369,3 +370,10 @@ def test_the_openapi_document_tells_every_route(client):
                 or "201" in operation["responses"]
                 or method != "get"
             )
+
+
+def test_functions_of_files_have_names_of_their_own(tmp_path):
+    for name in (shipped()[0], LEARNED_HERE):
+        l2t.load_reflection("default").save(tmp_path / f"{name}.json")
+    functions = Functions(sorted(tmp_path.iterdir()))
+    assert list(functions.all()) == [*shipped(), f"{shipped()[0]} 2", f"{LEARNED_HERE} 2"]

@@ -133,16 +133,14 @@ def test_read_only_refuses_all_that_computes(visiting, store):
             ("POST", "/api/learning-curves"),
             ("POST", "/api/suggestions"),
             ("POST", f"/api/suggestions/{'0' * 64}/outcome"),
-            ("POST", "/api/versions/1/use"),
             ("DELETE", f"/api/jobs/{'0' * 32}"),
             ("PUT", "/"),
         ):
             answer = client.request(method, path)
             assert answer.status_code == 403, path
             assert "read-only" in answer.text
-        for path in ("totals", "versions", "suggestions"):
+        for path in ("totals", "suggestions"):
             assert client.get(f"/api/{path}").status_code == 200
-        assert store.functions() == [], "looking at the agent does not begin one"
         page = client.get("/").text
         assert "<form" not in page
         assert "--read-only" in page

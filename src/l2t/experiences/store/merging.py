@@ -16,7 +16,7 @@ from l2t.experiences.records import Merged
 from l2t.experiences.store import schema, writing
 from l2t.experiences.store.database import Database, store_errors
 from l2t.experiences.store.reading import as_corrupt, read_array, scores_of
-from l2t.experiences.store.records import last_number, read_suggestion
+from l2t.experiences.store.records import read_suggestion
 from l2t.experiences.store.rows import Packed, Row, decode, domain_of, verify_content
 from l2t.experiences.store.schema import arrays, domains, runs, suggestions
 from l2t.experiences.store.writing import ARRAYS_OF_RUNS, batches, existing, unreferenced
@@ -30,8 +30,7 @@ def find_problems(connection: Connection) -> Iterator[str]:
                 yield f"SQLite reports a damaged file: {message.splitlines()[0]}"
         for table, _row, parent, _key in connection.execute(text("PRAGMA foreign_key_check")):
             yield f"a row of {table} refers to a row of {parent} that is missing"
-    keys = (domains.c.fingerprint, runs.c.key, suggestions.c.id, schema.functions.c.number)
-    for key in (*keys, schema.rehearsals.c.key):
+    for key in (domains.c.fingerprint, runs.c.key, suggestions.c.id, schema.rehearsals.c.key):
         for batch in batches(connection.execute(select(key)).scalars()):
             for row in connection.execute(select(key.table).where(key.in_(batch))).all():
                 scored = connection.execute(scores_of(row.id)).all() if key.table is runs else ()
@@ -56,8 +55,6 @@ def _verify(connection: Connection, key: Column[Any], row: Any, scored: Sequence
             json.loads(row.outcome)
             if sha256(row.work) != row.key:
                 raise ValueError("its content does not match its key")
-        elif key.table is schema.functions:
-            json.loads(row.content)
         elif key.table is suggestions:
             read_suggestion(connection, row)
         elif key.table is runs:
@@ -76,21 +73,17 @@ def _runs_using(connection: Connection, domain: Any) -> str:
 
 
 def merge(target: Database, source: Database) -> Merged:
-    """Copy the runs, suggestions, rehearsals, functions and collections that the target does not have."""
+    """Copy the runs, suggestions, rehearsals and collections that the target does not have."""
     with source.reading() as old, target.writing(exclusive=True) as new:
         copy = _Copy(source, old, new)
-        # Two histories of versions cannot be merged: the target keeps its own, if it has one.
-        copy_functions = last_number(new) == 0
         for key in (arrays.c.hash, domains.c.fingerprint):
             copy.table(key)
-        found = (copy.packed(rows, copy_functions) for rows in copy.missing(runs.c.key))
-        n_runs = sum(len(writing.put_runs(new, packed)) for packed in found)
+        packed_runs = map(copy.packed, copy.missing(runs.c.key))
+        n_runs = sum(len(writing.put_runs(new, packed)) for packed in packed_runs)
         n_suggestions = copy.table(suggestions.c.id, run=None)
         copy.outcomes()
         copy.table(schema.collections.c.id)
         copy.table(schema.rehearsals.c.key)
-        if copy_functions:
-            copy.table(schema.functions.c.number)
         writing.delete_unreferenced(new)  # copied parts of damaged runs
     return Merged(n_runs, n_suggestions, tuple(copy.damaged))
 
@@ -125,13 +118,13 @@ class _Copy:
         copied = ([row | changes for row in rows] for rows in self.missing(key))
         return sum(writing.insert_new(self.new, key.table, rows) for rows in copied)
 
-    def packed(self, rows: list[Row], keep_use: bool) -> Packed:
+    def packed(self, rows: list[Row]) -> Packed:
         """Return runs with their scores; their domains and arrays were copied before."""
         packed = Packed()
         for row in rows:
             scored = self.read(scores_of(row.pop("id")))
             packed.scores[row["key"]] = [dict(score._mapping) for score in scored]
-            packed.runs[row["key"]] = row if keep_use else row | {"used_for": None}
+            packed.runs[row["key"]] = row
         return packed
 
     def outcomes(self) -> None:

@@ -214,28 +214,39 @@ class RunReader:
     def run(self, key: str) -> Run:
         """Return a run with domains, W, statistics and scores, by its key or a prefix of the key."""
         with self._database.reading() as connection:
-            return read_run(connection, *_verified(connection, key))
+            return read_run(connection, *verified_run(connection, key))
 
     def target(self, key: str) -> Domain:
         """Return the target of a run."""
         with self._database.reading() as connection:
-            row, _ = _verified(connection, key)
+            row, _ = verified_run(connection, key)
             return _side(connection, row, "target")
 
-    def target_runs(self, *, n_features: int | None = None) -> dict[str, str]:
-        """Return the keys of the first run on each labelled target with `n_features`, by fingerprint."""
+    def targets(
+        self, *, n_features: int | None = None, limit: int | None = None
+    ) -> Iterator[Domain]:
+        """Iterate over the distinct labelled targets of completed runs, in the order of their first runs.
+
+        Parameters
+        ----------
+        n_features : int or None, default=None
+            Only targets with this number of features.
+        limit : int or None, default=None
+            Only this number of targets, the newest.
+
+        Yields
+        ------
+        Domain
+        """
         done = (runs.c.status == "done") & domains.c.y.is_not(None)
         if n_features is not None:
             done &= domains.c.n_features == n_features
         of_target = domains.c.fingerprint == runs.c.target
         first = select(func.min(runs.c.id)).join(domains, of_target).where(done)
         chosen = runs.c.id.in_(first.group_by(runs.c.target))
-        query = select(runs.c.target, runs.c.key).where(chosen).order_by(runs.c.id)
-        return {row.target: row.key for row in self._database.rows(query)}
-
-    def targets(self, *, n_features: int | None = None) -> Iterator[Domain]:
-        """Iterate over the distinct labelled targets of completed runs, in order of insertion."""
-        return map(self.target, self.target_runs(n_features=n_features).values())
+        query = select(runs.c.key).where(chosen).order_by(runs.c.id.desc()).limit(limit)
+        keys = [key for (key,) in self._database.rows(query)]
+        return map(self.target, reversed(keys))
 
 
 def scores_of(run: int) -> Select[Any]:
@@ -287,7 +298,7 @@ def _run_row(connection: Connection, key: str) -> Any:
     return row_by_prefix(connection, runs.c.key, key, UnknownRunError)
 
 
-def _verified(connection: Connection, key: str) -> tuple[Any, Sequence[Any]]:
+def verified_run(connection: Connection, key: str) -> tuple[Any, Sequence[Any]]:
     """Return the row of a run and those of its scores, by its key or a prefix of the key."""
     row = _run_row(connection, key)
     scored = connection.execute(scores_of(row.id)).all()

@@ -1,28 +1,29 @@
-"""Records besides runs: suggestions, versions of the agent's function, rehearsals and collections."""
+"""Records besides runs: suggestions, rehearsals and collections."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from l2t.exceptions import UnknownSuggestionError
 from l2t.experiences.experience import Run, canonical_json, sha256
-from l2t.experiences.records import CollectionProgress, FunctionVersion, SuggestionRecord, Use
+from l2t.experiences.records import CollectionProgress, SuggestionRecord
 from l2t.experiences.store import schema
 from l2t.experiences.store.database import Conflict, Database
-from l2t.experiences.store.reading import as_corrupt, read_run, row_by_prefix
-from l2t.experiences.store.rows import Row, pack
-from l2t.experiences.store.schema import TRANSFER, functions, runs, suggestions
-from l2t.experiences.store.writing import batches, delete_rows, insert_new, put_parts, put_runs
+from l2t.experiences.store.reading import as_corrupt, read_run, row_by_prefix, verified_run
+from l2t.experiences.store.rows import Row, pack, score_of
+from l2t.experiences.store.schema import TRANSFER, suggestions
+from l2t.experiences.store.writing import delete_rows, insert_new, put_parts, put_runs
 
-Record = TypeVar("Record", FunctionVersion, SuggestionRecord, CollectionProgress)
+Record = TypeVar("Record", SuggestionRecord, CollectionProgress)
 _UNMEASURED = {"status": "done", "reason": "", "origin": "reported", "protocol": "{}"}
 _TIMES = ("created_at", "started_at", "updated_at", "ended_at")
 
@@ -44,22 +45,43 @@ class RecordKeeper:
         return False
 
     def suggestion(self, id: str) -> SuggestionRecord:
-        """Return a suggestion by its id or a prefix of the id."""
+        """Return a suggestion with its outcome, by its id or a prefix of the id."""
         with self._database.reading() as connection:
-            row = row_by_prefix(connection, suggestions.c.id, id, UnknownSuggestionError)
-            return _record(SuggestionRecord, row)
+            return _with_outcome(connection, _suggestion_row(connection, id))
 
     def suggested_run(self, id: str) -> Run:
         """Return the run of a suggestion, with its pair and W, without scores."""
         with self._database.reading() as connection:
-            row = row_by_prefix(connection, suggestions.c.id, id, UnknownSuggestionError)
-            return read_suggestion(connection, row)
+            return read_suggestion(connection, _suggestion_row(connection, id))
+
+    def suggestions(self, *, open_only: bool = False) -> list[SuggestionRecord]:
+        """Return the suggestions with their outcomes: first those without one, each time the newest first.
+
+        Parameters
+        ----------
+        open_only : bool, default=False
+            Whether to return only suggestions without an outcome.
+
+        Returns
+        -------
+        list of SuggestionRecord
+        """
+        is_open = suggestions.c.run.is_(None)
+        query = select(suggestions).where(is_open) if open_only else select(suggestions)
+        newest = (suggestions.c.created_at.desc(), suggestions.c.id)
+        self._database.verify()
+        with self._database.reading() as connection:
+            rows = connection.execute(query.order_by(is_open.desc(), *newest)).all()
+            return [_with_outcome(connection, row) for row in rows]
 
     def open_suggestions(self) -> list[SuggestionRecord]:
-        """Return the suggestions without an outcome, newest first."""
-        query = select(suggestions).where(suggestions.c.run.is_(None))
-        query = query.order_by(suggestions.c.created_at.desc(), suggestions.c.id)
-        return self._records(SuggestionRecord, query)
+        """Return the suggestions without an outcome; deprecated, use `suggestions`."""
+        warnings.warn(
+            "open_suggestions is deprecated and will be removed in 0.4; use suggestions(open_only=True)",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return self.suggestions(open_only=True)
 
     def complete_suggestion(self, id: str, run: Run) -> bool:
         """Add the run with the outcome of a suggestion; return False if it has an outcome."""
@@ -78,46 +100,9 @@ class RecordKeeper:
 
     def delete_suggestion(self, id: str) -> None:
         """Delete a suggestion, and what only it refers to; the run with its outcome is kept."""
-        found = self.suggestion(id)
         with self._database.writing(exclusive=True) as connection:
-            delete_rows(connection, suggestions.c.id, [found.id])
-
-    def add_function(
-        self, version: FunctionVersion, use: Mapping[Use, Sequence[str]] | None = None
-    ) -> bool:
-        """Add the next version of the agent's function and mark its runs; return False if it exists."""
-        with self._database.writing() as connection:
-            is_next = version.number == last_number(connection) + 1
-            if not is_next or not insert_new(connection, functions, [_row(version)]):
-                return False
-            for purpose, keys in (use or {}).items():
-                for batch in batches(keys):
-                    used = update(runs).where(runs.c.key.in_(batch)).values(used_for=purpose)
-                    connection.execute(used)
-        return True
-
-    def function(self, number: int | None = None) -> FunctionVersion | None:
-        """Return a version of the agent's function, by default the one in use; None if there is none."""
-        chosen = functions.c.took_over if number is None else functions.c.number == number
-        query = select(functions).where(chosen).order_by(functions.c.number.desc()).limit(1)
-        return next(iter(self._records(FunctionVersion, query)), None)
-
-    def functions(self) -> list[FunctionVersion]:
-        """Return all versions of the agent's function, oldest first."""
-        return self._records(FunctionVersion, select(functions).order_by(functions.c.number))
-
-    def unused_runs(self, limit: int) -> list[str]:
-        """Return the keys of the oldest completed runs that the agent has not used."""
-        return self._runs(runs.c.used_for.is_(None), limit, runs.c.created_at, runs.c.key)
-
-    def used_runs(self, purpose: Use, limit: int) -> list[str]:
-        """Return the keys of the newest runs that the agent learned from, or validated on."""
-        newest = (runs.c.created_at.desc(), runs.c.key.desc())
-        return self._runs(runs.c.used_for == purpose, limit, *newest)
-
-    def _runs(self, where: Any, limit: int, *order: Any) -> list[str]:
-        query = select(runs.c.key).where(where, runs.c.status == "done").order_by(*order)
-        return [key for (key,) in self._database.rows(query.limit(limit))]
+            row = _suggestion_row(connection, id)
+            delete_rows(connection, suggestions.c.id, [row.id])
 
     def rehearsal(self, work: Mapping[str, Any]) -> Any:
         """Return the stored outcome of a rehearsal; None if there is none."""
@@ -147,10 +132,7 @@ class RecordKeeper:
         """Return the latest collections, newest first."""
         newest = schema.collections.c.started_at.desc()
         query = select(schema.collections).order_by(newest).limit(limit)
-        return self._records(CollectionProgress, query)
-
-    def _records(self, kind: type[Record], query: Any) -> list[Record]:
-        return [_record(kind, row) for row in self._database.rows(query)]
+        return [_record(CollectionProgress, row) for row in self._database.rows(query)]
 
 
 def read_suggestion(connection: Connection, row: Any) -> Run:
@@ -158,19 +140,28 @@ def read_suggestion(connection: Connection, row: Any) -> Run:
     return read_run(connection, SimpleNamespace(**row._asdict() | _UNMEASURED, key=row.id))
 
 
-def last_number(connection: Connection) -> int:
-    """Return the number of the newest version of the agent's function; 0 if there is none."""
-    return connection.execute(select(func.max(functions.c.number))).scalar() or 0
+def _suggestion_row(connection: Connection, id: str) -> Any:
+    return row_by_prefix(connection, suggestions.c.id, id, UnknownSuggestionError)
 
 
-def _row(record: FunctionVersion | SuggestionRecord | CollectionProgress) -> Row:
-    """Return the row of a record: its fields, with times as numbers."""
+def _with_outcome(connection: Connection, row: Any) -> SuggestionRecord:
+    """Return the suggestion in a row, with the score of the run that it became."""
+    scored = () if row.run is None else verified_run(connection, row.run)[1]
+    return _record(SuggestionRecord, row, outcome=score_of(scored[0]) if scored else None)
+
+
+def _row(record: SuggestionRecord | CollectionProgress) -> Row:
+    """Return the row of a record: its fields, with times as numbers; an outcome is stored with its run."""
     row = asdict(record)
+    if isinstance(record, SuggestionRecord):
+        del row["outcome"]
     return row | {n: schema.microseconds(row[n], n) for n in _TIMES if row.get(n) is not None}
 
 
-def _record(kind: type[Record], row: Any) -> Record:
-    values = {each.name: getattr(row, each.name) for each in fields(kind)}
+def _record(kind: type[Record], row: Any, **known: Any) -> Record:
+    """Return the record in a row; `known` are the fields that are not columns."""
+    names = {field.name for field in fields(kind)} - known.keys()
+    values = known | {name: getattr(row, name) for name in names}
     with as_corrupt(f"a {kind.__name__}"):
         times = {n: schema.to_datetime(values[n]) for n in _TIMES if values.get(n) is not None}
     return kind(**values | times)

@@ -203,9 +203,14 @@ def run_of(row: Any, scores: Iterable[Any], pair: DomainPair, array: ArrayReader
         pair=pair,
         W=array(row.W),
         statistics=statistics_of(row, array(row.statistics)),
-        scores=tuple(Score(*(getattr(score, name) for name in _SCORE)) for score in scores),
+        scores=tuple(map(score_of, scores)),
         **_common(row),
     )
+
+
+def score_of(row: Any) -> Score:
+    """Return the score in a row."""
+    return Score(*(getattr(row, name) for name in _SCORE))
 
 
 def experience_of(row: Any, statistics: PairStatistics | None) -> Experience:

@@ -61,7 +61,7 @@ domains = _table(
     *_columns(Text, "y_values", "groups_values", nullable=True),
 )
 
-#: One row per run; `statistics` is an array with the rows d, tau and Q, and `used_for` the agent's use.
+#: One row per run; `statistics` is an array with the rows d, tau and Q, and `used_for` is not used since 0.3.
 runs = _table(
     "runs",
     Column("id", Integer, primary_key=True),  # joins by number are several times as fast as by key
@@ -96,16 +96,17 @@ suggestions = _table(
     *_columns(Double, "predicted"),
     *_columns(Double, "low", "high", nullable=True),
     *_columns(Text, "verdict", "reason"),
-    *_columns(Integer, "function"),
+    Column("function", Integer, nullable=False, default=0),  # not used since 0.3
     Column("run", _HASH, ForeignKey("l2t_runs.key", ondelete="SET NULL"), index=True),
 )
 
-#: One row per version of the agent's function, never changed; the last that took over is in use.
+#: Versions of the agent's function in stores of 0.2; neither read nor written since 0.3. It stays, as the
+#: two columns above do, so that no store needs an upgrade; the next migration drops them.
 functions = _table(
     "functions",
     Column("number", Integer, primary_key=True, autoincrement=False),
     *_columns(Integer, "parent", nullable=True),
-    *_columns(Text, "origin", "content"),  # the content is the function as JSON
+    *_columns(Text, "origin", "content"),
     *_columns(Integer, "n_runs", "n_judged"),
     *_columns(Double, "error", "incumbent_error", nullable=True),
     *_columns(sa.Boolean, "took_over"),

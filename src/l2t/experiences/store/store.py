@@ -105,10 +105,7 @@ class ExperienceStore(RunReader, RecordKeeper):
         return len(keys)
 
     def merge(self, source: ExperienceStore) -> Merged:
-        """Copy everything from another store that this one does not have, except damaged parts.
-
-        Versions of the agent's function are copied only if this store has none.
-        """
+        """Copy everything from another store that this one does not have, except damaged parts."""
         return merge(self._database, source._database)
 
     def check(self) -> list[str]:

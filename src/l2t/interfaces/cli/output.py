@@ -17,12 +17,7 @@ from l2t.display import csv_cell, escape_controls
 _ATTRIBUTES = {"source": "source_name", "target": "target_name", "choice": "algorithm"}
 _ATTRIBUTES |= {"labels": "n_labels", "before": "accuracy_before", "after": "accuracy_after"}
 _ATTRIBUTES |= {"error_before": "standard_error_before", "error_after": "standard_error_after"}
-_ATTRIBUTES |= {"ratio": "improvement_ratio", "runs": "n_runs", "held_out_runs": "n_judged"}
-_ATTRIBUTES |= {
-    "error_of_previous": "incumbent_error",
-    "accepted": "took_over",
-    "created": "created_at",
-}
+_ATTRIBUTES |= {"ratio": "improvement_ratio", "created": "created_at"}
 _ATTRIBUTES |= {"run": "key", "seed": "random_state", "seconds": "duration"}
 
 

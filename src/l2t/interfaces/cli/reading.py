@@ -139,7 +139,7 @@ def known_classes(url: str | None, n_features: int, quiet: bool) -> KnownClasses
     if url is None:
         return None
     with open_store(url, create=False) as store:
-        known = KnownClasses(store.targets(n_features=n_features))
+        known = KnownClasses.of(store, n_features)
     if not known.n_classes:
         print_note(f"note: the store has no labelled target with {n_features} features", quiet)
     return known

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import tempfile
 import threading
 import time
@@ -15,14 +14,13 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Depends, Request
 
 from l2t.agent import Agent
-from l2t.exceptions import InvalidInputError, L2TError
+from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore
 from l2t.interfaces.dashboard.functions import Functions
 from l2t.interfaces.dashboard.jobs import Jobs
 from l2t.interfaces.dashboard.settings import Settings
 from l2t.interfaces.dashboard.uploads import Uploads
 
-_LOG = logging.getLogger(__name__)
 T = TypeVar("T")
 _MAX_CACHED = 256
 
@@ -67,9 +65,8 @@ class Context:
 
     def __init__(self, store: ExperienceStore, settings: Settings) -> None:
         self.store, self.settings = store, settings
-        self.functions = Functions(settings.reflections, store)
-        # Adds no initial function to the store, and learns in a thread when an outcome is reported.
-        self.agent = Agent(store, reflection=None, background=True)
+        self.functions = Functions(settings.reflections)
+        self.agent = Agent(store)
         self._folder = tempfile.TemporaryDirectory(prefix="l2t-dashboard-")
         self.folder = self._folder.name
         jobs, uploads = Path(self.folder, "jobs"), Path(self.folder, "uploads")
@@ -89,10 +86,6 @@ class Context:
         """Cancel all jobs, and delete uploads and results."""
         self.jobs.close()
         self._folder.cleanup()
-        try:
-            self.agent.close()
-        except L2TError as error:  # learning failed; the outcome is in the store
-            _LOG.error("%s", error)
 
 
 def _context(request: Request) -> Any:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from l2t.agent import Agent
-from l2t.agent.knowledge import MAX_TARGETS
 from l2t.display import finite_interval
 from l2t.domains import Domain, DomainPair, KnownClasses, normalize, read_domain
+from l2t.domains.known import MAX_TARGETS
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import open_store
 from l2t.inference import Inference, rank_sources
@@ -25,13 +25,12 @@ _MAX_RUNS = 2000  # of a store, for a learning curve
 
 
 def ask(request: dict[str, Any], report: Report) -> dict[str, Any]:
-    """Ask the agent of a store, which stores its suggestion."""
+    """Ask what to transfer, and store the suggestion."""
     pair = DomainPair(_domain(request, "source"), _domain(request, "target"))
     with open_store(request["store"], create=False) as store:
         suggestion = Agent(store).ask(pair, callback=_stages(report), **request["options"])
     assert suggestion.inference is not None  # it is new
-    kept = {"suggestion": suggestion.id, "version": suggestion.version}
-    return _summary(suggestion.inference) | kept
+    return _summary(suggestion.inference) | {"suggestion": suggestion.id}
 
 
 def _stages(report: Report) -> Callable[[str], None]:
@@ -81,8 +80,7 @@ def _known_classes(request: dict[str, Any]) -> KnownClasses | None:
         return None
     target = read_domain("target.npz")
     with open_store(request["store"], create=False) as store:
-        keys = list(store.target_runs(n_features=target.n_features).values())[-MAX_TARGETS:]
-        past = [store.target(key) for key in keys]
+        past = list(store.targets(n_features=target.n_features, limit=MAX_TARGETS))
     alone = ((each, KnownClasses([each])) for each in past)
     apart = (each for each, known in alone if len(known.without(target)) == len(known))
     return KnownClasses(normalize(each, request["normalize"]) for each in apart)

@@ -1,4 +1,4 @@
-"""Suggestions become runs once, and versions of a function are kept once each."""
+"""Suggestions are kept, and become runs once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import partial
 
 from l2t.exceptions import UnknownSuggestionError
-from l2t.experiences import FunctionVersion, Merged, SuggestionRecord
+from l2t.experiences import Merged, SuggestionRecord
 from tests.experiences.store.contract.runs import (
     START,
     Open,
@@ -18,31 +18,17 @@ from tests.experiences.store.contract.runs import (
 )
 
 __all__ = [
-    "check_function_versions_are_kept",
-    "check_functions_are_merged",
-    "check_next_version_is_won_once",
-    "check_runs_are_used_once",
     "check_suggestion_becomes_one_run",
     "check_suggestion_is_told_by_one",
     "check_suggestions_are_kept",
     "check_suggestions_are_merged",
-    "version",
 ]
-
-
-def version(number: int, **changes: object) -> FunctionVersion:
-    """Return a version that took over."""
-    made = START + timedelta(seconds=number, microseconds=7)
-    plain = FunctionVersion(
-        number, number - 1 or None, "refined", 40, 8, 0.1 / number, 0.2, True, '{"b": 1}', made
-    )
-    return replace(plain, **changes)
 
 
 def suggestion(id: str, **changes: object) -> SuggestionRecord:
     """Return a suggestion of run 1 whose outcome is open."""
     plain = SuggestionRecord(
-        id, "source1", "target1", "tca", 15, 1.1, 0.9, 1.3, "transfer", "so it is", 2
+        id, "source1", "target1", "tca", 15, 1.1, 0.9, 1.3, "transfer", "so it is"
     )
     return replace(plain, created_at=START + timedelta(microseconds=7), **changes)
 
@@ -57,8 +43,8 @@ def check_suggestions_are_kept(open: Open) -> None:
         assert store.add_suggestion(replace(second, created_at=START), run)
         assert store.suggestion(first.id) == store.suggestion("0a1") == first
         assert_same_run(store.suggested_run(first.id), run)
-        assert [each.id for each in store.open_suggestions()] == [first.id, second.id]
-        assert len(store.open_suggestions()) == 2
+        assert [record.id for record in store.suggestions()] == [first.id, second.id]
+        assert [record.id for record in store.suggestions(open_only=True)] == [first.id, second.id]
         assert (store.count(), store.keys(), list(store.targets())) == (0, set(), [])
         for unknown in ("0a", "1", "", "%", "0a1b2c3d4e5", "nobody"):
             assert_raises(UnknownSuggestionError, partial(store.suggestion, unknown), unknown)
@@ -75,13 +61,18 @@ def check_suggestion_becomes_one_run(open: Open) -> None:
         assert store.keys() == set()
         assert store.complete_suggestion(record.id, run)
         assert_same_run(store.run(run.key), run)
-        assert store.suggestion(record.id) == replace(record, run=run.key)
-        assert (store.open_suggestions(), store.unused_runs(10)) == ([], [run.key])
+        told = replace(record, run=run.key, outcome=run.scores[0])
+        assert store.suggestion(record.id) == told
+        older = replace(suggestion("ffffffffff"), created_at=START)
+        store.add_suggestion(older, replace(run, scores=()))
+        assert store.suggestions() == [older, told], "the open one is first"
+        assert store.suggestions(open_only=True) == [older]
+        store.delete_suggestion("fff")
         other = random_run(1, random_state=99)
         assert not store.complete_suggestion(record.id, other), "it became a run before"
         assert store.keys() == {run.key}
         store.delete(key=run.key)
-        assert store.open_suggestions() == [record]
+        assert store.suggestions() == [record]
         assert store.check() == []
         assert store.complete_suggestion(record.id, run)
         store.delete_suggestion(record.id)
@@ -113,78 +104,5 @@ def check_suggestions_are_merged(open: Open) -> None:
         store.complete_suggestion(record.id, run)
         assert new.merge(store) == Merged(1, 0, ())
         assert new.suggestion(record.id).run == run.key
-        assert new.open_suggestions() == [other]
+        assert new.suggestions(open_only=True) == [other]
         assert new.check() == []
-
-
-def check_function_versions_are_kept(open: Open) -> None:
-    """Versions come back as they were, and the last that took over is in use."""
-    with open() as store:
-        assert (store.function(), store.functions()) == (None, [])
-        kept = [
-            version(1, origin="given", error=None, incumbent_error=None),
-            version(2),
-            version(3, took_over=False),
-        ]
-        assert all(store.add_function(each) for each in kept)
-        assert store.functions() == kept
-        assert store.function() == kept[1]
-        assert store.functions()[-1] == kept[2]
-        assert store.function(1) == kept[0]
-        assert store.function(7) is None
-        for taken in (version(2, error=0.5), version(7)):
-            assert not store.add_function(taken)
-        assert store.functions() == kept
-        assert store.check() == []
-
-
-def check_runs_are_used_once(open: Open) -> None:
-    """Runs are new until a version has used them; a version that comes too late uses nothing."""
-    runs = [random_run(number) for number in range(5)]
-    keys = [run.key for run in runs]
-    with open() as store:
-        for run in runs:
-            store.add(run)
-        store.add(random_run(9, status="failed"))
-        assert store.unused_runs(3) == keys[:3]
-        assert store.add_function(version(1), {"learning": keys[:2], "judging": keys[2:4]})
-        assert store.unused_runs(10) == keys[4:]
-        assert not store.add_function(version(1), {"learning": keys[4:]})
-        assert store.unused_runs(10) == keys[4:]
-        assert store.used_runs("learning", 10) == keys[1::-1]
-        assert store.used_runs("judging", 1) == keys[3:4]
-        store.delete(key=keys[3])
-        assert store.used_runs("judging", 10) == keys[2:3]
-        assert store.check() == []
-
-
-def check_next_version_is_won_once(open: Open) -> None:
-    """Of many who have made the next version at the same moment, one keeps it."""
-    with open() as store:
-        store.add_function(version(1))
-
-        def keep(number: int) -> bool:
-            return store.add_function(version(2, n_runs=number))
-
-        with ThreadPoolExecutor(6) as pool:
-            won = list(pool.map(keep, range(6)))
-        assert sum(won) == 1, won
-        assert store.functions() == [version(1), version(2, n_runs=won.index(True))]
-
-
-def check_functions_are_merged(open: Open) -> None:
-    """A merge copies versions with what they used to a store without any, and no others."""
-    runs = [random_run(number) for number in range(3)]
-    with open() as store, open() as new, open() as old:
-        for run in runs:
-            store.add(run)
-        store.add_function(version(1), {"learning": [runs[0].key], "judging": [runs[1].key]})
-        assert new.merge(store).runs == 3
-        assert new.functions() == store.functions()
-        assert new.unused_runs(10) == [runs[2].key]
-        assert new.used_runs("judging", 10) == [runs[1].key]
-        old.add_function(version(1, origin="given"))
-        assert old.merge(store).runs == 3
-        assert old.functions() == [version(1, origin="given")]
-        assert old.unused_runs(10) == [run.key for run in runs]
-        assert (new.check(), old.check()) == ([], [])

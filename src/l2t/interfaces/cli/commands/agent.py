@@ -1,10 +1,11 @@
-"""Commands of the agent, which learns from outcomes: ask, tell, suggestions and versions."""
+"""Commands of the agent: agent ask, agent tell and agent list."""
 
 from __future__ import annotations
 
+import functools
 import shlex
-from pathlib import Path
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
@@ -12,11 +13,16 @@ import l2t
 from l2t.exceptions import InvalidInputError
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
-from l2t.interfaces.cli.commands.options import argument, file, named, number
+from l2t.interfaces.cli.commands.options import argument, flag, named, number
 from l2t.interfaces.cli.output import Format, print_note, select_columns, show_record, show_rows
 
+agent = typer.Typer(
+    help="Ask what to transfer, and report the outcomes as experiences.", no_args_is_help=True
+)
+app.add_typer(agent, name="agent")
 
-@app.command(short_help="Ask the agent what to transfer; it learns from outcomes.")
+
+@agent.command(short_help="Ask what to transfer, and store the suggestion.")
 @options.reads_files()
 def ask(  # noqa: PLR0913
     source: options.Source,
@@ -27,51 +33,49 @@ def ask(  # noqa: PLR0913
     reading: options.Reading,
     labels: options.Labels = None,
     classes: options.Classes = None,
+    reflection: options.Reflection = None,
     normalize: options.Normalize = "auto",
-    explore: Annotated[
-        float,
-        typer.Option(min=0, max=1, help="Probability of suggesting a random other candidate."),
-    ] = 0.0,
     force: options.Force = False,
     seed: options.Seed = 0,
     format: options.As = Format.table,
     quiet: options.Quiet = False,
 ) -> None:
-    """Ask the agent what to transfer from a source file to a target file.
+    """Ask what to transfer from a source file to a target file.
 
-    Like `l2t transfer`, but stores the suggestion under an id. Measure the accuracy without and with the
-    transfer on the same test rows, and report both: `l2t tell ID --before 0.61 --after 0.68`. The agent
-    learns from these outcomes, and from the labels of earlier targets in its store.
+    Like `l2t transfer --store`, but stores the suggestion under an id. Measure the accuracy without and with
+    the transfer on the same test rows, and report both: `l2t agent tell ID --before 0.61 --after 0.68`.
     """
     from l2t.interfaces.cli import results
     from l2t.interfaces.cli.reading import check_outputs, note_preparation, read_pair, shown_url
 
-    check_outputs((output, "domain"), inputs=[source, target], store=url, force=force)
+    inputs = [source, target, reflection]
+    check_outputs((output, "domain"), inputs=inputs, store=url, force=force)
     tables, prepared = read_pair(source, target, reading=reading, how=normalize, quiet=quiet)
     pair = prepared.pair
     with l2t.open_store(url) as store:
-        agent = l2t.Agent(store, explore=explore, random_state=seed)
-        found = agent.ask(pair, labels, n_classes=classes)
+        asked = l2t.Agent(store, reflection=reflection, random_state=seed)
+        suggestion = asked.ask(pair, labels, n_classes=classes)
     note_preparation(prepared, normalize, quiet)
-    record = {"id": found.id, **results.expectation(source, target, pair, found)}
+    record = {"id": suggestion.id, **results.expectation(source, target, pair, suggestion)}
     if format is Format.table:
-        assert found.inference is not None  # it is new
-        show_record({"id": found.id, **results.for_display(record)}, format)
-        show_rows(results.candidate_rows(found.inference), format)
+        assert suggestion.inference is not None  # it is new
+        show_record({"id": suggestion.id, **results.for_display(record)}, format)
+        show_rows(results.candidate_rows(suggestion.inference), format)
     else:
-        show_record(record | {"version": found.version}, format)
+        show_record(record, format)
     if output is not None:
         print_note(
-            results.write_side("target", tables["target"], pair.target, found, output), quiet
+            results.write_side("target", tables["target"], pair.target, suggestion, output), quiet
         )
+    store_option = shlex.join(["--store", shown_url(url)])
     print_note(
         "next, with the accuracies that you measured without and with the transfer: "
-        f"l2t tell {found.id} --store {shlex.quote(shown_url(url))} --before ACCURACY --after ACCURACY",
+        f"l2t agent tell {suggestion.id} {store_option} --before ACCURACY --after ACCURACY",
         quiet,
     )
 
 
-@app.command(short_help="Report the outcome of a suggestion to the agent.")
+@agent.command(short_help="Report the outcome of a suggestion.")
 def tell(
     id: Annotated[str, argument("ID", "Id of the suggestion, or a prefix of it.")],
     before: Annotated[
@@ -89,74 +93,75 @@ def tell(
     ] = False,
     format: options.As = Format.table,
 ) -> None:
-    """Report the outcome of a suggestion to the agent, which learns from it."""
+    """Report the outcome of a suggestion, which becomes an experience of the store."""
     with l2t.open_store(url, create=False) as store:
-        agent = l2t.Agent(store, reflection=None)
-        (score,) = agent.tell(id, before, after, labels, correct=correct).scores
+        run = l2t.Agent(store).tell(id, before, after, labels, correct=correct)
         suggestion = store.suggestion(id)
-        record = {
-            "id": suggestion.id,
-            "run": None if suggestion.run is None else suggestion.run[:12],
-            "labels": score.n_labels,
-            "measured_improvement": score.improvement_ratio,
-            "predicted_improvement": suggestion.predicted,
-            "version_in_use": agent.version,
-        }
+    (score,) = run.scores
+    record = {
+        "id": suggestion.id,
+        "run": run.key[:12],
+        "labels": score.n_labels,
+        "measured_improvement": score.improvement_ratio,
+        "predicted_improvement": suggestion.predicted,
+    }
     show_record(record, format)
 
 
-@app.command(short_help="List the suggestions without a reported outcome.")
-def suggestions(
+@agent.command("list", short_help="List the suggestions with their outcomes.")
+def list_suggestions(
     url: options.Store = "experiences.db",
+    open_only: Annotated[bool, flag("Only suggestions without an outcome.", "--open")] = False,
     delete: Annotated[str | None, named("Delete this suggestion first.", metavar="ID")] = None,
     format: options.As = Format.table,
 ) -> None:
-    """List the suggestions whose outcome has not been reported yet, the newest first."""
+    """List the suggestions with their outcomes: first those without one, each time the newest first."""
     from l2t.interfaces.cli.results import used_rows
 
     with l2t.open_store(url, create=False) as store:
         if delete is not None:
             store.delete_suggestion(delete)
-        verdict = "" if format is Format.table else "verdict"
-        columns = f"id source target choice labels predicted {verdict} created"
-        rows = [
-            select_columns(suggestion, columns) | {"used": used_rows(suggestion.algorithm)}
-            for suggestion in store.open_suggestions()
-        ]
+        suggestions = l2t.Agent(store).list(open_only=open_only)
+    verdict = "" if format is Format.table else "verdict"
+    rows = [
+        {
+            **select_columns(suggestion, f"id source target choice labels predicted {verdict}"),
+            "measured": suggestion.outcome and suggestion.outcome.improvement_ratio,
+            **select_columns(suggestion, "created"),
+            "used": used_rows(suggestion.algorithm),
+        }
+        for suggestion in suggestions
+    ]
     if rows or format is not Format.table:
         show_rows(rows, format)
     else:
-        print_note("no suggestion is waiting for its outcome")
+        print_note(
+            "no suggestion is waiting for its outcome" if open_only else "no suggestions yet"
+        )
 
 
-@app.command(short_help="List the versions of the agent's reflection function.")
-def versions(
-    url: options.Store = "experiences.db",
-    roll_back: Annotated[int | None, number("Use this version again.")] = None,
-    save: Annotated[Path | None, file("Write the version in use to this JSON file.")] = None,
-    force: options.Force = False,
-    format: options.As = Format.table,
-) -> None:
-    """List all versions of the agent's reflection function, with their errors on held-out runs."""
-    from l2t.interfaces.cli.reading import check_outputs
+def _deprecated(command: Callable[..., None], old: str, new: str, **fixed: Any) -> None:
+    """Add a command under its name in version 0.2, which prints the new name; `fixed` are option values."""
 
-    check_outputs((save, "function"), store=url, force=force)
-    with l2t.open_store(url, create=False) as store:
-        agent = l2t.Agent(store, reflection=None)
-        if roll_back is not None:
-            agent.roll_back(roll_back)
-        in_use, function = agent.version, agent.reflection
-        columns = "parent origin runs held_out_runs error error_of_previous accepted created"
-        rows = [
-            {"version": each.number, "in_use": each.number == in_use}
-            | select_columns(each, columns)
-            for each in agent.versions()
-        ]
-    show_rows(rows, format)
-    if save is not None:
-        if function is None:
-            raise InvalidInputError(
-                f"{save} was not written: no reflection function has been learned yet"
-            )
-        function.save(save)
-        print_note(f"function written to {save}")
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        print_note(f"note: l2t {old} is deprecated and will be removed; write l2t {new}")
+        command(**given | fixed)
+
+    app.command(old, hidden=True)(run)
+
+
+_deprecated(ask, "ask", "agent ask")
+_deprecated(tell, "tell", "agent tell")
+_deprecated(list_suggestions, "suggestions", "agent list --open", open_only=True)
+
+
+@app.command(
+    hidden=True, context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
+)
+def versions() -> None:
+    """Say that this command was removed."""
+    raise InvalidInputError(
+        "l2t versions was removed in 0.3, because the agent has no versions of a function any more; "
+        "l2t learn learns a reflection function from all experiences of a store"
+    )

@@ -160,8 +160,7 @@ def _assessment(here: Context, known: NamedFunction, pairs: Pairs) -> dict[str, 
         "reliability": [
             {"level": level, "share": share} for level, share in found.reliability.items()
         ],
-        "perhaps_seen": known.seen
-        or (known.name == LEARNED_HERE and pairs == "all")
+        "perhaps_seen": (known.name == LEARNED_HERE and pairs == "all")
         or (learned is not None and learned == totals["runs"] - totals["failed"]),
         **finite_or_none({"rank_correlation": found.rank_correlation, "rmse": found.rmse}),
     }

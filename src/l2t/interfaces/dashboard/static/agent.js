@@ -1,7 +1,6 @@
-import { api, byId, el, fill, sentence } from "./base.js";
+import { api, byId, el, sentence } from "./base.js";
 import { follow } from "./follow.js";
 import { suggestions } from "./suggestions.js";
-import { versions } from "./versions.js";
 
 const form = byId("ask");
 const STAGE_TEXT = {
@@ -45,8 +44,6 @@ async function ask(event) {
   button.disabled = false;
 }
 
-const agent = (message = null) => fill(byId("versions"), () => versions(agent, message));
-
 if (form) {
   form.addEventListener("submit", ask);
   choices().catch((error) => {
@@ -54,4 +51,3 @@ if (form) {
   });
 }
 suggestions();
-agent();

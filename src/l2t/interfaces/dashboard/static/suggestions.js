@@ -1,6 +1,6 @@
-// Suggestions of the agent without an outcome, each with a form to report it.
+// Suggestions of the agent with their outcomes, or a form to report one.
 
-import { api, badge, byId, el, fixed, main, moment, plural, post, sentence, table } from "./base.js";
+import { api, badge, byId, el, fixed, main, moment, plural, post, runLink, sentence, table } from "./base.js";
 
 const interval = (low, high) => (high ? `${fixed(low)} – ${fixed(high)}` : "unknown");
 
@@ -10,9 +10,9 @@ const readOnly = main.dataset.readOnly === "true";
 // fresh: the id of a new suggestion, which is highlighted; message: shown above the table.
 export async function suggestions({ fresh = null, message = "" } = {}) {
   const status = el("p", { role: "status" }, message);
-  let open;
+  let found;
   try {
-    open = await api("/api/suggestions");
+    found = await api("/api/suggestions");
   } catch (error) {
     place.replaceChildren(el("p", { class: "trouble", role: "alert" }, sentence(error)));
     return;
@@ -21,14 +21,14 @@ export async function suggestions({ fresh = null, message = "" } = {}) {
     status.className = "trouble";
     status.textContent = text;
   };
-  const made = table(columns(showError), open.items, {
-    label: "Open suggestions",
-    empty: readOnly ? "No open suggestions." : "No open suggestions. Ask the agent above, or with l2t ask.",
+  const made = table(columns(showError), found.items, {
+    label: "Suggestions",
+    empty: readOnly ? "No suggestions." : "No suggestions. Ask the agent above, or with l2t agent ask.",
   });
-  const at = open.items.findIndex((each) => each.id === fresh);
+  const at = found.items.findIndex((suggestion) => suggestion.id === fresh);
   if (at >= 0) made.querySelectorAll("tbody tr")[at].classList.add("chosen");
   place.replaceChildren(
-    el("h2", {}, "Open suggestions"),
+    el("h2", {}, "Suggestions"),
     el(
       "p",
       { class: "quiet" },
@@ -36,14 +36,14 @@ export async function suggestions({ fresh = null, message = "" } = {}) {
     ),
     status,
     made,
-    open.total > open.items.length
-      ? el("p", { class: "quiet" }, `The newest ${open.items.length} of ${open.total}.`)
+    found.total > found.items.length
+      ? el("p", { class: "quiet" }, `The first ${found.items.length} of ${found.total}.`)
       : "",
   );
 }
 
 function columns(showError) {
-  const all = [
+  return [
     { title: "id", value: (s) => el("code", {}, s.id) },
     { title: "source", class: "name", value: (s) => el("span", { title: s.source }, s.source) },
     { title: "target", class: "name", value: (s) => el("span", { title: s.target }, s.target) },
@@ -62,11 +62,16 @@ function columns(showError) {
       },
     },
     { title: "when", class: "when", value: (s) => moment(s.created_at) },
+    { title: "outcome", value: (s) => (s.outcome ? measured(s) : readOnly ? "–" : form(s, showError)) },
   ];
-  return readOnly ? all : [...all, { title: "outcome", value: (s) => outcome(s, showError) }];
 }
 
-function outcome(suggestion, showError) {
+function measured({ run, outcome }) {
+  const accuracies = `${fixed(outcome.accuracy_before)} → ${fixed(outcome.accuracy_after)}`;
+  return runLink(run, `${fixed(outcome.improvement_ratio)} (${accuracies})`);
+}
+
+function form(suggestion, showError) {
   const id = suggestion.id;
   const number = (name, what, hint) =>
     el("input", {
@@ -77,24 +82,24 @@ function outcome(suggestion, showError) {
       placeholder: hint,
       "aria-label": `${what} of ${id}`,
     });
-  const form = el(
+  const made = el(
     "form",
     { class: "outcome", novalidate: true },
     number("accuracy_before", "Accuracy before", "before"),
     number("accuracy_after", "Accuracy after", "after"),
     el("button", { "aria-label": `Report the outcome of ${id}` }, "Report"),
   );
-  form.addEventListener("submit", async (event) => {
+  made.addEventListener("submit", async (event) => {
     event.preventDefault();
-    const missing = [...form.querySelectorAll("input")].find((input) => input.value === "");
+    const missing = [...made.querySelectorAll("input")].find((input) => input.value === "");
     if (missing) {
       missing.focus();
       showError("Enter both accuracies, as numbers from 0 to 1.");
       return;
     }
-    const button = form.querySelector("button");
+    const button = made.querySelector("button");
     button.disabled = true;
-    const accuracies = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, Number(value)]));
+    const accuracies = Object.fromEntries([...new FormData(made)].map(([name, value]) => [name, Number(value)]));
     try {
       const score = await post(`/api/suggestions/${suggestion.id}/outcome`, accuracies);
       await suggestions({
@@ -105,5 +110,5 @@ function outcome(suggestion, showError) {
       button.disabled = false;
     }
   });
-  return form;
+  return made;
 }
