@@ -12,7 +12,6 @@ import numpy as np
 from scipy.special import softmax
 
 from l2t import algorithms
-from l2t.algorithms.chain import SEPARATOR
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.experiences import evaluate
 from l2t.inference.candidates import fit_candidates
@@ -22,6 +21,7 @@ from l2t.prediction.model import Features
 from l2t.progress import progress_bar
 from l2t.typing import AnyArray
 from reproduction.beyond_linear import NONLINEAR, TWICE, nonlinear_features
+from reproduction.chain import SEPARATOR, Chain
 from reproduction.combinations import FAMILIES, SETTINGS, draw_task
 from reproduction.kinds import draw
 from reproduction.pages import write_page
@@ -130,7 +130,9 @@ def _measure(kind: str, number: int, data: Path) -> Measured:
     drawn = draw(kind, "true", number, data, n_targets=1)
     target = _smaller(drawn.targets[0])
     known = KnownClasses([drawn.source]).without(target)
-    made = {name: algorithms.make(name) for name in CANDIDATES}
+    made = {
+        name: Chain.of(name) if SEPARATOR in name else algorithms.make(name) for name in CANDIDATES
+    }
     pair = DomainPair(drawn.source, Domain(target.X))
     factors, failed = fit_candidates(made, pair, known, 0)
     before = _accuracies(target.X, target)

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from l2t import Domain, DomainPair
-from l2t.algorithms import GFK, TCA, Chain, Identity, alignment
+from l2t.algorithms import GFK, TCA, Identity, alignment
 from l2t.algorithms.base import plain_params
 from l2t.exceptions import InvalidInputError
 
@@ -62,8 +62,6 @@ def test_the_warning_points_to_the_caller_and_comes_once(rng):
 def test_parameters_are_plain_values():
     algorithm = GFK(n_components=np.int64(3))
     assert repr(plain_params(algorithm)) == "{'n_components': 3, 'random_state': 0}"
-    chain = plain_params(Chain((algorithm, GFK(np.uint8(2)))))
-    assert [step["n_components"] for step in chain.values()] == [3, 2]
     for bad in (object(), float("nan")):
         with pytest.raises(InvalidInputError, match="gfk must have params, a mapping of names"):
             plain_params(GFK(n_components=bad))

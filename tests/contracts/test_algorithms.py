@@ -16,8 +16,6 @@ VARIANTS = {
     **{name: algorithms.registry.BUILT_IN[name] for name in algorithms.names()},
     "tca-rbf": lambda **params: TCA(kernel="rbf", **params),
     "lsdt-linear": lambda **params: LSDT(kernel="linear", **params),
-    "classes > gfk": lambda **params: algorithms.make("classes > gfk", **params),
-    "gfk > jda > sa": lambda **params: algorithms.make("gfk > jda > sa", **params),
     "dip-polynomial": lambda **params: DIP(kernel="polynomial", **params),
 }
 
@@ -31,7 +29,6 @@ EXEMPT = {
     # Not to transfer works on any rows; with no row but the target's own, no class is known.
     ("identity", "check_bad_input"),
     ("classes", "check_far_apart_and_equal_domains"),
-    ("classes > gfk", "check_far_apart_and_equal_domains"),
     ("classes+spectrum", "check_far_apart_and_equal_domains"),
 }
 

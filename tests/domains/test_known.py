@@ -147,19 +147,6 @@ def test_some_classes_keep_the_coordinates_of_all(domain):
     np.testing.assert_array_equal(part.X, known.X[known.codes != 1])
 
 
-def test_mapped_rows_keep_their_classes(domain, rng):
-    known = KnownClasses([domain])
-    W = rng.normal(size=(known.n_features, 2))
-    before = known.fingerprint, known.span
-    found = known.mapped(W)
-    np.testing.assert_array_equal(found.X, known.X @ W)
-    np.testing.assert_array_equal(found.codes, known.codes)
-    np.testing.assert_array_equal(found.weights, known.weights)
-    assert found.span.basis.shape == (2, 2)
-    assert found.fingerprint != known.fingerprint
-    assert before == (known.fingerprint, known.span)
-
-
 def test_it_travels(domain):
     known = KnownClasses([domain])
     assert pickle.loads(pickle.dumps(known)).fingerprint == known.fingerprint

@@ -6,7 +6,6 @@
 
 from l2t.algorithms.alignment import CORAL, SubspaceAlignment
 from l2t.algorithms.base import Algorithm, BaseAlgorithm, Diagnostics, LatentFactors, parameter
-from l2t.algorithms.chain import Chain
 from l2t.algorithms.classes import Classes, ClassesSpectrum
 from l2t.algorithms.cmf import CMF
 from l2t.algorithms.dip import DIP
@@ -22,6 +21,6 @@ from l2t.algorithms.stl import STL
 from l2t.algorithms.tca import TCA
 
 __all__ = ["CMF", "CORAL", "DIP", "GFK", "ITL", "JDA", "LSDT", "PAPER", "SHARED", "SIE", "STL"]
-__all__ += ["TCA", "Algorithm", "BaseAlgorithm", "Chain", "Classes", "ClassesSpectrum"]
+__all__ += ["TCA", "Algorithm", "BaseAlgorithm", "Classes", "ClassesSpectrum"]
 __all__ += ["Diagnostics", "Identity", "LatentFactors", "Spectrum"]
 __all__ += ["SubspaceAlignment", "make", "make_all", "names", "parameter"]

@@ -14,13 +14,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from l2t.algorithms.alignment import CORAL, SubspaceAlignment
 from l2t.algorithms.base import Algorithm
-from l2t.algorithms.chain import SEPARATOR, Chain
 from l2t.algorithms.classes import Classes, ClassesSpectrum
 from l2t.algorithms.cmf import CMF
 from l2t.algorithms.dip import DIP
@@ -67,10 +65,9 @@ def make(name: str, **params: Any) -> Algorithm:
     Parameters
     ----------
     name : str
-        One of `names`, or two or three of them as a chain such as "classes > gfk"; case is ignored.
+        One of `names`; case is ignored.
     **params
-        Its hyper-parameters, such as `n_components` (default 20) and `random_state`. Those of a chain are
-        passed to every step that accepts them.
+        Its hyper-parameters, such as `n_components` (default 20) and `random_state`.
 
     Returns
     -------
@@ -100,24 +97,20 @@ def make(name: str, **params: Any) -> Algorithm:
 
 def _factory(name: str) -> Callable[..., Algorithm]:
     key = str(name).lower()
-    if SEPARATOR in key:
-        return partial(_chain, [each.strip() for each in key.split(SEPARATOR)])
     if key in BUILT_IN:
         return BUILT_IN[key]
     plugins = _plugins()  # slow: reads the metadata of every installed package
+    if key not in plugins and ">" in key:
+        raise UnknownAlgorithmError(
+            f"chains of algorithms, such as {name!r}, were removed in 0.3, because they did not improve "
+            "predictions"
+        )
     if key not in plugins:
         raise UnknownAlgorithmError(
             f"there is no algorithm {name!r}; choose from {', '.join((*BUILT_IN, *sorted(plugins)))}"
         )
     found: Callable[..., Algorithm] = plugins[key].load()
     return found
-
-
-def _chain(steps: list[str], **params: Any) -> Chain:
-    for name in params:
-        if not any(_accepts(_factory(step), name) for step in steps):
-            raise InvalidInputError(f"no algorithm of the chain {' > '.join(steps)} accepts {name}")
-    return Chain(tuple(_make_with(step, params) for step in steps))
 
 
 def _accepts(factory: Callable[..., Algorithm], parameter: str) -> bool:

@@ -232,14 +232,6 @@ class KnownClasses:
         found.span = replace(self.span, rows=self.span.rows[rows], rank=rank)
         return found
 
-    def mapped(self, W: Any) -> KnownClasses:
-        """Return the same classes with rows ``X W``."""
-        found = copy(self)
-        for name in ("fingerprint", "span"):
-            found.__dict__.pop(name, None)
-        found.X, found._origins = np.asarray(self.X @ W), []
-        return found
-
     def merge(self, other: KnownClasses) -> KnownClasses:
         """Return the classes of both; a row that both have is used once.
 
