@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from l2t import algorithms
 from l2t.algorithms import Algorithm, LatentFactors
@@ -33,6 +33,8 @@ class Chain:
         The known classes, without rows of the target, for the first step if it uses them; by default those of
         the pair's source. Later steps use the transformed source.
     """
+
+    uses_known_classes: ClassVar[bool] = True
 
     steps: tuple[Algorithm, ...]
     known: KnownClasses | None = field(default=None, repr=False, compare=False)

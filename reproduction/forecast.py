@@ -19,8 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 import l2t
+from l2t.algorithms import traits_by_name
 from l2t.forecast import ErrorQuantiles, Familiarity, Reliability
-from l2t.forecast.forecast import BOUNDS, TAIL, TRUSTING, Expectation, Forecast
+from l2t.forecast.forecast import BOUNDS, TAIL, Expectation, Forecast
 from l2t.rehearsal.rehearsal import SHOTS
 from l2t.typing import Array, Mask
 from reproduction.kinds import KINDS, MODES, SHIPPABLE
@@ -29,6 +30,8 @@ from reproduction.tasks import CANDIDATES, N_EVIDENCE, Task, log_ratio, measure_
 __all__ = ["Limits", "choose_limits", "expectations", "fit_forecast", "forecasts_without"]
 __all__ += ["left_out", "outcomes", "write_forecast"]
 
+#: Candidates that rely on the neighbourhoods of the target.
+RELYING = tuple(name for name in CANDIDATES if traits_by_name(name).relies_on_neighbours)
 #: What a true task counts beside one to which something was done.
 TRUE_WEIGHT = 2.0
 RIDGE = 3.0
@@ -86,7 +89,7 @@ def fit_forecast(tasks: list[Task], limits: Limits) -> Forecast:
     }
     return Forecast(
         shots=SHOTS,
-        prior=dict.fromkeys(TRUSTING, use),
+        prior=dict.fromkeys(RELYING, use),
         harm=harm,
         other_harm=other,
         error=error,
@@ -258,7 +261,7 @@ class _Rows:
                     error = 1.0 - float(np.mean(task["accuracy"]["identity"][at]))
                     rows.append(
                         (
-                            *(at, name in TRUSTING, meta.excess is not None, meta.share),
+                            *(at, name in RELYING, meta.excess is not None, meta.share),
                             *(meta.excess or 0.0, meta.error, meta.gap, seen),
                             *(error, log_ratio(task, name, at), weight),
                             SHIPPABLE.index(task["group"]) if task["group"] in SHIPPABLE else -1,

@@ -13,6 +13,7 @@ that returns an `Algorithm`) and raises an AssertionError if the algorithm fails
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import pickle
 import warnings
@@ -22,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from l2t.algorithms import Algorithm, LatentFactors
-from l2t.algorithms.base import plain_params
-from l2t.domains import Domain, DomainPair
+from l2t.algorithms import Algorithm, LatentFactors, Traits
+from l2t.algorithms.base import plain_params, with_known
+from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning
 from l2t.numerics import gradient_error, squared_distances
 from l2t.typing import AnyArray
@@ -42,7 +43,7 @@ def check_algorithm(factory: Factory, *, skip: Iterable[str] = ()) -> None:
     factory : callable
         ``factory(n_components=..., random_state=...)`` returns the algorithm; `n_components` is optional.
     skip : iterable of str, default=()
-        Names of checks that do not apply, such as ``"check_rotation_of_features"`` for an algorithm that
+        Names of checks that do not apply, such as ``"check_shift_of_both_domains"`` for an algorithm that
         needs non-negative features.
 
     Raises
@@ -89,6 +90,51 @@ def check_params(factory: Factory) -> None:
         assert plain_params(_make(factory, COMPONENTS + 1)) != params, params
 
 
+def check_traits(factory: Factory) -> None:
+    """Declared traits are booleans, and `uses_known_classes` is declared with a field `known`."""
+    algorithm = _make(factory)
+    for name in (trait.name for trait in dataclasses.fields(Traits)):
+        value = getattr(algorithm, name, False)
+        assert isinstance(value, bool), f"{name} is {value!r}"
+    has_known = "known" in getattr(algorithm, "__dataclass_fields__", {})
+    declared = getattr(algorithm, "uses_known_classes", False)
+    assert declared == has_known, f"uses_known_classes is {declared}, a field `known`: {has_known}"
+
+
+def check_known_classes(factory: Factory) -> None:
+    """If it uses known classes, others than those of the source change W."""
+    algorithm = _make(factory)
+    if not Traits.of(algorithm).uses_known_classes:
+        return
+    pair, rng = _pair(), np.random.default_rng(6)
+    known = KnownClasses([Domain(rng.normal(size=(40, pair.n_features)), np.arange(40) % 4)])
+    with_others = with_known(algorithm, known).fit(pair).W
+    assert not np.array_equal(with_others, algorithm.fit(pair).W), "W is the same"
+
+
+def check_another_source(factory: Factory) -> None:
+    """If it does not use the source, another one changes neither W W' nor the matrix of source rows."""
+    if Traits.of(_make(factory)).uses_source:
+        return
+    pair = _pair()
+    rows = np.random.default_rng(7).normal(size=(25, pair.n_features))
+    other = DomainPair(Domain(rows, np.arange(25) % 2), pair.target)
+    before, after = _fit(factory, pair), _fit(factory, other)
+    for first, second in ((before.W, after.W), (before.source_W, after.source_W)):
+        np.testing.assert_allclose(second @ second.T, first @ first.T, rtol=1e-8, atol=1e-12)
+
+
+def check_source_without_labels(factory: Factory) -> None:
+    """A source without labels raises an L2TError if and only if labels are needed."""
+    pair = _pair()
+    traits = Traits.of(_make(factory))
+    unlabelled = DomainPair(Domain(pair.source.X), pair.target)
+    if traits.needs_source_labels:
+        _raises(partial(_fit, factory, unlabelled), "a source without labels")
+    elif not traits.uses_known_classes:  # by default those of the source
+        assert np.isfinite(_fit(factory, unlabelled).W).all()
+
+
 def check_objective_never_rises(factory: Factory) -> None:
     """The objective never increases."""
     for pair in (_pair(), _pair(m=60)):
@@ -132,7 +178,9 @@ def check_float32_is_kept(factory: Factory) -> None:
 
 
 def check_rotation_of_features(factory: Factory) -> None:
-    """A rotation of the features does not change the distances of X W."""
+    """A rotation of the features does not change the distances of X W, unless it needs the features."""
+    if Traits.of(_make(factory)).needs_features:
+        return
     pair = _pair()
     R = np.linalg.qr(np.random.default_rng(3).normal(size=(pair.n_features,) * 2))[0]
     rotated = _map(pair, lambda X: X @ R)

@@ -7,8 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from l2t.algorithms import Traits
 from l2t.forecast import Forecast, MetaFeatures, refine
-from l2t.forecast.forecast import OWN_PAIRS, room_of
+from l2t.forecast.forecast import OWN_PAIRS, UNKNOWN, room_of
+
+MISLEADING = MetaFeatures(share=0.8, excess=0.2, error=0.3)
 
 
 @pytest.fixture(scope="module")
@@ -53,3 +56,16 @@ def test_own_experience_outweighs_a_rehearsal(forecast):
     meta = MetaFeatures(share=0.6, excess=0.0, error=0.3)
     before, after = (each.expect("spectrum", meta, 0.05, 5).mean for each in (forecast, own))
     assert after < 0 < before
+
+
+def test_traits_decide_for_candidates_of_other_names(forecast):
+    relying, sourceless = Traits(relies_on_neighbours=True), Traits(uses_source=False)
+    plugin = forecast.expect("plugin", MISLEADING, 0.1, 5, relying)
+    assert plugin == forecast.expect("spectrum", MISLEADING, 0.1, 5)
+    assert plugin.mean < forecast.expect("plugin", MISLEADING, 0.1, 5).mean
+    without = MetaFeatures(share=0.0)
+    own = refine(forecast, experiences(20, 1.1, "plugin"))
+    room = room_of(own.expected_error(without, 1))
+    gap = own.expect("plugin", without, None, 1, sourceless).mean
+    gap -= own.expect("plugin", without, None, 1).mean
+    assert gap == pytest.approx(UNKNOWN * room)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from l2t import Domain, rank_sources
+from l2t.algorithms import Classes
 from l2t.exceptions import InvalidInputError
 
 
@@ -32,6 +33,20 @@ def test_the_source_that_adds_most_comes_first(domains):
     for each in ranked[1:]:  # what adds nothing says so, and keeps its place
         assert each.adds == 1.0
     assert repr(ranked[0]).startswith("RankedSource('helpful', ")
+
+
+class TargetAlone(Classes):
+    """A plug-in that declares not to use the source."""
+
+    name = "target alone"
+    uses_source = False
+
+
+def test_a_plugin_that_uses_no_source_adds_nothing(domains):
+    target, (*_, helpful) = domains
+    (ranked,) = rank_sources(target, [helpful], n_labels=3, candidates=[TargetAlone()])
+    assert ranked.inference.choice == "target alone"
+    assert ranked.predicted > ranked.adds == 1.0
 
 
 def test_sources_that_cannot_be(domains):

@@ -302,6 +302,14 @@ def test_frames_keep_their_index_and_names(stacked):
         assert own.feature_names_in_.tolist() == list("abcdefghij")
 
 
+@pytest.mark.parametrize("method", ["itl", "jda", l2t.algorithms.JDA()])
+def test_algorithms_that_need_source_labels_say_so(method, rng):
+    transformer = L2TTransformer(method)
+    assert transformer.__sklearn_tags__().target_tags.required
+    with pytest.raises(InvalidInputError, match=r"requires y to be passed, .* needs source labels"):
+        transformer.fit(rng.normal(size=(20, 4)))
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_float32_stays(method, stacked):
     X, y, sample_domain = stacked

@@ -40,6 +40,7 @@ class CORAL(SoftAlgorithm):
     """
 
     name: ClassVar[str] = "coral"
+    for_shared_classes: ClassVar[bool] = True
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         span = pair.span
@@ -66,6 +67,7 @@ class SubspaceAlignment(BaseAlgorithm):
     """
 
     name: ClassVar[str] = "sa"
+    for_shared_classes: ClassVar[bool] = True
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         span = pair.span

@@ -24,6 +24,7 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 import numpy as np
 from scipy import sparse
 
+from l2t.algorithms.traits import Traits
 from l2t.domains import DomainPair, KnownClasses
 from l2t.domains.domain import feature_rows
 from l2t.exceptions import InvalidInputError, L2TWarning
@@ -131,7 +132,8 @@ class Algorithm(Protocol):
     """The interface of algorithms, which plug-ins implement; `l2t.testing` has the checks.
 
     Stores and caches tell algorithms of one name apart by `plain_params`: an algorithm that is no dataclass
-    of its hyper-parameters must have them as a mapping `params`.
+    of its hyper-parameters must have them as a mapping `params`. It may declare any of the `Traits` as
+    attributes, usually class variables; `Traits.of` returns them, with a default for those not declared.
     """
 
     @property
@@ -206,9 +208,11 @@ def _plain(value: Any) -> Any:
 
 def with_known(algorithm: Algorithm, known: KnownClasses | None) -> Algorithm:
     """Return the algorithm with these known classes, if it uses known classes."""
-    if known is not None and dataclasses.is_dataclass(algorithm) and hasattr(algorithm, "known"):
-        return dataclasses.replace(algorithm, known=known)
-    return algorithm
+    if known is None or not Traits.of(algorithm).uses_known_classes:
+        return algorithm
+    with_field: Any = algorithm  # `l2t.testing` checks that it is a dataclass with a field `known`
+    replaced: Algorithm = dataclasses.replace(with_field, known=known)
+    return replaced
 
 
 def fit_quietly(
@@ -257,8 +261,13 @@ class _ValidatedAlgorithm(ABC):
     """
 
     name: ClassVar[str]
-    #: Whether a rotation of the features changes the result; then rehearsals keep the original features.
-    needs_features: ClassVar[bool] = False
+    # The traits; `Traits` says what they mean.
+    uses_source: ClassVar[bool] = Traits.uses_source
+    uses_known_classes: ClassVar[bool] = Traits.uses_known_classes
+    relies_on_neighbours: ClassVar[bool] = Traits.relies_on_neighbours
+    needs_features: ClassVar[bool] = Traits.needs_features
+    needs_source_labels: ClassVar[bool] = Traits.needs_source_labels
+    for_shared_classes: ClassVar[bool] = Traits.for_shared_classes
     #: Minimum number of rows of each domain.
     least_rows: ClassVar[int] = 2
 

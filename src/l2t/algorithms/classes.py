@@ -46,6 +46,7 @@ class Classes(SoftAlgorithm):
     """
 
     name: ClassVar[str] = "classes"
+    uses_known_classes: ClassVar[bool] = True
 
     known: KnownClasses | None = field(default=None, repr=False, compare=False)
 
@@ -76,6 +77,7 @@ class ClassesSpectrum(Classes):
     """
 
     name: ClassVar[str] = "classes+spectrum"
+    relies_on_neighbours: ClassVar[bool] = True
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         T = self._geometry(pair)

@@ -24,6 +24,7 @@ class Identity(SoftAlgorithm):
     """
 
     name: ClassVar[str] = "identity"
+    uses_source: ClassVar[bool] = False
     least_rows: ClassVar[int] = 1
 
     def _fit(self, pair: DomainPair) -> LatentFactors:

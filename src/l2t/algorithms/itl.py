@@ -59,6 +59,7 @@ class ITL(BaseAlgorithm):
     """
 
     name: ClassVar[str] = "itl"
+    needs_source_labels: ClassVar[bool] = True
 
     lam: float = parameter(1.0, real_number, least=0)
     max_iter: int = parameter(30, whole_number, least=1)

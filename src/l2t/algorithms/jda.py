@@ -51,6 +51,8 @@ class JDA(BaseAlgorithm):
     """
 
     name: ClassVar[str] = "jda"
+    needs_source_labels: ClassVar[bool] = True
+    for_shared_classes: ClassVar[bool] = True
 
     n_components: int = parameter(100, whole_number, least=1)
     lam: float = parameter(1.0, real_number, above=0)

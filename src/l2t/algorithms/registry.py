@@ -6,14 +6,17 @@ A package registers an algorithm in the entry point group ``l2t.algorithms``::
     mida = "my_package:MIDA"
 
 where ``MIDA(**params)`` returns an object with `name`, `fit(pair) -> LatentFactors` and `params`; it should
-accept `n_components` and `random_state`. ``l2t.testing.check_algorithm`` tests whether it implements the
-interface.
+accept `n_components` and `random_state`. What it has in common with some of the built-in algorithms it
+declares as attributes: ``uses_source = False``, for example (`Traits` has all of them, with the defaults of
+those not declared). ``l2t.testing.check_algorithm`` tests whether it implements the interface, and has the
+traits that it declares.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -31,12 +34,11 @@ from l2t.algorithms.sie import SIE
 from l2t.algorithms.spectrum import Spectrum
 from l2t.algorithms.stl import STL
 from l2t.algorithms.tca import TCA
+from l2t.algorithms.traits import Traits
 from l2t.exceptions import InvalidInputError, UnknownAlgorithmError
 
 #: The eight base algorithms of the paper.
 PAPER = ("tca", "itl", "cmf", "lsdt", "stl", "dip", "sie", "gfk")
-#: Algorithms for source and target with the same classes.
-SHARED = ("coral", "sa", "jda")
 
 GROUP = "l2t.algorithms"
 BUILT_IN: dict[str, Callable[..., Algorithm]] = {
@@ -113,6 +115,33 @@ def _factory(name: str) -> Callable[..., Algorithm]:
     return found
 
 
+@lru_cache(maxsize=1024)  # a name that is not built in takes a search of all installed packages
+def traits_by_name(name: str) -> Traits:
+    """Return the traits of an algorithm of which only the name is known, such as that of a stored run.
+
+    Parameters
+    ----------
+    name : str
+        The name, as in `Algorithm.name`.
+
+    Returns
+    -------
+    Traits
+        The defaults if no algorithm has this name, or its plug-in cannot be imported.
+
+    Examples
+    --------
+    >>> traits_by_name("spectrum").uses_source, traits_by_name("a matrix of mine").uses_source
+    (False, True)
+    """
+    if name not in BUILT_IN and name.lower() not in _plugins():
+        return Traits()
+    try:
+        return Traits.of(make(name))
+    except (ImportError, AttributeError):
+        return Traits()
+
+
 def _accepts(factory: Callable[..., Algorithm], parameter: str) -> bool:
     accepted = inspect.signature(factory).parameters
     return parameter in accepted or any(each.kind is each.VAR_KEYWORD for each in accepted.values())
@@ -138,7 +167,8 @@ def make_all(
     """
     given = {key: value for key, value in params.items() if value is not None}
     if isinstance(wanted, str) and wanted == "all":
-        wanted = [name for name in names() if name not in SHARED]
+        every = (_make_with(name, given) for name in names())
+        wanted = [each for each in every if not Traits.of(each).for_shared_classes]
     if isinstance(wanted, str | Algorithm) or not isinstance(wanted, Iterable):
         wanted = [wanted]
     made = [_make_with(each, given) if isinstance(each, str) else each for each in wanted]

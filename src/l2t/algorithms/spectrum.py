@@ -47,6 +47,8 @@ class Spectrum(SoftAlgorithm):
     """
 
     name: ClassVar[str] = "spectrum"
+    uses_source: ClassVar[bool] = False
+    relies_on_neighbours: ClassVar[bool] = True
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         return self._pack(pair, spectrum_factor(pair.target.sample(MAX_ROWS, self.random_state).X))

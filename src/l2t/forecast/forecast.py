@@ -28,12 +28,11 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
+from l2t.algorithms import Traits, traits_by_name
 from l2t.exceptions import FileFormatError
 from l2t.forecast.reliability import Count, Familiarity, Natural, Reliability
 
-#: Candidates that rely on the neighbourhoods of the target.
-TRUSTING = ("spectrum", "classes+spectrum")
-#: Subtracted from the prior of candidates other than "spectrum" where no rehearsal supports it.
+#: Subtracted from the prior of candidates that use the source where no rehearsal supports it.
 UNKNOWN = 0.1
 #: Number of the user's pairs that weigh as much as the prior from other data.
 OWN_PAIRS = 20
@@ -158,9 +157,33 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("forecast must hold lists of matching lengths and finite numbers")
 
     def expect(
-        self, name: str, meta: MetaFeatures, rehearsed: float | None, shots: float
+        self,
+        name: str,
+        meta: MetaFeatures,
+        rehearsed: float | None,
+        shots: float,
+        traits: Traits | None = None,
     ) -> Expectation:
-        """Return the expectation for a candidate with a rehearsed log ratio, at `shots` labels per class."""
+        """Return the expectation for a candidate.
+
+        Parameters
+        ----------
+        name : str
+            The name of the candidate.
+        meta : MetaFeatures
+            The meta-features of the pair.
+        rehearsed : float or None
+            The log improvement ratio in rehearsal; None without one.
+        shots : float
+            Labels per class.
+        traits : Traits, optional
+            The traits of the candidate's algorithm; by default those of the algorithm with its name.
+
+        Returns
+        -------
+        Expectation
+        """
+        traits = traits_by_name(name) if traits is None else traits
         apart = self.apart(meta)
         prior = self._at(self.prior[name], shots) if name in self.prior else 0.0
         seen = room_of(meta.error)
@@ -168,11 +191,11 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         b = seen / (seen + self.least_room * doubt) if rehearsed is not None else 0.0
         r = float(np.clip((rehearsed or 0.0) / max(seen, 0.01), *BOUNDS))
         near = b * r + (1.0 - b) * prior
-        far = prior - (0.0 if name == "spectrum" and name in self.prior else UNKNOWN)
+        far = prior - (UNKNOWN if traits.uses_source or name not in self.prior else 0.0)
         g_near = rise(meta.excess or 0.0, self.excess)
         g_far = rise(meta.share, self.share)
         g = (1.0 - apart) * g_near + apart * g_far
-        harm = self._at(self.harm if name in TRUSTING else self.other_harm, shots)
+        harm = self._at(self.harm if traits.relies_on_neighbours else self.other_harm, shots)
         use = (1.0 - apart) * (1.0 - g_near) * near + apart * (1.0 - g_far) * far + g * harm
         spread = (1.0 - g) * self._at(self.spread, shots) + g * self._at(
             self.doubtful_spread, shots

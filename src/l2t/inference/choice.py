@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
+from l2t.algorithms import Algorithm, Traits
 from l2t.domains import Domain, KnownClasses
 from l2t.forecast import Expectation, Forecast, MetaFeatures
 from l2t.inference.evidence import Evidence, LabelledRows
@@ -29,8 +31,13 @@ def choose(
     known: KnownClasses,
     forecast: Forecast,
     n_components: int | None,
+    algorithms: Mapping[str, Algorithm] | None = None,
 ) -> Inference:
-    """Combine the expectation and the evidence of each candidate, and choose the best."""
+    """Combine the expectation and the evidence of each candidate, and choose the best.
+
+    `algorithms` are those of the candidates, as far as they are known.
+    """
+    algorithms = algorithms or {}
     target, n_labels, n_classes = task.target, task.n_labels, task.n_classes
     shots = n_labels / n_classes
     usable = rehearsal.skill >= LEAST_SKILL
@@ -50,7 +57,9 @@ def choose(
             continue
         if n_components is not None:
             factors[name] = W = _compressed(W, n_components)
-        expected = forecast.expect(name, meta, rehearsed.get(name) if usable else None, shots)
+        traits = Traits.of(algorithms[name]) if name in algorithms else None
+        log_ratio = rehearsed.get(name) if usable else None
+        expected = forecast.expect(name, meta, log_ratio, shots, traits)
         evidence = rows.evidence(W, forecast)
         found[name] = (expected.weighed(evidence.suggests) if evidence else expected), evidence
     choice = max(found, key=lambda name: found[name][0].mean)  # of equals the first: identity
@@ -66,10 +75,14 @@ def choose(
             expected.interval(reach),
             evidence,
             name == choice,
+            algorithm=algorithms.get(name),
         )
         for name, (expected, evidence) in found.items()
     ]
-    candidates += [Candidate(name, reason=reason) for name, reason in failed.items()]
+    candidates += [
+        Candidate(name, reason=reason, algorithm=algorithms.get(name))
+        for name, reason in failed.items()
+    ]
     reason = _reason(choice, min(found[choice][0].ratio, cap), rehearsal, known)
     if forecast.novelty(meta) > 1.0:
         reason += "; this pair is unlike all data that L2T was trained on, so the interval is wider"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from l2t import algorithms as registry
+from l2t.algorithms import Algorithm
 from l2t.algorithms.given import given_factors
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.domains.domain import is_wide as is_sparse_and_wide
@@ -200,11 +201,13 @@ def infer_task(
     drawn = task.drawn
     pair = DomainPair(_pooled(task.sources, drawn), drawn)
     with few_threads((len(pair.source) + len(drawn)) * drawn.n_features):
-        factors, failed, rehearsal = _rehearse_and_fit(
+        factors, failed, rehearsal, algorithms = _rehearse_and_fit(
             task, pair, candidates, classes, n_rehearsals, store, report
         )
         report("choosing")
-        inference = choose(task, factors, failed, rehearsal, classes, forecast, n_components)
+        inference = choose(
+            task, factors, failed, rehearsal, classes, forecast, n_components, algorithms
+        )
     return replace(inference, feature_names=task.target.feature_names)
 
 
@@ -260,11 +263,12 @@ def _rehearse_and_fit(
     n_rehearsals: int,
     store: ExperienceStore | None,
     report: Callable[[str], None],
-) -> tuple[dict[str, AnyArray], dict[str, str], Rehearsal]:
-    """Return the W of each candidate by name, the error messages of others, and the rehearsal."""
+) -> tuple[dict[str, AnyArray], dict[str, str], Rehearsal, dict[str, Algorithm]]:
+    """Return the W of each candidate by name, the error messages of others, rehearsal and algorithms."""
     if isinstance(candidates, Mapping):
         identity = registry.make("identity").fit(pair).W
-        return {"identity": identity} | given_factors(candidates, pair.n_features), {}, NO_REHEARSAL
+        factors = {"identity": identity} | given_factors(candidates, pair.n_features)
+        return factors, {}, NO_REHEARSAL, {}
     algorithms = candidate_algorithms(candidates, task.random_state)
     tried = {name: each for name, each in algorithms.items() if name != "identity"}
     report("rehearsing")
@@ -278,7 +282,7 @@ def _rehearse_and_fit(
         random_state=task.random_state,
     )
     report("fitting")
-    return *fit_candidates(algorithms, pair, known, task.random_state), rehearsal
+    return *fit_candidates(algorithms, pair, known, task.random_state), rehearsal, algorithms
 
 
 def infer_paper(

@@ -13,9 +13,6 @@ from l2t.inference.inference import infer
 from l2t.inference.result import Inference
 from l2t.paper import ReflectionFunction
 
-#: Candidates that do not depend on the source.
-NO_SOURCE = ("identity", "spectrum")
-
 
 @dataclass(frozen=True, eq=False)
 class RankedSource:
@@ -85,8 +82,10 @@ def rank_sources(
     for index, source in enumerate(several):
         found = infer(target, reflection, sources=[source], **{"shared": False} | options)
         without = [
-            found.candidates[name].predicted for name in NO_SOURCE if name in found.candidates
+            candidate.predicted
+            for candidate in found.candidates.values()
+            if candidate.predicted is not None and not candidate.traits.uses_source
         ]
-        adds = found.predicted / max(each for each in without if each is not None)
+        adds = found.predicted / max(without)
         ranked.append(RankedSource(source, index, found, adds))
     return sorted(ranked, key=lambda each: (-each.adds, -each.predicted))

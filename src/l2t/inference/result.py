@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy import sparse
 
+from l2t.algorithms import Algorithm, Traits, traits_by_name
 from l2t.algorithms.base import dense_product
 from l2t.display import bar_figure, finite_interval, frame_like, html_table
 from l2t.domains.domain import columns_in_order, feature_rows
@@ -52,6 +53,8 @@ class Candidate:
         Whether this candidate was chosen.
     reason : str
         Why the candidate cannot be used; empty if it can.
+    algorithm : Algorithm or None
+        The algorithm that found W; None for a matrix of which only the name is known.
     """
 
     name: str
@@ -62,6 +65,12 @@ class Candidate:
     evidence: Evidence | None = None
     chosen: bool = False
     reason: str = ""
+    algorithm: Algorithm | None = None
+
+    @property
+    def traits(self) -> Traits:
+        """The traits of its algorithm, or of the one with its name; the defaults if there is none."""
+        return traits_by_name(self.name) if self.algorithm is None else Traits.of(self.algorithm)
 
     @cached_property
     def W(self) -> Any:

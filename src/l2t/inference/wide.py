@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from l2t.algorithms import Traits
 from l2t.domains import Domain
 from l2t.domains.domain import DENSE_FEATURES
 from l2t.domains.known import unlabel_rows
@@ -36,7 +37,7 @@ def is_wide(domains: Sequence[Domain], candidates: Wanted | None) -> bool:
     if isinstance(candidates, Mapping) or any(domain.prepared is not None for domain in domains):
         return False
     algorithms = candidate_algorithms(candidates, 0).values()
-    return not any(getattr(algorithm, "needs_features", False) for algorithm in algorithms)
+    return not any(Traits.of(algorithm).needs_features for algorithm in algorithms)
 
 
 class Coordinates:

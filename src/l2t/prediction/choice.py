@@ -26,21 +26,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from l2t.algorithms import traits_by_name
 from l2t.experiences.evaluation import expected_accuracy
-from l2t.prediction.classifiers import BALANCED, DEFAULT
+from l2t.prediction.classifiers import BALANCED, CLASSIFIERS, DEFAULT
 from l2t.prediction.report import CLEAR_GAIN, PLAIN, ReportRow
 from l2t.prediction.scoring import Scores
 from l2t.typing import Array
 
-#: Features and classifiers that rely on the neighbourhoods of the target.
-RELY_ON_NEIGHBOURS = {
-    "spectrum",
-    "classes+spectrum",
-    "label spreading",
-    "smoothed logistic",
-    "soft k-means",
-}
-RELY_ON_NEIGHBOURS |= set(BALANCED)
 #: Neighbourhoods mislead where inference corrects the rehearsed log ratio of "spectrum" to less by this.
 MISLEADING_BELOW = -0.05
 #: Classifiers that are averaged on the features that inference chose; and the maximum number of combinations.
@@ -80,10 +72,14 @@ class Comparison:
 
     def usable(self, combination: Combination, *, balanced: bool = False) -> bool:
         """Return whether a combination may be used; `balanced` says that all classes have equal size."""
+        features, classifier = combination
         misled = self.rehearsed is not None and not self.rehearsal_counts
-        if misled and combination != self.default and RELY_ON_NEIGHBOURS & set(combination):
-            return False
-        return balanced or combination[1] not in BALANCED
+        if misled and combination != self.default:
+            if features != PLAIN and traits_by_name(features).relies_on_neighbours:
+                return False
+            if CLASSIFIERS[classifier].relies_on_neighbours:
+                return False
+        return balanced or classifier not in BALANCED
 
     def gain(self, combination: Combination) -> float:
         """Return the expected gain of a combination over the default."""

@@ -105,14 +105,17 @@ class TrainingSet(NamedTuple):
 
 
 class Classifier(NamedTuple):
-    """How to train a classifier, and whether rows are divided by their norm first.
+    """How to train a classifier, and what it assumes.
 
     `fit` takes a task, the C of logistic regression (None to cross-validate it), and a "logistic (centred)"
     that was trained already, or None.
     """
 
     fit: Callable[[TrainingSet, float | None, Head | None], Head]
+    #: Whether rows are divided by their norm first.
     unit: bool
+    #: Whether unlabelled rows get the class of their neighbours; it errs where neighbourhoods mislead.
+    relies_on_neighbours: bool = False
 
 
 def fit_head(
@@ -216,10 +219,16 @@ CLASSIFIERS = {
     "nearest centroid": Classifier(lambda task, *_: _centroid_head(task.means, 1.0), unit=False),
     "logistic": Classifier(_logistic, unit=False),
     "logistic (centred)": Classifier(_logistic, unit=True),
-    "label spreading": Classifier(lambda task, *_: _label_spreading(task), unit=True),
-    "smoothed logistic": Classifier(_smoothed_logistic, unit=True),
-    "soft k-means": Classifier(lambda task, *_: _soft_k_means(task, balanced=False), unit=True),
-    "balanced k-means": Classifier(lambda task, *_: _soft_k_means(task, balanced=True), unit=True),
+    "label spreading": Classifier(
+        lambda task, *_: _label_spreading(task), unit=True, relies_on_neighbours=True
+    ),
+    "smoothed logistic": Classifier(_smoothed_logistic, unit=True, relies_on_neighbours=True),
+    "soft k-means": Classifier(
+        lambda task, *_: _soft_k_means(task, balanced=False), unit=True, relies_on_neighbours=True
+    ),
+    "balanced k-means": Classifier(
+        lambda task, *_: _soft_k_means(task, balanced=True), unit=True, relies_on_neighbours=True
+    ),
 }
 DEFAULT = "logistic (centred)"
 #: Classifiers that assume that all classes have the same number of rows.

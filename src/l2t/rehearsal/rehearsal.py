@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from l2t._version import __version__
-from l2t.algorithms import Algorithm
+from l2t.algorithms import Algorithm, Traits
 from l2t.algorithms.base import fit_quietly, plain_params
 from l2t.domains import Domain, KnownClasses
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning, StoreError
@@ -239,7 +239,7 @@ class _Plays:
 
     def _draw(self, algorithm: Algorithm | None) -> list[Play]:
         """Return the plays, in principal coordinates unless the algorithm needs the original features."""
-        original = bool(getattr(algorithm, "needs_features", False))
+        original = Traits.of(algorithm).needs_features
         if original not in self.plays:
             known = self.known if original else self.known.reduced()
             settings = (self.rows_per_class, self.n_plays, self.random_state)

@@ -53,6 +53,7 @@ def test_a_suggestion_stays_in_the_store(visitor, own_store):
     )
     assert (listed["n_labels"], listed["predicted"]) == (15, found["predicted"])
     assert listed["choice"] == found["choice"]
+    assert listed["uses_source"] == (found["choice"] not in ("identity", "spectrum"))
     assert listed["interval"] == found["interval"]
     assert (listed["run"], listed["outcome"]) == (None, None)
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from l2t.agent import Suggestion
+from l2t.algorithms import traits_by_name
 from l2t.display import finite_interval
 from l2t.domains import Domain, DomainPair, Table, write_domain
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import evaluate, improvement_ratio
 from l2t.inference import Candidate, Inference
 from l2t.inference.choice import LEAST_SKILL
-from l2t.inference.ranking import NO_SOURCE
 from l2t.paper import ReflectionFunction
 
 
@@ -41,7 +41,7 @@ def used_rows(choice: str) -> str:
     """Return which rows the features of a choice are computed from; a transfer may need no source."""
     if choice == "identity":
         return "nothing: the original features are kept"
-    if choice in NO_SOURCE:
+    if not traits_by_name(choice).uses_source:
         return "the target's own rows; the source adds nothing"
     return "the source"
 

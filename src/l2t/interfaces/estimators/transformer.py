@@ -175,9 +175,10 @@ class L2TTransformer(
         sources, target = split_domains(X, labels, sample_domain, pooled=not choosing)
         further = further_classes(self.known, self.store, target)
         known = reduce(KnownClasses.merge, further) if further else None
-        if y is None and self._name == "itl":
+        if y is None and self._traits.needs_source_labels:
             raise InvalidInputError(
-                "method='itl' requires y to be passed, but the target y is None; it needs source labels"
+                f"method={self._name!r} requires y to be passed, but the target y is None; it needs source "
+                "labels"
             )
         self.inference_ = self.factors_ = self.predicted_ = None
         if choosing:
@@ -263,6 +264,11 @@ class L2TTransformer(
         method = self.method
         return method.lower() if isinstance(method, str) else str(getattr(method, "name", None))
 
+    @property
+    def _traits(self) -> algorithms.Traits:
+        named = isinstance(self.method, str)
+        return algorithms.traits_by_name(self._name) if named else algorithms.Traits.of(self.method)
+
     def _fit_algorithm(self, pair: DomainPair, known: KnownClasses | None) -> LatentFactors:
         """Fit a single algorithm, with the known classes if it uses any."""
         named = isinstance(self.method, str) or not isinstance(self.method, Algorithm)
@@ -285,7 +291,7 @@ class L2TTransformer(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.target_tags.required = self._name == "itl"
+        tags.target_tags.required = self._traits.needs_source_labels
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from fastapi import Path as PathParameter
 
+from l2t.algorithms import traits_by_name
 from l2t.interfaces.dashboard.context import Here
 from l2t.interfaces.dashboard.models import AskIn, JobOut, OutcomeIn
 from l2t.interfaces.dashboard.routes.predictions import TOO_MANY, start_job
@@ -22,8 +23,9 @@ Id = Annotated[str, PathParameter(pattern="^[0-9a-f]{10}$")]
 def suggestions(here: Here, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> dict[str, Any]:
     """Return the suggestions: first those without an outcome, each time the newest first.
 
-    `choice` is the chosen candidate, "identity" for no transfer; `interval` is the 90 % prediction interval;
-    `outcome` has the reported accuracies and their ratio, null while there are none.
+    `choice` is the chosen candidate, "identity" for no transfer, and `uses_source` whether it depends on the
+    source's rows; `interval` is the 90 % prediction interval; `outcome` has the reported accuracies and their
+    ratio, null while there are none.
     """
     found = here.agent.list()
     items = [
@@ -32,6 +34,7 @@ def suggestions(here: Here, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> 
             "source": suggestion.source_name,
             "target": suggestion.target_name,
             "choice": suggestion.algorithm,
+            "uses_source": traits_by_name(suggestion.algorithm).uses_source,
             "outcome": suggestion.outcome
             and {name: getattr(suggestion.outcome, name) for name in _OUTCOME},
         }

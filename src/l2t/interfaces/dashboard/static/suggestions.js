@@ -58,7 +58,7 @@ function columns(showError) {
       title: "uses",
       value: (s) => {
         if (s.choice === "identity") return badge("nothing: do not transfer", "bad");
-        return s.choice === "spectrum" ? badge("the target's own rows") : badge("the source", "good");
+        return s.uses_source ? badge("the source", "good") : badge("the target's own rows");
       },
     },
     { title: "when", class: "when", value: (s) => moment(s.created_at) },
