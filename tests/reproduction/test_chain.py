@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from l2t.reflection.forecast import Forecast
 
 import l2t
 from l2t import Domain, DomainPair, algorithms
 from l2t.algorithms import GFK, Classes, SubspaceAlignment
 from l2t.domains import KnownClasses, digits, mnist, normalize
 from l2t.exceptions import UnknownAlgorithmError
+from l2t.forecast import Forecast
 from l2t.testing import check_algorithm
 from reproduction.chain import Chain
 

@@ -13,7 +13,7 @@ from l2t.algorithms.classes import Classes, ClassesSpectrum
 from l2t.algorithms.cmf import CMF
 from l2t.algorithms.dip import DIP
 from l2t.algorithms.gfk import GFK
-from l2t.algorithms.identity import Identity
+from l2t.algorithms.identity import NO_TRANSFER, Identity
 from l2t.algorithms.itl import ITL
 from l2t.algorithms.jda import JDA
 from l2t.algorithms.lsdt import LSDT
@@ -24,8 +24,8 @@ from l2t.algorithms.stl import STL
 from l2t.algorithms.tca import TCA
 from l2t.algorithms.traits import Traits
 
-__all__ = ["CMF", "CORAL", "DIP", "GFK", "ITL", "JDA", "LSDT", "PAPER", "SIE", "STL"]
-__all__ += ["TCA", "Algorithm", "BaseAlgorithm", "Classes", "ClassesSpectrum"]
+__all__ = ["CMF", "CORAL", "DIP", "GFK", "ITL", "JDA", "LSDT", "NO_TRANSFER", "PAPER", "SIE"]
+__all__ += ["STL", "TCA", "Algorithm", "BaseAlgorithm", "Classes", "ClassesSpectrum"]
 __all__ += ["Diagnostics", "Identity", "LatentFactors", "Spectrum"]
 __all__ += ["SubspaceAlignment", "Traits", "make", "make_all", "names", "parameter"]
 __all__ += ["traits_by_name"]

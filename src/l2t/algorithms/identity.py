@@ -12,6 +12,9 @@ from l2t.algorithms.base import LatentFactors, SoftAlgorithm
 from l2t.domains import DomainPair
 from l2t.domains.domain import DENSE_FEATURES
 
+#: The name of the candidate that stands for no transfer.
+NO_TRANSFER = "identity"
+
 
 @dataclass(frozen=True)
 class Identity(SoftAlgorithm):
@@ -23,7 +26,7 @@ class Identity(SoftAlgorithm):
         Not used.
     """
 
-    name: ClassVar[str] = "identity"
+    name: ClassVar[str] = NO_TRANSFER
     uses_source: ClassVar[bool] = False
     least_rows: ClassVar[int] = 1
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from l2t import algorithms as registry
-from l2t.algorithms import Algorithm
+from l2t.algorithms import NO_TRANSFER, Algorithm
 from l2t.algorithms.base import fit_quietly
 from l2t.domains import DomainPair, KnownClasses
 from l2t.exceptions import L2TError
 from l2t.typing import AnyArray
 
 #: The default candidates.
-DEFAULT_CANDIDATES = ("identity", "spectrum", "classes", "classes+spectrum")
+DEFAULT_CANDIDATES = (NO_TRANSFER, "spectrum", "classes", "classes+spectrum")
 #: Maximum numbers of rows, drawn at random, for base algorithms.
 MAX_SOURCE_ROWS = 300
 MAX_TARGET_ROWS = 5000
@@ -25,10 +25,10 @@ def candidate_algorithms(
     wanted: Sequence[str | Algorithm] | None, random_state: int
 ) -> dict[str, Algorithm]:
     """Return the algorithms by name, always including "identity"."""
-    found: dict[str, Algorithm] = {"identity": registry.make("identity")}
+    found: dict[str, Algorithm] = {NO_TRANSFER: registry.make(NO_TRANSFER)}
     given = DEFAULT_CANDIDATES if wanted is None else wanted
     for each in registry.make_all("candidates", given, random_state=random_state):
-        if each.name != "identity":
+        if each.name != NO_TRANSFER:
             found[_unique_name(each.name, found)] = each
     return found
 

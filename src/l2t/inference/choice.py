@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from l2t.algorithms import Algorithm, Traits
+from l2t.algorithms import NO_TRANSFER, Algorithm, Traits
 from l2t.domains import Domain, KnownClasses
 from l2t.forecast import Expectation, Forecast, MetaFeatures
 from l2t.inference.evidence import Evidence, LabelledRows
@@ -52,7 +52,7 @@ def choose(
     rehearsed = {name: rehearsal.log_ratio(name, shots)[0] for name in rehearsal.after}
     found: dict[str, tuple[Expectation, Evidence | None]] = {}
     for name, W in factors.items():
-        if name == "identity":
+        if name == NO_TRANSFER:
             found[name] = Expectation(0.0, 0.0), None
             continue
         if n_components is not None:
@@ -105,7 +105,7 @@ def _reason(choice: str, ratio: float, rehearsal: Rehearsal, known: KnownClasses
         )
     else:
         basis = f"rehearsed {rehearsal.n_plays} times on {n} known classes"
-    if choice == "identity":
+    if choice == NO_TRANSFER:
         return f"no candidate is expected to be better than the original features ({basis})"
     return f"{choice} is expected to multiply the accuracy by {ratio:.3f} ({basis})"
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from l2t import algorithms as registry
-from l2t.algorithms import Algorithm
+from l2t.algorithms import NO_TRANSFER, Algorithm
 from l2t.algorithms.given import given_factors
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.domains.domain import is_wide as is_sparse_and_wide
@@ -221,7 +221,7 @@ def past_classes(store: ExperienceStore | None, target: Domain) -> KnownClasses 
 def _infer_shared(task: Task, candidates: Any) -> Inference:
     """Infer with classifiers that are trained on the source's labels."""
     candidates = (candidates,) if isinstance(candidates, str) else candidates
-    names = CANDIDATES if candidates is None else ("identity", *candidates)
+    names = CANDIDATES if candidates is None else (NO_TRANSFER, *candidates)
     coordinates = Coordinates(task.domains) if is_wide(task.domains, None) else None
     target, *sources = task.domains if coordinates is None else coordinates.domains
     shared = infer_shared(target, sources, candidates=names, random_state=task.random_state)
@@ -266,11 +266,11 @@ def _rehearse_and_fit(
 ) -> tuple[dict[str, AnyArray], dict[str, str], Rehearsal, dict[str, Algorithm]]:
     """Return the W of each candidate by name, the error messages of others, rehearsal and algorithms."""
     if isinstance(candidates, Mapping):
-        identity = registry.make("identity").fit(pair).W
-        factors = {"identity": identity} | given_factors(candidates, pair.n_features)
+        identity = registry.make(NO_TRANSFER).fit(pair).W
+        factors = {NO_TRANSFER: identity} | given_factors(candidates, pair.n_features)
         return factors, {}, NO_REHEARSAL, {}
     algorithms = candidate_algorithms(candidates, task.random_state)
-    tried = {name: each for name, each in algorithms.items() if name != "identity"}
+    tried = {name: each for name, each in algorithms.items() if name != NO_TRANSFER}
     report("rehearsing")
     rehearsal = rehearse(
         known,
@@ -309,12 +309,12 @@ def infer_paper(
         found = search(
             pair, function, plan, n_labels=n_labels, starts=starts, random_state=task.random_state
         )
-    better, identity = found.predicted > 1, registry.make("identity").fit(pair).W
+    better, identity = found.predicted > 1, registry.make(NO_TRANSFER).fit(pair).W
     candidates = [
-        Candidate("identity", identity, None, 1.0, (1.0, 1.0), None, not better),
+        Candidate(NO_TRANSFER, identity, None, 1.0, (1.0, 1.0), None, not better),
         Candidate("paper", found.W, None, found.predicted, found.interval, None, better),
     ]
-    choice = "paper" if better else "identity"
+    choice = "paper" if better else NO_TRANSFER
     reason = f"the reflection function predicts an improvement ratio of {found.predicted:.3f}"
     inference = Inference(
         choice,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy import sparse
 
-from l2t.algorithms import Algorithm, Traits, traits_by_name
+from l2t.algorithms import NO_TRANSFER, Algorithm, Traits, traits_by_name
 from l2t.algorithms.base import dense_product
 from l2t.display import bar_figure, finite_interval, frame_like, html_table
 from l2t.domains.domain import columns_in_order, feature_rows
@@ -206,7 +206,7 @@ class Inference:
     @property
     def verdict(self) -> Verdict:
         """Whether to transfer: "no-transfer" if the choice is "identity", else "transfer"."""
-        return "no-transfer" if self.choice == "identity" else "transfer"
+        return "no-transfer" if self.choice == NO_TRANSFER else "transfer"
 
     def transform(self, X: Any) -> Any:
         """Return ``X @ W``, or X itself if the choice is "identity".
@@ -222,7 +222,7 @@ class Inference:
         """
         X = columns_in_order(X, self.feature_names)
         rows = feature_rows(X, self.W.shape[0])
-        if self.choice == "identity":
+        if self.choice == NO_TRANSFER:
             plain = rows.toarray() if sparse.issparse(rows) else rows
             return X if hasattr(X, "columns") else np.asarray(plain)
         found = dense_product(rows, self.W)
@@ -268,7 +268,7 @@ def divide_features(found: Inference, columns: AnyArray) -> Inference:
     """Return an inference made on features divided by `columns` as one on the original features."""
 
     def divided(each: Candidate) -> Candidate:
-        if each.factor is None or each.name == "identity":
+        if each.factor is None or each.name == NO_TRANSFER:
             return each
         return replace(each, factor=lambda: each.W / columns[:, None])
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from l2t.algorithms import Traits
+from l2t.algorithms import NO_TRANSFER, Traits
 from l2t.domains import Domain
 from l2t.domains.domain import DENSE_FEATURES
 from l2t.domains.known import unlabel_rows
@@ -88,7 +88,7 @@ def lift_candidates(found: Inference, span: GramSpan, target: Domain, dtype: Any
     def lifted(each: Candidate) -> Candidate:
         if each.factor is None:
             return each
-        if each.name == "identity":
+        if each.name == NO_TRANSFER:
             return replace(each, factor=identity)
         return replace(each, factor=lambda: span.lift(each.W).astype(dtype))
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import softmax
 
+from l2t.algorithms import NO_TRANSFER
 from l2t.display import frame_like
 from l2t.domains import DomainPair, KnownClasses
 from l2t.domains.draw import rank_in_class
@@ -242,7 +243,7 @@ class _Steps:
         found = self._infer(reflection, further, callback)
         callback("comparing classifiers")
         for name, each in found.candidates.items():
-            if name != "identity" and each.W is not None:
+            if name != NO_TRANSFER and each.W is not None:
                 self.factors[name] = each.W
         averaged, rows, rehearsed, (reason, *notes) = self._choose(found, classifier, balanced)
         used = averaged[0]
@@ -259,7 +260,7 @@ class _Steps:
             probabilities=P,
             given=self.asked.target.labeled_rows(default=False),
             classes=model.classes_,
-            choice="identity" if used.features == PLAIN else used.features,
+            choice=NO_TRANSFER if used.features == PLAIN else used.features,
             classifier=used.classifier,
             report=Report.of(averaged, rows, reason, notes),
             model=model,
@@ -330,7 +331,7 @@ class _Steps:
     ) -> tuple[list[ReportRow], list[ReportRow], Scores | None, list[str]]:
         """Return the combinations to average, all combinations, the rehearsal, and sentences."""
         training = self.training
-        features = PLAIN if found.choice == "identity" else found.choice
+        features = PLAIN if found.choice == NO_TRANSFER else found.choice
         if not isinstance(classifier, str):
             used = ReportRow(features, type(classifier).__name__)
             return [used], [used], None, ["this classifier was requested"]

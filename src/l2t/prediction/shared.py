@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from l2t.algorithms import NO_TRANSFER
 from l2t.domains import Domain
 from l2t.experiences.evaluation import expected_accuracy
 from l2t.inference.shared import SharedInference
@@ -58,7 +59,7 @@ def shared_report(found: SharedInference, sources: Sequence[Domain]) -> Report:
         if n or way != "target":
             error = None if accuracy is None else standard_error(accuracy, n)
             expected = None if accuracy is None else expected_accuracy(accuracy, n)
-            features = first if voted and first != "identity" else PLAIN
+            features = first if voted and first != NO_TRANSFER else PLAIN
             why, on = reason if used else "", way.removeprefix("plain ")
             values = (0.0, expected, accuracy, error, used, why, on)
             row = ReportRow(features, "vote" if voted else "logistic", *values)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from l2t._version import __version__
-from l2t.algorithms import Algorithm, Traits
+from l2t.algorithms import NO_TRANSFER, Algorithm, Traits
 from l2t.algorithms.base import fit_quietly, plain_params
 from l2t.domains import Domain, KnownClasses
 from l2t.exceptions import InvalidInputError, L2TError, L2TWarning, StoreError
@@ -224,7 +224,7 @@ class _Plays:
         """Return everything that the accuracies depend on, as plain values."""
         settings: dict[str, Any] = {
             "known": self.known.fingerprint,
-            "algorithm": "identity" if algorithm is None else algorithm.name,
+            "algorithm": NO_TRANSFER if algorithm is None else algorithm.name,
             "params": {} if algorithm is None else plain_params(algorithm),
             "n_classes": self.playing,
             "rows_per_class": self.rows_per_class,

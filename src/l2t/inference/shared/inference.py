@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
+from l2t.algorithms import NO_TRANSFER
 from l2t.domains import Domain, DomainPair
 from l2t.domains.domain import feature_rows
 from l2t.exceptions import InvalidInputError
@@ -42,7 +43,7 @@ from l2t.task import ClassRoles
 from l2t.typing import AnyArray, Array
 
 #: "means" is the identity with each domain centred by its own mean; all but "identity" are centred so.
-CANDIDATES = ("identity", "means", "coral", "gfk", "jda")
+CANDIDATES = (NO_TRANSFER, "means", "coral", "gfk", "jda")
 CLASSIFIERS = ("logistic", "manifold")
 #: Growth of the log weight in the vote with smoothness.
 SHARPNESS = 20.0
@@ -93,7 +94,7 @@ class SharedInference:
     @property
     def choice(self) -> str:
         """The candidate with the largest weight in the vote; "identity" without a vote."""
-        return "identity" if self.trained_on == "target" else self.members[0].candidate
+        return NO_TRANSFER if self.trained_on == "target" else self.members[0].candidate
 
     @property
     def trained_on(self) -> TrainedOn:
@@ -263,7 +264,7 @@ def as_inference(
     few labelled rows, and 1 without any.
     """
     identity = found.members[0].task.plain.W
-    candidates = {"identity": Candidate("identity", identity, predicted=1.0)}
+    candidates = {NO_TRANSFER: Candidate(NO_TRANSFER, identity, predicted=1.0)}
     for each in found.members:
         candidates.setdefault(each.candidate, Candidate(each.candidate, each.space.W))
     measured = found.decision.accuracies
@@ -271,7 +272,7 @@ def as_inference(
     ratio, without = 1.0, None
     if found.expected is not None:
         without = expected_accuracy(plain, found.n_labelled)
-        ratio = max(found.expected / without, 1.0) if found.choice != "identity" else 1.0
+        ratio = max(found.expected / without, 1.0) if found.choice != NO_TRANSFER else 1.0
     chosen = replace(candidates[found.choice], predicted=ratio, chosen=True)
     candidates |= {found.choice: chosen} | {
         name: Candidate(name, reason=why) for name, why in found.failed.items()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from l2t import algorithms as registry
+from l2t.algorithms import NO_TRANSFER
 from l2t.algorithms.base import fit_quietly
 from l2t.domains import Domain, DomainPair
 from l2t.domains.copies import joint_groups
@@ -161,7 +162,7 @@ class SharedRows:
 
     def _identity(self, *, own_means: bool) -> Space:
         few = Domain(self.X[:2])
-        identity = registry.make("identity").fit(DomainPair(few, few)).W
+        identity = registry.make(NO_TRANSFER).fit(DomainPair(few, few)).W
         return self._space(identity, identity, own_means=own_means)
 
     @cached_property
@@ -182,7 +183,7 @@ class SharedRows:
         found: dict[str, Space] = {}
         failed: dict[str, str] = {}
         for name in candidates:
-            if name in ("means", "identity"):
+            if name in ("means", NO_TRANSFER):
                 found[name] = self.plain if name == "means" else self._identity(own_means=False)
                 continue
             (made,) = registry.make_all("candidates", name, random_state=self.random_state)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from l2t.agent import Suggestion
-from l2t.algorithms import traits_by_name
+from l2t.algorithms import NO_TRANSFER, traits_by_name
 from l2t.display import finite_interval
 from l2t.domains import Domain, DomainPair, Table, write_domain
 from l2t.exceptions import InvalidInputError
@@ -39,7 +39,7 @@ def expectation(
 
 def used_rows(choice: str) -> str:
     """Return which rows the features of a choice are computed from; a transfer may need no source."""
-    if choice == "identity":
+    if choice == NO_TRANSFER:
         return "nothing: the original features are kept"
     if not traits_by_name(choice).uses_source:
         return "the target's own rows; the source adds nothing"
@@ -127,7 +127,7 @@ def explanation_lines(found: Inference) -> Iterator[str]:
     for each in found.candidates.values():
         yield ""
         yield f"{each.name}{', chosen' if each.chosen else ''}"
-        if each.name == "identity":
+        if each.name == NO_TRANSFER:
             yield "  the original features, which all others are compared with"
         elif each.predicted is None:
             yield f"  cannot be used: {each.reason}"

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from l2t.algorithms import NO_TRANSFER
 from l2t.domains import Domain, DomainPair, Table, read_tables
 from l2t.exceptions import InvalidInputError, L2TError
 from l2t.interfaces.dashboard.pictures import curves
@@ -49,7 +50,7 @@ def predict(request: dict[str, Any], report: Report) -> dict[str, Any]:
     target.write(_OUT / "predictions.csv", columns=dict(zip(_ANSWERS, answers, strict=True)))
     found.model.save(_OUT / "model.l2t")
     (_OUT / "report.html").write_text(found.to_html())
-    if found.choice != "identity" and isinstance(found.inference.W, np.ndarray):
+    if found.choice != NO_TRANSFER and isinstance(found.inference.W, np.ndarray):
         np.save(_OUT / "W.npy", found.inference.W, allow_pickle=False)
     result = found.summary()
     ids = list(target.roles.ids)

@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from l2t import algorithms
-from l2t.algorithms import Algorithm, LatentFactors
+from l2t.algorithms import NO_TRANSFER, Algorithm, LatentFactors
 from l2t.algorithms.base import with_known
 from l2t.domains import DomainPair, KnownClasses
 from l2t.domains.domain import check_whole
@@ -199,7 +199,7 @@ class L2TTransformer(
         else:
             self.factors_ = self._fit_algorithm(DomainPair(sources[0], target), known)
             self.choice_, W = self.factors_.algorithm, self.factors_.W
-        self.verdict_ = "no-transfer" if self.choice_ == "identity" else "transfer"
+        self.verdict_ = "no-transfer" if self.choice_ == NO_TRANSFER else "transfer"
         self.W_ = W.astype(X.dtype, copy=False)
         return self
 
