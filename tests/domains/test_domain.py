@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from l2t import Domain, DomainPair, L2TClassifier, L2TTransformer
-from l2t.domains.domain import feature_rows
-from l2t.exceptions import InvalidInputError
+from l2t import Domain, DomainPair, KnownClasses, L2TClassifier, L2TTransformer, normalize
+from l2t.domains.domain import columns_in_order, feature_rows
+from l2t.exceptions import InvalidInputError, L2TWarning
 
 X = np.arange(6.0).reshape(3, 2)
 
@@ -392,3 +392,71 @@ def test_whole_numbers_stay_whole_if_some_labels_are_missing(column):
     found = Domain(np.eye(4), column([7, 8, None, None]))
     assert [type(label) for label in found.classes] == [int, int]
     np.testing.assert_array_equal(found.labeled, [True, True, False, False])
+
+
+def test_labels_of_columns_that_are_not_text_become_names():
+    for labels, names in (
+        ([5, 4], ("5", "4")),
+        ([1.0, 0.0], ("1", "0")),
+        ([0, "b"], ("0", "b")),
+        (pd.MultiIndex.from_tuples([("a", 1), ("b", 2)]), ("a_1", "b_2")),
+        (["0", "1"], ("0", "1")),
+    ):
+        domain = Domain(pd.DataFrame(X, columns=labels))
+        assert domain.feature_names == names
+        assert DomainPair(domain.with_columns([1, 0]), domain).source == domain
+    for labels in ([0, 1], [0.0, 1.0]):
+        assert Domain(pd.DataFrame(X, columns=labels)).feature_names is None
+
+
+def test_numbers_of_columns_are_matched_in_any_order():
+    """pandas numbers columns 0, 1, ...; an array has no names, so that its order is kept."""
+    frame = pd.DataFrame(X)
+    usual, turned = Domain(frame), Domain(frame[[1, 0]])
+    for source, target, expected in (
+        (turned, usual, usual),
+        (usual, turned, turned),
+        (usual.take([0, 1, 2]), turned, turned),
+        (normalize(usual), normalize(turned), normalize(turned)),
+        (Domain(X), turned, usual),
+        (turned, Domain(X), turned),
+    ):
+        matched = DomainPair(source, target).source
+        np.testing.assert_array_equal(matched.X[:, 0], expected.X[:, 0])
+    known = KnownClasses([Domain(frame, ["a", "a", "b"])]).without(Domain(9 + frame[[1, 0]]))
+    np.testing.assert_array_equal(known.X, turned.X[:2])
+    with pytest.raises(InvalidInputError, match="only source has '2'; only target has '0'"):
+        DomainPair(Domain(pd.DataFrame(X, columns=[1, 2])), usual)
+
+
+def test_columns_of_further_rows_are_matched_by_name():
+    frame = pd.DataFrame(X, columns=[0, 1])
+    named = pd.DataFrame(X, columns=["a", "b"])
+    for rows, names, expected in (
+        (frame[[1, 0]], None, X),
+        (frame, ("1", "0"), X[:, ::-1]),
+        (named, ("b", "a"), X[:, ::-1]),
+        (Domain(named), ("b", "a"), X[:, ::-1]),
+        (named.assign(c=1.0)[["c", "b", "a"]], ("a", "b"), X),
+        (X, ("b", "a"), X),
+    ):
+        np.testing.assert_array_equal(feature_rows(columns_in_order(rows, names), 2), expected)
+    twice = pd.DataFrame(X, columns=["a", "a"])
+    assert columns_in_order(twice, ("a", "a")) is twice
+    for rows, names, message in (
+        (named, ("a", "c"), "got none named 'c'"),
+        (frame, ("1", "2"), "got none named '2'"),
+        (
+            twice.assign(b=1.0),
+            ("b", "a"),
+            "once, or columns in the order of the target, got a more",
+        ),
+    ):
+        with pytest.raises(InvalidInputError, match=message):
+            columns_in_order(rows, names)
+    for rows, names, message in (
+        (named, None, "X has names of columns and the target has none"),
+        (frame, ("a", "b"), "the target has names of columns and X has none"),
+    ):
+        with pytest.warns(L2TWarning, match=message):
+            assert columns_in_order(rows, names) is rows

@@ -10,7 +10,7 @@ import pytest
 
 import l2t
 from l2t import Domain, DomainPair, KnownClasses, collect, open_store
-from l2t.exceptions import InvalidInputError
+from l2t.exceptions import InvalidInputError, L2TWarning
 
 M = 10
 
@@ -53,6 +53,38 @@ def test_columns_are_matched_by_name(task):
     found = l2t.predict((X[X.columns[::-1]], y), target)
     np.testing.assert_array_equal(found.labels, expected.labels)
     np.testing.assert_array_equal(found.probabilities, expected.probabilities)
+
+
+@pytest.mark.parametrize("labels", [list(range(M)), [*range(M - 1), "last"]], ids=["int", "mixed"])
+def test_columns_with_numbers_for_names_are_matched(task, labels):
+    (X, y), (aim, given), _ = task
+    X, aim = X.set_axis(labels, axis=1), aim.set_axis(labels, axis=1)
+    turned = X[labels[::-1]]
+    expected, found = (l2t.predict((frame, y), (aim, given)) for frame in (X, turned))
+    np.testing.assert_array_equal(found.probabilities, expected.probabilities)
+    for frame in (aim, aim[labels[::-1]]):
+        again = found.model.predict_proba(frame)
+        np.testing.assert_array_equal(again, expected.model.predict_proba(aim))
+    inferred = l2t.infer(Domain(aim), sources=[Domain(turned, y)])
+    moved = inferred.transform(aim[labels[::-1]])
+    np.testing.assert_array_equal(np.asarray(moved), np.asarray(inferred.transform(aim)))
+    shared = found.inference.shared
+    if shared is not None:
+        again = shared.predict_proba(aim[labels[::-1]])
+        np.testing.assert_array_equal(again, shared.predict_proba(aim))
+
+
+def test_a_note_says_that_columns_without_names_are_matched_by_position(task):
+    (X, y), (aim, given), _ = task
+    expected = l2t.predict((X, y), (aim, given))
+    with pytest.warns(L2TWarning, match="the target has names of columns and the source has none"):
+        found = l2t.predict((X.to_numpy(), y), (aim, given))
+    np.testing.assert_array_equal(found.probabilities, expected.probabilities)
+    target = Domain(aim.to_numpy())
+    with pytest.warns(L2TWarning, match="the source has names of columns and the target has none"):
+        l2t.infer(target, sources=[Domain(X, y)])
+    with pytest.warns(L2TWarning, match="matched by position"):
+        l2t.prepare(Domain(X, y), target, "none")
 
 
 def test_a_column_that_the_other_domain_lacks_is_refused(task):

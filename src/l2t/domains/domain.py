@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -15,7 +17,7 @@ from scipy import sparse
 
 from l2t.domains.draw import content_order
 from l2t.domains.labels import check_unmasked, class_codes, is_missing, label_array
-from l2t.exceptions import InvalidInputError
+from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.numerics import fingerprint
 from l2t.typing import AnyArray, Array, Indices, Mask
 from l2t.validation import check_memory, some_of
@@ -48,7 +50,8 @@ class Domain:
         The name to show; not part of the content.
     feature_names : sequence of str, optional
         Names of the columns, by default those of a DataFrame; not part of the content. If both domains of a
-        pair have names, columns are matched by them.
+        pair have names, columns are matched by them. Labels of a DataFrame that are not text become text,
+        those of a MultiIndex joined by "_"; columns that pandas numbered 0, 1, ... have no names.
     prepared : array-like of shape (2, m), optional
         The shift that `normalize` subtracted from each column, and the scale it divided by. `KnownClasses`
         uses it to recognise rows.
@@ -90,6 +93,7 @@ class Domain:
         if labels is not None:
             mask = _label_mask(labels, mask)
         names = _feature_names(X, feature_names, features.shape[1])
+        object.__setattr__(self, "_is_numbered", feature_names is None and is_numbered(X))
         grouping = None if groups is None else _column(groups, "groups", n)
         steps = None if prepared is None else _prepared(prepared, features.shape[1])
         values = (features, labels, mask, grouping, str(name), names, steps)
@@ -99,6 +103,7 @@ class Domain:
             object.__setattr__(self, "_sparse", self.__dict__.pop("X"))
 
     _sparse = None
+    _is_numbered = False  # whether X was a DataFrame whose columns pandas numbered 0, 1, ...
 
     def __getattr__(self, name: str) -> Any:
         """Convert a sparse X to a dense array at its first use."""
@@ -253,7 +258,13 @@ class Domain:
             at = at.astype(np.intp)
         columns = {"X": self.rows, "y": self.y, "labeled": self.labeled, "groups": self.groups}
         taken: Any = {role: None if each is None else each[at] for role, each in columns.items()}
-        return replace(self, **taken, name=self.name if name is None else name)
+        return self.with_rows(**taken, name=self.name if name is None else name)
+
+    def with_rows(self, **changes: Any) -> Domain:
+        """Return the domain with other rows in the same columns, and with other fields that are given."""
+        domain = replace(self, **changes)
+        object.__setattr__(domain, "_is_numbered", self._is_numbered)
+        return domain
 
     def sample(self, n_rows: int, random_state: int | None = 0) -> Domain:
         """Return a random sample of rows, in their order; which ones depends on their content alone.
@@ -454,16 +465,92 @@ def _check_finite(rows: Any) -> None:
         )
 
 
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """Return the names of the columns of a DataFrame or Domain, also mere numbers; None if it has none."""
+    if isinstance(X, Domain):
+        return _column_numbers(X.n_features) if X._is_numbered else X.feature_names
+    labels = list(getattr(X, "columns", ()))
+    if not labels or not (hasattr(X, "iloc") or all(isinstance(label, str) for label in labels)):
+        return None  # an object of another library whose columns are not their labels
+    return tuple(map(_column_name, labels))
+
+
+def _column_name(label: Any) -> str:
+    if isinstance(label, tuple):  # of a MultiIndex
+        return "_".join(map(_column_name, label))
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
+
+
+def _column_numbers(n: int) -> tuple[str, ...]:
+    return tuple(map(str, range(n)))
+
+
+def is_numbered(X: Any) -> bool:
+    """Return whether X is a DataFrame, or a Domain of one, whose columns pandas numbered 0, 1, ..."""
+    if isinstance(X, Domain):
+        return X._is_numbered
+    names = column_names(X)
+    if names is None or any(isinstance(label, str) for label in X.columns):
+        return False
+    return names == _column_numbers(len(names))
+
+
+def _are_numbers(names: Sequence[str]) -> bool:
+    return all(name.isdecimal() for name in names)
+
+
+def position_note(named: str, unnamed: str) -> str:
+    """Return the sentence for columns that are matched by position because only one side has names."""
+    return (
+        f"{named} has names of columns and {unnamed} has none, so columns are matched by position; "
+        "if their order differs, name the columns of both"
+    )
+
+
 def columns_in_order(X: Any, names: Sequence[str] | None) -> Any:
-    """Return the columns `names` of a DataFrame in this order; anything else unchanged."""
-    columns = list(getattr(X, "columns", ()))
-    if names is None or not columns or not all(isinstance(column, str) for column in columns):
+    """Return the columns `names` of a DataFrame or Domain in this order; anything else unchanged.
+
+    `names` are None for a target without names, whose columns are then numbered.
+    """
+    own, numbered = column_names(X), is_numbered(X)
+    if own is None:
         return X
-    missing = [name for name in names if name not in columns]
-    if missing:
+    wanted = _column_numbers(len(own)) if names is None else tuple(names)
+    if own == wanted:
+        return X
+    if names is None and set(own) != set(wanted):
+        warnings.warn(position_note("X", "the target"), L2TWarning, stacklevel=3)
+        return X
+    if numbered and not _are_numbers(wanted):
+        warnings.warn(position_note("the target", "X"), L2TWarning, stacklevel=3)
+        return X
+    place = {name: column for column, name in enumerate(own)}
+    if missing := [name for name in wanted if name not in place]:
         some = ", ".join(map(repr, missing[:3]))
         raise InvalidInputError(f"X must have the columns of the target, got none named {some}")
-    return X[list(names)]
+    needed = set(wanted)
+    if repeated := _repeated([name for name in own if name in needed]) or _repeated(wanted):
+        rule = "X must have each name of a column once, or columns in the order of the target"
+        raise InvalidInputError(f"{rule}, got {repeated} more than once")
+    order = [place[name] for name in wanted]
+    if isinstance(X, Domain):
+        return X.with_columns(order)
+    return X.iloc[:, order] if hasattr(X, "iloc") else X[list(wanted)]
+
+
+def matching_order(
+    ours: Sequence[str] | None, theirs: Sequence[str] | None, role: str, *, numbered: bool
+) -> list[int] | None:
+    """Return the index of each of the target's columns among ours; None to match by position.
+
+    `numbered` says that pandas numbered the columns of one side: these are matched with other numbers, and
+    with names, like those of an array, by position.
+    """
+    if ours is None or theirs is None or ours == theirs:
+        return None
+    if numbered and not (_are_numbers(ours) and _are_numbers(theirs)):
+        return None
+    return column_order(ours, theirs, role)
 
 
 def column_order(ours: Sequence[str], theirs: Sequence[str], role: str) -> list[int]:
@@ -475,7 +562,7 @@ def column_order(ours: Sequence[str], theirs: Sequence[str], role: str) -> list[
     if len(set(ours)) < len(ours) or len(set(theirs)) < len(theirs):
         raise InvalidInputError(
             f"{role} and target must have each name of a column once, or in the same order, "
-            f"got {some_of(sorted({name for name in ours if list(ours).count(name) > 1}), 3)}"
+            f"got {_repeated(ours)}"
         )
     pairs = ((role, ours, theirs), ("target", theirs, ours))
     only = [(who, [repr(c) for c in mine if c not in set(others)]) for who, mine, others in pairs]
@@ -486,6 +573,10 @@ def column_order(ours: Sequence[str], theirs: Sequence[str], role: str) -> list[
         )
     place = {name: column for column, name in enumerate(ours)}
     return [place[name] for name in theirs]
+
+
+def _repeated(names: Sequence[str]) -> str:
+    return some_of(sorted(name for name, count in Counter(names).items() if count > 1), 3)
 
 
 def _label_mask(y: AnyArray, mask: Mask | None) -> Mask | None:
@@ -502,8 +593,7 @@ def _label_mask(y: AnyArray, mask: Mask | None) -> Mask | None:
 
 def _feature_names(X: Any, names: Sequence[str] | None, m: int) -> tuple[str, ...] | None:
     if names is None:
-        columns = list(getattr(X, "columns", []))
-        return tuple(columns) if columns and all(isinstance(c, str) for c in columns) else None
+        return None if is_numbered(X) else column_names(X)
     given = tuple(str(name) for name in names)
     if len(given) != m:
         raise InvalidInputError(f"feature_names must name the {m} columns of X, got {len(given)}")

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from l2t.domains.copies import Part, joint_groups, same_classes, same_rows
-from l2t.domains.domain import Domain, column_order
+from l2t.domains.domain import Domain, column_names, is_numbered, matching_order
 from l2t.domains.draw import in_content_order
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import LRUCache, fingerprint, principal_axes
@@ -113,7 +113,8 @@ class KnownClasses:
 
     def _build(self, origins: list[_Origin]) -> KnownClasses:
         """Set the rows, codes, weights and groups from the labelled rows of some origins."""
-        names = next((each.feature_names for each in origins if each.feature_names), None)
+        named = (each for each in origins if each.feature_names and not each.is_numbered)
+        names = next((each.feature_names for each in named), None)
         origins = [each.with_columns(names) for each in origins]
         X: list[AnyArray] = [np.empty((0, origins[0].X.shape[1] if origins else 0), np.float32)]
         codes: list[Indices] = [np.empty(0, dtype=np.intp)]
@@ -287,7 +288,10 @@ class KnownClasses:
             raise InvalidInputError(
                 f"known must have the target's {target.n_features} features, got {self.n_features}"
             )
-        left = [each.with_columns(target.feature_names).without(target) for each in self._origins]
+        names, numbered = column_names(target), is_numbered(target)
+        left = [
+            each.with_columns(names, numbered=numbered).without(target) for each in self._origins
+        ]
         same = all(new is old for new, old in zip(left, self._origins, strict=True))
         return self if same else KnownClasses()._build(left)
 
@@ -301,21 +305,26 @@ class _Origin:
     prepared: AnyArray | None
     groups: AnyArray | None
     feature_names: tuple[str, ...] | None = None
+    is_numbered: bool = False
     n_removed: int = 0
 
     @classmethod
     def of(cls, domain: Domain) -> _Origin:
         known = True if domain.labeled is None else domain.labeled
         codes = np.where(known, domain.codes, -1)
-        return cls(domain.X, codes, domain.prepared, domain.groups, domain.feature_names)
+        names, numbered = column_names(domain), is_numbered(domain)
+        return cls(domain.X, codes, domain.prepared, domain.groups, names, numbered)
 
-    def with_columns(self, names: tuple[str, ...] | None) -> _Origin:
-        """Return the origin with its columns in the order of names."""
-        if names is None or self.feature_names in (None, names):
+    def with_columns(self, names: tuple[str, ...] | None, *, numbered: bool = False) -> _Origin:
+        """Return the origin with its columns in the order of names, which may be mere numbers."""
+        numbered = numbered or self.is_numbered
+        order = matching_order(self.feature_names, names, "known", numbered=numbered)
+        if order is None:
             return self
-        order = column_order(self.feature_names, names, "known")
         prepared = None if self.prepared is None else self.prepared[:, order]
-        return replace(self, X=self.X[:, order], prepared=prepared, feature_names=names)
+        return replace(
+            self, X=self.X[:, order], prepared=prepared, feature_names=names, is_numbered=False
+        )
 
     def __len__(self) -> int:
         return len(self.X)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from l2t.domains.domain import Domain, column_order
-from l2t.exceptions import InvalidInputError
+from l2t.domains.domain import (
+    Domain,
+    column_names,
+    is_numbered,
+    matching_order,
+    position_note,
+)
+from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.numerics import JointSpan
 from l2t.typing import Mask
 from l2t.validation import instance_of
@@ -21,7 +28,7 @@ class DomainPair:
     ----------
     source : Domain
         The domain to transfer from. If both domains have names of features, its columns are put in the order
-        of the target's.
+        of the target's; otherwise columns are matched by position.
     target : Domain
         The domain to transfer to.
 
@@ -38,10 +45,12 @@ class DomainPair:
     def __post_init__(self) -> None:
         for role in ("source", "target"):
             instance_of(role, getattr(self, role), Domain)
-        ours, theirs = self.source.feature_names, self.target.feature_names
-        if ours is not None and theirs is not None and ours != theirs:
-            order = column_order(ours, theirs, "source")
-            object.__setattr__(self, "source", self.source.with_columns(order))
+        names = column_names(self.source), column_names(self.target)
+        numbered = is_numbered(self.source) or is_numbered(self.target)
+        order = matching_order(*names, "source", numbered=numbered)
+        if order is not None:
+            matched = self.source.with_columns(order)
+            object.__setattr__(self, "source", _renamed(matched, self.target.feature_names))
         if self.source.n_features != self.target.n_features:
             raise InvalidInputError(
                 "source and target must have the same features, "
@@ -77,3 +86,29 @@ class DomainPair:
     def target_labeled(self) -> Mask:
         """The mask of target labels that the user has: `labeled`, or without it none."""
         return self.target.labeled_rows(default=False)
+
+
+def match_columns(source: Domain, target: Domain) -> Domain:
+    """Return the source with the columns of the target, in its order and by its names.
+
+    Warns
+    -----
+    L2TWarning
+        If only one of the domains has names, so that columns are matched by position.
+    """
+    matched = DomainPair(source, target).source
+    ours, theirs = matched.feature_names, target.feature_names
+    if (ours is None) == (theirs is None):
+        return matched
+    if column_names(matched) != column_names(target):
+        sides = ("the target", "the source") if ours is None else ("the source", "the target")
+        warnings.warn(position_note(*sides), L2TWarning, stacklevel=3)
+    return _renamed(matched, theirs)
+
+
+def _renamed(domain: Domain, names: tuple[str, ...] | None) -> Domain:
+    """Return the domain with other names of columns."""
+    if domain.feature_names == names:
+        return domain
+    changes: Any = {"X": domain.rows, "feature_names": names}
+    return replace(domain, **changes)

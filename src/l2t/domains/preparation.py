@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from l2t.domains.copies import join_copies, same_rows
 from l2t.domains.domain import Domain
 from l2t.domains.draw import in_content_order
-from l2t.domains.pair import DomainPair
+from l2t.domains.pair import DomainPair, match_columns
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import squared_distances, unit_rows
 from l2t.typing import AnyArray, Array, Indices, Mask
@@ -100,7 +100,7 @@ def prepare(
     instance_of("source", source, Domain)
     instance_of("target", target, Domain)
     one_of("how", how, ("auto", *PREPARATIONS))
-    source = DomainPair(source, target).source
+    source = match_columns(source, target)
     if how == "auto":
         ordered = join_copies(in_content_order(source, random_state), []).target
         shared = same_rows(ordered.X, target.X, ordered.prepared, target.prepared)
@@ -158,7 +158,7 @@ def normalize(domain: Domain, how: str = "rows") -> Domain:
         steps = np.array([before[0] + before[1] * shift, before[1] * scale])
     if how != "zscore":
         scaled = unit_rows(scaled)
-    return replace(domain, X=scaled.astype(domain.X.dtype), prepared=steps)
+    return domain.with_rows(X=scaled.astype(domain.X.dtype), prepared=steps)
 
 
 def _spreads(X: AnyArray) -> Array:

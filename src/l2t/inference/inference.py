@@ -15,6 +15,7 @@ from l2t.algorithms.given import given_factors
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.domains.domain import is_wide as is_sparse_and_wide
 from l2t.domains.draw import LANDMARKS
+from l2t.domains.pair import match_columns
 from l2t.exceptions import InvalidInputError
 from l2t.forecast import Forecast
 from l2t.inference.candidates import Wanted, candidate_algorithms, fit_candidates
@@ -334,7 +335,7 @@ def _domains(pair: DomainPair | Domain, sources: Sequence[Domain] | None) -> lis
         return [pair.source, pair.target]
     if isinstance(pair, Domain) and sources is not None:
         origins: list[Domain] = [sources] if isinstance(sources, Domain) else list(sources)
-        return [*(DomainPair(source, pair).source for source in origins), pair]  # columns by name
+        return [*(match_columns(source, pair) for source in origins), pair]
     raise InvalidInputError(
         "pair must be a DomainPair, or a target Domain together with sources=[...], "
         f"got {type(pair).__name__} and sources={'None' if sources is None else 'given'}"
@@ -381,7 +382,8 @@ def _pooled(origins: Sequence[Domain], target: Domain) -> Domain:
     codes = np.concatenate([at + each.codes for at, each in zip(first, origins, strict=False)])
     labeled = np.concatenate([each.labeled_rows(default=True) for each in origins])
     rows = np.concatenate([each.X for each in origins])
-    return Domain(rows, codes, labeled=labeled, name="sources")
+    names = target.feature_names
+    return Domain(rows, codes, labeled=labeled, name="sources", feature_names=names)
 
 
 def _check_options(

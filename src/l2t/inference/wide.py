@@ -96,5 +96,6 @@ def lift_candidates(found: Inference, span: GramSpan, target: Domain, dtype: Any
     shared = found.shared
     if shared is not None:
         mean, coef = span.lift(shared.linear.mean[:, None])[:, 0], span.lift(shared.linear.coef)
-        shared = replace(shared, linear=shared.linear._replace(mean=mean, coef=coef))
+        linear = shared.linear._replace(mean=mean, coef=coef)
+        shared = replace(shared, linear=linear, feature_names=target.feature_names)
     return replace(found, candidates=candidates, shared=shared, feature_names=target.feature_names)

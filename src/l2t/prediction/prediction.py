@@ -12,8 +12,9 @@ from scipy.special import softmax
 
 from l2t.algorithms import NO_TRANSFER
 from l2t.display import frame_like
-from l2t.domains import DomainPair, KnownClasses
+from l2t.domains import KnownClasses
 from l2t.domains.draw import rank_in_class
+from l2t.domains.pair import match_columns
 from l2t.exceptions import InvalidInputError
 from l2t.inference import Inference
 from l2t.inference.candidates import candidate_algorithms
@@ -156,7 +157,7 @@ def predict(  # noqa: PLR0913
         )
     whole = as_domain(target, "target")
     given = sources if isinstance(sources, list) else [sources]
-    origins = [DomainPair(as_domain(source, "source"), whole).source for source in given]
+    origins = [match_columns(as_domain(source, "source"), whole) for source in given]
     task = asked = Task.of(
         origins, whole, shared=shared, shared_if_unlabeled=True, random_state=random_state
     )

@@ -30,8 +30,9 @@ import numpy as np
 from scipy.special import softmax
 
 from l2t.algorithms import NO_TRANSFER
-from l2t.domains import Domain, DomainPair
-from l2t.domains.domain import feature_rows
+from l2t.domains import Domain
+from l2t.domains.domain import columns_in_order, feature_rows
+from l2t.domains.pair import match_columns
 from l2t.exceptions import InvalidInputError
 from l2t.experiences.evaluation import expected_accuracy
 from l2t.experiences.experience import TrainedOn
@@ -75,6 +76,8 @@ class SharedInference:
         Error messages of candidates that could not be used.
     linear : LinearModel
         The classifier of new rows.
+    feature_names : tuple of str or None
+        The names of the target's columns, if they have names.
     """
 
     members: tuple[Combination, ...]
@@ -85,6 +88,7 @@ class SharedInference:
     agreement: float
     failed: Mapping[str, str]
     linear: LinearModel = field(repr=False)
+    feature_names: tuple[str, ...] | None = None
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -124,14 +128,14 @@ class SharedInference:
         Parameters
         ----------
         X : array, DataFrame, sparse matrix or Domain of shape (n, m)
-            Rows of the target, which may be new.
+            Rows of the target, which may be new. Columns of a DataFrame are selected by name.
 
         Returns
         -------
         array of shape (n, n_classes)
         """
         _, mean, scale, coef, intercept = self.linear
-        Z = np.asarray(feature_rows(X, len(mean)) - mean)
+        Z = np.asarray(feature_rows(columns_in_order(X, self.feature_names), len(mean)) - mean)
         Z = unit_rows(Z) if scale is None else Z / scale
         return np.asarray(softmax(Z @ coef + intercept, axis=1))
 
@@ -197,7 +201,7 @@ def infer_shared(
     ('means', 'source', (5, 10))
     """
     given = [sources] if isinstance(sources, Domain) else list(sources)
-    origins = [DomainPair(source, target).source for source in given]  # columns by name
+    origins = [match_columns(source, target) for source in given]
     roles = ClassRoles.of(origins, target)
     if len(roles.of_sources) < 2 or (roles.target_only and not roles.both):
         raise InvalidInputError(
@@ -225,6 +229,7 @@ def infer_shared(
         float(np.mean([each.predicted == decision.predicted for each in members])),
         failed,
         distill(task, decision),
+        target.feature_names,
     )
 
 

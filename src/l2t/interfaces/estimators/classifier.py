@@ -183,7 +183,8 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         check_whole("X", X)
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2)
         labels = column_or_1d(label_array(y), warn=True)
-        sources, target = split_domains(X, labels, sample_domain)
+        names = getattr(self, "feature_names_in_", None)
+        sources, target = split_domains(X, labels, sample_domain, feature_names=names)
         alone = sample_domain is None
         known = labeled_rows(labels, sample_domain)
         assert_all_finite(_as_numbers(labels[known]), input_name="y")
@@ -194,10 +195,9 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
                 f"got {labels[known.argmin()]} at row {int(known.argmin())}"
             )
         self._warn_of_source_classes(sources, target)
-        names = getattr(self, "feature_names_in_", None)
         found = predict(
             [] if alone else sources,
-            Domain(target.X, target.y, labeled=target.labeled, feature_names=names),
+            target,
             classifier=clone(self.classifier, safe=False),
             train_on="target" if alone else self.train_on,
             shared=self.shared,

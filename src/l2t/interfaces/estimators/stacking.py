@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from l2t.domains import Domain, DomainPair
 from l2t.domains.labels import UNLABELED, is_mark, known_labels
+from l2t.domains.pair import match_columns
 from l2t.exceptions import InvalidInputError
 from l2t.prediction.training import as_domain
 from l2t.typing import AnyArray, Mask
@@ -47,7 +48,8 @@ def stack_domains(source: Any, target: Any) -> Stacked:
     >>> y.tolist(), sample_domain.tolist()
     ([0, 1, 2, -1], [1, 1, -1, -1])
     """
-    pair = DomainPair(as_domain(source, "source"), as_domain(target, "target"))
+    aim = as_domain(target, "target")
+    pair = DomainPair(match_columns(as_domain(source, "source"), aim), aim)
     ns, nt = len(pair.source), len(pair.target)
     values = _labels(pair.source, pair.source_labeled) + _labels(pair.target, pair.target_labeled)
     if any(is_mark(value) for value in values[ns:]):
@@ -78,12 +80,12 @@ def _column(values: list[Any], ns: int) -> AnyArray | None:
 
 
 def split_domains(
-    X: Any, y: Any, sample_domain: Any, *, pooled: bool = False
+    X: Any, y: Any, sample_domain: Any, *, feature_names: Any = None, pooled: bool = False
 ) -> tuple[list[Domain], Domain]:
     """Return the sources in the order of their ids, and the target, with the labelled rows marked.
 
     All rows below 0 are the target. If `pooled`, all rows above 0 are one source. Without `sample_domain`, X
-    is the source and the target.
+    is the source and the target. `feature_names` are those of X, or None.
     """
     ids, target = np.ones(X.shape[0]), np.ones(X.shape[0], dtype=bool)
     if sample_domain is not None:
@@ -100,9 +102,8 @@ def split_domains(
     labeled = None if y is None else labeled_rows(y, sample_domain)
 
     def part(rows: Mask, name: str) -> Domain:
-        if labeled is None:
-            return Domain(X[rows], name=name)
-        return Domain(X[rows], y[rows], labeled=labeled[rows], name=name)
+        labels = {} if labeled is None else {"y": y[rows], "labeled": labeled[rows]}
+        return Domain(X[rows], **labels, name=name, feature_names=feature_names)
 
     names = {number: f"source {number:g}" for number in np.unique(ids[ids > 0]).tolist()}
     if len(names) == 1:

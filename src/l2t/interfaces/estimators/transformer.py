@@ -172,7 +172,10 @@ class L2TTransformer(
         if labels is not None and labels.ndim == 2:  # several columns are not classes
             labels = labels[:, 0] if labels.shape[1] == 1 else None
         choosing = self._name in CHOOSING
-        sources, target = split_domains(X, labels, sample_domain, pooled=not choosing)
+        names = getattr(self, "feature_names_in_", None)
+        sources, target = split_domains(
+            X, labels, sample_domain, feature_names=names, pooled=not choosing
+        )
         further = further_classes(self.known, self.store, target)
         known = reduce(KnownClasses.merge, further) if further else None
         if y is None and self._traits.needs_source_labels:
