@@ -56,6 +56,11 @@ def test_labels_as_cells_and_as_rows_of_characters(path: Path, packed: bool, y: 
     assert read_domain(save(path, packed, X=X, y=y)) == Domain(X, expected)
 
 
+@pytest.mark.parametrize("names", [np.array(["p", "longer"], object), np.array(["p", "longer"])])
+def test_names_of_features_as_cells_and_as_rows_of_characters(path: Path, names: Any) -> None:
+    assert read_domain(save(path, X=X, feature_names=names)).feature_names == ("p", "longer")
+
+
 def test_missing_labels(path: Path) -> None:
     mask = [True, False, True]
     save(path, X=X, y=np.array([1.0, np.nan, 2.0]))

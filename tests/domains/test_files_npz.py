@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from l2t.domains import Domain, read_domain, write_domain
+from l2t.domains import Domain, read_domain, read_domains, read_tables, write_domain
 from l2t.exceptions import FileFormatError, InvalidInputError, L2TWarning
 
 X = np.arange(6.0).reshape(3, 2)
@@ -289,3 +289,56 @@ def test_missing_numbers_are_imputed(tmp_path: Path, how: str, rows: list[list[i
     np.savez(path, X=np.array([[1, np.nan], [2, np.nan]]))
     with pytest.raises(FileFormatError, match=r"a.npz: X must have a number in column 1$"):
         read_domain(path, impute="mean")
+
+
+def test_names_of_features_are_kept(path: Path) -> None:
+    domain = Domain(X, ["a", "b", "a"], feature_names=["height", "größe"])
+    read = read_domain(write_domain(domain, path))
+    assert read == domain
+    assert read.feature_names == ("height", "größe")
+    write_domain(Domain(X), path)
+    assert "feature_names" not in np.load(path)
+    assert read_domain(path).feature_names is None
+    for names in (np.array(["p", "q"]), np.array([[b"p"], [b"q"]])):
+        np.savez(path, X=X, feature_names=names)
+        assert read_domain(path).feature_names == ("p", "q")
+    np.savez(path, X=X, feature_names=np.arange(2))
+    assert read_domain(path).feature_names is None, "only texts are names"
+    np.savez(path, X=X, feature_names=np.array(["p"]))
+    refused(path, "feature_names must name the 2 columns of X, got 1")
+    np.savez(path, X=X, feature_names=np.array(["p", "q"], dtype=object))
+    refused(path, "array 'feature_names' holds Python objects")
+
+
+@pytest.mark.parametrize("ending", ["npz", "csv"])
+def test_columns_of_arrays_are_matched_by_name(tmp_path: Path, ending: str) -> None:
+    wide = Domain(np.column_stack([X, X[:, 0] + 0.5]), ["a", "b", "a"], feature_names=list("pqr"))
+    source = write_domain(wide, tmp_path / "source.npz")
+    turned = wide.with_columns([1, 0])
+    target = write_domain(turned, tmp_path / f"target.{ending}")
+    with pytest.warns(L2TWarning, match="not every file has them as features: 'r'"):
+        ours, theirs = read_domains([source, target])
+    assert ours.feature_names == theirs.feature_names == ("q", "p")
+    assert ours == theirs == turned
+    assert read_tables([source, target])[0].roles.features == ["q", "p"]
+
+
+def test_columns_without_names_are_matched_by_position_with_a_note(tmp_path: Path) -> None:
+    named = write_domain(Domain(X, feature_names=["x", "z"]), tmp_path / "named.csv")
+    bare = write_domain(Domain(X), tmp_path / "bare.npz")
+    for paths, sides, names in (
+        ((bare, named), "the target has names of columns and this file has none", ("x", "z")),
+        ((named, bare), "this file has names of columns and the target has none", None),
+    ):
+        with pytest.warns(L2TWarning, match=f"{paths[0].name}: {sides}") as caught:
+            source, target = read_domains(paths)
+        assert len(caught) == 1
+        assert source == target
+        assert source.feature_names == target.feature_names == names
+
+
+def test_a_feature_may_have_the_name_of_the_label_column(path: Path) -> None:
+    write_domain(Domain(X, ["a", "b", "a"], feature_names=["label", "x"]), path)
+    (table,) = read_tables([path])
+    assert list(table.frame) == ["label", "x", "label_"]
+    assert (table.roles.features, table.roles.label) == (["label", "x"], "label_")

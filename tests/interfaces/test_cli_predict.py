@@ -93,6 +93,23 @@ def test_a_saved_model_predicts_further_rows(wine, l2t):
     assert load_model("m.l2t").feature_names == tuple(wine[1].columns[1:-2])
 
 
+def test_a_saved_model_knows_the_columns_of_arrays_by_name(wine, l2t):
+    l2t("predict", "source.csv", "target.csv", *OPTIONS, "-o", "p.csv", "--save", "m.l2t")
+    names = list(load_model("m.l2t").feature_names)
+    turned = pd.read_csv("target.csv", na_values="?")[names[::-1]]
+    np.savez("new.npz", X=turned.to_numpy(float), feature_names=np.array(names[::-1]))
+    np.savez("bare.npz", X=turned[names].to_numpy(float))
+    expected = pd.read_csv("p.csv")["predicted"].tolist()
+    for name, words in (("new", ""), ("bare", "bare.npz: the model has names of columns and this")):
+        result = l2t(
+            "apply", "m.l2t", f"{name}.npz", "-o", "out.csv", "--impute", "median", "--force"
+        )
+        assert result.code == 0, result.err
+        assert words in result.err
+        assert ("by position" in result.err) == bool(words)
+        assert pd.read_csv("out.csv")["predicted"].tolist() == expected
+
+
 @pytest.mark.parametrize("how", ["mean", "median"])
 def test_further_rows_are_imputed_from_the_rows_of_the_model(wine, l2t, how):
     l2t("predict", "source.csv", "target.csv", *OPTIONS, "--save", "m.l2t")

@@ -50,7 +50,8 @@ class DomainPair:
         order = matching_order(*names, "source", numbered=numbered)
         if order is not None:
             matched = self.source.with_columns(order)
-            object.__setattr__(self, "source", _renamed(matched, self.target.feature_names))
+            named = rename_columns(matched, self.target.feature_names)
+            object.__setattr__(self, "source", named)
         if self.source.n_features != self.target.n_features:
             raise InvalidInputError(
                 "source and target must have the same features, "
@@ -103,10 +104,10 @@ def match_columns(source: Domain, target: Domain) -> Domain:
     if column_names(matched) != column_names(target):
         sides = ("the target", "the source") if ours is None else ("the source", "the target")
         warnings.warn(position_note(*sides), L2TWarning, stacklevel=3)
-    return _renamed(matched, theirs)
+    return rename_columns(matched, theirs)
 
 
-def _renamed(domain: Domain, names: tuple[str, ...] | None) -> Domain:
+def rename_columns(domain: Domain, names: tuple[str, ...] | None) -> Domain:
     """Return the domain with other names of columns."""
     if domain.feature_names == names:
         return domain

@@ -111,7 +111,8 @@ def read_domain(  # noqa: PLR0913
     class indices) becomes None; without `labeled`, the mask is then True where a label is present. A text
     column with distinct values is an id, and so are distinct whole numbers in a column named id or one that
     counts the rows. A numeric column named label, labels, class, target or y is an error unless `label`,
-    `keep` or `ignore` names it; a column y is a feature if `label` names another column.
+    `keep` or `ignore` names it; a column y is a feature if `label` names another column. Features of npz and
+    mat files have names if the file has an array of texts ``feature_names``.
 
     Labels in csv and svmlight that all look like numbers become numbers; in mat and svmlight those without a
     fraction become int. This is decided by the known labels of all files that are read together: if one of
@@ -135,7 +136,8 @@ def read_domain(  # noqa: PLR0913
 def read_domains(paths: Sequence[str | os.PathLike[str]], **options: Any) -> list[Domain]:
     """Read files with the same features: one or more sources, and the target last.
 
-    Columns are matched by name, in the order of the target; those that not every file has are left out.
+    Columns are matched by name, in the order of the target; those that not every file has are left out. If
+    not all files have names of columns, those of the others are matched by position, with a warning.
 
     Parameters
     ----------
@@ -225,7 +227,8 @@ def write_domain(
     Notes
     -----
     csv and parquet have one column per feature (``x0``, ... without names), then the label, ``labeled`` and
-    ``groups`` if the domain has them. npz and parquet keep the dtype of X; npz keeps no names of features.
+    ``groups`` if the domain has them. npz has the array ``X``, and if the domain has them ``y`` (indices of
+    ``classes``), ``labeled``, ``groups`` and ``feature_names``. npz and parquet keep the dtype of X.
     """
     instance_of("domain", domain, Domain)
     target = as_path(path)

@@ -154,7 +154,20 @@ def _parts(found: Any, options: ReadOptions, *, matlab: bool = False) -> dict[st
             parts[role] = _labels.groups(cells, place, trim=matlab)
         else:  # a class may have a blank name; a blank label in a plain array is missing
             parts[role] = _labels.labels(cells, place, options.missing, trim=not indices)
+    if (names := _feature_names(found, matlab=matlab)) is not None:
+        parts["feature_names"] = names
     return parts
+
+
+def _feature_names(found: Any, *, matlab: bool) -> list[str] | None:
+    """Return the texts of the array `feature_names`; None if the file has no such array of texts."""
+    if "feature_names" not in found.files:
+        return None
+    array = _array(found, "feature_names")
+    if array.dtype.kind not in "US":
+        return None
+    names = array.ravel().astype(str).tolist()
+    return [name.strip() for name in names] if matlab else names  # MATLAB pads texts with blanks
 
 
 def _sparse_matrix(found: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -41,8 +41,9 @@ class ReadOptions:
     missing_numbers: str | Iterable[str] = ()
     #: Whether the label column may be absent, as in one of several files.
     optional: bool = False
-    #: Values that missing cells are filled with, one per feature; None for the `impute` of the file itself.
-    fill: Sequence[float] | None = None
+    #: Values that missing cells are filled with, one per feature, by name if it has one; None for those that
+    #: `impute` gives.
+    fill: Sequence[float] | Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
         for name in ("features", *_LISTS):

@@ -25,6 +25,7 @@ _MIN_COUNTED = 10  # rows from which a column 1, 2, 3, ... is an id
 #: Names of columns that hold labels, in lower case.
 LABEL_NAMES = ("label", "labels", "class", "target", "y")
 _ROLE_NAMES = {"labeled": "labeled", "groups": "groups"} | dict.fromkeys(LABEL_NAMES, "label")
+NOT_IN_EVERY_FILE = "columns left out because not every file has them as features: {}"
 _PLACES = 3  # columns for which an error names the line
 
 
@@ -239,8 +240,7 @@ class Sheet:
             notes.append(f"column {name!r} is used as a feature; if it holds labels, pass {how}")
         used = {*features, *kinds}
         if extra := [name for name in self.columns.features if name not in used]:
-            why = "because not every file has them as features"
-            notes.append(f"columns left out {why}: {format_names(extra)}")
+            notes.append(NOT_IN_EVERY_FILE.format(format_names(extra)))
         return notes
 
     def _is_coordinate(self, name: str) -> bool:

@@ -56,7 +56,7 @@ def frame_of(domain: Domain, label: str, dtype: Any = None, *, features: bool = 
     import pandas as pd
 
     if features:
-        frame = pd.DataFrame(np.asarray(domain.X, dtype), columns=_feature_names(domain, label))
+        frame = pd.DataFrame(np.asarray(domain.X, dtype), columns=feature_columns(domain, label))
     else:
         frame = pd.DataFrame(index=pd.RangeIndex(len(domain)))
     columns: dict[str, list[Any]] = {}
@@ -79,8 +79,11 @@ def frame_of(domain: Domain, label: str, dtype: Any = None, *, features: bool = 
     return frame
 
 
-def _feature_names(domain: Domain, label: str) -> list[str]:
-    """Return the feature names, by default x0, x1, ...; the label must not have one of these names."""
+def feature_columns(domain: Domain, label: str) -> list[str]:
+    """Return the columns of the features: their names, or x0, x1, ... where these cannot be used.
+
+    The label must not have one of these names.
+    """
     if not isinstance(label, str) or not label or label != label.strip():
         raise InvalidInputError(f"label must be a name for a column, got {label!r}")
     given = domain.feature_names or ()
@@ -93,7 +96,7 @@ def _feature_names(domain: Domain, label: str) -> list[str]:
 
 
 def _write_npz(domain: Domain, handle: IO[bytes], label: str) -> None:
-    """Write X, and if the domain has them y with classes, labeled and groups."""
+    """Write X, and if the domain has them y with classes, labeled, groups and feature_names."""
     if label not in ("label", "y"):
         raise InvalidInputError(f"label is always y in npz files, got {label!r}")
     arrays: dict[str, Any] = {"X": domain.X}
@@ -104,6 +107,8 @@ def _write_npz(domain: Domain, handle: IO[bytes], label: str) -> None:
         arrays["labeled"] = domain.labeled
     if domain.groups is not None:
         arrays["groups"] = _storable(domain.groups, "groups")
+    if domain.feature_names is not None:
+        arrays["feature_names"] = _storable(domain.feature_names, "feature_names")
     np.savez_compressed(handle, allow_pickle=False, **arrays)
 
 

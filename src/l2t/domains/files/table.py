@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from l2t.domains.domain import Domain, is_wide
+from l2t.domains.domain import Domain, is_wide, position_note
 from l2t.domains.files import _arrays, _tables
 from l2t.domains.files._columns import (
     MISSING,
@@ -28,9 +28,10 @@ from l2t.domains.files._columns import (
 )
 from l2t.domains.files._disk import as_path, reading, replacing, writing
 from l2t.domains.files._formats import FORMATS, format_to_read, format_to_write
-from l2t.domains.files._sheet import Sheet
-from l2t.domains.files._writing import TABLES, frame_of, write_frame
+from l2t.domains.files._sheet import NOT_IN_EVERY_FILE, Sheet
+from l2t.domains.files._writing import TABLES, feature_columns, frame_of, write_frame
 from l2t.domains.labels import infer_labels
+from l2t.domains.pair import rename_columns
 from l2t.exceptions import FileFormatError, InvalidInputError, MissingColumnError
 from l2t.typing import AnyArray, Mask
 from l2t.validation import one_of
@@ -78,7 +79,8 @@ class Table:
         """
         if self._frame is not None:
             return self._frame
-        return frame_of(self.domain, "label", features=not is_wide(self.domain.rows))
+        label = self.roles.label or _free_label(self.domain)
+        return frame_of(self.domain, label, features=not is_wide(self.domain.rows))
 
     def write(
         self,
@@ -185,25 +187,25 @@ def open_tables(
     for some in [sheets] if isinstance(options, ReadOptions) else [[each] for each in sheets]:
         own = options if isinstance(options, ReadOptions) else some[0][1].options
         _check_columns(some, own, alone=len(sheets) == len(files))
-    matched = len(sheets) == len(files) and all(sheet.header for _, sheet in sheets)
     labelled = ("y" in each for _, each in files if not isinstance(each, Sheet))
     if not any(labelled) and all(sheet.columns.label is None for _, sheet in sheets):
         for path, sheet in sheets:
             with reading(path):
                 sheet.check_no_text()
-    features = iter(_feature_columns(sheets, matched=matched))
+    used = _feature_columns(files)
     parts: list[_Parts] = []
-    used: list[list[str]] = []
-    for path, opened in files:
+    for (path, opened), features in zip(files, used, strict=True):
         with reading(path):
-            used.append(next(features) if isinstance(opened, Sheet) else [])
-            parts.append(opened.parts(used[-1]) if isinstance(opened, Sheet) else opened)
+            if isinstance(opened, Sheet):
+                parts.append(opened.parts(features))
+            else:
+                parts.append(_select(opened, features))
     _infer_types(parts, [each in _UNTYPED for each in formats])
     tables: list[Table] = []
     for (path, opened), own_parts, columns, own in zip(files, parts, used, per_file, strict=True):
         with reading(path):
             tables.append(_table(path, opened, own_parts, columns, own, name))
-    return tables
+    return [*(_matched_by_position(table, tables[-1]) for table in tables[:-1]), *tables[-1:]]
 
 
 def _infer_types(parts: Sequence[_Parts], untyped: Sequence[bool]) -> None:
@@ -240,26 +242,67 @@ def _check_columns(
                 raise MissingColumnError(f"{path}: {missing_name('column', label, own)}")
 
 
-def _feature_columns(sheets: Sequence[tuple[Path, Sheet]], *, matched: bool) -> list[list[str]]:
-    """Return the features of each sheet, without text and ids; if `matched`, those that all sheets have."""
+def _feature_columns(files: Sequence[tuple[Path, Sheet | _Parts]]) -> list[list[str]]:
+    """Return the names of the features of each file, without text and ids; none for an unnamed array.
+
+    If all files have names, the features are those that all of them have, in the order of the last file.
+    """
+    sheets = [(path, opened) for path, opened in files if isinstance(opened, Sheet)]
     passed: set[str] = set()
     for path, sheet in sheets:
         with reading(path):
             passed |= sheet.passed_through.keys()
-    own = [[name for name in sheet.columns.features if name not in passed] for _, sheet in sheets]
-    if matched:
+    all_names = [(path, _names(opened)) for path, opened in files]
+    own = [[name for name in names if name not in passed] for _, names in all_names]
+    if all(map(_has_names, (opened for _, opened in files))):
         shared = set(own[-1]).intersection(*own)
         own = [[name for name in own[-1] if name in shared]] * len(own)
-        if not own[-1] and len(sheets) > 1:
-            each = (f"{path} has {format_names(sheet.columns.features)}" for path, sheet in sheets)
+        if not own[-1] and len(files) > 1:
+            columns = (f"{path} has {format_names(names)}" for path, names in all_names)
             raise FileFormatError(
-                f"all files must have a feature column in common, by name; {'; '.join(each)}"
+                f"all files must have a feature column in common, by name; {'; '.join(columns)}"
             )
-    for (path, sheet), features in zip(sheets, own, strict=True):
-        if not features:
-            names = format_names(sheet.columns.features)
+    for (path, opened), features in zip(files, own, strict=True):
+        if isinstance(opened, Sheet) and not features:
+            names = format_names(opened.columns.features)
             raise FileFormatError(f"{path}: must have a column of numbers, got {names}")
     return own
+
+
+def _names(opened: Sheet | _Parts) -> list[str]:
+    if isinstance(opened, Sheet):
+        return opened.columns.features
+    return list(opened.get("feature_names", ()))
+
+
+def _has_names(opened: Sheet | _Parts) -> bool:
+    """Return whether columns have distinct names, by which they can be matched."""
+    if isinstance(opened, Sheet):
+        return opened.header
+    names = _names(opened)
+    return 0 < len(names) == len(set(names)) and opened["X"].shape[1:] == (len(names),)
+
+
+def _select(parts: _Parts, features: list[str]) -> _Parts:
+    """Return the parts of an array with the features of these names, in their order."""
+    if not _has_names(parts) or features == _names(parts):
+        return parts
+    X, place = parts["X"], {name: column for column, name in enumerate(_names(parts))}
+    rows = X if isinstance(X, np.ndarray) else X.tocsr()
+    chosen = rows[:, [place[name] for name in features]]
+    return parts | {"X": chosen, "feature_names": features}
+
+
+def _matched_by_position(source: Table, target: Table) -> Table:
+    """Return a source with the names of the target's features and a note, if only one of them has names."""
+    ours, theirs = source.domain.feature_names, target.domain.feature_names
+    same = source.domain.n_features == target.domain.n_features  # or else an error follows
+    if (ours is None) == (theirs is None) or not same:
+        return source
+    sides = ("the target", "this file") if ours is None else ("this file", "the target")
+    note = f"{source.path}: {position_note(*sides)}"
+    domain = rename_columns(source.domain, theirs)
+    return replace(source, domain=domain, notes=(*source.notes, note))
 
 
 def _table(
@@ -280,9 +323,20 @@ def _table(
         ids = tuple(each for each, kind in opened.passed_through.items() if kind == "id")
         roles = replace(opened.columns, features=features, ids=(*opened.columns.ids, *ids))
     else:
-        columns = list(domain.feature_names or [f"x{i}" for i in range(domain.n_features)])
-        roles, frame = Columns(columns, None if domain.y is None else "label"), None
+        if left_out := [name for name in _names(opened) if name not in features]:
+            notes.append(NOT_IN_EVERY_FILE.format(format_names(left_out)))
+        label = _free_label(domain)
+        roles = Columns(feature_columns(domain, label), None if domain.y is None else label)
+        frame = None
     return Table(path, domain, roles, tuple(f"{path}: {note}" for note in notes), frame)
+
+
+def _free_label(domain: Domain) -> str:
+    """Return a name for the label column of a file of arrays that no feature has."""
+    label = "label"
+    while label in (domain.feature_names or ()):
+        label += "_"
+    return label
 
 
 def _label_notes(domain: Domain) -> list[str]:
@@ -297,10 +351,17 @@ def _label_notes(domain: Domain) -> list[str]:
     return [f"labels counted as classes: {shown}; if they mark rows without a label, pass {how}"]
 
 
+def _fill(values: Any, names: Sequence[str] | None) -> Any:
+    """Return the value to fill each column with, None for those of the file; NaN for an unknown name."""
+    if not isinstance(values, Mapping):
+        return values
+    return list(values.values() if names is None else (values.get(name, np.nan) for name in names))
+
+
 def _impute(parts: _Parts, options: ReadOptions) -> tuple[AnyArray | None, list[str]]:
     """Fill missing numbers or drop their rows; return the mask of kept rows (None for all) and a note."""
     X, how = parts["X"], options.impute
-    fill: Any = options.fill
+    fill = _fill(options.fill, parts.get("feature_names"))
     usable = how is not None and isinstance(X, np.ndarray) and X.dtype.kind == "f" and X.ndim == 2
     if not usable or not (empty := np.isnan(X)).any():
         return None, []

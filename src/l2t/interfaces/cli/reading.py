@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from l2t.domains import KnownClasses, Preparation, Table, prepare, read_tables
+from l2t.domains.domain import position_note
 from l2t.domains.files import check_writable
 from l2t.domains.files._disk import reading as file_errors
 from l2t.domains.files._formats import format_to_read
@@ -86,8 +87,14 @@ def read_features(path: Path, model: Model, reading: dict[str, Any], quiet: bool
     with file_errors(path):
         named = features is not None and format_to_read(path) in ("csv", "xlsx", "parquet")
     fill = {"mean": model.means, "drop": None}.get(reading["impute"], model.medians)
-    wanted = {"features": features if named else None, "fill": fill}
-    return read_files([path], reading | wanted, quiet)[0]
+    values: Any = fill
+    if features is not None and fill is not None:
+        values = dict(zip(features, fill, strict=True))
+    wanted = {"features": features if named else None, "fill": values}
+    table = read_files([path], reading | wanted, quiet)[0]
+    if features is not None and table.domain.feature_names is None:
+        print_note(f"note: {path}: {position_note('the model', 'this file')}", quiet)
+    return table
 
 
 def read_pair(
