@@ -50,7 +50,7 @@ def test_a_sheet_without_a_header(path: Path) -> None:
 
 def test_dates_are_labels_by_their_text(path: Path) -> None:
     day = datetime.datetime(2020, 1, 2)
-    assert read_domain(save(path, label=[day] * 3)).classes == ("2020-01-02 00:00:00",)
+    assert read_domain(save(path, label=[day] * 3)).classes == ("2020-01-02",)
 
 
 def test_errors_name_the_row_of_the_sheet(path: Path) -> None:

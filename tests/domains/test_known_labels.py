@@ -28,7 +28,7 @@ def test_numbers_beside_texts_are_texts_in_numpy():
     assert known_labels(np.array(["a", -1])).tolist() == [True, False]
 
 
-@pytest.mark.parametrize("text", ["", "?", "NA", "N/A", "nan", "NaN", "null", "None", "-", " -1"])
+@pytest.mark.parametrize("text", ["", "?", "NA", "N/A", "nan", "NaN", "null", "None", "-", "- 1"])
 def test_words_for_missing_cells_are_labels(text):
     assert known_labels(np.array([text, "a"])).all()
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from l2t.domains import Domain, read_domains, read_tables, write_domain
-from l2t.domains.labels import label_key, unify_labels
+from l2t.domains.labels import known_labels, label_key, unify_labels
 
 X = np.arange(8.0).reshape(4, 2)
 
@@ -125,3 +125,44 @@ def test_a_class_named_like_a_missing_cell(tmp_path: Path, name: str) -> None:
     assert table.notes == ()
     again = write_domain(Domain(X, [name, "u", name, "u"]), tmp_path / "b.csv")
     assert set(read_tables([again])[0].domain.classes) == {name, "u"}
+
+
+@pytest.mark.parametrize("mark", [-1, -1.0, "-1", "-1.0", "-1.00", " -1 ", "-1."])
+def test_spellings_of_the_mark_of_unlabelled_rows(mark: Any) -> None:
+    y = np.array(["a", mark, "b"], dtype=object)
+    assert known_labels(y).tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize("label", ["1", "-10", "- 1", True, "-1a"])
+def test_labels_that_are_no_mark(label: Any) -> None:
+    assert known_labels(np.array([label], dtype=object)).all()
+
+
+def test_truth_values_and_their_names_are_one_label() -> None:
+    truths, names = [True, False, True, False], ["True", "False", "True", "false"]
+    for first, second, classes in (
+        (truths, names, ("False", "True")),
+        (names, truths, (False, True)),
+        (truths, ["true", "maybe", "maybe", "true"], ("False", "true")),
+    ):
+        target = Domain(X, second, labeled=[True] * 4)
+        source, _ = unify_labels([Domain(X, first), target])
+        assert source.classes == classes
+    assert label_key(True) != label_key(1)
+
+
+def test_dates_are_one_label_with_and_without_midnight(tmp_path: Path) -> None:
+    days = ["2020-01-01", "2020-01-02", "2020-01-01", "2020-01-02"]
+    for times in (days, np.array(days, "datetime64[ns]"), [f"{day} 00:00:00" for day in days]):
+        source, _ = unify_labels([Domain(X, times), Domain(X, days, labeled=[True] * 4)])
+        assert source.classes == tuple(days[:2])
+    assert label_key("2020-01-01 00:00:01") == "2020-01-01 00:00:01"
+    paths = [_write(tmp_path / "a.csv", days)]
+    for ending in ("parquet", "xlsx"):
+        frame = pd.DataFrame({"a": [0.5, 1.5, 2.5, 3.5], "kind": pd.to_datetime(days)})
+        paths.append(tmp_path / f"a.{ending}")
+        frame.to_parquet(paths[-1]) if ending == "parquet" else frame.to_excel(
+            paths[-1], index=False
+        )
+    for domain in read_domains(paths, label="kind"):
+        assert domain.classes == tuple(days[:2])

@@ -1080,3 +1080,17 @@ def test_unlabelled_texts_need_a_splitter_that_does_not_sort(pair, routing):
         error_score="raise",
     )
     assert (result["test_score"] > 0.8).all()
+
+
+def test_numbers_and_texts_of_numbers_are_the_same_labels(rng):
+    """A y of dtype object, as pandas makes it of a source with numbers and a target with texts."""
+    X = rng.normal(size=(80, 3)) + np.repeat([[0.0], [4.0]], 40, axis=0)
+    codes = np.repeat([1, 2], 40)
+    source = np.arange(80) % 2 == 0
+    y = np.array([int(c) if s else str(c) for c, s in zip(codes, source, strict=True)], object)
+    classifier = L2TClassifier().fit(X, y, sample_domain=np.where(source, 1, -1))
+    assert classifier.classes_.tolist() == ["1", "2"]
+    assert np.mean(classifier.predict(X) == codes.astype(str)) > 0.9
+    other = np.array([c if s else f"class {c}" for c, s in zip(codes, source, strict=True)], object)
+    classifier = L2TClassifier().fit(X, other, sample_domain=np.where(source, 1, -1))
+    assert classifier.classes_.tolist() == ["class 1", "class 2"]

@@ -1,6 +1,7 @@
 """Labels: which are missing, what type they have, and which labels of several domains are the same.
 
-1, 1.0 and "1" are one label. This is decided over the known labels of all domains together, and a label is
+1, 1.0 and "1" are one label, and so are True and "true", and a date with and without a time of midnight. This
+is decided over the known labels of all domains together, and a label is
 spelled as the target spells it. Labels that the user does not have (hidden ones) decide nothing.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import date
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +31,7 @@ _FRACTION = re.compile(
     r"[+-]?(?:(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|[0-9]+e[+-]?[0-9]+|inf)", re.IGNORECASE
 )
 _ZERO_FRACTION = re.compile(r"\.0*$")
+_MIDNIGHT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]00:00(?::00(?:\.0+)?)?")
 _TRUTHS = ("true", "false")
 
 
@@ -58,9 +61,8 @@ def known_labels(y: AnyArray, target: bool | Mask = True) -> Mask:
 
 def is_mark(label: Any) -> bool:
     """Return whether a target label is -1, also as a text, which numpy makes of it beside other texts."""
-    if isinstance(label, str):
-        return label in ("-1", "-1.0")
-    return isinstance(label, Real) and label == UNLABELED
+    key = label_key(label.strip() if isinstance(label, str) else label)
+    return isinstance(key, Real) and key == UNLABELED
 
 
 def check_unmasked(parameter: str, values: Any) -> None:
@@ -109,8 +111,16 @@ def label_key(label: Any) -> Any:
 
     >>> label_key("2.0"), label_key(0.5), label_key("0.5"), label_key("007"), label_key("1.10")
     (2, 0.5, 0.5, '007', '1.10')
+    >>> label_key(True), label_key("TRUE"), label_key("2020-01-01 00:00:00")
+    ('true', 'true', '2020-01-01')
     """
+    if isinstance(label, bool | np.bool_ | date):
+        label = str(label)
     if isinstance(label, str):
+        if label.lower() in _TRUTHS:
+            return label.lower()
+        if day := _MIDNIGHT.fullmatch(label):
+            return day[1]
         whole = _ZERO_FRACTION.sub("", label)
         if _WHOLE.fullmatch(whole):
             return int(whole)
@@ -230,14 +240,16 @@ def _kind(label: Any) -> type:
 def _in_kind(label: Any, kinds: set[type]) -> Any:
     """Return a label as text or as a number if all labels of the target are."""
     if kinds == {str}:
-        return _as_text(label) if _kind(label) in (Integral, Real) else label
+        return _as_text(label) if isinstance(label, Real | np.bool_ | date) else label
     if kinds == {Integral} or (kinds == {Real} and isinstance(label, str)):
         return label_key(label)
     return label
 
 
 def _as_text(label: Any) -> str:
-    return label if isinstance(label, str) else str(label_key(label))
+    if isinstance(label, str | bool | np.bool_):
+        return str(label)
+    return str(label_key(label))
 
 
 def _as_truth(label: Any) -> Any:

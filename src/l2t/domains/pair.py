@@ -101,7 +101,7 @@ def match_columns(source: Domain, target: Domain) -> Domain:
     ours, theirs = matched.feature_names, target.feature_names
     if (ours is None) == (theirs is None):
         return matched
-    if column_names(matched) != column_names(target):
+    if column_names(matched) != column_names(target) and target.n_features > 1:
         sides = ("the target", "the source") if ours is None else ("the source", "the target")
         warnings.warn(position_note(*sides), L2TWarning, stacklevel=3)
     return rename_columns(matched, theirs)

@@ -23,13 +23,13 @@ def labels(
 ) -> AnyArray:
     """Return labels as objects, dates as str; None where a label is missing or among `missing`.
 
-    If `trim`, text has no blanks around it, and blank text is missing.
+    A date has no time if that is midnight. If `trim`, text has no blanks around it, and blank text is missing.
     """
     unlabeled = {label_key(text) for text in missing} | ({""} if trim else set())
     cells = [None if is_missing(value) else value for value in values]
     found = np.full(len(cells), None)
     for row, value in enumerate(cells):
-        label = str(value) if isinstance(value, datetime.date) else value
+        label = str(label_key(value)) if isinstance(value, datetime.date) else value
         if not isinstance(label, str | int | float | None):
             raise FileFormatError(f"{place(row)}: {value!r:.80} is not a label")
         label = label.strip() if trim and isinstance(label, str) else label

@@ -300,9 +300,9 @@ def _matched_by_position(source: Table, target: Table) -> Table:
     if (ours is None) == (theirs is None) or not same:
         return source
     sides = ("the target", "this file") if ours is None else ("this file", "the target")
-    note = f"{source.path}: {position_note(*sides)}"
+    notes = [f"{source.path}: {position_note(*sides)}"] if source.domain.n_features > 1 else []
     domain = rename_columns(source.domain, theirs)
-    return replace(source, domain=domain, notes=(*source.notes, note))
+    return replace(source, domain=domain, notes=(*source.notes, *notes))
 
 
 def _table(

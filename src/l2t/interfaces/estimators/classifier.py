@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from l2t.domains import Domain, KnownClasses
 from l2t.domains.domain import check_whole
-from l2t.domains.labels import label_array
+from l2t.domains.labels import label_array, label_key
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.interfaces.estimators.stacking import is_source, labeled_rows, split_domains
 from l2t.interfaces.estimators.transformer import FLOATS, seed_of
@@ -320,7 +320,10 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
 
 def _as_numbers(labels: AnyArray) -> AnyArray:
-    """Return labels of dtype object as an array of numbers, unless one is a string."""
-    if labels.dtype != object or any(isinstance(label, str) for label in labels):
+    """Return labels of dtype object as an array of numbers, or of strings if one is a string."""
+    if labels.dtype != object:
         return labels
+    is_text = [isinstance(label, str) for label in labels]
+    if any(is_text):
+        return labels if all(is_text) else np.array([str(label_key(label)) for label in labels])
     return np.array(labels.tolist())

@@ -9,14 +9,14 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_consistent_length
 
 from l2t.domains import Domain, DomainPair
-from l2t.domains.labels import UNLABELED, is_mark, known_labels
+from l2t.domains.labels import UNLABELED, is_mark, known_labels, label_key
 from l2t.domains.pair import match_columns
 from l2t.exceptions import InvalidInputError
 from l2t.prediction.training import as_domain
 from l2t.typing import AnyArray, Mask
 
 #: The labels of a binary problem in which -1 is a class.
-SIGNS = ({"-1", "1"}, {"-1.0", "1.0"})
+SIGNS = {-1, 1}
 
 Stacked = tuple[AnyArray, AnyArray | None, npt.NDArray[np.int64]]
 
@@ -129,4 +129,4 @@ def labeled_rows(y: AnyArray, sample_domain: Any) -> Mask:
     """Return which rows are labelled; without `sample_domain`, -1 is a class if all labels are -1 and 1."""
     if sample_domain is not None:
         return known_labels(y, ~is_source(sample_domain))
-    return known_labels(y, {str(label) for label in y.tolist()} not in SIGNS)
+    return known_labels(y, {label_key(label) for label in y.tolist()} != SIGNS)
