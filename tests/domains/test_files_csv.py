@@ -557,3 +557,31 @@ def test_a_first_row_of_numbers_is_data(path: Path) -> None:
 def test_labels_that_differ_in_blanks_alone_are_one_class(path: Path) -> None:
     write(path, "x,kind\n4,brown bear\n2,fox\n3,brown bear \n")
     assert read_domain(path, label="kind").classes == ("brown bear", "fox")
+
+
+@pytest.mark.parametrize(
+    ("cell", "decimal", "thousands"),
+    [("0.5", ",", "."), ("1.50", ",", "."), ("1,5", ".", ","), ("1,5000", ".", ",")],
+)
+@pytest.mark.parametrize("others", ["7", "same"])
+def test_a_mark_that_separates_no_thousands_is_no_number(
+    tmp_path: Path, cell: str, decimal: str, thousands: str, others: str
+) -> None:
+    cells = [cell, *([cell] if others == "same" else [others]) * 2]
+    sentence = (
+        rf"got '{cell}'.* in column 'a'.*; thousands='{re.escape(thousands)}' must separate groups of "
+        rf"three digits; if it is the decimal mark, pass decimal='{re.escape(thousands)}'"
+    )
+    marks = {"decimal": decimal, "thousands": thousands}
+    text = "a;b\n" + "".join(f"{cell};1\n" for cell in cells)
+    refused(tmp_path / "a.csv", text, sentence, **marks)
+    path = tmp_path / "a.parquet"
+    pd.DataFrame({"a": cells, "b": [1.0, 2.0, 3.0]}).to_parquet(path)
+    with pytest.raises(FileFormatError, match=sentence):
+        read_domain(path, **marks)
+
+
+def test_marks_that_separate_thousands(path: Path) -> None:
+    text = "a;b\n-1.234.567,5;1\n+12.345;2\n123;3\n0,5;4\n"
+    domain = read_domain(write(path, text), decimal=",", thousands=".")
+    assert domain.X[:, 0].tolist() == [-1234567.5, 12345.0, 123.0, 0.5]

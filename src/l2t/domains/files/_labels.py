@@ -23,7 +23,8 @@ def labels(
 ) -> AnyArray:
     """Return labels as objects, dates as str; None where a label is missing or among `missing`.
 
-    A date has no time if that is midnight. If `trim`, text has no blanks around it, and blank text is missing.
+    A time of midnight is no part of a date. If `trim`, text has no blanks around it, and blank text is
+    missing.
     """
     unlabeled = {label_key(text) for text in missing} | ({""} if trim else set())
     cells = [None if is_missing(value) else value for value in values]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from l2t.domains.files._columns import Columns, ReadOptions, format_names, option
+from l2t.domains.files._columns import NUMBER, Columns, ReadOptions, format_names, option
 from l2t.domains.files._labels import groups, labels, mask
 from l2t.exceptions import FileFormatError
 from l2t.typing import AnyArray
@@ -37,6 +37,7 @@ class Cells:
     read: Callable[[], AnyArray]  # a function, to avoid a second copy of a numeric column
     text: list[str]
     blank: AnyArray | None = None
+    thousands: str | None = None
 
     @classmethod
     def of(cls, column: Any, options: ReadOptions) -> Cells:
@@ -53,7 +54,7 @@ class Cells:
         numbers = found.to_numpy(np.float64)
         if rounds_numbers():
             numbers = np.array(list(map(_exact, plain, numbers)), dtype=np.float64)
-        return cls(str(column.name), lambda: numbers, text, missing)
+        return cls(str(column.name), lambda: numbers, text, missing, options.thousands)
 
     @property
     def numbers(self) -> AnyArray:
@@ -81,12 +82,22 @@ class Cells:
         return _COMMA.fullmatch(self.first_wrong) is not None
 
     @property
+    def has_misplaced_marks(self) -> bool:
+        """Whether the first cell in `wrong` is a number but for marks that do not separate thousands."""
+        mark, cell = self.thousands, self.first_wrong
+        return (
+            mark is not None
+            and mark in cell
+            and NUMBER.fullmatch(cell.replace(mark, "")) is not None
+        )
+
+    @property
     def is_text(self) -> bool:
         """Whether fewer than half of the non-missing cells are numbers."""
         if not self.text:
             return False
         wrong, known = int(self.wrong.sum()), int((~self.missing).sum())
-        return 2 * wrong > known and not self.has_commas
+        return 2 * wrong > known and not (self.has_commas or self.has_misplaced_marks)
 
     def is_id(self, *, first: bool) -> bool:
         """Return whether the values are distinct, and are text or whole numbers that name or count rows."""
@@ -147,12 +158,20 @@ def _numbers(column: Any, options: ReadOptions) -> AnyArray:
 
 
 def _plain(cell: Any, options: ReadOptions) -> Any:
-    """Return a number unchanged, and any other cell as text with a decimal point and no thousands mark."""
+    """Return a number unchanged, and any other cell as text with a decimal point and no thousands mark.
+
+    None for a text whose marks do not separate groups of three digits: 0.5 is not 5.
+    """
     if isinstance(cell, Number):
         return cell
-    text = str(cell).strip()
-    if options.thousands is not None:
-        text = text.replace(options.thousands, "")
+    text, mark = str(cell).strip(), options.thousands
+    if mark is not None and mark in text:
+        grouped = (
+            rf"[+-]?[0-9]{{1,3}}({re.escape(mark)}[0-9]{{3}})+({re.escape(options.decimal)}[0-9]*)?"
+        )
+        if not re.fullmatch(grouped, text):
+            return None
+        text = text.replace(mark, "")
     return text.replace(options.decimal, ".")
 
 
@@ -276,7 +295,11 @@ class Sheet:
             text = wrong.first_wrong
             if text.isprintable():  # a command line cannot have a NUL character
                 advice.insert(0, f"if {text!r:.80} means missing, pass {option('missing', text)}")
-            if wrong.has_commas:
+            if wrong.has_misplaced_marks:
+                mark = str(wrong.thousands)
+                advice = [f"thousands={mark!r} must separate groups of three digits"]
+                advice[0] += f"; if it is the decimal mark, pass {option('decimal', mark)} instead"
+            elif wrong.has_commas:
                 advice = [f"if a comma is the decimal mark, pass {option('decimal', ',')}"]
                 advice.append(f"if it separates thousands, {option('thousands', ',')}")
         got = f"features must be finite numbers, got {', '.join(places)}"

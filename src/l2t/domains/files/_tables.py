@@ -124,7 +124,10 @@ def _read(text: _CsvText, options: ReadOptions) -> Sheet:
 def _parsed(
     text: _CsvText, table: list[str], columns: Columns, options: ReadOptions, *, header: bool
 ) -> Any:
-    """Return the DataFrame; labels, ids and cells that are not numbers stay text."""
+    """Return the DataFrame; labels, ids and cells that are not numbers stay text.
+
+    So do numbers with a thousands mark, which pandas would drop anywhere in a cell: `Cells` checks its place.
+    """
     import pandas as pd
 
     sample = zip(*(cells for _, cells in islice(text.records(), _SAMPLE)), strict=False)
@@ -148,7 +151,6 @@ def _parsed(
                 index_col=False,
                 dtype=dict.fromkeys(set(table) - set(numbers), str),
                 decimal=options.decimal,
-                thousands=options.thousands,
                 keep_default_na=False,
                 na_values={name: ["", *MISSING] for name in numbers},
                 dtype_backend="numpy_nullable",
