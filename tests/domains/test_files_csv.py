@@ -452,7 +452,7 @@ def test_text_is_an_id_where_all_values_differ(path: Path) -> None:
     refused(path, text, "'a' is not a number; if these are the labels, pass label='site' .*, else")
 
 
-@pytest.mark.parametrize("name", ["label", "labels", "class", "target", "Class"])
+@pytest.mark.parametrize("name", ["label", "labels", "class", "Class"])
 def test_numbers_under_the_name_of_a_label_are_no_feature_by_silence(path: Path, name: str) -> None:
     text = f"a,{name},kind\n0.5,3,u\n1.5,4,v\n"
     sentence = (
@@ -482,8 +482,10 @@ def test_one_mark_cannot_be_decimal_and_thousands(path: Path, mark: str, other: 
         read_domain(path, decimal=mark, thousands=mark)
 
 
-@pytest.mark.parametrize("name", ["y", "Y"])
-def test_a_column_y_beside_the_label_is_a_feature_with_a_note(path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["y", "Y", "target"])
+def test_a_column_y_or_target_beside_the_label_is_a_feature_with_a_note(
+    path: Path, name: str
+) -> None:
     write(path, f"x,{name},kind\n0.5,3,u\n1.5,4,v\n")
     (table,) = read_tables([path], label="kind")
     assert table.domain.feature_names == ("x", name)

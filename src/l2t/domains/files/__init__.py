@@ -111,8 +111,8 @@ def read_domain(  # noqa: PLR0913
     class indices) becomes None; without `labeled`, the mask is then True where a label is present. A text
     column with distinct values is an id, and so are distinct whole numbers in a column named id or one that
     counts the rows. A numeric column named label, labels, class, target or y is an error unless `label`,
-    `keep` or `ignore` names it; a column y is a feature if `label` names another column. Features of npz and
-    mat files have names if the file has an array of texts ``feature_names``.
+    `keep` or `ignore` names it; a column y or target is a feature if `label` names another column. Features
+    of npz and mat files have names if the file has an array of texts ``feature_names``.
 
     Labels in csv and svmlight that all look like numbers become numbers; in mat and svmlight those without a
     fraction become int. This is decided by the known labels of all files that are read together: if one of

@@ -24,6 +24,8 @@ _COMMA = re.compile(r"[-+0-9.,]*[0-9],[0-9][-+0-9.,]*")
 _MIN_COUNTED = 10  # rows from which a column 1, 2, 3, ... is an id
 #: Names of columns that hold labels, in lower case.
 LABEL_NAMES = ("label", "labels", "class", "target", "y")
+#: Those that often name a feature: a coordinate, or a number that another column is compared with.
+_FEATURE_NAMES = ("target", "y")
 _ROLE_NAMES = {"labeled": "labeled", "groups": "groups"} | dict.fromkeys(LABEL_NAMES, "label")
 NOT_IN_EVERY_FILE = "columns left out because not every file has them as features: {}"
 _PLACES = 3  # columns for which an error names the line
@@ -207,7 +209,7 @@ class Sheet:
                 found[name] = "id"
             elif cells.is_text:
                 found[name] = "text"
-            elif role is not None and not self._is_coordinate(name):
+            elif role is not None and not self._is_feature_despite_name(name):
                 raise FileFormatError(
                     f"column {name!r} must have a role: pass {option(role, name)}, "
                     f"{option('keep', name)} if it is a feature, or {option('ignore', name)}"
@@ -254,7 +256,7 @@ class Sheet:
             notes.append(f"columns not used as features: {places}")
             if numbers := [name for name in kinds if not self.cells[name].is_text]:
                 notes[-1] += f"; to use a number, pass {option('keep', *numbers)}"
-        for name in filter(self._is_coordinate, features):
+        for name in filter(self._is_feature_despite_name, features):
             how = option("ignore", name)
             notes.append(f"column {name!r} is used as a feature; if it holds labels, pass {how}")
         used = {*features, *kinds}
@@ -262,10 +264,14 @@ class Sheet:
             notes.append(NOT_IN_EVERY_FILE.format(format_names(extra)))
         return notes
 
-    def _is_coordinate(self, name: str) -> bool:
-        """Return whether a column y is a feature by default, because the labels are in another column."""
+    def _is_feature_despite_name(self, name: str) -> bool:
+        """Return whether a column y or target is a feature, because the labels are in another column."""
         named = (*self.options.columns, *self.options.keep)
-        return name.casefold() == "y" and self.options.label is not None and name not in named
+        return (
+            name.casefold() in _FEATURE_NAMES
+            and self.options.label is not None
+            and name not in named
+        )
 
     def _column(self, name: str) -> tuple[list[Any], Callable[[int], str]]:
         """Return the values of a column, and a function from a row to its location."""
