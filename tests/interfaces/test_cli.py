@@ -25,6 +25,7 @@ from l2t import (
     load_reflection,
     open_store,
     prepare,
+    rank_sources,
     read_domain,
     write_domain,
 )
@@ -314,6 +315,13 @@ def test_rank_puts_the_source_that_adds_most_first(files, tmp_path, monkeypatch,
     table = l2t("rank", bare, files / "target.csv", *options)
     assert "nothing" in table.out
     assert "no source is expected to add to what the target alone gives" in table.err
+    ranked = rank_sources(read_domain(files / "target.csv"), [read_domain(files / "source.csv")])
+    barely = [replace(ranked[0], adds=1.0004)]
+    with monkeypatch.context() as patch:
+        patch.setattr("l2t.rank_sources", lambda *_, **__: barely)
+        table = l2t("rank", bare, files / "target.csv", *options)
+    assert "nothing" in table.out
+    assert "no source is expected to add to what the target alone gives" in table.err
     # The command that is printed works when it is pasted.
     (line,) = [each for each in outcome.err.splitlines() if each.startswith("next: l2t transfer ")]
     words = shlex.split(line.removeprefix("next: l2t "))
@@ -408,7 +416,7 @@ def test_from_a_store_to_a_function_and_its_explanation(files, tmp_path):
     ]
     why = runner.invoke(app, arguments)
     assert why.exit_code == 0, why.output
-    for word in ("mmd", "variance", "discriminant", "similar: gfk", "verdict: "):
+    for word in ("mmd", "variance", "discriminant", "similar: gfk", "used: ", "why: "):
         assert word in why.stdout
     assert picture.exists()
     assert runner.invoke(app, ["explain", sides[0]]).exit_code == 2

@@ -368,6 +368,8 @@ def test_every_command_takes_the_target_last(wrong, tables, l2t):
         "note: bare.csv has labels for 0 of its 120 rows, source.csv for all; the target comes last"
     )
     assert f"{known} (up to version 0.2, rank took it first): is the order right?\n" in result.err
+    result = l2t("rank", "source.csv", "source.csv", *label)
+    assert "note: every row of source.csv has a label; the target comes last (up to" in result.err
     assert l2t("rank", "source.csv", *label).code == 2
 
 

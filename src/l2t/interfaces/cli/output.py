@@ -13,6 +13,8 @@ import typer
 
 from l2t.display import csv_cell, escape_controls
 
+#: Digits of a number of a few after the point.
+SHOWN_DIGITS = 3
 #: Attributes of stored objects whose columns have another name.
 _ATTRIBUTES = {"source": "source_name", "target": "target_name", "choice": "algorithm"}
 _ATTRIBUTES |= {"labels": "n_labels", "before": "accuracy_before", "after": "accuracy_after"}
@@ -105,5 +107,5 @@ def _cell(value: Any) -> str:
     if value is None:
         return "–"
     if isinstance(value, float):
-        return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
+        return f"{value:.{SHOWN_DIGITS}f}" if abs(value) < 10 else f"{value:.1f}"
     return escape_controls(str(value))

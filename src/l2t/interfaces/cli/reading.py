@@ -114,11 +114,11 @@ def read_pair(
 
 
 def note_order(
-    tables: Sequence[Table], quiet: bool, *, predicts: bool = False, hint: str = ""
+    tables: Sequence[Table], quiet: bool, *, always: bool = False, hint: str = ""
 ) -> None:
     """Print a note if files look swapped: every row of the last one, the target, has a label.
 
-    A target with all labels is unusual in a prediction (`predicts`), and elsewhere where a source has fewer.
+    A note is printed `always`, as for a prediction, where such a target is unusual, or if a source has fewer.
     """
     *sources, target = tables
     if not target.labelled.labeled_rows(default=False).all():
@@ -131,7 +131,7 @@ def note_order(
             words = f"{table.path} has labels for {count}, {target.path} for all"
             print_note(f"note: {words}; {question}", quiet)
             return
-    if predicts:
+    if always:
         print_note(f"note: every row of {target.path} has a label; {question}", quiet)
 
 

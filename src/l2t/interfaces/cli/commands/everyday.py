@@ -12,7 +12,7 @@ import l2t
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, number
-from l2t.interfaces.cli.output import Format, print_note, show_record, show_rows
+from l2t.interfaces.cli.output import SHOWN_DIGITS, Format, print_note, show_record, show_rows
 
 NO_LABELS = (
     "has no labels, so L2T cannot learn from its classes, and the source adds nothing; name its label column "
@@ -153,7 +153,7 @@ def rank(  # noqa: PLR0913
     if not sources:
         raise typer.BadParameter("one or more sources and a target file are needed, got one file")
     tables = read_files(files, reading, quiet)
-    note_order(tables, quiet, hint=" (up to version 0.2, rank took it first)")
+    note_order(tables, quiet, always=True, hint=" (up to version 0.2, rank took it first)")
     prepared = l2t.prepare(tables[0].domain, tables[-1].domain, normalize)
     *read, last = (l2t.normalize(table.domain, prepared.how) for table in tables)
     known = known_classes(store, last.n_features, quiet)
@@ -162,12 +162,12 @@ def rank(  # noqa: PLR0913
     rows: list[dict[str, Any]] = []
     for place, each in enumerate(ranked, start=1):
         low, high = finite_interval(each.inference.interval) or (None, None)
-        adds = "nothing" if format is Format.table and each.adds <= 1 else each.adds
+        adds = "nothing" if format is Format.table and not _adds(each.adds) else each.adds
         row = {"rank": place, "source": str(sources[each.index]), "adds": adds}
         row |= {"predicted": each.predicted, "low": low, "high": high}
         rows.append(row | {"choice": each.inference.choice})
     show_rows(rows, format)
-    if ranked[0].adds <= 1:
+    if not _adds(ranked[0].adds):
         print_note("no source is expected to add to what the target alone gives", quiet)
     source, labeled = rows[0]["source"], last.labeled
     predicts = labeled is not None and labeled.any()
@@ -179,6 +179,11 @@ def rank(  # noqa: PLR0913
         )
         command = ["l2t", kind, source, str(target), *typed, "-o", str(output)]
         print_note(f"next: {shlex.join(command)}", quiet)
+
+
+def _adds(ratio: float) -> bool:
+    """Return whether a source adds anything in the digits that a table shows."""
+    return round(ratio, SHOWN_DIGITS) > 1
 
 
 def _write_others(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -94,6 +94,8 @@ def _show_prediction(
     format: Format,
 ) -> None:
     """Print the parts of a prediction, and plot them."""
+    from l2t.interfaces.cli.results import used_rows
+
     assert found.search is not None  # it is the paper's method
     explanation = found.search.explanation
     if store is not None:
@@ -101,9 +103,11 @@ def _show_prediction(
             past = opened.experiences(status="done")
             explanation = function.explain(found.search.statistics, found.n_labels, past=past)
     if format is Format.table:
-        typer.echo(escape_controls(f"{explanation}\nverdict: {found.verdict}; {found.reason}"))
+        used = f"used: {used_rows(found.choice)}"
+        typer.echo(escape_controls(f"{explanation}\n{used}\nwhy: {found.reason}"))
     else:
-        record = {"predicted": explanation.predicted, "verdict": found.verdict}
+        record: dict[str, Any] = {"predicted": explanation.predicted, "verdict": found.verdict}
+        record |= {"used": used_rows(found.choice)}
         show_record(record | explanation.terms, format)
     if plot is not None:
         from l2t.plots import plot_explanation

@@ -75,7 +75,7 @@ def predict(  # noqa: PLR0913
 
     check_outputs((output, "table"), (save, "model"), inputs=files, store=store, force=force)
     *sources, target = tables = read_files(files, reading, quiet)
-    note_order(tables, quiet, predicts=True)
+    note_order(tables, quiet, always=True)
     target.check_free(ANSWERS)
     domain = target.labelled
     labels = () if domain.y is None else domain.y[domain.labeled].tolist()
