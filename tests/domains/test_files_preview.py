@@ -85,6 +85,33 @@ def test_a_column_with_few_labels_comes_before_complete_text(tmp_path):
     assert roles(write(tmp_path, remarks.replace("Gentoo", "old")))["sex"] == "label"
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["Adelie", "Gentoo"],
+        ["class 1", "class 2", "class 3"],
+        ["1", "2", "1", "2"],
+        ["0", "1"],
+    ],
+)
+def test_a_column_with_one_label_per_class_or_few_numbers_comes_before_complete_text(
+    tmp_path, labels
+):
+    species = [*labels, *[""] * 8]
+    rows = [f"{label},{i / 2},{'fm'[i % 2]}" for i, label in enumerate(species)]
+    path = write(tmp_path, "\n".join(["species,bill,sex", *rows]))
+    expected = {"species": "label", "bill": "feature", "sex": "ignore"}
+    assert roles(path) == expected
+    assert roles(path, label="sex") == expected
+
+
+@pytest.mark.parametrize("cells", [["0.5", "1.5"], ["1", "1"], [str(i) for i in range(11)]])
+def test_other_numbers_in_a_few_rows_are_a_feature(tmp_path, cells):
+    rows = [f"{cell},{'fm'[i % 2]}" for i, cell in enumerate([*cells, *[""] * 12])]
+    path = write(tmp_path, "\n".join(["age,sex", *rows]))
+    assert roles(path) == {"age": "feature", "sex": "label"}
+
+
 def test_the_label_of_another_file_is_the_label(tmp_path):
     path = write(tmp_path, "kind,other,a\nu,x,1\nv,x,2\nu,y,3\n")
     assert roles(path)["other"] == "label"

@@ -162,8 +162,9 @@ class Report:
             helps = best is None or any(row.is_above(used) for row in self.rows)
             why = "" if helps else "; a transfer is not expected to help"
             return f"{_right(used)}{why}."
-        if used.expected <= best.expected:
-            same = best.expected - used.expected <= CLEAR_GAIN + SHOWN_DIFFERENCE
+        same = _share(used.expected) == _share(best.expected)
+        if used.expected <= best.expected or same:
+            same = same or best.expected - used.expected <= CLEAR_GAIN + SHOWN_DIFFERENCE
             words = "about as many as" if same else "fewer than"
             return f"{_right(used)}, {words} without transfer ({_share(best.expected)} %)."
         return (

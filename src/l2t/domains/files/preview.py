@@ -17,6 +17,8 @@ from l2t.domains.files.table import READERS, open_tables
 
 Role = Literal["feature", "label", "labeled", "id", "ignore"]
 _EXAMPLES = 3  # values of each column that are shown
+_MAX_CLASSES = 10  # distinct values of a column with labels in a few rows, if each may occur once
+_MAX_WORDS = 3  # of the name of a class; longer texts are remarks
 _MAX_TEXTS = 5  # distinct texts in a numeric column that are proposed as missing, at most
 
 
@@ -193,22 +195,44 @@ def _label(
 ) -> tuple[str, str] | None:
     """Return the label column and why: as given, by its name, or the last text column with repeats.
 
-    A text column that repeats few values in a minority of the rows has the labels of a target, so that it
-    comes before other text, and before a column of another file that is complete here.
+    A column with few names or whole numbers in a minority of the rows has the labels of a target, so that it
+    comes before other text, and before a column of another file that is complete here. Numbers come last.
     """
-    texts, mostly_empty = [], []
+    texts, mostly_empty, numbers = [], [], []
     for name in reversed(cells):
         missing, n = cells[name].missing, _distinct(cells[name])
         if roles[name][1] == "text" and n > 1 and (missing.any() or n < len(missing)):
             texts.append((name, "the last column of text"))
-            if n < (~missing).sum() < missing.sum():
+            if _has_few_names(cells[name]):
                 mostly_empty.append((name, "text in a few rows"))
+        elif roles[name][0] == "feature" and _has_few_whole_numbers(cells[name]):
+            numbers.append((name, "whole numbers in a few rows"))
+    mostly_empty += numbers
     if label in cells and (cells[label].missing.any() or not mostly_empty):
         return label, "the labels of the other file"
     for name, (role, why) in roles.items():
         if role == "label":
             return name, why
     return next(iter(mostly_empty + texts), None)
+
+
+def _has_few_names(cells: Cells) -> bool:
+    """Return whether a minority of the cells has texts that repeat, or few of as many words each."""
+    known, n = ~cells.missing, _distinct(cells)
+    if not n <= known.sum() < cells.missing.sum():
+        return False
+    words = {len(cells.text[row].split()) for row in np.flatnonzero(known)}
+    return bool(
+        n < known.sum() or (n <= _MAX_CLASSES and len(words) == 1 and max(words) <= _MAX_WORDS)
+    )
+
+
+def _has_few_whole_numbers(cells: Cells) -> bool:
+    """Return whether a minority of the cells has whole numbers, of which few are distinct."""
+    known = ~cells.missing
+    numbers = cells.numbers[known]
+    few = 2 <= len(np.unique(numbers)) <= _MAX_CLASSES
+    return bool(few and known.sum() < cells.missing.sum() and (numbers == np.floor(numbers)).all())
 
 
 def _distinct(cells: Cells) -> int:
