@@ -16,6 +16,7 @@ import pytest
 from l2t.domains import Domain, read_domain, write_domain
 from l2t.domains.files import _tables
 from l2t.domains.files._columns import ReadOptions
+from l2t.domains.files._load import sheet_rows
 from l2t.exceptions import FileFormatError, InvalidInputError, MissingExtraError
 
 X = [[1.0, 2.5], [3.0, 4.0], [5.0, 6.0]]
@@ -172,3 +173,13 @@ def test_without_openpyxl(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_workbooks_are_only_read(path: Path) -> None:
     with pytest.raises(InvalidInputError, match=r"format must be one of npz, csv, .* got 'xlsx'$"):
         write_domain(Domain(X), path)
+
+
+def test_empty_cells_before_the_last_column_are_bounded(path: Path) -> None:
+    """A row with a cell in the last column has 16,384 cells, all of which are visited."""
+    rows = "".join(f"<row r='{i}'><c r='XFD{i}'><v>{i}</v></c></row>" for i in range(1, 101))
+    with_rows(path, rows)
+    places = 100 * 2**14
+    assert len(list(sheet_rows(str(path), 32 * places))) == 100
+    with pytest.raises(MemoryError):
+        list(sheet_rows(str(path), 32 * places - 1))

@@ -117,13 +117,17 @@ def sheet_rows(path: str, most: int) -> Iterator[SheetRow]:
     with closing(book):
         sheet = book.worksheets[0]
         sheet.reset_dimensions()  # what a sheet declares may be wrong
-        n_rows = n_cells = n_characters = 0
+        n_rows = n_cells = n_characters = n_places = 0
         columns: set[int] = set()
         for number, row in enumerate(
             sheet.rows, 1
         ):  # with an empty row for each that a number skips
             if number > _MAX_SHEET_ROWS:
                 raise ValueError(f"a sheet has at most {_MAX_SHEET_ROWS} rows")
+            # openpyxl fills a row with empty cells up to its last one, and each takes time.
+            n_places += len(row)
+            if _PLACE * n_places > most:
+                raise MemoryError
             if not row or not (cells := list(_cells(row))):
                 continue
             n_rows, n_cells = n_rows + 1, n_cells + len(cells)
