@@ -9,9 +9,10 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from l2t.domains import Domain, DomainPair, KnownClasses
+from l2t.domains import Domain, KnownClasses
 from l2t.domains.copies import joint_groups
 from l2t.domains.labels import known_labels
+from l2t.domains.pair import match_columns
 from l2t.exceptions import InvalidInputError
 from l2t.task import Task
 from l2t.typing import AnyArray, Indices, Mask
@@ -180,7 +181,7 @@ def describe_task(sources: list[Domain], target: Domain) -> dict[str, Any]:
     InvalidInputError
         The target's classes cannot be learned from these rows, or the features differ.
     """
-    origins = [DomainPair(source, target).source for source in sources]  # columns by name
+    origins = [match_columns(source, target) for source in sources]
     training = training_rows(Task.of(origins, target, shared_if_unlabeled=True))
     codes, names = training.codes[: training.n_target], list(map(str, training.classes))
     counts = np.bincount(codes[codes >= 0], minlength=len(names))
