@@ -31,9 +31,9 @@ N_DRAWS = {1: 2, 5: 1}
 MAX_ROWS = 300
 MAX_SHOTS = 40
 N_FOLDS = 4
-#: Repetitions of cross-validation, by the largest number of labelled rows: with few of them, a single draw of
-#: folds decides on the choice of classifiers, and so on many predictions.
-REPEATS = {60: 5, 200: 2}
+#: Repetitions of cross-validation with at most so many labelled rows, where a single draw of folds decides on
+#: the choice of classifiers, and so on many predictions.
+REPEATS, FEW_ROWS = 3, 60
 #: Number of rehearsals cached in the process.
 CACHED = 64
 _cache: LRUCache[Scores | None] = LRUCache(CACHED)
@@ -182,8 +182,7 @@ def folds(codes: Indices, groups: Indices | None = None) -> list[Split]:
 
     With few labelled rows, folds are drawn several times.
     """
-    n_labelled = int((codes >= 0).sum())
-    repeats = next((times for most, times in REPEATS.items() if n_labelled <= most), 1)
+    repeats = REPEATS if (codes >= 0).sum() <= FEW_ROWS else 1
     rng = np.random.default_rng(0)
     return [split for _ in range(repeats) for split in _draw_folds(codes, groups, rng)]
 
