@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -80,6 +82,7 @@ def test_arrays_are_predicted_without_what_stores_and_terminals_need():
     """scikit-learn itself may import rich, where it is installed."""
     code = """
 import sys
+from pathlib import Path
 for name in ("sqlalchemy", "alembic", "rich", "typer"):
     sys.modules[name] = None  # importing it is an error
 import numpy as np
@@ -97,3 +100,16 @@ l2t.L2TClassifier().fit(np.vstack([X, X]), np.r_[y, y], sample_domain=np.repeat(
     command = [sys.executable, "-W", "ignore", "-c", code]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_no_package_imports_a_private_module_of_another():
+    root = Path(l2t.__file__).parent
+    private = re.compile(r"from (l2t(?:\.\w+)*)\.(_\w+)(?:\.\w+)* import")
+    foreign = [
+        f"{path.relative_to(root)}: {found.group(0)}"
+        for path in root.rglob("*.py")
+        for found in private.finditer(path.read_text())
+        if found.group(2) != "_version"
+        and f"l2t.{'.'.join(path.relative_to(root).parent.parts)}".rstrip(".") != found.group(1)
+    ]
+    assert foreign == []

@@ -209,7 +209,7 @@ BOMBS = {
 def test_a_small_file_that_means_much_is_refused(
     tmp_path: Path, ending: str, proves: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("validation", "domains.files._formats", "domains.files._arrays"):
+    for module in ("validation", "domains.files.formats", "domains.files.arrays"):
         monkeypatch.setattr(f"l2t.{module}.free_memory", lambda: 10 * 2**20)
     path = tmp_path / f"bomb.{ending}"
     path.write_bytes(BOMBS[ending]())

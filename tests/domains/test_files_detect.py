@@ -11,7 +11,7 @@ from scipy.io import savemat
 from sklearn.datasets import dump_svmlight_file
 
 from l2t.domains import Domain, read_domain, write_domain
-from l2t.domains.files._formats import format_to_read
+from l2t.domains.files.formats import format_to_read
 from l2t.exceptions import FileFormatError, InvalidInputError
 
 FORMATS = ["npz", "csv", "parquet", "mat", "svmlight"]

@@ -88,7 +88,7 @@ def test_sparse_features(path: Path, packed: bool, monkeypatch: pytest.MonkeyPat
     truths = sparse.csc_array(X > 0.6)
     assert read_domain(save(path, packed, X=truths)) == Domain((X > 0.6).astype(float))
     save(path, packed, X=sparse.csc_array((2**31 - 1, 3)))
-    monkeypatch.setattr("l2t.domains.files._arrays.free_memory", lambda: 2**30)
+    monkeypatch.setattr("l2t.domains.files.arrays.free_memory", lambda: 2**30)
     refused(path, "needs more memory than .* half of what is free")
 
 

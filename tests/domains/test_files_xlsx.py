@@ -155,8 +155,8 @@ def test_a_large_workbook_is_read_as_a_small_one(
     monkeypatch.setattr(_tables, "_SMALL_WORKBOOK", 0)
     large = _tables.read_xlsx(path, ReadOptions())
     pd.testing.assert_frame_equal(small.frame, large.frame)
-    monkeypatch.setattr("l2t.domains.files._formats._SMALL", 100)
-    monkeypatch.setattr("l2t.domains.files._formats._LARGEST_RATIO", 3)
+    monkeypatch.setattr("l2t.domains.files.formats._SMALL", 100)
+    monkeypatch.setattr("l2t.domains.files.formats._LARGEST_RATIO", 3)
     with pytest.raises(
         FileFormatError, match=r"book.xlsx: needs more memory than a file of its size"
     ):

@@ -17,7 +17,7 @@ from l2t.algorithms import NO_TRANSFER, Algorithm, Traits, traits_by_name
 from l2t.algorithms.base import dense_product
 from l2t.display import bar_figure, finite_interval, frame_like, html_table
 from l2t.domains.domain import columns_in_order, feature_rows
-from l2t.domains.files._disk import replacing, writing
+from l2t.domains.files.disk import replacing, writing
 from l2t.inference.evidence import Evidence
 from l2t.rehearsal import Rehearsal
 from l2t.typing import AnyArray

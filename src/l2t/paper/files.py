@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 from msgspec import Meta, Struct
 
-from l2t.domains.files._disk import reading
+from l2t.domains.files.disk import reading
 from l2t.exceptions import FileFormatError, InvalidInputError, L2TError, L2TWarning
 from l2t.experiences.experience import TrainedOn
 from l2t.forecast import Forecast

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from l2t.domains.files._disk import replacing, writing
+from l2t.domains.files.disk import replacing, writing
 from l2t.exceptions import InvalidInputError
 from l2t.experiences.experience import TrainedOn
 from l2t.forecast import ErrorQuantiles, Forecast

@@ -15,8 +15,8 @@ from scipy.optimize import brentq
 from scipy.special import log_softmax, logsumexp, softmax
 
 from l2t.domains.domain import columns_in_order, feature_rows
-from l2t.domains.files._arrays import archive
-from l2t.domains.files._disk import reading, replacing, writing
+from l2t.domains.files.arrays import archive
+from l2t.domains.files.disk import reading, replacing, writing
 from l2t.domains.label_codec import decode_labels, encode_labels
 from l2t.exceptions import FileFormatError, InvalidInputError
 from l2t.numerics import in_threads, unit_rows

@@ -13,9 +13,9 @@ from typing import Any
 
 from l2t.domains.domain import Domain
 from l2t.domains.files._columns import ReadOptions
-from l2t.domains.files._disk import as_path, check_replaceable, replacing, writing
-from l2t.domains.files._formats import format_to_write
 from l2t.domains.files._writing import WRITTEN, write
+from l2t.domains.files.disk import as_path, check_replaceable, replacing, writing
+from l2t.domains.files.formats import format_to_write
 from l2t.domains.files.preview import ColumnPreview, Preview, preview_file
 from l2t.domains.files.table import Table, open_tables
 from l2t.exceptions import L2TWarning

@@ -27,9 +27,9 @@ from l2t.domains.files._columns import (
     header_of,
     option,
 )
-from l2t.domains.files._formats import check_table, load_in_child, memory_for, require, unpacked
 from l2t.domains.files._load import TOO_LARGE, SheetRow, sheet_rows
 from l2t.domains.files._sheet import ID_NAME, PADDED, Sheet, rounds_numbers
+from l2t.domains.files.formats import check_table, load_in_child, memory_for, require, unpacked
 from l2t.domains.labels import is_missing
 from l2t.exceptions import FileFormatError
 from l2t.validation import check_memory

@@ -11,7 +11,7 @@ from typing import IO, Any
 import numpy as np
 
 from l2t.domains.domain import Domain
-from l2t.domains.files._formats import require
+from l2t.domains.files.formats import require
 from l2t.domains.labels import is_missing
 from l2t.exceptions import InvalidInputError
 from l2t.typing import AnyArray

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from l2t.domains.domain import Domain, is_wide, position_note
-from l2t.domains.files import _arrays, _tables
+from l2t.domains.files import _tables, arrays
 from l2t.domains.files._columns import (
     MISSING,
     Columns,
@@ -26,10 +26,10 @@ from l2t.domains.files._columns import (
     missing_name,
     option,
 )
-from l2t.domains.files._disk import as_path, reading, replacing, writing
-from l2t.domains.files._formats import FORMATS, format_to_read, format_to_write
 from l2t.domains.files._sheet import NOT_IN_EVERY_FILE, Sheet
 from l2t.domains.files._writing import TABLES, feature_columns, frame_of, write_frame
+from l2t.domains.files.disk import as_path, reading, replacing, writing
+from l2t.domains.files.formats import FORMATS, format_to_read, format_to_write
 from l2t.domains.labels import infer_labels
 from l2t.domains.pair import rename_columns
 from l2t.exceptions import FileFormatError, InvalidInputError, MissingColumnError
@@ -41,11 +41,11 @@ _Parts = dict[str, Any]
 _UNTYPED = ("csv", "svmlight")
 #: The reader of each format.
 READERS: dict[str, Callable[[Path, ReadOptions], Sheet | _Parts]] = {
-    "npz": _arrays.read_npz,
+    "npz": arrays.read_npz,
     "csv": _tables.read_csv,
     "xlsx": _tables.read_xlsx,
     "parquet": _tables.read_parquet,
-    "mat": _arrays.read_mat,
+    "mat": arrays.read_mat,
 }
 
 
@@ -173,7 +173,7 @@ def open_tables(
         for path, own, each in zip(paths, per_file, formats, strict=True)
         if each == "svmlight"
     ]
-    rows = iter(_arrays.read_svmlight(sparse, zero_based))
+    rows = iter(arrays.read_svmlight(sparse, zero_based))
     files: list[tuple[Path, Sheet | _Parts]] = []
     for i, (path, each) in enumerate(zip(paths, formats, strict=True)):
         if isinstance(options, ReadOptions):

@@ -16,7 +16,7 @@ from l2t._version import __version__
 from l2t.algorithms import PAPER, make
 from l2t.algorithms.base import fit_quietly
 from l2t.domains import Domain, DomainPair, PairSampler, digits, mnist, normalize
-from l2t.domains.files._disk import replacing, writing
+from l2t.domains.files.disk import replacing, writing
 from l2t.domains.sampling import some_rows
 from l2t.exceptions import MissingExtraError
 from l2t.experiences import collect, evaluate, improvement_ratio, open_store

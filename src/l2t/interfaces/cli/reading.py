@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from l2t.domains import KnownClasses, Preparation, Table, prepare, read_tables
 from l2t.domains.domain import position_note
 from l2t.domains.files import check_writable
-from l2t.domains.files._disk import reading as file_errors
-from l2t.domains.files._formats import format_to_read
+from l2t.domains.files.disk import reading as file_errors
+from l2t.domains.files.formats import format_to_read
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import open_store
 from l2t.experiences.store.address import Address

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from l2t.domains.files import preview_file
-from l2t.domains.files._disk import reading
-from l2t.domains.files._formats import unpacked
+from l2t.domains.files.disk import reading
+from l2t.domains.files.formats import unpacked
 from l2t.exceptions import FileFormatError, InvalidInputError
 
 _EXAMPLE = ("digits 0 to 4.csv", "digits 5 to 9.csv"), ("01234", "56789")

@@ -192,7 +192,7 @@ def _write_others(
     """Write the matrix of the transfer, and a plot of both domains."""
     import numpy as np
 
-    from l2t.domains.files._disk import replacing
+    from l2t.domains.files.disk import replacing
 
     if matrix is not None:
         with replacing(matrix) as handle:

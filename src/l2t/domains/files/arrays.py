@@ -13,8 +13,8 @@ from scipy import sparse
 
 from l2t.domains.files import _labels
 from l2t.domains.files._columns import ReadOptions, missing_name
-from l2t.domains.files._disk import reading
-from l2t.domains.files._formats import load_in_child, unpacked
+from l2t.domains.files.disk import reading
+from l2t.domains.files.formats import load_in_child, unpacked
 from l2t.domains.labels import label_key
 from l2t.exceptions import FileFormatError
 from l2t.typing import AnyArray
