@@ -16,6 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 import l2t
 from l2t import Domain
 from l2t.exceptions import InvalidInputError
+from l2t.prediction.training import column_scales
 
 
 @pytest.fixture(scope="module")
@@ -431,3 +432,10 @@ def test_the_inference_of_a_prediction_is_one_of_the_original_features(kinds):
 def test_what_cannot_be_trained_is_refused(kinds, options, message):
     with pytest.raises(InvalidInputError, match=re.escape(message)):
         l2t.predict(*kinds, **options)
+
+
+def test_half_of_the_columns_in_large_units_are_scaled(rng):
+    """Incomes and areas beside ages and shares: the median is that of large units too."""
+    X = rng.normal(size=(50, 4)) * [103_747, 41_429, 14.6, 1.0]
+    np.testing.assert_allclose(column_scales(X), X.std(axis=0))
+    assert column_scales(rng.normal(size=(50, 40)) * np.linspace(1, 20, 40)) is None
