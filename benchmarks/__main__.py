@@ -27,6 +27,7 @@ SECTIONS = (
     "large",
     "landmarks",
     "wide",
+    "sources",
     "tca",
     "eight",
     "features",
