@@ -36,8 +36,8 @@ def test_probabilities_are_calibrated_on_random_rows(classes, monkeypatch):
     source, X, _ = classes
     monkeypatch.setattr("l2t.prediction.model.MAX_CALIBRATION_ROWS", 100)
     found = l2t.predict(source, Domain(X))
-    agreement = found.inference.shared.agreement
-    assert found.probability.mean() == pytest.approx(agreement, abs=0.03)
+    confidence = found.inference.shared.confidence
+    assert found.probability.mean() == pytest.approx(confidence, abs=0.03)
 
 
 def test_a_target_with_labels_for_all_rows_is_calibrated_on_all(classes):
@@ -60,3 +60,16 @@ def test_where_another_way_was_right_more_often_a_sentence_says_why_it_is_not_us
     assert not any("should reach" in sentence for sentence in sentences(target=0.8))
     assert "logistic should reach about 84 %, which is not clearly more." in sentences(target=0.85)
     assert sentences(target=0.99)[2].endswith("but this measurement alone does not decide.")
+
+
+def test_probabilities_without_labels_are_not_above_the_accuracy_on_the_source(rng):
+    source, target = (Domain(rng.normal(size=(n, 10)), rng.integers(0, 3, n)) for n in (300, 200))
+    noise = l2t.predict(source, Domain(target.X))
+    assert noise.probability.mean() < 0.45, "labels of the source are random"
+    easy = 5.0 * np.eye(3, 10)
+    source, target = (
+        Domain(easy[domain.codes] + domain.X, domain.y) for domain in (source, target)
+    )
+    sure = l2t.predict(source, Domain(target.X))
+    assert sure.probability.mean() > 0.95
+    assert np.mean(sure.labels == target.y) > 0.95

@@ -34,8 +34,8 @@ def shared_model(
 ) -> Model:
     """Return the model; `labels` are its classes in their order.
 
-    Its mean probability of unlabelled rows is the expected accuracy or, if unknown, the share of combinations
-    that agree.
+    Its mean probability of unlabelled rows is the expected accuracy or, if unknown, the confidence of the
+    inference.
     """
     _, mean, scale, coef, intercept = found.linear
     order = [found.classes.index(label) for label in labels.tolist()]
@@ -46,7 +46,7 @@ def shared_model(
     free = ~target.labeled_rows(default=False)
     some = calibration_rows(free if free.any() else ~free, random_state)
     scores = model.decision_function(target.X[some])
-    return model.calibrated(scores, found.agreement if found.expected is None else found.expected)
+    return model.calibrated(scores, found.confidence if found.expected is None else found.expected)
 
 
 def shared_report(found: SharedInference, sources: Sequence[Domain]) -> Report:

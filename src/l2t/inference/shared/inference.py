@@ -70,8 +70,9 @@ class SharedInference:
         The weight of each source; 0 if its own classes are not separable.
     n_labelled : int
         Number of labelled target rows that are used.
-    agreement : float
-        The mean share of members that predict the class with the most votes.
+    confidence : float
+        The accuracy to assume without labelled target rows: the mean share of members that predict the class
+        with the most votes, but not more than the accuracy on held-out rows of the source itself.
     failed : mapping of str to str
         Error messages of candidates that could not be used.
     linear : LinearModel
@@ -85,7 +86,7 @@ class SharedInference:
     roles: ClassRoles
     weights: tuple[float, ...]
     n_labelled: int
-    agreement: float
+    confidence: float
     failed: Mapping[str, str]
     linear: LinearModel = field(repr=False)
     feature_names: tuple[str, ...] | None = None
@@ -226,11 +227,18 @@ def infer_shared(
         roles,
         tuple(task.weights.tolist()),
         int((task.codes[~task.source] >= 0).sum()),
-        float(np.mean([each.predicted == decision.predicted for each in members])),
+        _confidence(task, members, decision),
         failed,
         distill(task, decision),
         target.feature_names,
     )
+
+
+def _confidence(task: SharedRows, members: Sequence[Combination], decision: Decision) -> float:
+    """Return the share of members that agree, but not more than the accuracy on held-out source rows."""
+    agreement = float(np.mean([member.predicted == decision.predicted for member in members]))
+    source_accuracy = max(task.held_out_accuracies.values())
+    return min(agreement, source_accuracy) if source_accuracy > 0 else agreement
 
 
 def _members(

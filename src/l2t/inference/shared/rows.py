@@ -218,8 +218,13 @@ class SharedRows:
     @cached_property
     def trust(self) -> float:
         """Held-out accuracy of 1-NN on the source relative to logistic regression, both above chance."""
-        nearest, linear = (self.held_out(kind, self.plain) - self._chance for kind in PLAIN)
+        nearest, linear = (self.held_out_accuracies[kind] - self._chance for kind in PLAIN)
         return float(nearest / linear) if linear > 0 else 1.0
+
+    @cached_property
+    def held_out_accuracies(self) -> dict[str, float]:
+        """The accuracies of plain classifiers on held-out source rows."""
+        return {kind: self.held_out(kind, self.plain) for kind in PLAIN}
 
     def shares(self, sources: Sequence[int]) -> Array:
         """Return how often rows nearest to target rows are of each source, relative to the most frequent."""
@@ -247,7 +252,7 @@ class SharedRows:
             return False
         error = 2.5 * np.sqrt(self._chance * (1 - self._chance) / n_rows)
         least = self._chance + error + LEAST_SKILL * (1.0 - self._chance)
-        return any(self.held_out(kind, self.plain) > least for kind in PLAIN)
+        return any(accuracy > least for accuracy in self.held_out_accuracies.values())
 
     @property
     def _chance(self) -> float:
