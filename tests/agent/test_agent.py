@@ -14,7 +14,7 @@ import l2t
 from l2t import Agent, Domain, DomainPair, infer, open_store
 from l2t.domains import KnownClasses
 from l2t.exceptions import InvalidInputError, UnknownSuggestionError
-from l2t.forecast import Forecast
+from l2t.forecast import Forecast, refine
 
 
 def remember(store, pairs) -> None:
@@ -79,7 +79,7 @@ def test_what_is_told_is_an_experience(agent, store, unlabelled):
     assert reported.statistics is not None
     np.testing.assert_array_equal(store.run(reported.run_key).W, suggestion.W)
     assert store.check() == []
-    learned = Forecast.default().refined(store.experiences())
+    learned = refine(Forecast.default(), store.experiences())
     assert learned.own_pairs == {suggestion.choice: 1}, "learning uses the outcome"
 
 
