@@ -10,7 +10,7 @@ from l2t import Domain, DomainPair, algorithms
 from l2t.algorithms import GFK, Classes, SubspaceAlignment
 from l2t.domains import KnownClasses, digits, mnist, normalize
 from l2t.exceptions import UnknownAlgorithmError
-from l2t.forecast import Forecast
+from l2t.forecast import Forecast, refine
 from l2t.testing import check_algorithm
 from reproduction.chain import Chain
 
@@ -72,7 +72,7 @@ def test_runs_of_chains_in_a_store_can_be_read_and_learned_from():
         (run, _) = (store.run(each.run_key) for each in experiences)
     assert {(each.algorithm, each.status) for each in experiences} == {("classes > gfk", "done")}
     assert run.params["2 gfk"] == {"n_components": 20, "random_state": 0}
-    forecast = Forecast.default().refined(experiences)
+    forecast = refine(Forecast.default(), experiences)
     assert forecast.own_pairs["classes > gfk"] == 2
 
 
