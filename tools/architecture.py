@@ -17,20 +17,28 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.patches import BoxStyle, ConnectionStyle, FancyArrowPatch, FancyBboxPatch
 
-__all__ = ["PICTURE", "describe", "draw", "find_imports", "find_layers"]
+__all__ = ["MODULES", "PICTURE", "describe", "draw", "find_imports", "find_layers"]
 
 ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "docs" / "images" / "architecture.svg"
 PACKAGE = "l2t"
+#: Modules without a folder that are layers too.
+MODULES = ("task",)
 WIDTH, HEIGHT, GAP = 6.6, 0.72, 0.4  # of a box, and between two of them, in inches
 
 
 def find_layers() -> list[str]:
-    """Return the folders from the top layer to the bottom one."""
+    """Return the folders, and what is a layer without one, from the top layer to the bottom one."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
     names = [name for layer in settings["contracts"][0]["layers"] for name in layer.split(" | ")]
-    folders = [name.removeprefix(f"{PACKAGE}.") for name in names]
-    return [name for name in folders if (ROOT / "src" / PACKAGE / name / "__init__.py").is_file()]
+    layers = [name.removeprefix(f"{PACKAGE}.") for name in names]
+    return [name for name in layers if name in MODULES or _source(name).name == "__init__.py"]
+
+
+def _source(name: str) -> Path:
+    """Return the file that describes a layer."""
+    folder = ROOT / "src" / PACKAGE / name
+    return folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
 
 
 def find_imports() -> set[tuple[str, str]]:
@@ -103,8 +111,8 @@ def _box(axes: Any, name: str, y: float) -> None:
 
 
 def _first_sentence(name: str) -> str:
-    """Return the first line of the docstring of a folder, without its full stop."""
-    source = (ROOT / "src" / PACKAGE / name / "__init__.py").read_text()
+    """Return the first line of the docstring of a layer, without its full stop."""
+    source = _source(name).read_text()
     return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0].rstrip(".")
 
 

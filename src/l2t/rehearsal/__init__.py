@@ -1,4 +1,4 @@
-"""Rehearsal: candidates are evaluated on tasks in which known classes take the roles of source and target."""
+"""Rehearsal: candidates are tried on known classes, some of which play the target."""
 
 from l2t.rehearsal.plays import Play, draw_plays
 from l2t.rehearsal.rehearsal import Rehearsal, rehearse
