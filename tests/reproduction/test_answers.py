@@ -27,6 +27,7 @@ def made(family, number, gains):
         "values": (real + 0.01 * rng.normal(size=(4, *real.shape))).tolist(),
         "n_classes": 3,
         "sizes": [60] * 4,
+        "n_rows": 240,
     }
     return {
         "family": family,

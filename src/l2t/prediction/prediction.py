@@ -140,7 +140,7 @@ def predict(  # noqa: PLR0913
 
     Examples
     --------
-    >>> from l2t.domains import PairSampler, digits, normalize
+    >>> from l2t.domains import Domain, PairSampler, digits, normalize
     >>> pair = PairSampler(normalize(digits()), normalize(digits()), 1, n_classes=4)[0]
     >>> codes = pair.target.codes
     >>> few = np.isin(np.arange(len(codes)), [np.flatnonzero(codes == c)[:5] for c in range(4)])
