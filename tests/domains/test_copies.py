@@ -118,12 +118,13 @@ ROUNDINGS = {
 
 @pytest.mark.parametrize("rounding", ROUNDINGS)
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
-def test_rounded_copies_are_recognised_in_any_unit(rng, rounding, scale):
+def test_rounded_copies_are_recognised_in_any_unit(rng, rounding, scale, proves):
     X = rng.normal(size=(200, 12))
     rounded = ROUNDINGS[rounding](X[:60]).astype(float)
     joined = join_copies(Domain(scale * X), [Domain(scale * rounded)])
     assert (joined.n_in_sources, joined.n_in_target) == (60, 0)
     assert same_rows(scale * rounded, scale * X).all()
+    proves("Copies of rows are recognised, however they were rounded", 60, "rows")
 
 
 def test_rounded_copies_of_sparse_rows_are_recognised():
@@ -171,8 +172,9 @@ def test_a_source_far_away_makes_no_copies(rng, away):
     assert join_copies(Domain(X[:200]), [Domain(X[200:])]).sentence == ""
 
 
-def test_groups_are_equal_by_what_they_name():
+def test_groups_are_equal_by_what_they_name(proves):
     kinds = [["1", "2", "3.0"], [1, 2, 3], np.array([1.0, 2.0, 3.0]), [" 1", "2 ", "3"]]
     first, *others = joint_groups([Domain(np.eye(3), groups=groups) for groups in kinds])
     for other in others:
         np.testing.assert_array_equal(first, other)
+    proves("Groups are equal across domains, as text and as numbers", len(kinds), "kinds of names")

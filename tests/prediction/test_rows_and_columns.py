@@ -47,12 +47,13 @@ def task(request, rng):
     )
 
 
-def test_columns_are_matched_by_name(task):
+def test_columns_are_matched_by_name(task, proves):
     (X, y), target, _ = task
     expected = l2t.predict((X, y), target)
     found = l2t.predict((X[X.columns[::-1]], y), target)
     np.testing.assert_array_equal(found.labels, expected.labels)
     np.testing.assert_array_equal(found.probabilities, expected.probabilities)
+    proves("Columns of frames are matched by name", 1, "tasks")
 
 
 @pytest.mark.parametrize("labels", [list(range(M)), [*range(M - 1), "last"]], ids=["int", "mixed"])
@@ -136,7 +137,7 @@ def test_columns_in_a_store_are_matched_by_name_and_those_of_other_tables_left_o
     np.testing.assert_array_equal(answers[2], expected.probabilities)
 
 
-def test_the_order_of_rows_changes_nothing(task, rng):
+def test_the_order_of_rows_changes_nothing(task, rng, proves):
     (X, y), (aim, given), _ = task
     expected = l2t.predict((X, y), (aim, given))
     for _ in range(2):
@@ -146,6 +147,7 @@ def test_the_order_of_rows_changes_nothing(task, rng):
         np.testing.assert_array_equal(found.probabilities, expected.probabilities[theirs])
         assert promised(found) == promised(expected)
         assert str(found.report) == str(expected.report)
+    proves("The order of rows changes no prediction and no promise", 2, "orders")
 
 
 def test_the_order_of_rows_changes_no_inference(task, rng):
