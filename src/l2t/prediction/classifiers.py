@@ -155,7 +155,9 @@ def _logistic(task: TrainingSet, C: float | None, _: Head | None = None) -> Head
             folds = StratifiedKFold(3, shuffle=True, random_state=0)
             right = [
                 np.sum(
-                    cross_val_predict(model.set_params(C=each), small, task.codes, cv=folds)
+                    cross_val_predict(
+                        model.set_params(C=each), small, task.codes, cv=folds, params={}
+                    )
                     == task.codes
                 )
                 for each in GRID

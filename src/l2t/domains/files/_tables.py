@@ -137,8 +137,11 @@ def _parsed(
         if ID_NAME.fullmatch(name) or any(map(PADDED.fullmatch, cells))
     }
     numbers = [name for name in columns.features if name not in padded]
-    # A keyword that is deprecated where the default is exact.
-    exact: dict[str, Any] = {"float_precision": "round_trip"} if rounds_numbers() else {}
+    engine: dict[str, Any] = {"low_memory": False}
+    if rounds_numbers():  # a keyword that is deprecated where the default is exact
+        engine["float_precision"] = "round_trip"
+        if any("\0" in cell for _, cells in text.records() for cell in cells):
+            engine = {"engine": "python"}  # the other one ends a cell there
     with unpacked(text.path) as handle, warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)  # a first row with too many cells
         try:
@@ -154,8 +157,7 @@ def _parsed(
                 keep_default_na=False,
                 na_values={name: ["", *MISSING] for name in numbers},
                 dtype_backend="numpy_nullable",
-                low_memory=False,
-                **exact,
+                **engine,
             )
         except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
             text.lines(len(table))
