@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from l2t.algorithms.identity import NO_TRANSFER
 from l2t.exceptions import InvalidInputError
 from l2t.typing import AnyArray
 
@@ -33,7 +34,7 @@ def given_factors(wanted: Mapping[str, Any], n_features: int) -> dict[str, AnyAr
     """
     found: dict[str, AnyArray] = {}
     for name, W in wanted.items():
-        if name == "identity":
+        if name == NO_TRANSFER:
             raise InvalidInputError("candidates must not name a matrix 'identity', got one")
         try:
             if np.iscomplexobj(W):

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 import numpy as np
 
+from l2t.algorithms import NO_TRANSFER
 from l2t.experiences import Experience
 from l2t.forecast.forecast import BOUNDS, OWN_PAIRS, Forecast
 
@@ -60,7 +61,7 @@ class OwnRatios:
             if (
                 experience.n_labels
                 and experience.trained_on == "target"
-                and experience.algorithm != "identity"
+                and experience.algorithm != NO_TRANSFER
             ):
                 name = (experience.algorithm, experience.source, experience.target)
                 group = self.groups.setdefault(name, len(self.groups))

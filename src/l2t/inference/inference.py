@@ -302,7 +302,7 @@ def infer_paper(
     coordinates = Coordinates(domains) if starts is None and is_wide(domains, None) else None
     target, *sources = domains if coordinates is None else coordinates.domains
     target = target.sample(LANDMARKS, task.random_state)
-    separable, _ = separable_sources(task)
+    separable, _ = separable_sources(task.with_domains([target, *sources]))
     pair = DomainPair(_pooled([sources[place] for place in separable], target), target)
     function = reflection or load_reflection("default")
     n_labels, n_classes = task.n_labels, task.n_classes
