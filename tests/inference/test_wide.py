@@ -106,6 +106,9 @@ def test_many_rows_are_not_made_dense(rows, monkeypatch):
         ]
         assert [each.shared is not None for each in found] == [False, True, False]
         assert {each.transform(target).shape[0] for each in found} == {75}
+        halves = [Domain(sparse.csr_array(X[first:100:2]), y[first:100:2] + 3) for first in (0, 1)]
+        searched = l2t.infer(target, sources=halves, method="paper")
+        assert searched.search is not None
 
 
 def test_rows_that_are_not_fitted_to_are_recognised(rows):
