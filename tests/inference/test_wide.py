@@ -118,6 +118,8 @@ def test_rows_that_are_not_fitted_to_are_recognised(rows):
     coordinates = Coordinates([whole.take(np.arange(10)), leaked])
     left = unlabel_in_span(coordinates.domains[1], whole, coordinates._span)
     np.testing.assert_array_equal(left.labeled, np.arange(80) < 50)
+    dense = unlabel_in_span(coordinates.domains[1], Domain(X[100:]), coordinates._span)
+    np.testing.assert_array_equal(dense.labeled, left.labeled)
     others = unlabel_in_span(coordinates.domains[1], whole.take(np.arange(20)), coordinates._span)
     assert others.labeled is None or others.labeled.all()
 

@@ -74,7 +74,7 @@ def unlabel_in_span(source: Domain, target: Domain, span: GramSpan, scales: Any 
         rows = target.rows[start : start + BLOCK].astype(np.float64)
         rows = rows if scales is None else rows @ scales
         Z = rows @ Lifted(span.rows, span.back)
-        squares = np.asarray(rows.multiply(rows).sum(axis=1))
+        squares = sparse.csr_array(rows).power(2).sum(axis=1)
         outside = squares - np.sum(Z**2, axis=1)
         outside = np.where(outside > ROUNDING * squares, outside, 0.0)
         compared = unlabel_rows(compared, Domain(np.column_stack([Z, np.sqrt(outside)])))
