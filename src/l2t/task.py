@@ -70,7 +70,7 @@ class ClassRoles:
         shared : bool, optional
             What the user says; by default a class in both domains says that they do.
         unlabeled : bool, default=False
-            The default if no target row is labelled.
+            The default if no target row is labelled, or only rows of one class.
 
         Returns
         -------
@@ -78,8 +78,8 @@ class ClassRoles:
         """
         if shared is not None:
             return shared
-        if not (self.both or self.target_only):
-            return unlabeled and bool(self.source_only)
+        if unlabeled and len(self.both) + len(self.target_only) < 2:
+            return bool(self.of_sources)  # a target has at least two classes
         return bool(self.both)
 
 
@@ -154,7 +154,7 @@ class Task:
         shared : bool, optional
             Whether equal labels of source and target mean equal classes; by default a class in both says so.
         shared_if_unlabeled : bool, default=False
-            The default of `shared` if no target row is labelled.
+            The default of `shared` if no target row is labelled, or only rows of one class.
         n_labels : int, optional
             The number of labels to assume; by default that of the labelled rows, or five per class.
         n_classes : int, optional

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from l2t.domains.draw import content_order
+from l2t.domains.encoding import TableEncoder
 from l2t.domains.labels import check_unmasked, class_codes, is_missing, label_array
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.numerics import fingerprint
@@ -55,6 +56,8 @@ class Domain:
     prepared : array-like of shape (2, m), optional
         The shift that `normalize` subtracted from each column, and the scale it divided by. `KnownClasses`
         uses it to recognise rows.
+    encoder : TableEncoder, optional
+        What made the features of the columns of a table; not part of the content.
 
     Examples
     --------
@@ -72,6 +75,7 @@ class Domain:
     name: str
     feature_names: tuple[str, ...] | None
     prepared: Array | None
+    encoder: TableEncoder | None
 
     def __init__(
         self,
@@ -83,6 +87,7 @@ class Domain:
         name: str = "domain",
         feature_names: Sequence[str] | None = None,
         prepared: Any = None,
+        encoder: TableEncoder | None = None,
     ) -> None:
         features = _wide_features(X) if is_wide(X) else _features(X)
         n = features.shape[0]
@@ -96,7 +101,7 @@ class Domain:
         object.__setattr__(self, "_is_numbered", feature_names is None and is_numbered(X))
         grouping = None if groups is None else _column(groups, "groups", n)
         steps = None if prepared is None else _prepared(prepared, features.shape[1])
-        values = (features, labels, mask, grouping, str(name), names, steps)
+        values = (features, labels, mask, grouping, str(name), names, steps, encoder)
         for each, value in zip(fields(self), values, strict=True):
             object.__setattr__(self, each.name, value)
         if sparse.issparse(features):
@@ -214,7 +219,7 @@ class Domain:
         Domain
             With the labels, mask and groups of this one.
         """
-        changes: Any = {"X": X, "feature_names": feature_names, "prepared": None}
+        changes: Any = {"X": X, "feature_names": feature_names, "prepared": None, "encoder": None}
         return replace(self, **changes, name=self.name if name is None else name)
 
     def with_columns(self, columns: Sequence[int]) -> Domain:
@@ -235,6 +240,7 @@ class Domain:
             "X": self.rows[:, order],
             "feature_names": None if names is None else [names[column] for column in order],
             "prepared": None if self.prepared is None else self.prepared[:, order],
+            "encoder": None,
         }
         return replace(self, **changes)
 

@@ -15,6 +15,8 @@ label spreading         unit   shares of the classes around z, spread over the g
 smoothed logistic       unit   the same, from the labels and predictions of logistic regression elsewhere
 soft k-means            unit   k-means from the class means, with soft assignments and class shares
 balanced k-means        unit   the same with classes of equal size, by Sinkhorn's scaling (PT-MAP; Hu 2021)
+random forest           plain  logarithms of class shares (`trees`)
+gradient boosting       plain  sums over boosted trees (`trees`)
 ======================  =====  ===========================================================================
 """
 
@@ -22,7 +24,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +32,7 @@ from scipy.linalg import solve
 from scipy.special import softmax
 
 from l2t.numerics import mean_squared_distance, squared_distances
+from l2t.prediction.trees import ABSENT, TreeHead, fit_boosting, fit_random_forest
 from l2t.typing import Array, Indices
 
 #: Values of C for cross-validation, and the value without it.
@@ -76,12 +79,27 @@ class Head:
         if self.bandwidth == 0:
             classes = self.shares.argmax(axis=1)
             return -np.stack(
-                [D[:, classes == code].min(axis=1) for code in range(self.shares.shape[1])], axis=1
+                [
+                    D[:, classes == code].min(axis=1, initial=np.inf)
+                    for code in range(self.shares.shape[1])
+                ],
+                axis=1,
             )
         np.subtract(D.min(axis=1, keepdims=True), D, out=D)
         D /= self.bandwidth
         K = np.exp(D, out=D)
         return np.asarray(np.log(np.maximum(K @ self.shares, np.finfo(float).tiny)))
+
+    def with_classes(self, present: Indices, n_classes: int) -> Head:
+        """Return the classifier for `n_classes`, of which its own are those `present`."""
+        if self.coef is not None:
+            coef, intercept = np.zeros((len(self.coef), n_classes)), np.full(n_classes, ABSENT)
+            coef[:, present], intercept[present] = self.coef, self.intercept
+            return replace(self, coef=coef, intercept=intercept)
+        assert self.shares is not None
+        shares = np.zeros((len(self.shares), n_classes))
+        shares[:, present] = self.shares
+        return replace(self, shares=shares)
 
 
 class TrainingSet(NamedTuple):
@@ -111,16 +129,18 @@ class Classifier(NamedTuple):
     that was trained already, or None.
     """
 
-    fit: Callable[[TrainingSet, float | None, Head | None], Head]
+    fit: Callable[[TrainingSet, float | None, Head | None], Head | TreeHead]
     #: Whether rows are divided by their norm first.
     unit: bool
     #: Whether unlabelled rows get the class of their neighbours; it errs where neighbourhoods mislead.
     relies_on_neighbours: bool = False
+    #: Whether it is for columns of tables, and not compared on the features of candidates.
+    for_tables: bool = False
 
 
 def fit_head(
     name: str, task: TrainingSet, *, cross_validate: bool = True, guess: Head | None = None
-) -> Head:
+) -> Head | TreeHead:
     """Train a classifier; `guess` is a "logistic (centred)" that was trained already."""
     if task.n_classes == 1:
         return Head(np.zeros((task.Z.shape[1], 1)), np.zeros(1))
@@ -230,6 +250,16 @@ CLASSIFIERS = {
     ),
     "balanced k-means": Classifier(
         lambda task, *_: _soft_k_means(task, balanced=True), unit=True, relies_on_neighbours=True
+    ),
+    "random forest": Classifier(
+        lambda task, *_: fit_random_forest(task.Z[task.at], task.codes, task.n_classes),
+        unit=False,
+        for_tables=True,
+    ),
+    "gradient boosting": Classifier(
+        lambda task, *_: fit_boosting(task.Z[task.at], task.codes, task.n_classes),
+        unit=False,
+        for_tables=True,
     ),
 }
 DEFAULT = "logistic (centred)"

@@ -15,6 +15,7 @@ from scipy.optimize import brentq
 from scipy.special import log_softmax, logsumexp, softmax
 
 from l2t.domains.domain import columns_in_order, feature_rows
+from l2t.domains.encoding import TableEncoder, is_frame
 from l2t.domains.files.arrays import archive
 from l2t.domains.files.disk import reading, replacing, writing
 from l2t.domains.label_codec import decode_labels, encode_labels
@@ -22,6 +23,7 @@ from l2t.exceptions import FileFormatError, InvalidInputError
 from l2t.numerics import in_threads, unit_rows
 from l2t.numerics.gram import Lifted
 from l2t.prediction.classifiers import Head
+from l2t.prediction.trees import TreeHead
 from l2t.typing import AnyArray, Array, Indices, Mask
 from l2t.validation import check_memory
 
@@ -35,6 +37,8 @@ BLOCK_VALUES = 2**25
 MAX_CALIBRATION_ROWS = 5000
 _ARRAYS = ("columns", "mean", "W", "coef", "intercept", "rows", "shares")
 _NUMBERS = ("scale", "unit", "bandwidth")
+_TREES = ("feature", "threshold", "left", "right", "value", "roots", "column", "baseline")
+_ENCODER = "encoder-"  # before the names of the arrays of the encoder
 #: A `Lifted` W: its sparse rows, and V.
 _LIFTED = ("lifted_data", "lifted_indices", "lifted_indptr", "lifted_V")
 
@@ -87,7 +91,7 @@ class EstimatorHead:
         return np.asarray(same, dtype=float)
 
 
-Part = tuple[Features, Head | EstimatorHead]
+Part = tuple[Features, Head | TreeHead | EstimatorHead]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +104,7 @@ class Model:
         The classes of the target.
     feature_names : tuple of str or None
         The names of the columns; None if they have none.
-    parts : tuple of (Features, Head or EstimatorHead)
+    parts : tuple of (Features, Head, TreeHead or EstimatorHead)
         Features and the classifier trained on them; probabilities of several are averaged.
     temperature : float, default=1.0
         Scores are divided by it, so that the mean probability is the expected accuracy.
@@ -108,6 +112,10 @@ class Model:
         The features and classifiers, for display.
     means, medians : array of shape (n_features,) or None, default=None
         Those of the target's columns, which `l2t apply --impute` fills missing cells of further rows with.
+    encoder : TableEncoder or None, default=None
+        What makes the features of the columns of a table; None if the columns are the features.
+    weights : tuple of float or None, default=None
+        The weights of the parts in the average; None if they are equal.
     """
 
     classes_: AnyArray
@@ -117,6 +125,8 @@ class Model:
     name: str = ""
     means: Array | None = None
     medians: Array | None = None
+    encoder: TableEncoder | None = None
+    weights: tuple[float, ...] | None = None
 
     @property
     def n_features(self) -> int:
@@ -130,7 +140,8 @@ class Model:
         Parameters
         ----------
         X : array, DataFrame, sparse matrix or Domain of shape (n, n_features)
-            The rows. A frame must have the columns that the model was trained with, in any order.
+            The rows. A frame must have the columns that the model was trained with, in any order; their cells
+            may be missing, and categories unknown, if the model has an encoder.
 
         Returns
         -------
@@ -164,6 +175,8 @@ class Model:
         -------
         array of shape (n, n_classes)
         """
+        if self.encoder is not None and is_frame(X):
+            X = self.encoder.transform(X)
         rows = feature_rows(columns_in_order(X, self.feature_names), self.n_features)
         step = BLOCK
         if sparse.issparse(rows):  # features may be dense
@@ -174,7 +187,10 @@ class Model:
 
     def _scores(self, rows: Any) -> Array:
         scores = [head.scores(features(rows)) for features, head in self.parts]
-        return np.asarray(logsumexp([log_softmax(each, axis=1) for each in scores], axis=0))
+        logs = [log_softmax(each, axis=1) for each in scores]
+        if self.weights is None:
+            return np.asarray(logsumexp(logs, axis=0))
+        return np.asarray(logsumexp(logs, axis=0, b=np.array(self.weights)[:, None, None]))
 
     def calibrated(self, scores: Array, accuracy: float) -> Model:
         """Return the model whose temperature makes the mean probability at these scores the accuracy."""
@@ -221,6 +237,13 @@ class Model:
                     f"a model with an estimator cannot be saved, got {type(head.estimator).__name__}; use "
                     "classifier='auto' or one of l2t.prediction.CLASSIFIERS"
                 )
+            if isinstance(head, TreeHead):
+                arrays |= {f"{name}-{i}": getattr(head, name) for name in _TREES}
+                arrays |= {f"{name}-{i}": vars(features)[name] for name in ("columns", "mean", "W")}
+                parts.append(
+                    {"scale": features.scale, "unit": features.unit, "single": head.single}
+                )
+                continue
             values = vars(features) | vars(head)
             if isinstance(features.W, Lifted):  # as an array it may have 1,000 times as many values
                 csr = sparse.csr_array(features.W.rows)
@@ -233,6 +256,10 @@ class Model:
         arrays = {name: each for name, each in arrays.items() if each is not None}
         content = {"schema": SCHEMA, "classes": classes, "feature_names": self.feature_names}
         content |= {"temperature": self.temperature, "name": self.name, "parts": parts}
+        content |= {"weights": self.weights}
+        if self.encoder is not None:
+            content["encoder"], encoded = self.encoder.to_parts()
+            arrays |= {f"{_ENCODER}{name}": values for name, values in encoded.items()}
         with writing(where := Path(path)), replacing(where) as file:
             np.savez(file, json=np.array(json.dumps(content, allow_nan=False)), **arrays)
         return where
@@ -284,7 +311,24 @@ def _from_file(content: dict[str, Any], arrays: dict[str, Any]) -> Model:
     classes = decode_labels(arrays["codes"], content["classes"])
     parts = tuple(_part(each, arrays, i) for i, each in enumerate(content["parts"]))
     fills = arrays.get("means"), arrays.get("medians")
-    model = Model(classes, named, parts, temperature, str(content["name"]), *fills)
+    encoder = None
+    if "encoder" in content:
+        own = {
+            name.removeprefix(_ENCODER): values
+            for name, values in arrays.items()
+            if name.startswith(_ENCODER)
+        }
+        encoder = TableEncoder.from_parts(content["encoder"], own)
+        if encoder.feature_names != named:
+            raise ValueError("its columns do not fit its features")
+    given = content.get("weights")
+    weights = None if given is None else tuple(map(float, given))
+    if weights is not None and (
+        len(weights) != len(parts) or not all(0 <= w <= 1 for w in weights)
+    ):
+        raise ValueError("its weights do not fit its parts")
+    name = str(content["name"])
+    model = Model(classes, named, parts, temperature, name, *fills, encoder, weights)
     # Parts of different shapes cannot score a row.
     scores = model.decision_function(np.zeros((1, model.n_features)))
     lengths = {len(each) for each in (named, *fills) if each is not None}
@@ -294,11 +338,17 @@ def _from_file(content: dict[str, Any], arrays: dict[str, Any]) -> Model:
 
 
 def _part(content: dict[str, Any], arrays: dict[str, Any], number: int) -> Part:
-    scale, bandwidth = float(content["scale"]), float(content["bandwidth"])
+    scale, bandwidth = float(content["scale"]), float(content.get("bandwidth", 0.0))
     if not (0 < scale < np.inf and 0 <= bandwidth < np.inf):
         raise ValueError("its scales must be positive")
     own = {name: arrays.get(f"{name}-{number}") for name in _ARRAYS}
     mean, columns = arrays[f"mean-{number}"], own["columns"]
+    if "single" in content:
+        trees = TreeHead(
+            **{name: arrays[f"{name}-{number}"] for name in _TREES}, single=bool(content["single"])
+        )
+        trees.check(len(mean))
+        return Features(own["W"], mean, scale, bool(content["unit"]), columns), trees
     head = Head(own["coef"], own["intercept"], own["rows"], own["shares"], bandwidth)
     W = own["W"] if f"{_LIFTED[0]}-{number}" not in arrays else _lifted(arrays, number)
     return Features(W, mean, scale, bool(content["unit"]), columns), head

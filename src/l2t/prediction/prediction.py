@@ -14,12 +14,11 @@ from l2t.algorithms import NO_TRANSFER
 from l2t.display import frame_like
 from l2t.domains import KnownClasses
 from l2t.domains.draw import rank_in_class
-from l2t.domains.pair import match_columns
 from l2t.exceptions import InvalidInputError
 from l2t.inference import Inference
 from l2t.inference.candidates import candidate_algorithms
 from l2t.inference.inference import infer_paper, infer_task, predictor, separable_sources
-from l2t.inference.result import divide_features
+from l2t.inference.result import Candidate, Candidates, divide_features
 from l2t.inference.shared import as_inference, infer_shared
 from l2t.inference.shared.rows import FEW_COLUMNS
 from l2t.inference.wide import Coordinates as RowCoordinates
@@ -38,14 +37,15 @@ from l2t.prediction.classifiers import (
 )
 from l2t.prediction.labelling import labels_needed
 from l2t.prediction.model import EstimatorHead, Features, Model, Part, calibration_rows
-from l2t.prediction.report import PLAIN, Report, ReportRow
+from l2t.prediction.pooled import LEARNERS, LEAST_SHARE, Pool, fit_pool, is_table
+from l2t.prediction.report import AVERAGE, PLAIN, Report, ReportRow
 from l2t.prediction.result import Prediction
 from l2t.prediction.scoring import Scores, folds, rehearse_combinations, score
-from l2t.prediction.shared import shared_model, shared_report
+from l2t.prediction.shared import pool_report, shared_model, shared_report
 from l2t.prediction.training import (
     Training,
     TrainOn,
-    as_domain,
+    as_domains,
     column_scales,
     further_classes,
     training_rows,
@@ -89,8 +89,9 @@ def predict(  # noqa: PLR0913
     features and classifier that is clearly better on the labelled rows. All combinations are rehearsed on
     the known classes and cross-validated on the labelled rows. The features do not depend on target labels.
 
-    Columns of frames are matched by name. The order of rows does not matter, and rows that are copies of each
-    other are never on both sides of a split into training and test rows.
+    Columns of frames are matched by name. If some of them are not numbers (categories, text, dates), or cells
+    are missing, features are made of all columns (`l2t.domains.encoding`). The order of rows does not matter,
+    and rows that are copies of each other are never on both sides of a split into training and test rows.
 
     If a target has more than 20,000 rows, the model is trained on 20,000 random ones and the labelled ones,
     and applied to all rows in blocks, so that little memory is needed beyond X, which may be a read-only
@@ -155,9 +156,7 @@ def predict(  # noqa: PLR0913
         raise InvalidInputError(
             f"train_on must be 'auto' or 'target' with shared=False, got {train_on!r}"
         )
-    whole = as_domain(target, "target")
-    given = sources if isinstance(sources, list) else [sources]
-    origins = [match_columns(as_domain(source, "source"), whole) for source in given]
+    origins, whole = as_domains(sources if isinstance(sources, list) else [sources], target)
     task = asked = Task.of(
         origins, whole, shared=shared, shared_if_unlabeled=True, random_state=random_state
     )
@@ -180,6 +179,10 @@ def predict(  # noqa: PLR0913
             found.report.sentences.extend([SCALED] if coordinates.are_scaled else [])
             found = coordinates.lifted(found)
         found.report.sentences.extend([task.copies] if task.copies else [])
+        if whole.encoder is not None:
+            found.report.sentences.extend(whole.encoder.sentences())
+            model = dataclasses.replace(found.model, encoder=whole.encoder)
+            found = dataclasses.replace(found, model=model)
         found = _in_given_order(found, asked)
     answers = {"predicted": found.labels, "probability": found.probability, "given": found.given}
     frame = frame_like(target[0] if isinstance(target, tuple) else target, answers)
@@ -297,33 +300,129 @@ class _Steps:
         return found if coordinates is None else coordinates.lift(found)
 
     def predict_shared(self, train_on: TrainOn, callback: Callable[[str], None]) -> Prediction:
-        """Predict by a vote of candidates that are trained on the sources' labels."""
+        """Predict with the sources' labels: by plain classifiers, and by a vote of adapted ones.
+
+        The vote counts as far as neighbourhoods in the source follow its classes (`Pool.adaptation_share`);
+        alone if there are many features.
+        """
         callback("comparing ways to train on the source")
-        alone = train_on == "source"
+        encoded = self.asked.given.encoder is not None
+        pool, roles = None, self.task.roles
+        if is_table(self.training, encoded=encoded):
+            pool = fit_pool(self.training, encoded=encoded, random_state=self.task.random_state)
+            if not pool.adaptation_share or (roles.target_only and not roles.both):
+                callback("predicting")
+                return self._pooled(pool)
         target, *sources = self.task.domains
         seed = self.task.random_state
+        alone = train_on == "source"
         found = infer_shared(target, sources, source_alone=alone, random_state=seed)
-        callback("predicting")
         labels = self.training.labels
         labels = labels[[label in found.classes for label in labels.tolist()]]
+        share = 1.0
+        if pool is not None and len(labels) == len(self.training.labels):
+            share = pool.share_of(found.decision.accuracies.get(found.trained_on))
+        callback("predicting")
+        if pool is not None and share < LEAST_SHARE:
+            return self._pooled(pool)
         model = shared_model(found, self.asked.target, labels, self.columns, seed)
         report = shared_report(found, sources)
+        if pool is not None and share < 1.0:
+            model, report = self._blended(model, report, pool, share)
         if self.columns is not None:
             report.sentences.append(SCALED)
         whole = as_inference(found, target, found.n_labelled, len(labels))
+        return self._prediction(
+            model,
+            report,
+            whole,
+            choice=found.choice,
+            classifier="logistic" if found.trained_on == "target" else "vote",
+        )
+
+    def _blended(
+        self, model: Model, report: Report, pool: Pool, share: float
+    ) -> tuple[Model, Report]:
+        """Return the average of a vote and a pool, and the report of what has the larger weight."""
+        blended = dataclasses.replace(
+            model,
+            parts=(*model.parts, *pool.parts),
+            temperature=1.0,
+            weights=(share, *((1.0 - share) * weight for weight in pool.weights)),
+        )
         P = model.predict_proba(self.asked.target)
+        expected = float(P.max(axis=1).mean())
+        other = f"plain classifiers of the columns ({100 * (1 - share):.0f} % of the weight)"
+        if share < 0.5:
+            report = pool_report(pool, self.task.roles, self.asked.target)
+            expected = self._accuracy_of(pool, blended) or expected
+            other = f"a vote of adapted classifiers ({100 * share:.0f} % of the weight)"
+        report.sentences.insert(1, f"Averaged with {other}.")
+        return self._calibrated(blended, expected), report
+
+    def _accuracy_of(self, pool: Pool, model: Model) -> float | None:
+        """Return the accuracy to calibrate to: that expected or, if unknown, not more than on the source."""
+        if pool.expected is not None or pool.source_accuracy is None:
+            return pool.expected
+        P = model.predict_proba(self.asked.target)
+        return min(float(P.max(axis=1).mean()), pool.source_accuracy)
+
+    def _pooled(self, pool: Pool) -> Prediction:
+        """Return the prediction of plain classifiers alone."""
+        target, labels = self.asked.target, self.training.labels
+        means, medians = target.X.mean(axis=0, dtype=np.float64), np.median(target.X, axis=0)
+        model = Model(
+            labels,
+            target.feature_names,
+            pool.parts,
+            1.0,
+            f"average of {', '.join(LEARNERS)}",
+            means,
+            medians,
+            weights=pool.weights,
+        )
+        accuracy = self._accuracy_of(pool, model)
+        if accuracy is not None:
+            model = self._calibrated(model, accuracy)
+        report = pool_report(pool, self.task.roles, target)
+        identity = Candidate(NO_TRANSFER, np.eye(target.n_features), predicted=1.0, chosen=True)
+        whole = Inference(
+            NO_TRANSFER,
+            Candidates([identity]),
+            report.sentences[0].removesuffix("."),
+            int(target.labeled_rows(default=False).sum()),
+            len(labels),
+            accuracy_without=pool.expected,
+            feature_names=target.feature_names,
+        )
+        return self._prediction(model, report, whole, choice=NO_TRANSFER, classifier=AVERAGE)
+
+    def _calibrated(self, model: Model, accuracy: float) -> Model:
+        """Return the model whose mean probability of unlabelled rows is the accuracy."""
+        target = self.asked.target
+        free = ~target.labeled_rows(default=False)
+        rows = calibration_rows(free if free.any() else ~free, self.task.random_state)
+        return model.calibrated(model.decision_function(target.X[rows]), accuracy)
+
+    def _prediction(
+        self, model: Model, report: Report, inference: Inference, *, choice: str, classifier: str
+    ) -> Prediction:
+        """Return the prediction of a model that was trained with the sources' labels."""
+        P = model.predict_proba(self.asked.target)
+        if self.columns is not None:
+            inference = divide_features(inference, self.columns)
         return Prediction(
-            labels=np.asarray(labels[P.argmax(axis=1)]),
+            labels=np.asarray(model.classes_[P.argmax(axis=1)]),
             probability=P.max(axis=1),
             probabilities=P,
             given=self.asked.target.labeled_rows(default=False),
-            classes=labels,
-            choice=found.choice,
-            classifier="logistic" if found.trained_on == "target" else "vote",
+            classes=model.classes_,
+            choice=choice,
+            classifier=classifier,
             report=report,
             model=model,
             labels_needed=None,
-            inference=whole if self.columns is None else divide_features(whole, self.columns),
+            inference=inference,
             target=self.asked.target,
         )
 
@@ -338,7 +437,11 @@ class _Steps:
             return [used], [used], None, ["this classifier was requested"]
         names = [classifier]
         if classifier == "auto":
-            names = [name for name in CLASSIFIERS if balanced or name not in BALANCED]
+            names = [
+                name
+                for name, each in CLASSIFIERS.items()
+                if not each.for_tables and (balanced or name not in BALANCED)
+            ]
         # With few columns the norm of a row, which unit rows lose, carries much of the information.
         usual = DEFAULT if self.X.shape[1] >= FEW_COLUMNS else "logistic"
         default = features, usual if usual in names else names[0]

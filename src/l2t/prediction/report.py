@@ -19,6 +19,8 @@ SHOWN_DIFFERENCE = 0.0005
 CLEAR_GAIN = 0.02
 #: The original features.
 PLAIN = "plain"
+#: The average of plain classifiers that are trained on both domains.
+AVERAGE = "average"
 COLUMNS: tuple[str, ...] = ("name", "features", "classifier", "trained_on", "measured", "error")
 COLUMNS += ("expected", "low", "high", "used", "reason")
 
@@ -89,8 +91,8 @@ class ReportRow:
 
     @property
     def is_baseline(self) -> bool:
-        """Whether nothing is transferred: original features, and a classifier other than the vote."""
-        return self.features == PLAIN and self.classifier != "vote"
+        """Whether nothing is transferred: original features, and neither the vote nor the average."""
+        return self.features == PLAIN and self.classifier not in ("vote", AVERAGE)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from l2t.numerics import LRUCache
 from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT, Head, TrainingSet, fit_head
 from l2t.prediction.model import Features
 from l2t.prediction.report import PLAIN
+from l2t.prediction.trees import TreeHead
 from l2t.rehearsal.plays import Play, draw_plays, playing_classes
 from l2t.typing import AnyArray, Array, Indices
 
@@ -78,10 +79,11 @@ def score(
     for i, W in enumerate(factors.values()):
         versions = [Features.of(X, W, unit=unit)(X) for unit in (False, True)]
         for trial, (at, test) in enumerate(splits):
-            heads: dict[str, Head] = {}
+            heads: dict[str, Head | TreeHead] = {}
             for j, name in enumerate(names):
                 Z = versions[CLASSIFIERS[name].unit]
-                task, guess = TrainingSet(Z, at, codes[at], n_classes), heads.get(DEFAULT)
+                task, linear = TrainingSet(Z, at, codes[at], n_classes), heads.get(DEFAULT)
+                guess = linear if isinstance(linear, Head) else None
                 heads[name] = fit_head(name, task, cross_validate=False, guess=guess)
                 right = heads[name].scores(Z[test]).argmax(axis=1) == codes[test]
                 values[trial, i, j] = right.mean()

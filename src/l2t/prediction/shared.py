@@ -15,7 +15,8 @@ from l2t.inference.shared.rows import weights_sentence
 from l2t.prediction.choice import standard_error
 from l2t.prediction.classifiers import Head
 from l2t.prediction.model import Features, Model, calibration_rows
-from l2t.prediction.report import PLAIN, Report, ReportRow, better_than_used
+from l2t.prediction.pooled import LEARNERS, Pool
+from l2t.prediction.report import AVERAGE, PLAIN, Report, ReportRow, better_than_used
 from l2t.prediction.training import NAMED
 from l2t.task import ClassRoles
 from l2t.typing import AnyArray, Array
@@ -82,6 +83,54 @@ def shared_report(found: SharedInference, sources: Sequence[Domain]) -> Report:
     if len(sources) > 1:
         sentences.append(f"W{weights_sentence(sources, found.weights)[1:]}.")
     return Report(tuple(rows), sentences)
+
+
+def pool_report(pool: Pool, roles: ClassRoles, target: Domain) -> Report:
+    """Return the classifiers of a pool with what was measured, and sentences on them."""
+    n_rows = int(target.labeled_rows(default=False).sum())
+    low, high = pool.interval or (None, None)
+    on = "both" if n_rows else "source"
+    reason = (
+        f"measured on {n_rows} labelled rows" if pool.n_measured else "nothing could be measured"
+    )
+    measured = pool.accuracies.get((AVERAGE, "both"))
+    error = None if measured is None else standard_error(measured, pool.n_measured)
+    used = ReportRow(
+        PLAIN, AVERAGE, 0.0, pool.expected, measured, error, True, reason, on, low, high
+    )
+    rows = [used]
+    for name in LEARNERS:
+        for trained_on in ("both", "target") if n_rows else ("both",):
+            accuracy = pool.accuracies.get((name, trained_on))
+            error = expected = None
+            if accuracy is not None:
+                error = standard_error(accuracy, pool.n_measured)
+                expected = expected_accuracy(accuracy, pool.n_measured)
+            shown = trained_on if n_rows or trained_on == "target" else "source"
+            row = ReportRow(PLAIN, name, 0.0, expected, accuracy, error, False, "", shown)
+            row = row.with_interval(error)
+            why = "but one measurement on few rows does not decide"
+            rows.append(replace(row, reason=why) if row.is_above(used) else row)
+    weight = ""
+    if pool.target_share and n_rows:
+        weight = f" ({100 * (1 - pool.target_share):.0f} % of the weight) and on the target alone"
+    domains = "both domains" if n_rows else "the source"
+    sentences = [
+        f"Used: the average of logistic regression, random forest and gradient boosting, trained on {domains}"
+        f"{weight}; {reason}.",
+        _expected_sentence(pool, used),
+        _describe_classes(roles),
+    ]
+    return Report(tuple(rows), sentences)
+
+
+def _expected_sentence(pool: Pool, used: ReportRow) -> str:
+    if used.expected is not None:
+        return f"About {100 * used.expected:.0f} % of the predictions should be right{used.range}."
+    words = "Without labelled target rows the accuracy is unknown"
+    if pool.source_accuracy is None:
+        return f"{words}."
+    return f"{words}; on held-out rows of the source it is {100 * pool.source_accuracy:.0f} %."
 
 
 def _describe_classes(roles: ClassRoles) -> str:

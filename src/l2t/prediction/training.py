@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,6 +12,7 @@ from scipy import sparse
 
 from l2t.domains import Domain, KnownClasses
 from l2t.domains.copies import joint_groups
+from l2t.domains.encoding import TableEncoder, needs_encoding
 from l2t.domains.labels import known_labels
 from l2t.domains.pair import match_columns
 from l2t.exceptions import InvalidInputError
@@ -28,21 +30,47 @@ NAMED = 8
 UNEVEN = 30.0
 
 
-def as_domain(given: Any, role: str) -> Domain:
-    """Return a Domain, (X, y) or X as a domain; in (X, y) the labels that are not missing are known."""
-    if isinstance(given, Domain):
-        return given
+def as_domains(sources: Sequence[Any], target: Any) -> tuple[list[Domain], Domain]:
+    """Return Domains, (X, y) or X as domains with the columns of the target.
+
+    In (X, y) the labels that are not missing are known. If a frame has columns that are not numbers, or
+    missing cells, features are made of the columns of all frames together.
+    """
+    tables = [
+        *(_features_and_labels(source, "source") for source in sources),
+        _features_and_labels(target, "target"),
+    ]
+    encoder = None
+    if any(needs_encoding(X) for X, _ in tables):
+        encoder = TableEncoder.fit([X for X, _ in tables])
+    *origins, whole = (
+        _as_domain(X, y, encoder, "target" if place == len(sources) else "source")
+        for place, (X, y) in enumerate(tables)
+    )
+    return [match_columns(source, whole) for source in origins], whole
+
+
+def _features_and_labels(given: Any, role: str) -> tuple[Any, Any]:
+    """Return X and y of (X, y) or X; a Domain, and None."""
     if not isinstance(given, tuple):
-        return Domain(given, name=role)
+        return given, None
     if len(given) != 2:
         raise InvalidInputError(
             f"{role} must be a Domain, (X, y) or X, got a tuple of length {len(given)}"
         )
-    X, y = given
-    domain = Domain(X, y, name=role)
+    return given
+
+
+def _as_domain(X: Any, y: Any, encoder: TableEncoder | None, role: str) -> Domain:
+    if isinstance(X, Domain):
+        return X
+    names = None
+    if encoder is not None:
+        X, names = encoder.transform(X), encoder.feature_names
+    domain = Domain(X, y, name=role, feature_names=names, encoder=encoder)
     if domain.y is None:
         return domain
-    return Domain(X, y, labeled=known_labels(domain.y, role == "target"), name=role)
+    return domain.with_rows(labeled=known_labels(domain.y, role == "target"))
 
 
 def further_classes(known: Any, store: Any, target: Domain) -> list[KnownClasses]:
@@ -151,7 +179,8 @@ def _check_classes(train_on: str, given: set[Any], offered: set[Any], known: Mas
             f"{int(known.sum())} of class {next(iter(given))!r}"
         )
     unknown = given - offered
-    if train_on != "target" and unknown and (train_on == "source" or unknown == given):
+    apart = unknown == given and len(given) > 1  # a single class needs others, those of the source
+    if train_on != "target" and unknown and (train_on == "source" or apart):
         raise InvalidInputError(
             f"train_on={train_on!r} needs classes that both domains share, got the target's "
             f"{sorted(unknown, key=str)[0]!r}, which no source row has; use train_on='target'"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from l2t.domains.domain import Domain
+from l2t.domains.encoding import TableEncoder
 from l2t.domains.files._columns import ReadOptions
 from l2t.domains.files._writing import WRITTEN, write
 from l2t.domains.files.disk import as_path, check_replaceable, replacing, writing
@@ -161,6 +162,7 @@ def read_tables(
     *,
     zero_based: bool | None = None,
     each: Sequence[dict[str, Any]] | None = None,
+    encoder: TableEncoder | None = None,
     **options: Any,
 ) -> list[Table]:
     """Read files as `read_domains` does, with all columns of each file, and notes instead of warnings.
@@ -173,8 +175,11 @@ def read_tables(
         As for `read_domain`, for all files.
     each : sequence of dict, optional
         Further options for each file, such as the names of its columns.
+    encoder : TableEncoder, optional
+        With ``encode=True``, the encoder of a model; by default one is fitted to all files.
     **options
-        The options for all files, as for `read_domains`.
+        The options for all files, as for `read_domains`; and ``encode=True`` to make features of columns
+        that are not numbers, and of missing cells.
 
     Returns
     -------
@@ -183,9 +188,9 @@ def read_tables(
     """
     files = [as_path(path) for path in paths]
     if each is None:
-        return open_tables(files, ReadOptions(**options), zero_based=zero_based)
+        return open_tables(files, ReadOptions(**options), zero_based=zero_based, encoder=encoder)
     per_file = [ReadOptions(**options, **more) for more in each]
-    return open_tables(files, per_file, zero_based=zero_based)
+    return open_tables(files, per_file, zero_based=zero_based, encoder=encoder)
 
 
 def _domains(tables: Iterable[Table]) -> list[Domain]:

@@ -44,6 +44,8 @@ class ReadOptions:
     #: Values that missing cells are filled with, one per feature, by name if it has one; None for those that
     #: `impute` gives.
     fill: Sequence[float] | Mapping[str, float] | None = None
+    #: Whether columns that are not numbers, or have missing cells, become features (`TableEncoder`).
+    encode: bool = False
 
     def __post_init__(self) -> None:
         for name in ("features", *_LISTS):

@@ -11,7 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from l2t.domains.files._columns import NUMBER, Columns, ReadOptions, format_names, option
+from l2t.domains.encoding import MIN_WORDS
+from l2t.domains.files._columns import (
+    MISSING,
+    NUMBER,
+    Columns,
+    ReadOptions,
+    format_names,
+    option,
+)
 from l2t.domains.files._labels import groups, labels, mask
 from l2t.exceptions import FileFormatError
 from l2t.typing import AnyArray
@@ -108,7 +116,8 @@ class Cells:
         if n < 2:
             return False
         if self.is_text:
-            return len(set(self.text)) == n and not self.missing.any()
+            words = sum(len(text.split()) for text in self.text) / n
+            return len(set(self.text)) == n and not self.missing.any() and words < MIN_WORDS
         if not np.isfinite(numbers).all() or (numbers != np.floor(numbers)).any():
             return False
         if ID_NAME.fullmatch(self.name) or any(map(PADDED.fullmatch, self.text)):
@@ -229,15 +238,24 @@ class Sheet:
                 f"these are the labels, pass {option('label', name)}, else {option('ignore', name)}"
             )
 
-    def parts(self, features: Sequence[str]) -> dict[str, Any]:
-        """Return the arguments of `Domain`; NaN where a cell must be imputed."""
-        self._check_numbers(features)
-        kinds = {str(self.frame[name].dtype).lower() for name in features}
+    def parts(self, features: Sequence[str], text: Collection[str] = ()) -> dict[str, Any]:
+        """Return the arguments of `Domain`; NaN where a cell must be imputed.
+
+        If any feature is `text`, X is a DataFrame in which a missing text is None.
+        """
+        numbers = [name for name in features if name not in text]
+        self._check_numbers(numbers)
+        kinds = {str(self.frame[name].dtype).lower() for name in numbers}
         single = kinds <= {"float16", "float32"}
-        X = np.empty((len(self.frame), len(features)), np.float32 if single else np.float64)
-        for at, name in enumerate(features):
+        X: Any = np.empty((len(self.frame), len(numbers)), np.float32 if single else np.float64)
+        for at, name in enumerate(numbers):
             X[:, at] = self.cells[name].numbers
         X.flags.writeable = False  # so that `Domain` does not copy it
+        if len(numbers) < len(features):
+            import pandas as pd
+
+            texts = {name: self._texts(name) for name in features if name in text}
+            X = pd.DataFrame(X, columns=numbers).assign(**texts)[list(features)]
         parts: dict[str, Any] = {"X": X}
         columns = self.columns
         if columns.labeled is not None:
@@ -248,9 +266,18 @@ class Sheet:
             parts["y"] = labels(*self._column(columns.label), self.options.missing)
         return parts | {"feature_names": list(features) if self.header else None}
 
+    def _texts(self, name: str) -> list[str | None]:
+        """Return the cells of a column as texts, None where one is missing; dates as they are."""
+        column, cells = self.frame[name], self.cells[name]
+        if not cells.text or column.dtype.kind == "M":
+            return list(column)
+        missing = {"", *self.options.missing, *MISSING}
+        return [None if text in missing else text for text in cells.text]
+
     def notes(self, features: Collection[str]) -> list[str]:
         """Return a sentence for each kind of column that is not a feature."""
-        notes, kinds = [], self.passed_through
+        notes = []
+        kinds = {name: kind for name, kind in self.passed_through.items() if name not in features}
         if kinds:
             places = ", ".join(f"{name!r} ({kind})" for name, kind in kinds.items())
             notes.append(f"columns not used as features: {places}")
@@ -279,8 +306,11 @@ class Sheet:
 
     def _check_numbers(self, features: Sequence[str]) -> None:
         """Reject features with cells that are not finite numbers, in one message with advice."""
-        imputed = self.options.impute is not None
-        how = {"imputed": imputed, "filled": imputed and self.options.fill is not None}
+        imputed = self.options.impute is not None or self.options.encode
+        how = {
+            "imputed": imputed,
+            "filled": imputed and (self.options.fill is not None or self.options.encode),
+        }
         found = {name: self.cells[name].problem(**how) for name in features}
         bad = {name: problem for name, problem in found.items() if problem is not None}
         if not bad:

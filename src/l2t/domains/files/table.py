@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from l2t.domains.domain import Domain, is_wide, position_note
+from l2t.domains.encoding import TableEncoder
 from l2t.domains.files import _tables, arrays
 from l2t.domains.files._columns import (
     MISSING,
@@ -37,6 +38,8 @@ from l2t.typing import AnyArray, Mask
 from l2t.validation import one_of
 
 _Parts = dict[str, Any]
+#: The mask of rows that were kept, None for all, and notes.
+_Imputed = tuple[AnyArray | None, list[str]]
 #: Formats whose labels are text that may stand for numbers.
 _UNTYPED = ("csv", "svmlight")
 #: The reader of each format.
@@ -152,11 +155,13 @@ def open_tables(
     zero_based: bool | None = None,
     format: str | None = None,
     name: str | None = None,
+    encoder: TableEncoder | None = None,
 ) -> list[Table]:
     """Read files with the same features; columns are matched by name, in the order of the last file.
 
     `options` apply to all files, and the label column may then be absent from some of them; or they are a
-    sequence with the options of each file.
+    sequence with the options of each file. If they say so, columns become features by the `encoder`, by
+    default one that is fitted to all files.
     """
     formats = []
     per_file = [options] * len(paths) if isinstance(options, ReadOptions) else list(options)
@@ -192,20 +197,37 @@ def open_tables(
         for path, sheet in sheets:
             with reading(path):
                 sheet.check_no_text()
-    used = _feature_columns(files)
-    parts: list[_Parts] = []
-    for (path, opened), features in zip(files, used, strict=True):
-        with reading(path):
-            if isinstance(opened, Sheet):
-                parts.append(opened.parts(features))
-            else:
-                parts.append(_select(opened, features))
+    parts, used, imputed = _parts(files, per_file, encoder)
     _infer_types(parts, [each in _UNTYPED for each in formats])
     tables: list[Table] = []
-    for (path, opened), own_parts, columns, own in zip(files, parts, used, per_file, strict=True):
+    for (path, opened), own_parts, columns, done in zip(files, parts, used, imputed, strict=True):
         with reading(path):
-            tables.append(_table(path, opened, own_parts, columns, own, name))
+            tables.append(_table(path, opened, own_parts, columns, done, name))
     return [*(_matched_by_position(table, tables[-1]) for table in tables[:-1]), *tables[-1:]]
+
+
+def _parts(
+    files: Sequence[tuple[Path, Sheet | _Parts]],
+    options: Sequence[ReadOptions],
+    encoder: TableEncoder | None,
+) -> tuple[list[_Parts], list[list[str]], list[_Imputed]]:
+    """Return the arguments of `Domain` for each file, its columns that are features, and what was imputed."""
+    sheets = [opened for _, opened in files if isinstance(opened, Sheet)]
+    encode = len(sheets) == len(files) and all(own.encode for own in options)
+    text = _text_columns(sheets, encoder) if encode else set()
+    used = _feature_columns(files, text)
+    parts: list[_Parts] = []
+    imputed: list[_Imputed] = []
+    for (path, opened), features, own in zip(files, used, options, strict=True):
+        with reading(path):
+            if isinstance(opened, Sheet):
+                parts.append(opened.parts(features, text))
+            else:
+                parts.append(_select(opened, features))
+            imputed.append(_impute(parts[-1], own))
+    if encode and (encoder is not None or any(map(_is_incomplete, parts))):
+        used = _encode(parts, used, options, encoder)
+    return parts, used, imputed
 
 
 def _infer_types(parts: Sequence[_Parts], untyped: Sequence[bool]) -> None:
@@ -242,16 +264,59 @@ def _check_columns(
                 raise MissingColumnError(f"{path}: {missing_name('column', label, own)}")
 
 
-def _feature_columns(files: Sequence[tuple[Path, Sheet | _Parts]]) -> list[list[str]]:
-    """Return the names of the features of each file, without text and ids; none for an unnamed array.
+def _text_columns(sheets: Sequence[Sheet], encoder: TableEncoder | None) -> set[str]:
+    """Return the columns that an encoder makes features of although they are not numbers."""
+    if encoder is not None:
+        return {column.name for column in encoder.columns if column.kind != "number"}
+    return {
+        name
+        for sheet in sheets
+        for name, cells in sheet.cells.items()
+        if cells.is_text and sheet.passed_through.get(name) != "id"
+    }
 
-    If all files have names, the features are those that all of them have, in the order of the last file.
+
+def _is_incomplete(parts: _Parts) -> bool:
+    """Return whether features are not all numbers, or cells are missing."""
+    X = parts["X"]
+    return not isinstance(X, np.ndarray) or bool(np.isnan(X).any())
+
+
+def _encode(
+    parts: Sequence[_Parts],
+    used: Sequence[list[str]],
+    options: Sequence[ReadOptions],
+    encoder: TableEncoder | None,
+) -> list[list[str]]:
+    """Replace the columns of all files by their features, and return the columns that are used."""
+    import pandas as pd
+
+    frames = []
+    for each, names in zip(parts, used, strict=True):
+        X = each["X"]
+        frames.append(pd.DataFrame(X, columns=names) if isinstance(X, np.ndarray) else X)
+    if encoder is None:
+        keep = {name for own in options for name in (*own.keep, *own.columns)}
+        encoder = TableEncoder.fit(frames, keep=keep)
+    for each, frame in zip(parts, frames, strict=True):
+        each["X"] = encoder.transform(frame)
+        each |= {"feature_names": encoder.feature_names, "encoder": encoder}
+    return [[name for name in names if name in encoder.names] for names in used]
+
+
+def _feature_columns(
+    files: Sequence[tuple[Path, Sheet | _Parts]], text: Collection[str] = ()
+) -> list[list[str]]:
+    """Return the names of the features of each file, without ids, and text but for that which is named.
+
+    There are none for an unnamed array. If all files have names, the features are those that all of them
+    have, in the order of the last file.
     """
     sheets = [(path, opened) for path, opened in files if isinstance(opened, Sheet)]
     passed: set[str] = set()
     for path, sheet in sheets:
         with reading(path):
-            passed |= sheet.passed_through.keys()
+            passed |= sheet.passed_through.keys() - text
     all_names = [(path, _names(opened)) for path, opened in files]
     own = [[name for name in names if name not in passed] for _, names in all_names]
     if all(map(_has_names, (opened for _, opened in files))):
@@ -310,11 +375,11 @@ def _table(
     opened: Sheet | _Parts,
     parts: _Parts,
     features: list[str],
-    options: ReadOptions,
+    imputed: _Imputed,
     name: str | None,
 ) -> Table:
-    """Return the table of a file that was read."""
-    kept, notes = _impute(parts, options)
+    """Return the table of a file that was read; `imputed` are the rows that were kept, and notes."""
+    kept, notes = imputed
     domain = Domain(**parts, name=path.stem if name is None else name)
     notes += _label_notes(domain)
     if isinstance(opened, Sheet):
@@ -358,9 +423,13 @@ def _fill(values: Any, names: Sequence[str] | None) -> Any:
     return list(values.values() if names is None else (values.get(name, np.nan) for name in names))
 
 
-def _impute(parts: _Parts, options: ReadOptions) -> tuple[AnyArray | None, list[str]]:
+def _impute(parts: _Parts, options: ReadOptions) -> _Imputed:
     """Fill missing numbers or drop their rows; return the mask of kept rows (None for all) and a note."""
     X, how = parts["X"], options.impute
+    if options.encode and how == "median":
+        return None, []  # by the encoder
+    if not isinstance(X, np.ndarray) and how is not None and hasattr(X, "select_dtypes"):
+        return _impute_frame(parts, how)
     fill = _fill(options.fill, parts.get("feature_names"))
     usable = how is not None and isinstance(X, np.ndarray) and X.dtype.kind == "f" and X.ndim == 2
     if not usable or not (empty := np.isnan(X)).any():
@@ -381,3 +450,22 @@ def _impute(parts: _Parts, options: ReadOptions) -> tuple[AnyArray | None, list[
     parts["X"] = np.where(empty, np.asarray(fill, dtype=X.dtype), X)
     where = f"{empty.sum()} in {empty.any(axis=0).sum()} columns"
     return None, [f"missing cells filled with the {how} of {of}: {where}"]
+
+
+def _impute_frame(parts: _Parts, how: str) -> _Imputed:
+    """Do the same for the numbers of a frame with other columns, whose mean is filled in."""
+    X = parts["X"]
+    numbers = X.select_dtypes("number")
+    empty = numbers.isna()
+    if not empty.any(axis=None):
+        return None, []
+    if how == "mean":
+        parts["X"] = X.assign(**numbers.fillna(numbers.mean()))
+        where = f"{int(empty.sum().sum())} in {int(empty.any().sum())} columns"
+        return None, [f"missing cells filled with the mean of their column: {where}"]
+    kept = ~empty.any(axis=1).to_numpy()
+    if not kept.any():
+        raise FileFormatError(f"impute='drop' leaves no row: pass {option('impute', 'median')}")
+    for role in parts.keys() - {"feature_names"}:
+        parts[role] = parts[role][kept]
+    return kept, [f"rows left out because of missing cells: {(~kept).sum()} of {len(kept)}"]

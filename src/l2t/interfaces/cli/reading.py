@@ -83,6 +83,9 @@ def read_files(paths: Sequence[Path], reading: dict[str, Any], quiet: bool) -> l
 
 def read_features(path: Path, model: Model, reading: dict[str, Any], quiet: bool) -> Table:
     """Return a file with the features of a model, missing cells imputed with those of its target."""
+    if model.encoder is not None:
+        wanted = {"features": model.encoder.names, "encode": True, "encoder": model.encoder}
+        return read_files([path], reading | wanted, quiet)[0]
     features = model.feature_names
     with file_errors(path):
         named = features is not None and format_to_read(path) in ("csv", "xlsx", "parquet")

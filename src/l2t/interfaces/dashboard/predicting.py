@@ -88,7 +88,8 @@ def _tables(request: dict[str, Any]) -> list[Table]:
     files = request["files"]
     each = [file["reading"] for file in files]
     try:
-        return read_tables([file["path"] for file in files], each=each, impute=request["impute"])
+        paths = [file["path"] for file in files]
+        return read_tables(paths, each=each, impute=request["impute"], encode=True)
     except L2TError as error:
         raise InvalidInputError(_named(request, str(error))) from None
 

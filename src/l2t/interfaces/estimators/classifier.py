@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from l2t.domains import Domain, KnownClasses
 from l2t.domains.domain import check_whole
+from l2t.domains.encoding import TableEncoder, is_frame, needs_encoding
 from l2t.domains.labels import label_array, label_key
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.interfaces.estimators.stacking import is_source, labeled_rows, split_domains
@@ -96,8 +98,10 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         The trained estimator of scikit-learn, if `classifier` is one.
     inference_ : Inference
         What is transferred, and why.
+    encoder_ : TableEncoder or None
+        What makes features of the columns of a frame that are not all numbers.
     n_features_in_, feature_names_in_ : int, array of str
-        Number of features seen in `fit`, and their names if X had any.
+        Number of columns seen in `fit`, and their names if X had any.
 
     See Also
     --------
@@ -162,7 +166,7 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         Parameters
         ----------
         X : array, DataFrame or sparse matrix of shape (n, m)
-            Rows of both domains.
+            Rows of both domains; the columns of a frame may hold categories, text, dates and missing cells.
         y : array-like of shape (n,)
             Labels. Target rows with -1, NaN or None are not labelled; any string but "-1" is a label. Without
             `sample_domain`, all rows must be labelled, and -1 is a class only if the others are 1.
@@ -181,9 +185,11 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
                 "L2TClassifier requires y to be passed, but the target y is None"
             )
         check_whole("X", X)
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2)
+        self.encoder_ = TableEncoder.fit([X]) if needs_encoding(X) else None
+        X = self._features(X, ensure_min_samples=2)
         labels = column_or_1d(label_array(y), warn=True)
         names = getattr(self, "feature_names_in_", None)
+        names = names if self.encoder_ is None else self.encoder_.feature_names
         sources, target = split_domains(X, labels, sample_domain, feature_names=names)
         alone = sample_domain is None
         known = labeled_rows(labels, sample_domain)
@@ -208,7 +214,8 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
             random_state=seed_of(self.random_state),
         )
         self.choice_, self.classifier_, self.report_ = found.choice, found.classifier, found.report
-        self.inference_, self.model_ = found.inference, found.model
+        self.inference_ = found.inference
+        self.model_ = replace(found.model, encoder=self.encoder_)
         kept = found.classes.dtype if labels.dtype == object else labels.dtype
         self.classes_ = found.classes.astype(kept)
         return self
@@ -305,13 +312,21 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
     def _predict_with(self, method: str, X: Any) -> AnyArray:
         check_is_fitted(self)
         check_whole("X", X)
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        X = self._features(X, reset=False)
         if hasattr(self, "estimator_"):
             return np.asarray(getattr(self.estimator_, method)(self.model_.parts[0][0](X)))
         found = self.model_.predict_proba(X)
         if method == "predict":
             return np.asarray(self.classes_[found.argmax(axis=1)])
         return np.log(found) if method == "predict_log_proba" else found
+
+    def _features(self, X: Any, **checks: Any) -> Any:
+        """Return X as numbers, validated; the columns of a table as features."""
+        if self.encoder_ is not None and is_frame(X):
+            return self.encoder_.transform(
+                validate_data(self, X, skip_check_array=True, reset=checks.get("reset", True))
+            )
+        return validate_data(self, X, accept_sparse="csr", dtype=FLOATS, **checks)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

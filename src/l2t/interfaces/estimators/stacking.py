@@ -10,9 +10,8 @@ from sklearn.utils.validation import check_consistent_length
 
 from l2t.domains import Domain, DomainPair
 from l2t.domains.labels import UNLABELED, is_mark, known_labels, label_key
-from l2t.domains.pair import match_columns
 from l2t.exceptions import InvalidInputError
-from l2t.prediction.training import as_domain
+from l2t.prediction.training import as_domains
 from l2t.typing import AnyArray, Mask
 
 #: The labels of a binary problem in which -1 is a class.
@@ -48,8 +47,8 @@ def stack_domains(source: Any, target: Any) -> Stacked:
     >>> y.tolist(), sample_domain.tolist()
     ([0, 1, 2, -1], [1, 1, -1, -1])
     """
-    aim = as_domain(target, "target")
-    pair = DomainPair(match_columns(as_domain(source, "source"), aim), aim)
+    (origin,), aim = as_domains([source], target)
+    pair = DomainPair(origin, aim)
     ns, nt = len(pair.source), len(pair.target)
     values = _labels(pair.source, pair.source_labeled) + _labels(pair.target, pair.target_labeled)
     if any(is_mark(value) for value in values[ns:]):

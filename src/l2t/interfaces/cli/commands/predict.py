@@ -74,7 +74,7 @@ def predict(  # noqa: PLR0913
     from l2t.progress import progress_bar
 
     check_outputs((output, "table"), (save, "model"), inputs=files, store=store, force=force)
-    *sources, target = tables = read_files(files, reading, quiet)
+    *sources, target = tables = read_files(files, reading | {"encode": True}, quiet)
     note_order(tables, quiet, always=True)
     target.check_free(ANSWERS)
     domain = target.labelled

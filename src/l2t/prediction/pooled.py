@@ -1,0 +1,344 @@
+"""Plain classifiers of a table, trained on the labelled rows of both domains and of the target alone.
+
+Logistic regression, a random forest and boosted trees are trained on the labelled rows of both domains, their
+mean probabilities being B, and on those of the target alone (T). The prediction is
+
+``P = (1 - w) B + w T``,  w maximising  ``Σ_i log((1 - w) b_i + w t_i) + 4 log(1 - w) + log w``
+
+where b_i and t_i are the probabilities of the given class of labelled target row i by classifiers that were
+trained without it: the target's rows must show that the source misleads before it loses weight. The prior of
+4 and 1 rows, and the bounds of `adaptation_share`, were chosen on twelve tables, each left out in turn
+(docs/results/tables.md).
+
+Methods that adapt the source to the target rely on neighbourhoods. `Pool.adaptation_share` says how far: it
+compares 1-NN with the plain classifiers on held-out rows of the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, logit, softmax
+from scipy.stats import beta
+
+from l2t.forecast.forecast import rise
+from l2t.prediction.classifiers import CLASSIFIERS, Head, TrainingSet
+from l2t.prediction.model import Features, Part
+from l2t.prediction.training import Training
+from l2t.prediction.trees import TreeHead
+from l2t.typing import AnyArray, Array, Indices
+
+#: The classifiers of a table.
+LEARNERS = ("logistic", "random forest", "gradient boosting")
+NEAREST = "nearest neighbour"
+#: Maximum number of features for which trees are trained, unless the features are of a table's columns.
+MAX_FEATURES = 100
+#: Inverse penalty of logistic regression on columns of unit variance; scikit-learn's default.
+C = 1.0
+#: Rows that speak for classifiers of both domains, and of the target alone, before any label is seen.
+PRIOR_ROWS = (4.0, 1.0)
+#: Probability that is spread over all classes, so that one error does not exclude a classifier.
+DOUBT = 0.02
+N_FOLDS = 3
+N_SOURCE_FOLDS = 2
+#: Maximum numbers of source and of labelled target rows in cross-validation.
+MAX_SOURCE_ROWS = 1000
+MAX_LABELED_ROWS = 1500
+#: The accuracy of 1-NN above chance on held-out source rows, relative to that of the best plain classifier:
+#: from the first number on an adaptation by neighbourhoods counts, and from the second it is used alone.
+ADAPTATION = (0.8, 1.0)
+#: The odds by which a labelled row that only one of two predicts correctly speaks for it, as probabilities of
+#: 3/4 and 1/4 do; and the smallest weight of an adaptation that is used.
+ODDS = 3.0
+LEAST_SHARE = 0.05
+#: Rows that the accuracy on the source counts for in the expected accuracy: on tables, accuracies in source
+#: and target differ by about as much as those of so many rows.
+SOURCE_ROWS = 6.0
+
+
+@dataclass(frozen=True)
+class Member:
+    """A trained classifier with its weight in the prediction."""
+
+    classifier: str
+    #: "both" or "target".
+    trained_on: str
+    head: Head | TreeHead
+    weight: float
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Plain classifiers with their weights, and the accuracies that were measured.
+
+    Attributes
+    ----------
+    features : Features
+        The columns, centred and scaled.
+    members : tuple of Member
+        The classifiers; those of the target alone only if it has labelled rows.
+    target_share : float
+        The weight w of the classifiers that are trained on the target alone.
+    accuracies : dict
+        The cross-validated accuracy on labelled target rows of each (classifier, trained_on), and of
+        ("average", "both"); empty without such rows.
+    n_measured : int
+        The number of labelled target rows, or of their groups, behind these accuracies.
+    source_accuracy : float or None
+        The accuracy of the average on held-out rows of the source; None if it has too few.
+    adaptation_share : float
+        The weight that adaptations by neighbourhoods deserve, from 0 to 1.
+    """
+
+    features: Features
+    members: tuple[Member, ...]
+    target_share: float
+    accuracies: dict[tuple[str, str], float]
+    n_measured: int
+    source_accuracy: float | None
+    adaptation_share: float
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The features with each classifier, for a model."""
+        return tuple((self.features, member.head) for member in self.members)
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """The weights of the classifiers."""
+        return tuple(member.weight for member in self.members)
+
+    @property
+    def expected(self) -> float | None:
+        """The expected accuracy; None without labelled target rows."""
+        if not self.n_measured:
+            return None
+        right, wrong = self._rows
+        return right / (right + wrong)
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 90 % interval of the accuracy; None without labelled target rows."""
+        if not self.n_measured:
+            return None
+        right, wrong = self._rows
+        low, high = beta.ppf([0.05, 0.95], right + 0.5, wrong + 0.5)
+        return float(low), float(high)
+
+    def share_of(self, accuracy: float | None) -> float:
+        """Return the weight of an adaptation with a cross-validated accuracy on labelled target rows.
+
+        Each row that only one of both predicts correctly speaks for it by `ODDS` to 1; without an accuracy,
+        the weight is `adaptation_share`.
+        """
+        share = self.adaptation_share
+        if accuracy is None or not self.n_measured or share in (0.0, 1.0):
+            return share
+        rows = self.n_measured * (accuracy - self.accuracies["average", "both"])
+        return float(expit(logit(share) + rows * np.log(ODDS)))
+
+    @property
+    def _rows(self) -> tuple[float, float]:
+        """Rows that were right and wrong: those of the target, and some for the accuracy on the source."""
+        n, right = self.n_measured, self.n_measured * self.accuracies["average", "both"]
+        if self.source_accuracy is None:
+            return right + 1.0, n - right + 1.0
+        prior = SOURCE_ROWS * self.source_accuracy
+        return right + prior, n - right + SOURCE_ROWS - prior
+
+
+def is_table(training: Training, *, encoded: bool) -> bool:
+    """Return whether plain classifiers can pay: rows of a table's columns, or of few features."""
+    return encoded or training.X.shape[1] <= MAX_FEATURES
+
+
+def fit_pool(training: Training, *, encoded: bool, random_state: int = 0) -> Pool:
+    """Train plain classifiers, and weigh those of both domains against those of the target.
+
+    Parameters
+    ----------
+    training : Training
+        The rows of the target, followed by labelled rows of sources with classes of the target.
+    encoded : bool
+        Whether the features were made of a table's columns, and so are scaled already.
+    random_state : int, default=0
+        The seed of the rows that are drawn for cross-validation.
+
+    Returns
+    -------
+    Pool
+    """
+    features = _scaled(training, encoded=encoded)
+    data = _Rows(
+        features(training.X),
+        training.codes,
+        training.groups,
+        training.n_target,
+        len(training.classes),
+    )
+    rng = np.random.default_rng(random_state)
+    held_out = _cross_validate(data, rng)
+    w, accuracies, n_measured = 0.0, {}, 0
+    if held_out is not None:
+        w, accuracies = held_out.target_share, held_out.accuracies
+        n_measured = held_out.n_groups
+    labeled = np.flatnonzero(data.codes >= 0)
+    of_target = labeled[labeled < data.n_target]
+    members = [
+        Member(name, trained_on, data.fit(name, rows), share / len(LEARNERS))
+        for trained_on, rows, share in (("both", labeled, 1.0 - w), ("target", of_target, w))
+        if share > 0 and len(rows)
+        for name in LEARNERS
+    ]
+    source_accuracy, adaptation_share = _check_source(data, rng)
+    return Pool(
+        features, tuple(members), w, accuracies, n_measured, source_accuracy, adaptation_share
+    )
+
+
+def _scaled(training: Training, *, encoded: bool) -> Features:
+    """Return the columns centred and divided by their standard deviation, which encoded ones are already."""
+    X = training.unmarked.astype(np.float64)
+    deviations = None
+    if not encoded:
+        deviations = X.std(axis=0)
+        deviations[deviations == 0] = 1.0
+        X = X / deviations
+    return Features(None, X.mean(axis=0), 1.0, columns=deviations)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Scaled rows of the target, then of the sources, with codes (-1 if unlabelled) and groups."""
+
+    Z: Array
+    codes: Indices
+    groups: Indices
+    n_target: int
+    n_classes: int
+
+    def fit(self, name: str, rows: Indices) -> Head | TreeHead:
+        """Train a classifier on some labelled rows, which may lack classes."""
+        present, codes = np.unique(self.codes[rows], return_inverse=True)
+        if len(present) == 1:
+            head: Head | TreeHead = Head(np.zeros((self.Z.shape[1], 1)), np.zeros(1))
+        else:
+            task = TrainingSet(self.Z[rows], np.arange(len(rows)), codes, len(present))
+            head = CLASSIFIERS[name].fit(task, C, None)
+        return (
+            head if len(present) == self.n_classes else head.with_classes(present, self.n_classes)
+        )
+
+    def probabilities(self, name: str, rows: Indices, test: Indices) -> Array:
+        """Return the probabilities of test rows by a classifier that is trained on others."""
+        P = softmax(self.fit(name, rows).scores(self.Z[test]), axis=1)
+        return np.asarray((1.0 - DOUBT) * P + DOUBT / self.n_classes)
+
+
+@dataclass(frozen=True, eq=False)
+class _HeldOut:
+    """Held-out probabilities (classifiers, rows, classes) of labelled target rows, and their classes."""
+
+    both: Array
+    target: Array
+    truth: Indices
+    n_groups: int
+
+    @property
+    def target_share(self) -> float:
+        """The weight w of classifiers of the target alone, by expectation maximisation."""
+        rows = np.arange(len(self.truth))
+        given = np.stack([P.mean(axis=0)[rows, self.truth] for P in (self.both, self.target)])
+        return mixture_weight(given[0], given[1], PRIOR_ROWS)
+
+    @property
+    def accuracies(self) -> dict[tuple[str, str], float]:
+        """The accuracy of each classifier, and of their average."""
+        w = self.target_share
+        average = (1.0 - w) * self.both.mean(axis=0) + w * self.target.mean(axis=0)
+        accuracies = {("average", "both"): self._accuracy(average)}
+        for trained_on, probabilities in (("both", self.both), ("target", self.target)):
+            for name, P in zip(LEARNERS, probabilities, strict=True):
+                accuracies[name, trained_on] = self._accuracy(P)
+        return accuracies
+
+    def _accuracy(self, P: Array) -> float:
+        return float(np.mean(P.argmax(axis=1) == self.truth))
+
+
+def mixture_weight(first: Array, second: Array, prior: tuple[float, float]) -> float:
+    """Return the w that maximises ``Σ log((1 - w) first + w second) + prior[0] log(1 - w) + prior[1] log w``.
+
+    It is the mode of a concave function, found by expectation maximisation.
+
+    >>> rows = np.ones(5)
+    >>> round(mixture_weight(rows, rows, (4.0, 1.0)), 3)
+    0.2
+    """
+    w = prior[1] / sum(prior)
+    for _ in range(200):
+        explained = w * second / ((1.0 - w) * first + w * second)
+        before, w = w, float((explained.sum() + prior[1]) / (len(first) + sum(prior)))
+        if abs(w - before) < 1e-9:
+            break
+    return w
+
+
+def _cross_validate(data: _Rows, rng: np.random.Generator) -> _HeldOut | None:
+    """Cross-validate on labelled target rows; None if they are of one group.
+
+    Source rows of the groups of test rows are not trained on.
+    """
+    labeled = np.flatnonzero(data.codes[: data.n_target] >= 0)
+    labeled = np.sort(rng.permutation(labeled)[:MAX_LABELED_ROWS])
+    source = _some_source_rows(data, rng)
+    splits = list(_folds(data.groups[labeled], rng))
+    if len(splits) < 2 or not len(source):
+        return None
+    shape = (len(LEARNERS), len(labeled), data.n_classes)
+    both, target = np.empty(shape), np.empty(shape)
+    for test in splits:
+        own = labeled[~test]
+        apart = source[~np.isin(data.groups[source], data.groups[labeled[test]])]
+        for place, name in enumerate(LEARNERS):
+            pooled = np.concatenate([own, apart])
+            both[place, test] = data.probabilities(name, pooled, labeled[test])
+            target[place, test] = data.probabilities(name, own, labeled[test])
+    n_groups = len(np.unique(data.groups[labeled]))
+    return _HeldOut(both, target, data.codes[labeled], n_groups)
+
+
+def _some_source_rows(data: _Rows, rng: np.random.Generator) -> Indices:
+    source = data.n_target + np.flatnonzero(data.codes[data.n_target :] >= 0)
+    return np.sort(rng.permutation(source)[:MAX_SOURCE_ROWS])
+
+
+def _folds(groups: Indices, rng: np.random.Generator, n_folds: int = N_FOLDS) -> Iterator[AnyArray]:
+    """Yield the mask of the test rows of each fold; groups are held out together."""
+    different, group = np.unique(groups, return_inverse=True)
+    fold = rng.permutation(len(different)) % min(n_folds, max(len(different), 1))
+    for number in range(int(fold.max(initial=-1)) + 1):
+        yield fold[group] == number
+
+
+def _check_source(data: _Rows, rng: np.random.Generator) -> tuple[float | None, float]:
+    """Return the accuracy of the average on held-out source rows, and the share of an adaptation."""
+    source = _some_source_rows(data, rng)
+    codes = data.codes[source]
+    if len(source) < N_FOLDS or len(np.unique(codes)) < 2:
+        return None, 0.0
+    names: Sequence[str] = (*LEARNERS, NEAREST)
+    right = np.zeros((len(names) + 1, len(source)), dtype=bool)
+    for test in _folds(data.groups[source], rng, N_SOURCE_FOLDS):
+        P = [data.probabilities(name, source[~test], source[test]) for name in names]
+        P.append(np.mean(P[: len(LEARNERS)], axis=0))
+        right[:, test] = [each.argmax(axis=1) == codes[test] for each in P]
+    *plain, nearest, average = right.mean(axis=1).tolist()
+    chance = float(np.bincount(codes).max() / len(codes))
+    best = max(plain)
+    error = np.sqrt(chance * (1.0 - chance) / len(codes))
+    if best <= chance + 2.0 * error:  # the source's own classes can hardly be told apart
+        return average, 0.0
+    return average, rise((nearest - chance) / (best - chance), ADAPTATION)
