@@ -49,7 +49,9 @@ def test_sharing_is_decided_by_the_user_or_by_the_labels():
         ClassRoles((), ("a",), ()),
     )
     assert [roles.are_shared() for roles in disjoint] == [True, False, False]
-    assert [roles.are_shared(unlabeled=True) for roles in disjoint] == [True, False, True]
+    assert [roles.are_shared(unlabeled=True) for roles in disjoint] == [True, True, True]
+    two = ClassRoles((), ("a",), ("b", "c"))
+    assert not two.are_shared(unlabeled=True)
     assert [roles.are_shared(shared=True) for roles in disjoint] == [True] * 3
     assert not ClassRoles((), (), ()).are_shared(unlabeled=True)
 

@@ -30,7 +30,7 @@ def test_a_messy_table(tmp_path):
     found = preview_file(write(tmp_path, text))
     assert (found.n_rows, found.n_features, found.decimal, found.missing) == (
         8,
-        2,
+        3,
         ",",
         ("unknown",),
     )
@@ -38,16 +38,16 @@ def test_a_messy_table(tmp_path):
         roles(tmp_path / "a.csv")
         == {
             "id": "id",
-            "site": "ignore",
+            "site": "feature",
             "weight": "feature",
             "height": "feature",
             "species": "label",
         }
-        or roles(tmp_path / "a.csv")["species"] == "ignore"
+        or roles(tmp_path / "a.csv")["species"] == "feature"
     )
     columns = {each.name: each for each in found.columns}
     assert (columns["height"].n_missing, columns["weight"].n_missing) == (1, 0)
-    assert columns["site"].is_text
+    assert not columns["site"].is_unusable
     assert columns["site"].n_distinct == 2
 
 
@@ -59,7 +59,7 @@ def test_a_messy_table(tmp_path):
         ("a,note\n1,u\n2,v\n3,w\n", {"a": "feature", "note": "id"}),
         (
             "kind,label,a\nu,x,1\nu,y,2\nv,x,3\n",
-            {"kind": "ignore", "label": "label", "a": "feature"},
+            {"kind": "feature", "label": "label", "a": "feature"},
         ),
         (
             "a,labeled,label\n1,0,u\n2,1,v\n",
@@ -78,7 +78,7 @@ def test_a_column_with_few_labels_comes_before_complete_text(tmp_path):
     species = ["Adelie", "Gentoo", "Adelie", "Gentoo", *[""] * 6]
     rows = [f"{label},{i},{'fm'[i % 2]}" for i, label in enumerate(species)]
     path = write(tmp_path, "\n".join(["species,bill,sex", *rows]))
-    expected = {"species": "label", "bill": "feature", "sex": "ignore"}
+    expected = {"species": "label", "bill": "feature", "sex": "feature"}
     assert roles(path) == expected
     assert roles(path, label="sex") == expected  # a guess from a file where both are complete
     remarks = path.read_text().replace("Adelie", "tagged twice", 1).replace("Gentoo", "wet", 1)
@@ -100,7 +100,7 @@ def test_a_column_with_one_label_per_class_or_few_numbers_comes_before_complete_
     species = [*labels, *[""] * 8]
     rows = [f"{label},{i / 2},{'fm'[i % 2]}" for i, label in enumerate(species)]
     path = write(tmp_path, "\n".join(["species,bill,sex", *rows]))
-    expected = {"species": "label", "bill": "feature", "sex": "ignore"}
+    expected = {"species": "label", "bill": "feature", "sex": "feature"}
     assert roles(path) == expected
     assert roles(path, label="sex") == expected
 
@@ -115,7 +115,7 @@ def test_other_numbers_in_a_few_rows_are_a_feature(tmp_path, cells):
 def test_the_label_of_another_file_is_the_label(tmp_path):
     path = write(tmp_path, "kind,other,a\nu,x,1\nv,x,2\nu,y,3\n")
     assert roles(path)["other"] == "label"
-    assert roles(path, label="kind") == {"kind": "label", "other": "ignore", "a": "feature"}
+    assert roles(path, label="kind") == {"kind": "label", "other": "feature", "a": "feature"}
     assert roles(path, label="absent")["other"] == "label"
 
 

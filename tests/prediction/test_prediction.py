@@ -251,13 +251,22 @@ def test_without_any_label_there_is_nothing_to_predict(kinds):
         l2t.predict(Domain(source.X), target.X)
 
 
-def test_labels_of_one_class_are_not_enough(kinds):
+def test_labels_of_one_class_need_others(kinds):
     source, target = kinds
-    first = np.arange(90) < 10
-    with pytest.raises(
-        InvalidInputError, match="of at least two classes, got 10 of class 'class 6'"
-    ):
-        l2t.predict(source, Domain(target.X, target.y, labeled=first))
+    only = Domain(target.X, target.y, labeled=np.arange(90) < 10)
+    for sources, how in (([], {}), (source, {"shared": False})):
+        with pytest.raises(InvalidInputError, match="two classes, got 10 of class 'class 6'"):
+            l2t.predict(sources, only, **how)
+    found = l2t.predict(source, only)
+    assert "class 6" in found.classes
+    assert any("Only rows of class 6 are labelled" in each for each in found.report.sentences)
+
+
+@pytest.mark.parametrize("amounts", [np.linspace(0, 1, 90), np.arange(90)])
+def test_amounts_are_not_classes(kinds, amounts):
+    source, target = kinds
+    with pytest.raises(InvalidInputError, match=r"90 different numbers .* pandas\.cut"):
+        l2t.predict(source, Domain(target.X, amounts, labeled=np.ones(90, dtype=bool)))
 
 
 def test_without_a_source_the_target_alone_is_used(kinds):

@@ -12,6 +12,12 @@ from l2t import Domain
 from l2t.prediction.shared import shared_report
 
 
+@pytest.fixture(autouse=True)
+def vote_alone(monkeypatch):
+    """Few columns are not predicted by plain classifiers as well."""
+    monkeypatch.setattr("l2t.prediction.pooled.MAX_FEATURES", 0)
+
+
 @pytest.fixture
 def classes(rng):
     """A source of two classes that overlap, and rows of the target, the clear ones first."""

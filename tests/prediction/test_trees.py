@@ -18,7 +18,6 @@ N_FEATURES = 5
 #: Fewer trees than by default, which train faster.
 N_TREES = 25
 N_STEPS = 20
-DEFAULTS = {"forest": trees.FOREST_TREES, "boosting": trees.BOOSTING_STEPS}
 ENSEMBLES = {
     "forest": (
         fit_random_forest,

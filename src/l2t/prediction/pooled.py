@@ -17,7 +17,8 @@ compares 1-NN with the plain classifiers on held-out rows of the source.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from scipy.special import expit, logit, softmax
@@ -50,9 +51,10 @@ MAX_LABELED_ROWS = 1500
 #: from the first number on an adaptation by neighbourhoods counts, and from the second it is used alone.
 ADAPTATION = (0.8, 1.0)
 #: The odds by which a labelled row that only one of two predicts correctly speaks for it, as probabilities of
-#: 3/4 and 1/4 do; and the smallest weight of an adaptation that is used.
+#: 3/4 and 1/4 do; and the smallest weight that is used, and the largest before any such row.
 ODDS = 3.0
 LEAST_SHARE = 0.05
+MAX_SHARE = 1.0 - LEAST_SHARE
 #: Rows that the accuracy on the source counts for in the expected accuracy: on tables, accuracies in source
 #: and target differ by about as much as those of so many rows.
 SOURCE_ROWS = 6.0
@@ -77,8 +79,6 @@ class Pool:
     ----------
     features : Features
         The columns, centred and scaled.
-    members : tuple of Member
-        The classifiers; those of the target alone only if it has labelled rows.
     target_share : float
         The weight w of the classifiers that are trained on the target alone.
     accuracies : dict
@@ -93,12 +93,25 @@ class Pool:
     """
 
     features: Features
-    members: tuple[Member, ...]
     target_share: float
     accuracies: dict[tuple[str, str], float]
     n_measured: int
     source_accuracy: float | None
     adaptation_share: float
+    _data: _Rows = field(repr=False)
+
+    @cached_property
+    def members(self) -> tuple[Member, ...]:
+        """The trained classifiers; those of the target alone only if it has labelled rows."""
+        labeled = np.flatnonzero(self._data.codes >= 0)
+        of_target = labeled[labeled < self._data.n_target]
+        w = self.target_share
+        return tuple(
+            Member(name, trained_on, self._data.fit(name, rows), share / len(LEARNERS))
+            for trained_on, rows, share in (("both", labeled, 1.0 - w), ("target", of_target, w))
+            if share > 0 and len(rows)
+            for name in LEARNERS
+        )
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -134,8 +147,9 @@ class Pool:
         the weight is `adaptation_share`.
         """
         share = self.adaptation_share
-        if accuracy is None or not self.n_measured or share in (0.0, 1.0):
+        if accuracy is None or not self.n_measured or not share:
             return share
+        share = min(share, MAX_SHARE)
         rows = self.n_measured * (accuracy - self.accuracies["average", "both"])
         return float(expit(logit(share) + rows * np.log(ODDS)))
 
@@ -184,18 +198,8 @@ def fit_pool(training: Training, *, encoded: bool, random_state: int = 0) -> Poo
     if held_out is not None:
         w, accuracies = held_out.target_share, held_out.accuracies
         n_measured = held_out.n_groups
-    labeled = np.flatnonzero(data.codes >= 0)
-    of_target = labeled[labeled < data.n_target]
-    members = [
-        Member(name, trained_on, data.fit(name, rows), share / len(LEARNERS))
-        for trained_on, rows, share in (("both", labeled, 1.0 - w), ("target", of_target, w))
-        if share > 0 and len(rows)
-        for name in LEARNERS
-    ]
     source_accuracy, adaptation_share = _check_source(data, rng)
-    return Pool(
-        features, tuple(members), w, accuracies, n_measured, source_accuracy, adaptation_share
-    )
+    return Pool(features, w, accuracies, n_measured, source_accuracy, adaptation_share, data)
 
 
 def _scaled(training: Training, *, encoded: bool) -> Features:

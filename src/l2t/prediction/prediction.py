@@ -37,7 +37,7 @@ from l2t.prediction.classifiers import (
 )
 from l2t.prediction.labelling import labels_needed
 from l2t.prediction.model import EstimatorHead, Features, Model, Part, calibration_rows
-from l2t.prediction.pooled import LEARNERS, LEAST_SHARE, Pool, fit_pool, is_table
+from l2t.prediction.pooled import LEARNERS, LEAST_SHARE, MAX_SHARE, Pool, fit_pool, is_table
 from l2t.prediction.report import AVERAGE, PLAIN, Report, ReportRow
 from l2t.prediction.result import Prediction
 from l2t.prediction.scoring import Scores, folds, rehearse_combinations, score
@@ -65,6 +65,9 @@ MOST_ROWS = 5000
 SPREADING = ("label spreading", "smoothed logistic")
 #: Multiples of the present number of labels at which the learning curve is rehearsed.
 CURVE = (2, 4, 8)
+#: The share of unlabelled rows, of at least so many, from which a prediction is of one class.
+NEARLY_ALL = 0.98
+MIN_ROWS = 20
 SCALED = "Columns were divided by their standard deviation: their scales differ widely."
 
 
@@ -184,6 +187,7 @@ def predict(  # noqa: PLR0913
             model = dataclasses.replace(found.model, encoder=whole.encoder)
             found = dataclasses.replace(found, model=model)
         found = _in_given_order(found, asked)
+        found.report.sentences.extend(_note_single_class(found))
     answers = {"predicted": found.labels, "probability": found.probability, "given": found.given}
     frame = frame_like(target[0] if isinstance(target, tuple) else target, answers)
     return dataclasses.replace(found, frame=frame)
@@ -216,6 +220,19 @@ def _in_given_order(found: Prediction, task: Task) -> Prediction:
         given=task.given.labeled_rows(default=False),
         target=task.given,
     )
+
+
+def _note_single_class(found: Prediction) -> list[str]:
+    """Return a sentence if nearly all unlabelled rows are predicted as one class."""
+    labels = found.labels[~found.given]
+    names, counts = np.unique(labels.astype(str), return_counts=True)
+    if len(found.classes) < 2 or len(labels) < MIN_ROWS or counts.max() < NEARLY_ALL * len(labels):
+        return []
+    share = 100.0 * counts.max() / len(labels)
+    return [
+        f"Nearly all rows ({share:.0f} %) are predicted as {names[counts.argmax()]}: the other classes are "
+        "rare, or the columns do not tell them apart; probabilities show which rows are nearest to them."
+    ]
 
 
 class _Steps:
@@ -308,9 +325,10 @@ class _Steps:
         callback("comparing ways to train on the source")
         encoded = self.asked.given.encoder is not None
         pool, roles = None, self.task.roles
-        if is_table(self.training, encoded=encoded):
+        apart = bool(roles.target_only) and not roles.both  # one class, and those of the source
+        if apart or is_table(self.training, encoded=encoded):
             pool = fit_pool(self.training, encoded=encoded, random_state=self.task.random_state)
-            if not pool.adaptation_share or (roles.target_only and not roles.both):
+            if apart or not pool.adaptation_share:
                 callback("predicting")
                 return self._pooled(pool)
         target, *sources = self.task.domains
@@ -327,7 +345,7 @@ class _Steps:
             return self._pooled(pool)
         model = shared_model(found, self.asked.target, labels, self.columns, seed)
         report = shared_report(found, sources)
-        if pool is not None and share < 1.0:
+        if pool is not None and share <= MAX_SHARE:
             model, report = self._blended(model, report, pool, share)
         if self.columns is not None:
             report.sentences.append(SCALED)

@@ -143,6 +143,10 @@ def _describe_classes(roles: ClassRoles) -> str:
         return (
             "Source and target have the same classes, so the labels of the source are used as well."
         )
+    if not both:
+        one, others = target_only[0], some_of(source_only, NAMED)
+        assumed = f"the target is assumed to have the source's classes {others}"
+        return f"Only rows of {one} are labelled: {assumed}."
     sentence = f"Source and target share the classes {some_of(both, NAMED)}"
     if source_only:
         sentence += f"; classes without labelled target rows: {some_of(source_only, NAMED)}"

@@ -24,6 +24,9 @@ TrainOn = Literal["auto", "target", "source", "both"]
 
 #: Maximum number of classes that a sentence names.
 NAMED = 8
+#: More different numbers than this are amounts, not classes, if they are not whole or have fewer rows each.
+MAX_NUMBERS = 30
+ROWS_PER_NUMBER = 3
 #: Columns are divided by their standard deviation if the largest one exceeds this many times the lower
 #: quartile. It does for tables of several units, but for no embeddings, images or bags of words that L2T is
 #: measured on: there it is at most 22 times (docs/results/families.md has the kinds of data).
@@ -141,6 +144,7 @@ def training_rows(task: Task, train_on: TrainOn = "auto") -> Training:
     if train_on == "auto":
         train_on = ("both" if given else "source") if task.shared else "target"
     _check_classes(train_on, given, offered, known)
+    _check_not_amounts([labels[known], *(y[labelled] for _, y, labelled in parts)])
     used = [(target.X, labels, known & (train_on != "source"))]
     joint = joint_groups([target, *sources])
     groups = joint[:1]
@@ -187,6 +191,21 @@ def _check_classes(train_on: str, given: set[Any], offered: set[Any], known: Mas
         )
 
 
+def _check_not_amounts(labels: Sequence[AnyArray]) -> None:
+    """Raise an error if the labels of a domain are numbers that hardly repeat."""
+    for own in labels:
+        values = own.tolist()
+        different = len(set(values))
+        if different <= MAX_NUMBERS or not all(isinstance(value, int | float) for value in values):
+            continue
+        whole = all(float(value).is_integer() for value in values)
+        if not whole or different * ROWS_PER_NUMBER > len(values):
+            raise InvalidInputError(
+                f"labels must be classes, got {different} different numbers in {len(values)} labelled rows; "
+                "if they are amounts, replace them by ranges, such as pandas.cut(y, 5)"
+            )
+
+
 def column_scales(X: Any) -> AnyArray | None:
     """Return the standard deviation of each column if they differ widely, otherwise None."""
     deviations = _deviations(X)
@@ -218,7 +237,7 @@ def describe_task(sources: list[Domain], target: Domain) -> dict[str, Any]:
     counts = np.bincount(codes[codes >= 0], minlength=len(names))
     sentences = [
         f"Classes: {some_of(names, NAMED)}. {int(counts.sum())} of {len(target)} rows have a label.",
-        f"Features: {target.n_features} columns that all files have.",
+        _describe_features(target),
         f"Scaling: {_scaling(training.X)}.",
     ]
     if training.shared:
@@ -234,6 +253,14 @@ def describe_task(sources: list[Domain], target: Domain) -> dict[str, Any]:
             "There is no source: nothing can be rehearsed on it or transferred from it."
         )
     return {"sentences": sentences, "warnings": warnings}
+
+
+def _describe_features(target: Domain) -> str:
+    """Return how many columns are used and, if they are encoded, what they hold, in words."""
+    if target.encoder is None:
+        return f"Features: {target.n_features} columns that all files have."
+    words = [f"Features: {len(target.encoder.names)} columns that all files have."]
+    return " ".join(words + target.encoder.sentences())
 
 
 def _scaling(X: AnyArray) -> str:

@@ -28,6 +28,8 @@ from l2t.typing import AnyArray, Array, Indices
 
 #: Trees of a random forest.
 FOREST_TREES = 100
+#: Maximum number of rows that a tree of a forest is trained on.
+FOREST_ROWS = 5000
 #: Boosted trees of each class, and the minimum number of rows in their leaves.
 BOOSTING_STEPS = 60
 BOOSTING_LEAF = 5
@@ -196,8 +198,10 @@ def fit_random_forest(
     """
     from sklearn.ensemble import RandomForestClassifier
 
-    model = RandomForestClassifier(n_estimators=FOREST_TREES, random_state=0, n_jobs=1)
-    classes = _train(model, *_counted(rows, codes, weights))
+    rows, codes, weights = _counted(rows, codes, weights)
+    n_rows = FOREST_ROWS if len(rows) > FOREST_ROWS else None
+    model = RandomForestClassifier(FOREST_TREES, max_samples=n_rows, random_state=0, n_jobs=1)
+    classes = _train(model, rows, codes, weights)
     trees = []
     for estimator in model.estimators_:
         tree = estimator.tree_

@@ -60,19 +60,18 @@ def test_from_messy_files_to_downloaded_predictions(page, bare_address, messy):
     page.locator("#target input[type=file]").set_input_files(messy / "target.csv")
     role = page.get_by_label("Role of site in target.csv")
     role.wait_for()
-    assert role.input_value() == "ignore"
+    assert role.input_value() == "feature"
     assert page.get_by_label("Role of id in target.csv").input_value() == "id"
     assert page.get_by_label("Role of species in target.csv").input_value() == "label"
-    assert role.locator("option[value=feature]").is_disabled(), "text cannot be a feature"
     page.get_by_text("There is no source").wait_for()
     page.locator("#sources input[type=file]").set_input_files(messy / "source.csv")
     page.get_by_text("including “unknown”").wait_for()
     page.get_by_text("Scaling: none, because").wait_for()
     page.get_by_text("Source: it has other classes").wait_for()
     page.get_by_label("Role of x0 in target.csv").select_option("ignore")
-    page.get_by_text("Features: 7 columns that all files have").wait_for()
-    page.get_by_label("Role of x0 in target.csv").select_option("feature")
     page.get_by_text("Features: 8 columns that all files have").wait_for()
+    page.get_by_label("Role of x0 in target.csv").select_option("feature")
+    page.get_by_text("Features: 9 columns that all files have").wait_for()
     page.get_by_role("button", name="Predict", exact=True).click()
     page.wait_for_url("**/predictions/*")
     page.get_by_role("img", name="Accuracy to expect").wait_for()
@@ -149,7 +148,7 @@ def test_a_source_that_was_read_first_follows_the_labels_of_the_target(
     page.get_by_text("Source: it has other classes").wait_for()
     for name in ("source", "target"):
         assert page.get_by_label(f"Role of species in {name}.csv").input_value() == "label"
-        assert page.get_by_label(f"Role of sex in {name}.csv").input_value() == "ignore"
+        assert page.get_by_label(f"Role of sex in {name}.csv").input_value() == "feature"
 
 
 def test_nothing_can_be_predicted_before_the_roles_on_the_page_are_checked(

@@ -34,7 +34,7 @@ class ColumnPreview:
         The likely role; "labeled" is a mask of the labels that the user has.
     reason : str
         Why, in a few words.
-    is_text : bool
+    is_unusable : bool
         Whether it cannot be a feature.
     n_missing, n_distinct : int
         The number of missing cells, and of distinct values.
@@ -45,7 +45,7 @@ class ColumnPreview:
     name: str
     role: Role
     reason: str
-    is_text: bool
+    is_unusable: bool
     n_missing: int
     n_distinct: int
     examples: tuple[str, ...]
@@ -107,7 +107,7 @@ def preview_file(
     ...     _ = path.write_text(text)
     ...     found = preview_file(path)
     >>> [each.role for each in found.columns], found.decimal
-    (['id', 'ignore', 'feature', 'label'], ',')
+    (['id', 'feature', 'feature', 'label'], ',')
     """
     file = as_path(path)
     with reading(file):
@@ -182,7 +182,7 @@ def _role(cells: Cells, *, first: bool) -> tuple[Role, str]:
     if cells.is_id(first=first):
         return "id", "all values are distinct"
     if cells.is_text:
-        return "ignore", "text"
+        return "feature", "text"
     if cells.wrong.any():
         return "ignore", f"has cells that are not numbers, such as {cells.first_wrong!r:.40}"
     if name in ("unnamed: 0", "groups"):
@@ -247,12 +247,12 @@ def _label_column(column: ColumnPreview, values: Any, cells: Cells) -> ColumnPre
     if cells.text:
         cells = replace(cells, blank=np.array([not text for text in cells.text]))
     label = _column(values, cells, column.role, column.reason)
-    return replace(label, is_text=column.is_text)
+    return replace(label, is_unusable=column.is_unusable)
 
 
 def _column(values: Any, cells: Cells, role: Role, reason: str) -> ColumnPreview:
     shown = [str(each)[:40] for each in values[~cells.missing].head(_EXAMPLES)]
-    usable = not cells.is_text and not cells.missing.all() and not cells.wrong.any()
+    usable = not cells.missing.all() and (cells.is_text or not cells.wrong.any())
     missing = int(cells.missing.sum())
     return ColumnPreview(
         cells.name, role, reason, not usable, missing, _distinct(cells), tuple(shown)

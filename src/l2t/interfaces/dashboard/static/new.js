@@ -99,7 +99,7 @@ function preview(side, file) {
       Object.entries(ROLES).map(([role, words]) =>
         el(
           "option",
-          { value: role, selected: role === column.role, disabled: role === "feature" && column.is_text },
+          { value: role, selected: role === column.role, disabled: role === "feature" && column.is_unusable },
           words,
         ),
       ),
