@@ -7,8 +7,7 @@ mean probabilities being B, and on those of the target alone (T). The prediction
 
 where b_i and t_i are the probabilities of the given class of labelled target row i by classifiers that were
 trained without it: the target's rows must show that the source misleads before it loses weight. The prior of
-4 and 1 rows, and the bounds of `adaptation_share`, were chosen on twelve tables, each left out in turn
-(docs/results/tables.md).
+4 and 1 rows, and the bounds of `adaptation_share`, were chosen on nine tables (docs/results/tables.md).
 
 Methods that adapt the source to the target rely on neighbourhoods. `Pool.adaptation_share` says how far: it
 compares 1-NN with the plain classifiers on held-out rows of the source.
