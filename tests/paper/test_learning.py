@@ -415,3 +415,31 @@ def test_statistics_are_recomputed(store):
     assert wide.statistics.kernels == KernelBank(0, 9, 1)
     bare = replace(old[0], statistics=None)
     assert next(recompute_statistics([bare], store, n_neighbors=3)) is bare
+
+
+def test_bad_runs_calibrate_without_shaping_the_function(world, quick):
+    """Ratios of the worse run of each pair change intervals, and nothing else."""
+    experiences = world.experiences(30)
+    level = {}
+    for each in experiences:
+        level[each.run_key] = level.get(each.run_key, 0.0) + each.improvement_ratio
+    worse = {min(f"0/{i}/0", f"0/{i}/1", key=level.__getitem__) for i in range(30)}
+    spoiled = [
+        replace(each, improvement_ratio=0.7 * each.improvement_ratio)
+        if each.run_key in worse
+        else each
+        for each in experiences
+    ]
+    options = quick | {"best": 0.5, "label_curve": False}
+    one, other = learn(experiences, **options), learn(spoiled, **options)
+    np.testing.assert_array_equal(one.beta, other.beta)
+    assert (one.lambda_, one.mu, one.b) == (other.lambda_, other.mu, other.b)
+    assert one.reach(None, 0.8) < other.reach(None, 0.8)
+    assert one.training["best"] == 0.5
+    assert learn(spoiled, **options | {"best": 1.0}).b != other.b
+
+
+@pytest.mark.parametrize("best", [0, -0.5, 1.5, float("nan"), "half"])
+def test_best_is_a_share(world, best):
+    with pytest.raises(InvalidInputError, match="best must be"):
+        learn(world.experiences(20), best=best)

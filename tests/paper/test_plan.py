@@ -12,6 +12,11 @@ from l2t.paper.plan import Plan
 
 def test_what_is_usual():
     assert Plan() == Plan("grassmann", 20, 10)
+    assert Plan().sizes == (20,)
+
+
+def test_several_numbers_of_components_are_sorted():
+    assert Plan(n_components=(20, 5, 20)).sizes == (5, 20)
 
 
 @pytest.mark.parametrize(
@@ -19,6 +24,8 @@ def test_what_is_usual():
     [
         ({"constraint": "free"}, "constraint must be one of grassmann, sphere, got 'free'"),
         ({"n_components": 0}, "n_components must be a whole number of at least 1, got 0"),
+        ({"n_components": ()}, "n_components must be one or more whole numbers, got none"),
+        ({"n_components": (5, 0)}, "n_components must be a whole number of at least 1, got 0"),
         ({"n_iter": -1}, "n_iter must be a whole number of at least 0, got -1"),
         ({"n_iter": None}, "n_iter must be a whole number of at least 0, got None"),
     ],

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from l2t import Domain, DomainPair, algorithms, infer, pair_statistics
+from l2t import Domain, DomainPair, KnownClasses, algorithms, infer, pair_statistics
 from l2t.algorithms import GFK
+from l2t.algorithms.classes import class_geometry
 from l2t.exceptions import InvalidInputError, UnknownAlgorithmError
+from l2t.numerics import squared_distances
 from l2t.paper import search
 from l2t.paper.plan import Plan
 
@@ -133,3 +135,79 @@ def test_some_of_many_rows_are_enough(reflection, monkeypatch):
     assert reflection.inverse(pair_statistics(pair, part.W)) == pytest.approx(
         whole.history[-1], rel=0.05
     )
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+def test_side_by_side_is_the_mean_of_relative_distances(digit_pairs, reflection, constraint):
+    """Squared distances under W are the sum of those under each W_u, each of mean 1 over target rows."""
+    pair = digit_pairs[0]
+    X = pair.target.X.astype(np.float64)
+    single = [search(pair, reflection, Plan(constraint, u, 2)) for u in (3, 8)]
+    both = search(pair, reflection, Plan(constraint, (8, 3), 2))
+    expected = 0.0
+    for each in single:
+        D = squared_distances(X @ each.W.astype(np.float64))
+        expected = expected + D / D.mean()
+    D = squared_distances(X @ both.W.astype(np.float64))
+    np.testing.assert_allclose(D, expected, atol=1e-4)
+    assert both.W.shape == (64, 11)
+    assert (both.start, both.starts, both.history) == (
+        single[1].start,
+        single[1].starts,
+        single[1].history,
+    )
+    statistics = pair_statistics(pair, both.W)
+    assert both.predicted == pytest.approx(reflection.predict(statistics), rel=1e-4)
+
+
+def past(pair, digit_pairs):
+    """Known classes of other rows in the features of a pair."""
+    others = [each.target for each in digit_pairs[1:]] + [each.source for each in digit_pairs]
+    return KnownClasses(others).without(pair.target)
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+def test_with_known_classes_the_search_is_that_of_rows_in_their_geometry(
+    digit_pairs, reflection, constraint
+):
+    pair, plan = digit_pairs[0], Plan(constraint, 5, 3)
+    known = past(pair, digit_pairs)
+    T = class_geometry(known, pair.target.X)
+    assert not np.allclose(T, np.eye(64) * T[0, 0], atol=1e-2)
+    found = search(pair, reflection, plan, known=known)
+    there = DomainPair(Domain(pair.source.X @ T, pair.source.y), Domain(pair.target.X @ T))
+    expected = search(there, reflection, plan)
+    np.testing.assert_allclose(found.W, T @ expected.W, atol=1e-5)
+    assert found.W.dtype == pair.target.X.dtype
+    assert found.history == pytest.approx(expected.history)
+    assert found.predicted == pytest.approx(expected.predicted)
+    if constraint == "grassmann":
+        V = np.linalg.solve(T, found.W.astype(np.float64))
+        np.testing.assert_allclose(V.T @ V, np.eye(5), atol=1e-4)
+
+
+def test_without_a_known_class_nothing_changes(digit_pairs, reflection):
+    """No class at all, or only rows of the target itself, whose labels are not read."""
+    pair, plan = digit_pairs[0], Plan(n_components=5, n_iter=2)
+    plain = search(pair, reflection, plan)
+    for known in (KnownClasses(), KnownClasses([pair.target])):
+        found = search(pair, reflection, plan, known=known)
+        np.testing.assert_array_equal(found.W, plain.W)
+        assert found.history == plain.history
+
+
+def test_labels_of_target_rows_are_not_known(digit_pairs, reflection, rng):
+    pair, plan = digit_pairs[0], Plan(n_components=5, n_iter=2)
+    others = [each.source for each in digit_pairs]
+    target = Domain(pair.target.X, rng.permutation(pair.target.y))
+    one, other = (
+        search(pair, reflection, plan, known=KnownClasses([*others, each])).W
+        for each in (pair.target, target)
+    )
+    np.testing.assert_array_equal(one, other)
+
+
+def test_matrices_are_no_starts_in_another_geometry(digit_pairs, reflection):
+    known = past(digit_pairs[0], digit_pairs)
+    with pytest.raises(InvalidInputError, match=r"^starts must be names or algorithms if known"):
+        search(digit_pairs[0], reflection, starts={"mine": np.eye(64, 3)}, known=known)

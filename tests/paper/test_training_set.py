@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -68,3 +70,20 @@ def test_a_problem_of_some_runs(table):
     problem = training_set.problem(Settings(1e-3, 0.1), some)
     np.testing.assert_array_equal(np.unique(problem.run), np.flatnonzero(some))
     np.testing.assert_array_equal(problem.y, training_set.y[some[training_set.run]])
+
+
+@pytest.mark.parametrize(("best", "kept"), [(1.0, 5), (0.5, 3), (0.25, 2), (1e-6, 1)])
+def test_the_best_runs_of_each_pair_are_fitted(world, best, kept):
+    """Those with at least the quantile of their own pair, so that every pair keeps its share."""
+    table = Table(world.experiences(8, per_pair=5))
+    training_set = TrainingSet.of(table, CURVE, 15, best)
+    levels = TrainingSet.of(table, CURVE, 15).levels().reshape(8, 5)
+    fitted = np.isfinite(training_set.levels()).reshape(8, 5)
+    np.testing.assert_array_equal(fitted, levels >= np.sort(levels, axis=1)[:, [5 - kept]])
+    np.testing.assert_array_equal(training_set.levels().reshape(8, 5)[fitted], levels[fitted])
+    assert training_set.units == TrainingSet.of(table, CURVE, 15).units
+
+
+def test_all_of_several_equal_runs_are_the_best(world):
+    same = [replace(each, improvement_ratio=1.1) for each in world.experiences(3, per_pair=4)]
+    assert len(TrainingSet.of(Table(same), CURVE, None, 0.5).y) == len(same)

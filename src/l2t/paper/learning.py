@@ -32,7 +32,7 @@ from l2t.paper.table import QMode, Table, recompute_statistics
 from l2t.paper.training_set import Split, TrainingSet, target_splits
 from l2t.statistics import KernelBank
 from l2t.typing import Array
-from l2t.validation import one_of, whole_number
+from l2t.validation import one_of, real_number, whole_number
 
 if TYPE_CHECKING:
     from l2t.experiences import ExperienceStore
@@ -53,6 +53,7 @@ def learn(  # noqa: PLR0913
     huber: float | Sequence[float] = (0.05, 0.2),
     label_curve: bool = True,
     max_labels: int | None = 30,
+    best: float = 1.0,
     trained_on: TrainedOn = "target",
     n_folds: int = 5,
     n_starts: int = 8,
@@ -84,6 +85,10 @@ def learn(  # noqa: PLR0913
     max_labels : int or None, default=30
         Experiences with more labels are used for calibration, not for fitting: their ratios are all near 1,
         and differ mostly by noise. None for no limit.
+    best : float, default=1.0
+        The share of the runs of each pair to fit, those with the highest ratios, in (0, 1]; the others are
+        used for calibration only. With all runs the function learns to tell bad algorithms from good ones;
+        with the best half (0.5) it learns what a search needs, to tell good W's apart.
     trained_on : {"target", "source", "both"}, default="target"
         The rows that the classifier is trained on, whose improvement is learned. For "source" the function
         ignores the number of labels.
@@ -112,8 +117,9 @@ def learn(  # noqa: PLR0913
     whole_number("n_folds", n_folds, least=2)
     whole_number("n_starts", n_starts, least=1)
     checked_count(max_labels, "max_labels")
+    real_number("best", best, above=0, most=1)
     one_of("trained_on", trained_on, get_args(TrainedOn))
-    best: _Trial | None = None
+    chosen: _Trial | None = None
     choices: list[dict[str, Any]] = []
     predictions: list[Array] = []
     several = _neighbors(n_neighbors)
@@ -131,7 +137,7 @@ def learn(  # noqa: PLR0913
             )
         curve = fit_label_curve(table.run, table.n_labels, table.ratio)
         training_set = TrainingSet.of(
-            table, curve if label_curve else replace(curve, c=0.0), max_labels
+            table, curve if label_curve else replace(curve, c=0.0), max_labels, best
         )
         sample = training_set.sample(random_state)
         rng = np.random.default_rng(random_state)
@@ -140,12 +146,14 @@ def learn(  # noqa: PLR0913
             trial = _Trial(training_set, sample, settings, held_out)
             choices.append(trial.summary())
             predictions.append(held_out)
-            if best is None or trial.score > best.score:
-                best = trial
-    assert best is not None  # there is at least one setting
-    solution, agreement = _from_several_starts(best, n_starts, random_state)
-    calibration = _calibration(best.sample, _with_other_choice(best.sample, splits, predictions))
-    function = _function(best, solution, q_mode, agreement | {"choices": choices}, calibration)
+            if chosen is None or trial.score > chosen.score:
+                chosen = trial
+    assert chosen is not None  # there is at least one setting
+    solution, agreement = _from_several_starts(chosen, n_starts, random_state)
+    calibration = _calibration(
+        chosen.sample, _with_other_choice(chosen.sample, splits, predictions)
+    )
+    function = _function(chosen, solution, q_mode, agreement | {"choices": choices}, calibration)
     # Another predictor, which knows nothing of this function; the same reading of the experiences refines it.
     forecast = ratios.refine(Forecast.default()) if trained_on == "target" else None
     return replace(function, forecast=forecast, trained_on=trained_on)
@@ -349,6 +357,7 @@ def _function(
             "pairs": int(table.pair.max()) + 1,
             "algorithms": dict(zip(names.tolist(), counts.tolist(), strict=True)),
             "max_labels": training_set.max_labels,
+            "best": training_set.best,
             "components": list(settings.components),
             "gamma": settings.gamma,
             "huber": settings.huber,

@@ -1,20 +1,37 @@
-"""The paper's search for W by conjugate gradient on 1/f, from the best of several starts."""
+"""The paper's search for W by conjugate gradient on 1/f, from the best of several starts.
+
+With known classes the search takes place in ``X T``, T their class geometry (`l2t.algorithms.classes`), a
+memory of what separated classes before: starts, distances and the neighbours of tau are those of X T, and the
+result is ``W = T V`` for the V found there. Orthonormal columns of V are then orthonormal in the gauge of the
+known classes.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from l2t.domains import DomainPair
-from l2t.numerics import Grassmann, Manifold, Sphere, minimize_on_manifold
+from l2t.algorithms.classes import class_geometry
+from l2t.domains import Domain, DomainPair, KnownClasses
+from l2t.exceptions import InvalidInputError
+from l2t.numerics import (
+    Grassmann,
+    Manifold,
+    Optimum,
+    Sphere,
+    mean_squared_distance,
+    minimize_on_manifold,
+)
 from l2t.paper.explanation import Explanation
 from l2t.paper.function import ReflectionFunction
 from l2t.paper.objective import Objective
 from l2t.paper.plan import Plan
 from l2t.paper.starts import Starts, starting_points
 from l2t.statistics import PairStatistics, pair_statistics
-from l2t.typing import AnyArray
+from l2t.typing import AnyArray, Array
+from l2t.validation import instance_of
 
 #: Maximum number of rows per domain, drawn at random, in the search; W applies to all rows.
 MAX_ROWS = 1000
@@ -31,7 +48,8 @@ class Search:
     plan : Plan
         The settings of the search.
     start : str
-        The start with the best f, which the search continued from.
+        The start with the best f, which the search continued from. If the plan has several numbers of
+        components, `start`, `starts`, `history` and `stop_reason` are those of the largest.
     starts : dict
         1/f at each start, or the error message of a start that failed.
     history : tuple of float
@@ -39,7 +57,7 @@ class Search:
     stop_reason : str
         The reason for stopping; usually "max_iter", because few steps are better than many.
     statistics : PairStatistics
-        d, Q and tau of the pair under W.
+        d, Q and tau of the pair under W; with known classes, of the pair in their geometry.
     explanation : Explanation
         The prediction split into its terms and kernels.
     interval : (float, float) or None
@@ -69,6 +87,7 @@ def search(
     *,
     n_labels: int | None = None,
     starts: Starts | None = None,
+    known: KnownClasses | None = None,
     random_state: int = 0,
 ) -> Search:
     """Search the W with the highest predicted ratio, without target labels.
@@ -84,7 +103,11 @@ def search(
     n_labels : int, optional
         The number of labelled target rows that the prediction is for; by default the mean over all numbers.
     starts : names, algorithms or a mapping from names to W, optional
-        The starts besides PCA, as for `infer`; by default TCA and GFK.
+        The starts besides PCA, as for `infer`; by default TCA and GFK. With known classes algorithms are
+        fitted in their geometry, and matrices are not accepted.
+    known : KnownClasses, optional
+        Known classes, such as those of past targets (``KnownClasses.of(store)``), in whose geometry to
+        search; rows of the target are left out. By default, or if no class is left, in the features as given.
     random_state : int, default=0
         The seed of the pairing in Q, of base algorithms, and for sampling domains of more than 1,000 rows.
 
@@ -105,8 +128,64 @@ def search(
     part, sides = pair, (pair.source, pair.target)
     if max(map(len, sides)) > MAX_ROWS:
         part = DomainPair(*(side.sample(MAX_ROWS, random_state) for side in sides))
+    T = None if known is None else _geometry(known, pair)
+    if T is not None:
+        if isinstance(starts, Mapping):
+            raise InvalidInputError("starts must be names or algorithms if known is given")
+        part = _mapped(part, T)
     objective = Objective(part, reflection, random_state).in_span
-    factors, failed = starting_points(part, plan, starts, random_state)
+    searches = [
+        _search_size(objective, part, plan, size, starts, random_state) for size in plan.sizes
+    ]
+    V = _side_by_side(part, [each.V for each in searches])
+    last = searches[-1]
+    W = part.span.lift(V, np.float64)
+    statistics = pair_statistics(
+        part,
+        W,
+        kernels=reflection.kernels,
+        n_neighbors=reflection.n_neighbors,
+        random_state=random_state,
+    )
+    W = (W if T is None else T @ W).astype(np.result_type(*(side.rows.dtype for side in sides)))
+    W.flags.writeable = False
+    return Search(
+        W,
+        plan,
+        last.start,
+        {name: value + reflection.b for name, value in last.values.items()} | last.failed,
+        tuple(value + reflection.b for value in last.optimum.trace),
+        last.optimum.stop_reason,
+        statistics,
+        reflection.explain(statistics, n_labels),
+        reflection.interval(statistics, n_labels) if reflection.calibration else None,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _SizeSearch:
+    """The search for one number of components: J at the starts, the best of them, and its optimum."""
+
+    start: str
+    values: dict[str, float]
+    failed: dict[str, str]
+    optimum: Optimum
+
+    @property
+    def V(self) -> Array:
+        return self.optimum.W
+
+
+def _search_size(
+    objective: Callable[[Array], tuple[float, Array]],
+    pair: DomainPair,
+    plan: Plan,
+    size: int,
+    starts: Starts | None,
+    random_state: int,
+) -> _SizeSearch:
+    """Minimise the objective from the best start with at most `size` columns."""
+    factors, failed = starting_points(pair, plan, size, starts, random_state)
     values = {name: objective(V)[0] for name, V in factors.items()}
     best = min(values, key=values.__getitem__)  # of equals the first
     V = factors[best]
@@ -114,23 +193,32 @@ def search(
     if plan.constraint == "grassmann":
         manifold = Grassmann()
     found = minimize_on_manifold(objective, V, manifold, max_iter=plan.n_iter, tol=0.0)
-    statistics = pair_statistics(
-        part,
-        part.span.lift(found.W, np.float64),
-        kernels=reflection.kernels,
-        n_neighbors=reflection.n_neighbors,
-        random_state=random_state,
-    )
-    W = part.span.lift(found.W)
-    W.flags.writeable = False
-    return Search(
-        W,
-        plan,
-        best,
-        {name: value + reflection.b for name, value in values.items()} | failed,
-        tuple(value + reflection.b for value in found.trace),
-        found.stop_reason,
-        statistics,
-        reflection.explain(statistics, n_labels),
-        reflection.interval(statistics, n_labels) if reflection.calibration else None,
+    return _SizeSearch(best, values, failed, found)
+
+
+def _side_by_side(pair: DomainPair, factors: list[Array]) -> Array:
+    """Return ``[V_u / s_u ...]``, s_u the root mean squared distance of target rows; one V is unchanged."""
+    if len(factors) == 1:
+        return factors[0]
+    scaled = []
+    for V in factors:
+        Z = pair.span.target @ V
+        size = np.sqrt(mean_squared_distance(Z, Z))
+        scaled.append(V / size if size > 0 else V)
+    return np.hstack(scaled)
+
+
+def _geometry(known: KnownClasses, pair: DomainPair) -> Array | None:
+    """Return T of the known classes without rows of the target; None if no class is left."""
+    instance_of("known", known, KnownClasses)
+    left = known.without(pair.target)
+    return class_geometry(left, pair.target.X) if left.n_classes else None
+
+
+def _mapped(pair: DomainPair, T: Array) -> DomainPair:
+    """Return the pair with rows ``X T``, without target labels."""
+    source, target = pair.source, pair.target
+    return DomainPair(
+        Domain(source.X @ T, source.y, name=source.name, labeled=source.labeled),
+        Domain(target.X @ T, name=target.name),
     )

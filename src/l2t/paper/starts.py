@@ -25,16 +25,17 @@ CHEAP_STARTS = ("tca", "gfk")
 
 
 def starting_points(
-    pair: DomainPair, plan: Plan, wanted: Starts | None, random_state: int
+    pair: DomainPair, plan: Plan, size: int, wanted: Starts | None, random_state: int
 ) -> tuple[dict[str, Array], dict[str, str]]:
     """Return factors V (r x u) in the pair's span by name, and the error messages of starts that failed.
 
-    Columns are orthonormal for "grassmann"; for "sphere" they keep their relative scales, with norm √u of V.
+    They have at most `size` columns, one of the plan's numbers of components. Columns are orthonormal for
+    "grassmann"; for "sphere" they keep their relative scales, with norm √u of V.
     """
     span = pair.span
     if span.rank == 0:
         raise InvalidInputError("pair must have rows that differ, got identical rows")
-    u = min(plan.n_components, span.rank)
+    u = min(size, span.rank)
     found: dict[str, Array] = {"pca": np.eye(span.rank, u)}
     failed: dict[str, str] = {}
     if isinstance(wanted, Mapping):
@@ -53,7 +54,7 @@ def starting_points(
                 failed[algorithm.name] = str(error)
     starts = {}
     for name, V in found.items():
-        if (feasible := _constrained(V, plan)) is None:
+        if (feasible := _constrained(V, plan, size)) is None:
             failed[name] = "it maps all rows to one point"
         else:
             starts[name] = feasible
@@ -66,12 +67,12 @@ def _in_span(W: AnyArray, span: JointSpan) -> Array:
     return V if np.linalg.norm(V) > ROUNDING * np.linalg.norm(W) else np.zeros_like(V)
 
 
-def _constrained(V: Array, plan: Plan) -> Array | None:
-    """Return V with at most `n_components` columns on the manifold of the plan; None if it is zero."""
+def _constrained(V: Array, plan: Plan, size: int) -> Array | None:
+    """Return V with at most `size` columns on the manifold of the plan; None if it is zero."""
     U, s, _ = np.linalg.svd(V, full_matrices=False)
     if not s[0] > 0:
         return None
-    u = min(int((s > 1e-10 * s[0]).sum()), plan.n_components)
+    u = min(int((s > 1e-10 * s[0]).sum()), size)
     if plan.constraint == "grassmann":
         return np.asarray(U[:, :u])
     scaled = U[:, :u] * s[:u]

@@ -28,21 +28,33 @@ class TrainingSet:
     table: Table
     curve: LabelCurve
     max_labels: int | None
+    best: float
     units: Units
     run: Indices
     y: Array
 
     @classmethod
     def of(
-        cls, table: Table, curve: LabelCurve, max_labels: int | None, units: Units | None = None
+        cls,
+        table: Table,
+        curve: LabelCurve,
+        max_labels: int | None,
+        best: float = 1.0,
+        units: Units | None = None,
     ) -> TrainingSet:
-        """Select the experiences with at most `max_labels` labels; all if there are none."""
+        """Select the experiences with at most `max_labels` labels, all if there are none, of the best runs.
+
+        The best runs are those with a mean l_hat of at least the quantile ``1 - best`` of their pair.
+        """
         fitted = np.ones(len(table), dtype=bool)
         if max_labels is not None and (table.n_labels <= max_labels).any():
             fitted = table.n_labels <= max_labels
         l_hat = table.ratio * curve.factor(table.n_labels)
         units = units or Units.of(table)
-        return cls(table, curve, max_labels, units, table.run[fitted], 1.0 / l_hat[fitted])
+        if best < 1.0:
+            levels = _means(table.run[fitted], l_hat[fitted], table)
+            fitted &= _best_runs(table, levels, best)[table.run]
+        return cls(table, curve, max_labels, best, units, table.run[fitted], 1.0 / l_hat[fitted])
 
     def sample(self, random_state: int) -> TrainingSet:
         """Return random pairs with about `MAX_SAMPLE` runs, or the training set itself if it has no more."""
@@ -52,7 +64,7 @@ class TrainingSet:
         sizes = np.bincount(self.table.pair)[order]
         kept = order[: max(2, int(np.searchsorted(np.cumsum(sizes), MAX_SAMPLE)))]
         part = self.table.take(np.flatnonzero(np.isin(self.table.pair, kept)))
-        return TrainingSet.of(part, self.curve, self.max_labels, self.units)
+        return TrainingSet.of(part, self.curve, self.max_labels, self.best, self.units)
 
     def problem(self, settings: Settings, runs: Mask | None = None) -> Problem:
         """Return the optimisation problem over some of the runs, or over all."""
@@ -61,10 +73,25 @@ class TrainingSet:
 
     def levels(self) -> Array:
         """Return the mean l_hat of each run; NaN for runs that are not fitted."""
-        counts = np.bincount(self.run, minlength=self.table.n_runs)
-        sums = np.bincount(self.run, 1.0 / self.y, minlength=self.table.n_runs)
-        with np.errstate(invalid="ignore"):
-            return np.asarray(sums / counts)
+        return _means(self.run, 1.0 / self.y, self.table)
+
+
+def _means(run: Indices, l_hat: Array, table: Table) -> Array:
+    """Return the mean of l_hat (one per experience) over each run; NaN for runs without experiences."""
+    counts = np.bincount(run, minlength=table.n_runs)
+    sums = np.bincount(run, l_hat, minlength=table.n_runs)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(sums / counts)
+
+
+def _best_runs(table: Table, levels: Array, best: float) -> Mask:
+    """Return which runs have at least the quantile ``1 - best`` of the levels of their pair."""
+    kept = np.zeros(table.n_runs, dtype=bool)
+    for pair in np.unique(table.pair):
+        runs = np.flatnonzero((table.pair == pair) & np.isfinite(levels))
+        if runs.size:
+            kept[runs] = levels[runs] >= np.quantile(levels[runs], 1.0 - best)
+    return kept
 
 
 def held_out(target: str) -> bool:
