@@ -12,7 +12,7 @@ from l2t.domains.domain import position_note
 from l2t.domains.files import check_writable
 from l2t.domains.files.disk import reading as file_errors
 from l2t.domains.files.formats import format_to_read
-from l2t.exceptions import InvalidInputError
+from l2t.exceptions import FileFormatError, InvalidInputError
 from l2t.experiences import open_store
 from l2t.experiences.store.address import Address
 from l2t.interfaces.cli.output import print_note
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from l2t.prediction import Model
 
 _FORMATS = {"domain": ("npz", "csv", "parquet"), "table": ("csv", "parquet")}
+TABULAR = ("csv", "xlsx", "parquet")
 _ENDINGS = {"figure": (".png", ".svg", ".pdf"), "matrix": (".npy",)}
 
 
@@ -84,11 +85,16 @@ def read_files(paths: Sequence[Path], reading: dict[str, Any], quiet: bool) -> l
 def read_features(path: Path, model: Model, reading: dict[str, Any], quiet: bool) -> Table:
     """Return a file with the features of a model, missing cells imputed with those of its target."""
     if model.encoder is not None:
+        with file_errors(path):
+            if format_to_read(path) not in TABULAR:
+                raise FileFormatError(
+                    "must be a csv, xlsx or parquet file: the model makes features of a table's columns"
+                )
         wanted = {"features": model.encoder.names, "encode": True, "encoder": model.encoder}
         return read_files([path], reading | wanted, quiet)[0]
     features = model.feature_names
     with file_errors(path):
-        named = features is not None and format_to_read(path) in ("csv", "xlsx", "parquet")
+        named = features is not None and format_to_read(path) in TABULAR
     fill = {"mean": model.means, "drop": None}.get(reading["impute"], model.medians)
     values: Any = fill
     if features is not None and fill is not None:
