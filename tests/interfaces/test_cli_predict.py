@@ -98,12 +98,25 @@ def test_a_saved_model_predicts_further_rows(wine, l2t):
     assert "must be a csv, xlsx or parquet file" in result.err
 
 
-def test_a_saved_model_knows_the_columns_of_arrays_by_name(wine, l2t):
+@pytest.fixture
+def complete(wine):
+    """The same files with complete columns of numbers alone."""
     for name in ("source.csv", "target.csv"):
-        table = pd.read_csv(name, na_values="?").drop(columns="site")
-        table.drop(columns=table.columns[table.isna().any()].drop("kind", errors="ignore")).to_csv(
-            name
-        )
+        table = pd.read_csv(name, na_values="?").drop(columns=["sample", "site"])
+        holes = [
+            each
+            for each in table
+            if each != "kind" and wine[0][each].isin(["NA", "?", "", "null"]).any()
+        ]
+        holes += [
+            each
+            for each in table
+            if each != "kind" and wine[1][each].isin(["NA", "?", "", "null"]).any()
+        ]
+        table.drop(columns=holes).to_csv(name, index=False)
+
+
+def test_a_saved_model_knows_the_columns_of_arrays_by_name(complete, l2t):
     options = ("--label", "kind", "-o", "p.csv", "--save", "m.l2t")
     assert l2t("predict", "source.csv", "target.csv", *options).code == 0
     names = list(load_model("m.l2t").feature_names)
@@ -122,7 +135,7 @@ def test_a_saved_model_knows_the_columns_of_arrays_by_name(wine, l2t):
 
 
 @pytest.mark.parametrize("how", ["mean", "median"])
-def test_further_rows_are_imputed_from_the_rows_of_the_model(wine, l2t, how):
+def test_further_rows_are_imputed_from_the_rows_of_the_model(complete, l2t, how):
     l2t("predict", "source.csv", "target.csv", *OPTIONS, "--save", "m.l2t")
     rows = pd.read_csv("target.csv", dtype=str, keep_default_na=False)
     model = load_model("m.l2t")
@@ -138,6 +151,15 @@ def test_further_rows_are_imputed_from_the_rows_of_the_model(wine, l2t, how):
         assert found.code == 0, found.err
     first, second = (pd.read_csv(f"{stem}-out.csv")["probability"] for stem in ("gap", "filled"))
     np.testing.assert_allclose(first, second)
+
+
+def test_missing_cells_of_a_table_need_no_option(wine, l2t):
+    sides = ("source.csv", "target.csv", "--label", "kind")
+    assert l2t("predict", *sides, "--save", "m.l2t").code == 0
+    rows = pd.read_csv("target.csv", dtype=str, keep_default_na=False).iloc[:2]
+    rows.assign(alcohol="", site="elsewhere").to_csv("gap.csv", index=False)
+    result = l2t("apply", "m.l2t", "gap.csv", "-o", "gap-out.csv")
+    assert result.code == 0, result.err
 
 
 def test_the_report_for_programs(wine, l2t):
