@@ -326,11 +326,13 @@ class _Steps:
         encoded = self.asked.given.encoder is not None
         pool, roles = None, self.task.roles
         apart = bool(roles.target_only) and not roles.both  # one class, and those of the source
+        note = ""
         if apart or is_table(self.training, encoded=encoded):
-            pool = fit_pool(self.training, encoded=encoded, random_state=self.task.random_state)
+            training, note = self._separable_rows(train_on)
+            pool = fit_pool(training, encoded=encoded, random_state=self.task.random_state)
             if apart or not pool.adaptation_share:
                 callback("predicting")
-                return self._pooled(pool)
+                return self._pooled(pool, note)
         target, *sources = self.task.domains
         seed = self.task.random_state
         alone = train_on == "source"
@@ -342,7 +344,7 @@ class _Steps:
             share = pool.share_of(found.decision.accuracies.get(found.trained_on))
         callback("predicting")
         if pool is not None and share < LEAST_SHARE:
-            return self._pooled(pool)
+            return self._pooled(pool, note)
         model = shared_model(found, self.asked.target, labels, self.columns, seed)
         report = shared_report(found, sources)
         if pool is not None and share <= MAX_SHARE:
@@ -385,8 +387,18 @@ class _Steps:
         P = model.predict_proba(self.asked.target)
         return min(float(P.max(axis=1).mean()), pool.source_accuracy)
 
-    def _pooled(self, pool: Pool) -> Prediction:
-        """Return the prediction of plain classifiers alone."""
+    def _separable_rows(self, train_on: TrainOn) -> tuple[Training, str]:
+        """Return the rows to train on without sources that are noise, and a sentence on several sources."""
+        separable, note = separable_sources(self.task)
+        if len(separable) == len(self.task.sources):
+            return self.training, note
+        training = training_rows(self.asked.only(separable), train_on)
+        if training.classes != self.training.classes:  # a source alone has some of them
+            return self.training, ""
+        return training, note
+
+    def _pooled(self, pool: Pool, note: str) -> Prediction:
+        """Return the prediction of plain classifiers alone; `note` is on the weights of sources."""
         target, labels = self.asked.target, self.training.labels
         means, medians = target.X.mean(axis=0, dtype=np.float64), np.median(target.X, axis=0)
         model = Model(
@@ -403,6 +415,8 @@ class _Steps:
         if accuracy is not None:
             model = self._calibrated(model, accuracy)
         report = pool_report(pool, self.task.roles, target)
+        if note:
+            report.sentences.append(f"W{note.removeprefix('; w')}.")
         identity = Candidate(NO_TRANSFER, np.eye(target.n_features), predicted=1.0, chosen=True)
         whole = Inference(
             NO_TRANSFER,
