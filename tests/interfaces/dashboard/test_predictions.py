@@ -62,7 +62,7 @@ def test_from_upload_to_download(client, messy):
     reply = client.post("/api/checks", json=wanted).json()
     assert "12 of 75 rows have a label" in reply["sentences"][0]
     assert any("8 columns" in each for each in reply["sentences"])
-    assert any(each.startswith("target.csv: missing cells filled") for each in reply["notes"])
+    assert any("missing numbers are filled with the median" in each for each in reply["sentences"])
 
     job = finished(client, client.post("/api/predictions", json=wanted))
     assert job["state"] == "done", job["error"]
@@ -74,7 +74,7 @@ def test_from_upload_to_download(client, messy):
     ]
     reading = {"label": "species", "id": ["id"], "ignore": ["site"], "missing": ["unknown"]}
     paths = [messy / "source.csv", messy / "target.csv"]
-    tables = l2t.domains.read_tables(paths, impute="median", decimal=",", **reading)
+    tables = l2t.domains.read_tables(paths, encode=True, decimal=",", **reading)
     expected = l2t.predict([tables[0].domain], tables[1].labelled)
     found = job["result"]
     assert found["headline"] == expected.report.headline
