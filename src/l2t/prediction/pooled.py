@@ -337,7 +337,7 @@ def _check_source(data: _Rows, rng: np.random.Generator) -> tuple[float | None, 
     for test in _folds(data.groups[source], rng, N_SOURCE_FOLDS):
         P = [data.probabilities(name, source[~test], source[test]) for name in names]
         P.append(np.mean(P[: len(LEARNERS)], axis=0))
-        right[:, test] = [each.argmax(axis=1) == codes[test] for each in P]
+        right[:, test] = [own.argmax(axis=1) == codes[test] for own in P]
     *plain, nearest, average = right.mean(axis=1).tolist()
     chance = float(np.bincount(codes).max() / len(codes))
     best = max(plain)

@@ -116,8 +116,8 @@ def predict(  # noqa: PLR0913
         well if they have classes of the target.
     shared : bool or None, default=None
         Whether equal labels of source and target mean equal classes. None means that they do, and that a
-        target without a labelled row has the classes of the sources. If classes are shared, candidates
-        trained on the sources' labels vote (`l2t.inference.shared`).
+        target without a labelled row has the classes of the sources. If classes are shared, classifiers
+        trained on the sources' labels are averaged (`l2t.prediction.pooled`, `l2t.inference.shared`).
     balanced : bool, default=False
         Whether all classes of the target are known to have about the same number of rows; if so, classifiers
         that assume this are considered as well.
