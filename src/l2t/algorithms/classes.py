@@ -27,7 +27,7 @@ from l2t.domains import DomainPair, KnownClasses
 from l2t.domains.domain import DENSE_FEATURES
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import matrix_power, principal_axes
-from l2t.typing import AnyArray, Array
+from l2t.typing import AnyArray, Array, Indices
 
 #: T of the known classes in use, which both algorithms share; for very many features in known coordinates.
 _cores: WeakKeyDictionary[KnownClasses, tuple[Array, float]] = WeakKeyDictionary()
@@ -109,22 +109,58 @@ def class_geometry(known: KnownClasses, X: AnyArray) -> Array:
 
 def _core(known: KnownClasses) -> tuple[Array, float]:
     """Return T in the known coordinates, and the factor c for all other directions."""
-    span, weights, sizes = known.span, known.weights, np.bincount(known.codes)
-    n_classes = weights.sum()
-    means = np.add.reduceat(span.rows, np.cumsum(sizes) - sizes) / sizes[:, None]
-    rest = (span.rows - means[known.codes]) * np.sqrt(weights[known.codes])[:, None]
-    within = rest.T @ rest / (weights @ sizes)
-    spread = (means - weights @ means / n_classes) * np.sqrt(weights)[:, None]
-    between = spread.T @ spread / n_classes
-    per_class = span.rank / n_classes
-    total = np.trace(within) + span.outside
-    A = matrix_power(_scaled(within, total, span.rank), -0.5, np.sqrt(per_class))
-    seen = A @ between @ A
-    T = A @ matrix_power(_scaled(seen, np.trace(seen), span.rank), 0.5, per_class)
-    outside = float(per_class**0.25)  # the factor of a direction in which both scatters are zero
+    span = known.span
+    T = geometry(
+        span.rows, known.codes, known.weights, rank=span.rank, variance_outside=span.outside
+    )
+    # The factor of a direction in which both scatters are zero.
+    outside = float((span.rank / known.weights.sum()) ** 0.25)
     square = np.sum(T**2) + outside**2 * max(span.rank - len(T), 0)
     size = np.sqrt(square / max(span.rank, len(T)))
     return T / size, outside / size
+
+
+def geometry(
+    rows: Array,
+    codes: Indices,
+    weights: Array | None = None,
+    *,
+    rank: int | None = None,
+    variance_outside: float = 0.0,
+) -> Array:
+    """Return T of labelled rows, up to a factor.
+
+    Parameters
+    ----------
+    rows : array of shape (n, r)
+        The rows, sorted by class.
+    codes : int array of shape (n,)
+        The class of each row, from 0.
+    weights : array of shape (n_classes,) or None, default=None
+        The weight of each class; None for equal ones.
+    rank : int or None, default=None
+        The number of dimensions, if the rows are the leading coordinates of more of them.
+    variance_outside : float, default=0.0
+        The variance in the other dimensions.
+
+    Returns
+    -------
+    array of shape (r, r)
+    """
+    sizes = np.bincount(codes)
+    weights = np.ones(len(sizes)) if weights is None else weights
+    rank = rows.shape[1] if rank is None else rank
+    n_classes = weights.sum()
+    means = np.add.reduceat(rows, np.cumsum(sizes) - sizes) / sizes[:, None]
+    rest = (rows - means[codes]) * np.sqrt(weights[codes])[:, None]
+    within = rest.T @ rest / (weights @ sizes)
+    spread = (means - weights @ means / n_classes) * np.sqrt(weights)[:, None]
+    between = spread.T @ spread / n_classes
+    per_class = rank / n_classes
+    total = np.trace(within) + variance_outside
+    A = matrix_power(_scaled(within, total, rank), -0.5, np.sqrt(per_class))
+    seen = A @ between @ A
+    return np.asarray(A @ matrix_power(_scaled(seen, np.trace(seen), rank), 0.5, per_class))
 
 
 def _scaled(S: Array, trace: float, rank: int) -> Array:
