@@ -5,17 +5,22 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from scipy.special import softmax
 from sklearn.naive_bayes import GaussianNB
 
 import l2t
+from l2t.domains.label_codec import encode_labels
 from l2t.exceptions import FileFormatError, InvalidInputError
 from l2t.prediction.classifiers import CLASSIFIERS, TrainingSet, fit_head
-from l2t.prediction.model import EstimatorHead, Features, Model, load_model
+from l2t.prediction.features import FeatureMap
+from l2t.prediction.model import EstimatorHead, Model
+from l2t.prediction.model_file import load_model
 
 NAMES = ("a", "b", "c", "d")
 
@@ -30,11 +35,11 @@ def data():
 def make(data, name="logistic", *, W=None, columns=None, classes=("x", "y", "z"), names=NAMES):
     X, codes = data
     rows = X if columns is None else X / columns
-    plain = Features.of(rows, W)
-    features = Features(W, plain.mean, plain.scale, CLASSIFIERS[name].unit)
+    plain = FeatureMap.of(rows, W)
+    features = FeatureMap(W, plain.mean, plain.scale, CLASSIFIERS[name].unit)
     at = np.flatnonzero(np.arange(60) % 20 < 4)
     head = fit_head(name, TrainingSet(features(rows), at, codes[at], 3))
-    features = Features(W, plain.mean, plain.scale, CLASSIFIERS[name].unit, columns)
+    features = FeatureMap(W, plain.mean, plain.scale, CLASSIFIERS[name].unit, columns)
     labels = np.array(classes, dtype=object if isinstance(classes[0], str) else None)
     return Model(labels, names, ((features, head),), 0.7, name)
 
@@ -94,10 +99,71 @@ def test_mean_probability_is_the_accuracy_to_expect(data):
     assert model.calibrated(np.zeros((5, 3)), 0.8) is model
 
 
+def test_a_product_of_parts_adds_their_weighted_logarithms(data, tmp_path):
+    X, _ = data
+    one, other = (
+        replace(make(data, name), temperature=1.0) for name in ("logistic", "nearest centroid")
+    )
+    offsets = np.array([0.5, 0.0, -0.5])
+    model = replace(
+        one, parts=one.parts + other.parts, weights=(0.7, 0.4), floor=0.01, offsets=offsets
+    )
+    logs = [np.log(each.predict_proba(X) + 0.01) for each in (one, other)]
+    expected = softmax(0.7 * logs[0] + 0.4 * logs[1] + offsets, axis=1)
+    np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-12)
+    again = load_model(model.save(tmp_path / "model.l2t"))
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_parts_share_features_and_rows_after_they_are_read(data, tmp_path):
+    model = make(data, "label spreading")
+    ((features, head),) = model.parts
+    chain = FeatureMap(None, np.zeros(len(features.mean)), before=features, relu=True)
+    parts = ((features, head), (chain, head), (chain, replace(head, shares=head.shares[:, ::-1])))
+    both = replace(model, parts=parts, weights=(1.0, 0.5, 0.5), floor=0.01)
+    again = load_model(both.save(tmp_path / "model.l2t"))
+    assert again.parts[1][0].before is again.parts[0][0]
+    assert len({id(head.rows) for _, head in again.parts}) == 1
+    np.testing.assert_array_equal(again.predict_proba(data[0]), both.predict_proba(data[0]))
+
+
+def test_files_of_the_first_schema_are_read(data, tmp_path):
+    """As version 0.2.0 wrote them: arrays are named by the number of their part."""
+    model = make(data, "label spreading", columns=np.array([1.0, 2.0, 3.0, 4.0]))
+    ((features, head),) = model.parts
+    content = {
+        "schema": 1,
+        "classes": "str",
+        "feature_names": list(NAMES),
+        "temperature": 2.0,
+        "name": "label spreading",
+        "parts": [
+            {"scale": features.scale, "unit": features.unit, "bandwidth": head.bandwidth},
+        ],
+    }
+    codes, content["classes"] = encode_labels(model.classes_, "classes")
+    np.savez(
+        tmp_path / "model.npz",
+        json=np.array(json.dumps(content)),
+        codes=codes,
+        means=np.zeros(4),
+        **{
+            "columns-0": features.columns,
+            "mean-0": features.mean,
+            "rows-0": head.rows,
+            "shares-0": head.shares,
+        },
+    )
+    again = load_model(tmp_path / "model.npz")
+    expected = replace(model, temperature=2.0).predict_proba(data[0])
+    np.testing.assert_array_equal(again.predict_proba(data[0]), expected)
+    assert again.means.tolist() == [0.0] * 4
+
+
 def test_a_classifier_of_scikit_learn_is_not_saved(data, tmp_path):
     X, codes = data
     head = EstimatorHead(GaussianNB().fit(X, codes))
-    model = Model(np.arange(3), None, ((Features(None, np.zeros(4), 1.0), head),))
+    model = Model(np.arange(3), None, ((FeatureMap(None, np.zeros(4), 1.0), head),))
     np.testing.assert_allclose(model.predict_proba(X), head.estimator.predict_proba(X), atol=1e-9)
     with pytest.raises(
         InvalidInputError, match="a model with an estimator cannot be saved, got Gau"
@@ -129,33 +195,67 @@ def npy(array, *, allow_pickle=False):
     return buffer.getvalue()
 
 
+def content_of(parts):
+    return json.loads(str(np.load(io.BytesIO(parts["json.npy"]))))
+
+
 def setting(**values):
     def change(parts):
-        content = json.loads(str(np.load(io.BytesIO(parts["json.npy"]))))
-        parts["json.npy"] = npy(np.array(json.dumps(content | values)))
+        parts["json.npy"] = npy(np.array(json.dumps(content_of(parts) | values)))
 
     return change
 
 
+def setting_in(name, **values):
+    """Change values of the first entry of a list, such as that of the parts."""
+
+    def change(parts):
+        content = content_of(parts)
+        content[name][0] |= values
+        parts["json.npy"] = npy(np.array(json.dumps(content)))
+
+    return change
+
+
+def replacing(find, new):
+    """Replace the bytes of the array whose name `find` returns, or drop it if `new` is None."""
+
+    def change(parts):
+        name = f"{find(content_of(parts))}.npy"
+        old = parts.pop(name)
+        if new is not None:
+            parts[name] = new(old) if callable(new) else new
+
+    return change
+
+
+def coef(content):
+    return content["parts"][0]["head"]["coef"]
+
+
+def mean(content):
+    return content["maps"][0]["mean"]
+
+
 DAMAGE = {
-    "pickle": lambda parts: parts.update(
-        {"coef-0.npy": npy(np.array([{}], dtype=object), allow_pickle=True)}
-    ),
-    "not finite": lambda parts: parts.update({"mean-0.npy": npy(np.full(4, np.nan))}),
-    "wrong shape": lambda parts: parts.update({"coef-0.npy": npy(np.zeros((9, 3)))}),
-    "no coef": lambda parts: parts.pop("coef-0.npy"),
-    "no codes": lambda parts: parts.pop("codes.npy"),
-    "no mean": lambda parts: parts.pop("mean-0.npy"),
+    "pickle": replacing(coef, npy(np.array([{}], dtype=object), allow_pickle=True)),
+    "not finite": replacing(mean, npy(np.full(4, np.nan))),
+    "wrong shape": replacing(coef, npy(np.zeros((9, 3)))),
+    "no coef": replacing(coef, None),
+    "no codes": replacing(lambda content: content["codes"], None),
+    "no mean": replacing(mean, None),
     "no json": lambda parts: parts.pop("json.npy"),
-    "cut array": lambda parts: parts.update({"coef-0.npy": parts["coef-0.npy"][:90]}),
-    "newer": setting(schema=2),
-    "not a number": setting(parts=[{"scale": "wide", "unit": False, "bandwidth": 0.0}]),
-    "no scale": setting(parts=[{"scale": 0.0, "unit": False, "bandwidth": 0.0}]),
+    "cut array": replacing(coef, lambda old: old[:90]),
+    "newer": setting(schema=3),
+    "not a number": setting_in("maps", scale="wide"),
+    "no scale": setting_in("maps", scale=0.0),
+    "a map after itself": setting_in("maps", before=0),
     "no parts": setting(parts=[]),
-    "parts that are not there": setting(
-        parts=2 * [{"scale": 1.0, "unit": False, "bandwidth": 0.0}]
-    ),
+    "features that are not there": setting_in("parts", features=7),
     "negative": setting(temperature=-1.0),
+    "a negative bandwidth": setting_in("parts", bandwidth=-1.0),
+    "weights of other parts": setting(weights=[0.5, 0.5]),
+    "a floor without weights": setting(floor=0.01),
     "names": setting(feature_names=["a"]),
     "classes": setting(classes="[[]]"),
 }
