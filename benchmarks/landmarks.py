@@ -16,7 +16,7 @@ from l2t.algorithms.spectrum import spectrum_factor
 from l2t.inference.candidates import MAX_SOURCE_ROWS, MAX_TARGET_ROWS
 from l2t.numerics import principal_axes
 from l2t.prediction.classifiers import TrainingSet, fit_head
-from l2t.prediction.model import Features
+from l2t.prediction.features import FeatureMap
 
 KINDS = {
     "letters/letters.npz": "zscore",
@@ -107,7 +107,7 @@ def _accuracies(path: Path, how: str, rule: Rule, count: int) -> list[float]:
         marks = [rng.permutation(np.flatnonzero(codes == code))[:SHOTS] for code in range(CLASSES)]
         labelled = np.concatenate(marks)
         rows = np.union1d(rule(X, min(count, len(X)), rng), labelled)
-        features = Features.of(X, spectrum_factor(X[rows]), unit=True)
+        features = FeatureMap.of(X, spectrum_factor(X[rows]), unit=True)
         task = TrainingSet(
             features(X[rows]), np.searchsorted(rows, labelled), codes[labelled], CLASSES
         )

@@ -12,7 +12,9 @@ from l2t.exceptions import L2TError
 from reproduction.answers import write_answers
 from reproduction.chains import write_chains
 from reproduction.comparison import write_comparison
+from reproduction.ensemble import learn_weights, try_tasks, write_weights
 from reproduction.forecast import write_forecast
+from reproduction.kinds import SHIPPABLE
 from reproduction.never_met import write_families
 from reproduction.office_caltech import write_office_caltech
 from reproduction.paper.reproduction import PARTS, write_paper
@@ -113,18 +115,29 @@ def families(
     write_families(data, out, work, draws, jobs)
 
 
+#: Draws that the weights of the ensemble are learned from; those that are judged are earlier ones.
+LEARNED = range(8, 14)
+
+
 @app.command()
 def answers(
     data: Data,
     out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
     work: Work = Path("build/answers"),
-    draws: Annotated[int, typer.Option(min=2, help="Tasks per family and number of labels.")] = 8,
-    others: Annotated[
-        int, typer.Option(min=2, help="The same for families that may not be learned from.")
-    ] = 8,
+    draws: Annotated[int, typer.Option(min=2, max=8, help="Tasks per kind of data.")] = 5,
 ) -> None:
-    """Compare predictions with plain classifiers on nine families."""
-    write_answers(data, out, work, draws, others)
+    """Compare predictions with plain classifiers on nine kinds of data, each left out of learning."""
+    write_answers(data, out, work, range(draws), LEARNED)
+
+
+@app.command()
+def ensemble(
+    data: Data,
+    out: Annotated[Path, typer.Option(help="The file.")] = Path("src/l2t/prediction/ensemble.json"),
+    work: Work = Path("build/answers"),
+) -> None:
+    """Learn the weights of the ensemble that ship, from all kinds of data that they may be learned from."""
+    write_weights(learn_weights(try_tasks(SHIPPABLE, LEARNED, data, work)), out)
 
 
 @app.command()

@@ -1,177 +1,220 @@
-"""Accuracy of L2T's predictions and of plain classifiers on nine families."""
+"""Accuracy of the ensemble on nine families beside plain classifiers, and whether its promises hold.
+
+For each family the weights of the ensemble are learned without it: from other draws of the other
+families that may be shipped from.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import softmax
 from sklearn.metrics import balanced_accuracy_score
 
-from l2t.domains import Domain
-from l2t.prediction import predict
-from l2t.prediction.choice import AVERAGED_CLASSIFIERS, Comparison, to_average
-from l2t.prediction.classifiers import BALANCED, DEFAULT, TrainingSet, fit_head
-from l2t.prediction.labelling import suggest_rows
-from l2t.prediction.model import Features
-from l2t.prediction.report import PLAIN
-from l2t.prediction.scoring import Scores
-from reproduction.combinations import FAMILIES, SETTINGS, draw_task, measure_answers
+from l2t.prediction.classifiers import CLASSIFIERS, TrainingSet, fit_head
+from l2t.prediction.ensemble import Ensemble, Weights, class_offsets, fit_ensemble
+from l2t.prediction.features import FeatureMap
+from l2t.prediction.promise import expect_accuracy
+from l2t.prediction.trials import Trial
+from reproduction.ensemble import TriedTask, learn_weights, try_tasks
 from reproduction.kinds import SHIPPABLE
+from reproduction.labelled_tasks import FAMILIES, SETTINGS, draw_task
 from reproduction.own_files import measure_files
 from reproduction.pages import write_page
 
-__all__ = ["averaged", "chosen", "write_answers"]
+__all__ = ["Answer", "write_answers"]
 
-
-Combination = tuple[str, str]
-
-
-def situation(task: dict[str, Any]) -> Comparison:
-    """Return the rehearsed and cross-validated accuracies of the combinations of a task."""
-
-    def scores(found: dict[str, Any] | None) -> Scores | None:
-        if found is None:
-            return None
-        return Scores(
-            tuple(found["features"]),
-            tuple(task["classifiers"]),
-            np.array(found["values"]),
-            found["n_classes"],
-            np.array(found["sizes"]),
-            found["n_rows"],
-        )
-
-    features = PLAIN if task["choice"] == "identity" else task["choice"]
-    known = scores(task["rehearsed"]), scores(task["measured"])
-    default = features, DEFAULT
-    return Comparison(*known, task["corrections"], default, task["n_classes"])
-
-
-def combinations(task: dict[str, Any]) -> list[Combination]:
-    """Return all combinations of a task."""
-    return [(features, name) for features in task["features"] for name in task["classifiers"]]
-
-
-def accuracy(task: dict[str, Any], combination: Combination) -> float:
-    """Return the real accuracy of a combination; balanced accuracy where classes are in the ratio 8:1."""
-    table = task["balanced_accuracy" if SETTINGS[task["setting"]].uneven else "real"]
-    features, name = combination
-    found = table[task["features"].index(features)][task["classifiers"].index(name)]
-    return float(found)
-
-
-def chosen(
-    task: dict[str, Any], *, balanced: bool = False, single: bool = False
-) -> list[Combination]:
-    """Return the combinations that L2T averages, or the one that should be best."""
-    known = situation(task)
-    usable = [each for each in combinations(task) if known.usable(each, balanced=balanced)]
-    return to_average(usable, known, single=single)
-
-
-def averaged(task: dict[str, Any], some: list[Combination]) -> float:
-    """Return the real accuracy of averaged probabilities; balanced accuracy in the ratio 8:1."""
-    at = [(task["features"].index(f), task["classifiers"].index(name)) for f, name in some]
-    P = np.sum([np.exp(task["logs"][each].astype(float)) for each in at], axis=0)
-    codes = task["codes"]
-    if SETTINGS[task["setting"]].uneven:
-        return float(balanced_accuracy_score(codes, P.argmax(axis=1)))
-    return float(np.mean(P.argmax(axis=1) == codes))
-
-
-BASELINES = ("nearest neighbour", "nearest centroid", "logistic", "label spreading", *BALANCED)
-#: Draws that calibration is measured on, and those that suggestions are.
-CALIBRATED = ("characters", "letters", "digits", "mnist", "sounds", "activity")
-N_CALIBRATED = 2
+#: Classifiers of the original features; the best of them is known only afterwards.
+PLAIN = ("nearest neighbour", "nearest centroid", "logistic", "label spreading", "balanced k-means")
 N_FILES = 4
-N_SUGGESTED = 8
 
 
-def write_answers(data: Path, out: Path, work: Path, n_draws: int, n_others: int) -> None:
-    """Measure tasks of all families, and write the page.
+@dataclass(frozen=True)
+class Answer:
+    """What the ensemble and plain classifiers reach in one task, and what was promised."""
 
-    There are `n_draws` tasks of each family that may be learned from, and `n_others` of the others.
+    family: str
+    setting: str
+    number: int
+    #: The accuracy, or the balanced accuracy where classes are in the ratio 8:1.
+    score: float
+    plain: dict[str, float]
+    accuracy: float
+    expected: float
+    low: float
+    high: float
+    #: The mean probability of rows, and the share of right ones, in ten bins of probability.
+    bins: tuple[tuple[float, float, int], ...]
+
+    @property
+    def inside(self) -> bool:
+        """Whether the accuracy lies in the interval that was promised."""
+        return self.low <= self.accuracy <= self.high
+
+
+def write_answers(
+    data: Path, out: Path, work: Path, numbers: Sequence[int], learned: Sequence[int]
+) -> None:
+    """Judge the ensemble on all families, and write the page.
+
+    Parameters
+    ----------
+    data, out, work : Path
+        The folders of the data sets, of the page and of intermediate results.
+    numbers, learned : sequence of int
+        The draws that are judged, and those that weights are learned from.
     """
-    others = [family for family in FAMILIES if family not in SHIPPABLE]
-    tasks = measure_answers(SHIPPABLE, range(n_draws), data, work)
-    tasks += measure_answers(others, range(n_others), data, work)
-    rows = [_family_row(family, name, tasks) for name in SETTINGS for family in FAMILIES]
-    rows = [row for row in rows if row["n"]]
+    tasks = try_tasks(SHIPPABLE, learned, data, work)
+    every = learn_weights(tasks)
+    weights = {
+        family: learn_weights([task for task in tasks if task.family != family])
+        for family in SHIPPABLE
+    }
+    answers = [
+        answer(task, weights.get(task.family, every), data)
+        for task in try_tasks(FAMILIES, numbers, data, work)
+    ]
     write_page(
         out / "answers.md",
-        n_draws=n_draws,
-        n_others=n_others,
-        settings={name: [row for row in rows if row["setting"] == name] for name in SETTINGS},
-        means={name: _means([row for row in rows if row["setting"] == name]) for name in SETTINGS},
-        within={
-            name: sum(
-                row["l2t"] >= row["best_plain"] - 0.003 for row in rows if row["setting"] == name
-            )
-            for name in SETTINGS
-        },
+        numbers=f"{min(numbers)}-{max(numbers)}",
+        learned=f"{min(learned)}-{max(learned)}",
+        n_judged=len(numbers),
         shippable=SHIPPABLE,
-        averaging=_averaging(tasks),
-        file_draws=N_FILES,
+        settings={name: _rows(answers, name) for name in SETTINGS},
+        promises=[_promise(answers, name) for name in SETTINGS],
         files=_files(work),
-        calibration=_calibration(data, work),
-        suggestions=_suggestions(data, work),
     )
 
 
-def _family_row(family: str, setting: str, tasks: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return mean accuracies of a family: of every baseline, and of L2T."""
-    mine = [task for task in tasks if (task["family"], task["setting"]) == (family, setting)]
-    if not mine:
-        return {"n": 0}
+def answer(task: TriedTask, weights: Weights, data: Path) -> Answer:
+    """Return what the ensemble with some weights reaches in a task.
 
-    def mean(choice: Any) -> float:
-        return float(np.mean([accuracy(task, choice(task)) for task in mine]))
+    Parameters
+    ----------
+    task : TriedTask
+        The task.
+    weights : Weights
+        Weights learned without its family.
+    data : Path
+        The folder of the data sets, for plain classifiers.
 
-    plain = {name: mean(lambda task, name=name: (PLAIN, name)) for name in BASELINES}
-    best = max(plain, key=lambda name: plain[name])
-    found = [averaged(task, chosen(task)) for task in mine]
-    gaps = np.array(found) - [accuracy(task, (PLAIN, best)) for task in mine]
+    Returns
+    -------
+    Answer
+    """
+    real, shots = task.real, task.situation.shots
+    ensemble = fit_ensemble(task.situation.seen(real, task.plays), task.plays, task.own, weights)
+    P = _probabilities(ensemble, real, shots)
+    promise = expect_accuracy(P.max(axis=1), shots, len(P), "")
+    assert promise is not None  # there are test rows
+    right = P.argmax(axis=1) == real.codes
+    sure = P.max(axis=1)
+    edges = np.minimum((10 * sure).astype(int), 9)
+    bins = tuple(
+        (float(sure[edges == place].sum()), float(right[edges == place].sum()), int(n))
+        for place, n in enumerate(np.bincount(edges, minlength=10))
+    )
+    return Answer(
+        task.family,
+        task.setting,
+        task.number,
+        _score(task.setting, real.codes, P.argmax(axis=1)),
+        _plain(task, data),
+        float(right.mean()),
+        promise.expected,
+        promise.low,
+        promise.high,
+        bins,
+    )
+
+
+def _probabilities(ensemble: Ensemble, trial: Trial, shots: float) -> Any:
+    """Return the probabilities of rows, with the class shares evened as `predict` does."""
+    scores = np.log(ensemble.probabilities(trial))
+    offsets = class_offsets(scores, shots)
+    return softmax(scores if offsets is None else scores + offsets, axis=1)
+
+
+def _score(setting: str, codes: Any, predicted: Any) -> float:
+    """Return the accuracy; the balanced accuracy where classes are in the ratio 8:1."""
+    if SETTINGS[setting].uneven:
+        return float(balanced_accuracy_score(codes, predicted))
+    return float(np.mean(codes == predicted))
+
+
+def _plain(task: TriedTask, data: Path) -> dict[str, float]:
+    """Return the accuracies of plain classifiers on the original features."""
+    kinds = FAMILIES[task.family]
+    kind = kinds[task.number % len(kinds)]
+    _, target, at, test = draw_task(kind, task.number, SETTINGS[task.setting], data)
+    n_classes = int(target.codes.max()) + 1
+    accuracies = {}
+    for name in PLAIN:
+        Z = FeatureMap.of(target.X, None, unit=CLASSIFIERS[name].unit)(target.X)
+        head = fit_head(name, TrainingSet(Z, at, target.codes[at], n_classes))
+        predicted = head.scores(Z[test]).argmax(axis=1)
+        accuracies[name] = _score(task.setting, target.codes[test], predicted)
+    return accuracies
+
+
+def _rows(answers: Sequence[Answer], setting: str) -> list[dict[str, Any]]:
+    """Return mean accuracies of each family in a setting, and their mean as the last row."""
+    rows: list[dict[str, Any]] = []
+    for family in FAMILIES:
+        some = [one for one in answers if (one.family, one.setting) == (family, setting)]
+        if not some:
+            continue
+        plain = {name: float(np.mean([one.plain[name] for one in some])) for name in PLAIN}
+        best = max(plain, key=lambda name: plain[name])
+        gains = np.array([one.score - one.plain[best] for one in some])
+        rows.append(
+            {
+                "family": family,
+                "n": len(some),
+                "best": best,
+                "plain": plain[best],
+                "logistic": plain["logistic"],
+                "l2t": float(np.mean([one.score for one in some])),
+                "gain": float(gains.mean()),
+                "error": float(gains.std(ddof=1) / np.sqrt(len(gains))) if len(gains) > 1 else 0.0,
+            }
+        )
+    if rows:
+        names = ("plain", "logistic", "l2t", "gain")
+        mean: dict[str, Any] = {name: float(np.mean([row[name] for row in rows])) for name in names}
+        spread = np.std([row["gain"] for row in rows], ddof=1) / np.sqrt(len(rows))
+        mean |= {"family": "mean", "n": sum(row["n"] for row in rows), "best": ""}
+        rows.append(mean | {"error": float(spread)})
+    return rows
+
+
+def _promise(answers: Sequence[Answer], setting: str) -> dict[str, Any]:
+    """Return how far accuracies were from what was promised in a setting, each family counting the same."""
+    families = sorted({one.family for one in answers if one.setting == setting})
+    by_family = [
+        [one for one in answers if (one.family, one.setting) == (family, setting)]
+        for family in families
+    ]
+    bias = [float(np.mean([one.expected - one.accuracy for one in some])) for some in by_family]
+    errors = []
+    for some in by_family:
+        sure, right, n = np.sum([one.bins for one in some], axis=0).T
+        errors.append(float(np.abs(sure - right).sum() / n.sum()))
     return {
-        "family": family,
         "setting": setting,
-        "n": len(mine),
-        "plain": plain,
-        "best": best,
-        "best_plain": plain[best],
-        "best_unbalanced": max(value for name, value in plain.items() if name not in BALANCED),
-        "default": mean(lambda task: situation(task).default),
-        "l2t": float(np.mean(found)),
-        "error": float(gaps.std(ddof=1) / np.sqrt(len(gaps))) if len(gaps) > 1 else float("nan"),
-        "balanced": float(np.mean([averaged(task, chosen(task, balanced=True)) for task in mine])),
+        "n": sum(map(len, by_family)),
+        "bias": float(np.mean(bias)),
+        "worst": max(bias, key=abs),
+        "inside": float(np.mean([one.inside for some in by_family for one in some])),
+        "width": float(np.mean([one.high - one.low for some in by_family for one in some])),
+        "calibration": float(np.mean(errors)),
+        "worst_calibration": max(errors),
     }
-
-
-def _averaging(tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return what averaging adds to the best combination alone, and to the three that are always averaged."""
-    found = []
-    for name in SETTINGS:
-        some = [task for task in tasks if task["setting"] == name]
-        four = np.array([averaged(task, chosen(task)) for task in some])
-        steady = [[each for each in chosen(task) if _is_steady(task, each)] for task in some]
-        others = {
-            "one": [averaged(task, chosen(task, single=True)) for task in some],
-            "steady": [averaged(task, three) for task, three in zip(some, steady, strict=True)],
-        }
-        row: dict[str, Any] = {"setting": name, "n": len(some), "four": four.mean()}
-        for label, values in others.items():
-            gains = four - values
-            row[label] = float(np.mean(values))
-            row[f"{label}_error"] = float(gains.std(ddof=1) / np.sqrt(len(gains)))
-        found.append(row)
-    return found
-
-
-def _is_steady(task: dict[str, Any], combination: Combination) -> bool:
-    return combination[0] == situation(task).default[0] and combination[1] in AVERAGED_CLASSIFIERS
 
 
 def _files(work: Path) -> list[dict[str, Any]]:
@@ -180,81 +223,3 @@ def _files(work: Path) -> list[dict[str, Any]]:
         path.write_text(json.dumps(measure_files(N_FILES)))
     found: list[dict[str, Any]] = json.loads(path.read_text())
     return found
-
-
-def _means(rows: list[dict[str, Any]]) -> dict[str, float]:
-    names = ("best_plain", "best_unbalanced", "default", "l2t", "balanced")
-    return {name: float(np.mean([row[name] for row in rows])) for name in names} if rows else {}
-
-
-def _calibration(data: Path, work: Path) -> dict[str, Any]:
-    """Return accuracy, mean probability and expected calibration error of `predict` on unlabelled rows."""
-    path = work / "calibration.json"
-    if not path.exists():
-        hits: list[bool] = []
-        given: list[float] = []
-        for family in CALIBRATED:
-            for number in range(N_CALIBRATED):
-                for name in ("1", "5"):
-                    kinds = FAMILIES[family]
-                    source, target, at, test = draw_task(
-                        kinds[number % len(kinds)], number, SETTINGS[name], data
-                    )
-                    mask = np.isin(np.arange(len(target)), at)
-                    names = np.array([f"new {code}" for code in target.codes], dtype=object)
-                    found = predict(source, Domain(target.X, names, labeled=mask))
-                    hits += (found.labels[test] == names[test]).tolist()
-                    given += found.probability[test].tolist()
-        path.write_text(json.dumps({"right": hits, "sure": given}))
-    content = json.loads(path.read_text())
-    right, sure = np.array(content["right"], dtype=float), np.array(content["sure"])
-    bins = [
-        (low, low + 0.1, int(there.sum()), float(sure[there].mean()), float(right[there].mean()))
-        for low in np.arange(0.0, 1.0, 0.1)
-        if (there := (sure > low) & (sure <= low + 0.1)).any()
-    ]
-    error = sum(n * abs(p - a) for _, _, n, p, a in bins) / len(sure)
-    return {"bins": bins, "error": error, "accuracy": right.mean(), "mean": sure.mean()}
-
-
-def _suggestions(data: Path, work: Path) -> list[dict[str, Any]]:
-    """Return accuracies with suggested and with random rows labelled, by family and labels per class."""
-    path = work / "suggestions.json"
-    if not path.exists():
-        rows = [
-            {"family": family, "setting": name} | _suggested(family, name, data)
-            for name in ("1", "5")
-            for family in SHIPPABLE
-        ]
-        path.write_text(json.dumps(rows))
-    found: list[dict[str, Any]] = json.loads(path.read_text())
-    return found
-
-
-def _suggested(family: str, name: str, data: Path) -> dict[str, float]:
-    """Label one or three more rows per class on average; half of the rows are kept for testing."""
-    table = []
-    for number in range(30, 30 + N_SUGGESTED):
-        kinds, rng = FAMILIES[family], np.random.default_rng(number)
-        _, target, at, _ = draw_task(kinds[number % len(kinds)], number, SETTINGS[name], data)
-        codes, n_classes = target.codes, int(target.codes.max()) + 1
-        Z = Features.of(target.X, None, unit=True)(target.X)
-        test = np.setdiff1d(rng.permutation(len(codes))[: len(codes) // 2], at)
-        pool = np.setdiff1d(np.arange(len(codes)), test)
-        n = n_classes * (1 if name == "1" else 3)
-
-        def trained(rows: npt.NDArray[Any]) -> Any:
-            task = TrainingSet(Z, rows, codes[rows], n_classes)  # noqa: B023
-            return fit_head(DEFAULT, task, cross_validate=False)
-
-        def right(rows: npt.NDArray[Any]) -> float:
-            found = trained(rows).scores(Z[test]).argmax(axis=1)  # noqa: B023
-            return float(np.mean(found == codes[test]))  # noqa: B023
-
-        P = softmax(trained(at).scores(Z[pool]), axis=1)
-        some = pool[suggest_rows(Z[pool].__getitem__, P, np.isin(pool, at), n)]
-        free = np.setdiff1d(pool, at)
-        random = [right(np.union1d(at, rng.permutation(free)[:n])) for _ in range(5)]
-        table.append((right(at), float(np.mean(random)), right(np.union1d(at, some))))
-    before, random_rows, suggested = np.mean(table, axis=0).tolist()
-    return {"before": before, "random": random_rows, "suggested": suggested}

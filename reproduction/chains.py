@@ -15,15 +15,15 @@ from l2t import algorithms
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.experiences import evaluate
 from l2t.inference.candidates import fit_candidates
-from l2t.prediction.choice import AVERAGED_CLASSIFIERS
 from l2t.prediction.classifiers import TrainingSet, fit_head
-from l2t.prediction.model import Features
+from l2t.prediction.features import FeatureMap
+from l2t.prediction.trials import IN_EVERY_VIEW
 from l2t.progress import progress_bar
 from l2t.typing import AnyArray
 from reproduction.beyond_linear import NONLINEAR, TWICE, nonlinear_features
 from reproduction.chain import SEPARATOR, Chain
-from reproduction.combinations import FAMILIES, SETTINGS, draw_task
 from reproduction.kinds import draw
+from reproduction.labelled_tasks import FAMILIES, SETTINGS, draw_task
 from reproduction.pages import write_page
 
 __all__ = ["write_chains"]
@@ -115,11 +115,10 @@ def _answer(family: str, number: int, data: Path) -> Measured:
             {ONE_LEVEL: algorithms.make(ONE_LEVEL)}, DomainPair(source, Domain(X)), known, 0
         )[0][ONE_LEVEL]
         for name, Z in {ONE_LEVEL: X @ W, **nonlinear_features(Domain(X), known)}.items():
-            rows = Features.of(Z, None, unit=True)(Z)
+            rows = FeatureMap.of(Z, None, unit=True)(Z)
             task = TrainingSet(rows, labelled, codes[labelled], len(target.classes))
             P = sum(
-                softmax(fit_head(each, task).scores(rows[tested]), axis=1)
-                for each in AVERAGED_CLASSIFIERS
+                softmax(fit_head(each, task).scores(rows[tested]), axis=1) for each in IN_EVERY_VIEW
             )
             right = float(np.mean(np.argmax(P, axis=1) == codes[tested]))
             found.setdefault(name, []).append(right)

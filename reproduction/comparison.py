@@ -24,7 +24,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from l2t import Domain, predict
 from l2t.progress import progress_bar
 from l2t.typing import AnyArray
-from reproduction.combinations import SETTINGS, draw_task
+from reproduction.labelled_tasks import SETTINGS, draw_task
 from reproduction.pages import write_page
 from reproduction.shared_tasks import SharedTask, shared_tasks
 

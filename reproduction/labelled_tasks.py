@@ -1,38 +1,21 @@
-"""Accuracy of each combination of features and classifier on tasks of every family.
-
-Two files per task are kept in a working folder, so that an interrupted run resumes where it stopped: a JSON
-file of the accuracy of each combination in rehearsal, on the labelled rows and on the test rows, and an npz
-file of its log probabilities.
-"""
+"""Tasks of every family with few labels: a source, a target of other classes, and the labelled rows."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from scipy.special import log_softmax
 
-from l2t.domains import Domain, KnownClasses, normalize, read_domain
-from l2t.inference import infer
-from l2t.inference.candidates import candidate_algorithms
-from l2t.numerics import few_threads, principal_axes
-from l2t.prediction.classifiers import CLASSIFIERS, DEFAULT, TrainingSet, fit_head
-from l2t.prediction.model import Features
-from l2t.prediction.prediction import expected_beyond_rehearsal
-from l2t.prediction.report import PLAIN
-from l2t.prediction.scoring import folds, rehearse_combinations, score
-from l2t.progress import progress_bar
-from reproduction.kinds import KINDS, MOST_SOURCE_ROWS, SHIPPABLE
+from l2t.domains import Domain, normalize, read_domain
+from l2t.numerics import principal_axes
+from reproduction.kinds import KINDS, MOST_SOURCE_ROWS
 from reproduction.kinds import _split as split
 from reproduction.kinds import read_scaled as load
 
-__all__ = ["FAMILIES", "SETTINGS", "Setting", "draw_task", "measure_answers"]
+__all__ = ["FAMILIES", "SETTINGS", "Setting", "draw_task"]
 
 
 @dataclass(frozen=True)
@@ -138,118 +121,3 @@ def draw_task(
         at.append(there[: min(setting.shots, len(m) // 2)])
     labelled = np.concatenate(at)
     return source, target, labelled, np.setdiff1d(np.arange(len(codes)), labelled)
-
-
-def measure_answers(
-    families: Iterable[str], numbers: Iterable[int], data: Path, work: Path
-) -> list[dict[str, Any]]:
-    """Return the measured tasks of families; those in the working folder are reused."""
-    work.mkdir(parents=True, exist_ok=True)
-    wanted = [
-        (family, kinds[number % len(kinds)], number, name)
-        for number in numbers
-        for family, kinds in FAMILIES.items()
-        if family in families
-        for name, setting in SETTINGS.items()
-        if family in SHIPPABLE or not setting.adverse
-    ]
-    found = []
-    with progress_bar(len(wanted), "measuring") as advance:
-        for family, kind, number, name in wanted:
-            path = work / f"{family}-{name.replace(':', 'to').replace(', ', '-')}-{number}.json"
-            if not path.exists():
-                task, arrays = _measure(family, kind, number, name, data)
-                np.savez_compressed(path.with_suffix(".npz"), **arrays)
-                part = path.with_suffix(".part")
-                part.write_text(json.dumps(task))
-                part.replace(path)
-            with np.load(path.with_suffix(".npz")) as arrays:
-                found.append(json.loads(path.read_text()) | dict(arrays))
-            advance(family)
-    return found
-
-
-def _measure(
-    family: str, kind: str, number: int, name: str, data: Path
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the records of a task, and the true classes of the test rows with all log probabilities."""
-    source, target, labelled, test = draw_task(kind, number, SETTINGS[name], data)
-    n_classes = int(target.codes.max()) + 1
-    mask = np.isin(np.arange(len(target)), labelled)
-    aim = Domain(target.X, target.codes, labeled=mask)
-    with few_threads(0):
-        found = infer(aim, sources=[source], n_classes=n_classes, shared=False)
-        factors: dict[str, Any] = {PLAIN: None}
-        factors |= {
-            each: candidate.W
-            for each, candidate in found.candidates.items()
-            if each != "identity" and candidate.W is not None
-        }
-        rehearsed = rehearse_combinations(
-            KnownClasses([source]).without(aim),
-            {k: v for k, v in candidate_algorithms(None, 0).items() if k in factors},
-            n_classes=n_classes,
-            rows_per_class=max(len(target) // n_classes, 1),
-            shots=len(labelled) / n_classes,
-        )
-        codes = np.where(mask, target.codes, -1)
-        splits = folds(codes)
-        measured = score(aim.X, factors, codes, splits, tuple(CLASSIFIERS)) if splits else None
-        logs = _log_probabilities(aim, factors, labelled, test, n_classes)
-    right = logs.argmax(axis=-1) == target.codes[test]
-    by_class = [right[..., target.codes[test] == c].mean(axis=-1) for c in range(n_classes)]
-    known = KnownClasses([source])
-    gap = target.X.mean(axis=0) - known.X.mean(axis=0)
-    spread = target.X.var(axis=0).sum() + known.X.var(axis=0).sum()
-    task = {
-        "family": family,
-        "kind": kind,
-        "number": number,
-        "setting": name,
-        "n_classes": n_classes,
-        "n_rows": len(target),
-        "shots": len(labelled) / n_classes,
-        "known_classes": known.n_classes,
-        "gap": float(gap @ gap / spread),
-        "choice": found.choice,
-        "predicted": {k: v.predicted for k, v in found.candidates.items()},
-        "corrections": expected_beyond_rehearsal(found),
-        "features": list(factors),
-        "classifiers": list(CLASSIFIERS),
-        "rehearsed": None if rehearsed is None else _plain(rehearsed),
-        "measured": None if measured is None else _plain(measured),
-        "real": right.mean(axis=-1).tolist(),
-        "balanced_accuracy": np.mean(by_class, axis=0).tolist(),
-    }
-    return task, {"codes": target.codes[test], "logs": logs.astype(np.float16)}
-
-
-def _plain(scores: Any) -> dict[str, Any]:
-    return {
-        "features": scores.features,
-        "values": scores.values.tolist(),
-        "n_classes": scores.n_classes,
-        "sizes": scores.sizes.tolist(),
-        "n_rows": scores.n_rows,
-    }
-
-
-def _log_probabilities(
-    target: Domain,
-    factors: dict[str, Any],
-    labelled: npt.NDArray[np.intp],
-    test: npt.NDArray[np.intp],
-    n_classes: int,
-) -> npt.NDArray[Any]:
-    """Return logs of probabilities (features, classifiers, tested rows, classes)."""
-    logs = np.empty((len(factors), len(CLASSIFIERS), len(test), n_classes))
-    codes = target.codes
-    for i, W in enumerate(factors.values()):
-        plain = Features.of(target.X, W)
-        heads: dict[str, Any] = {}
-        for j, (name, classifier) in enumerate(CLASSIFIERS.items()):
-            Z = Features(W, plain.mean, plain.scale, classifier.unit)(target.X)
-            task = TrainingSet(Z, labelled, codes[labelled], n_classes)
-            head = heads[name] = fit_head(name, task, guess=heads.get(DEFAULT))
-            logs[i, j] = np.maximum(log_softmax(head.scores(Z[test]), axis=1), LEAST)
-    return logs

@@ -22,7 +22,7 @@ from l2t.inference.shared.inference import CANDIDATES, LEAST_TRUST, vote_weights
 from l2t.inference.shared.rows import SharedRows, smoothness
 from l2t.inference.shared.ways import Decision, distill, vote
 from l2t.numerics import squared_distances
-from l2t.prediction.scoring import draw_labelled
+from l2t.prediction.trials import draw_labelled
 from l2t.progress import progress_bar
 from l2t.task import ClassRoles
 from l2t.typing import AnyArray, Array

@@ -12,7 +12,7 @@ import pytest
 
 import l2t
 from l2t.prediction.page import _bars
-from l2t.prediction.report import PLAIN, Report, ReportRow, _compare
+from l2t.prediction.report import PLAIN, Report, ReportRow
 
 
 @pytest.fixture(scope="module")
@@ -134,38 +134,6 @@ def test_show_is_html_in_a_notebook_and_words_elsewhere(found, monkeypatch, caps
     monkeypatch.setitem(sys.modules, "IPython", notebook)
     l2t.show(found)
     assert shown == [found]
-
-
-def test_a_gain_is_named_only_where_there_is_one():
-    assert _compare(row("spectrum", 0.86), row(PLAIN, 0.78)) == (
-        "That is 8.0 points above the best classifier without transfer, logistic."
-    )
-    assert _compare(row("spectrum", 0.916), row(PLAIN, 0.919)) == (
-        "The best classifier without transfer, logistic, should reach about 92 %, which "
-        "is not clearly more."
-    )
-
-
-def test_where_another_row_should_be_better_than_the_marked_one_a_sentence_says_why():
-    used, other = row("spectrum", 0.80), row("classes", 0.86, reason="but rehearsed only")
-    plain = row(PLAIN, 0.82, reason="but relies on neighbourhoods")
-    sentences = Report.of([used], [plain, used, other], "cross-validated", []).sentences
-    assert sentences[2:] == [
-        "The best classifier without transfer, logistic, should reach about 82 %, but relies on "
-        "neighbourhoods.",
-        "logistic on classes should reach about 86 %, but rehearsed only.",
-    ]
-    used = row(PLAIN, 0.80)
-    sentences = Report.of([used], [used, plain], "cross-validated", []).sentences
-    assert sentences[2:] == ["logistic should reach about 82 %, but relies on neighbourhoods."]
-
-
-def test_a_rehearsal_that_is_not_used_is_no_reason(domains, monkeypatch):
-    assert "rehearsed" in l2t.predict(*domains).report.sentences[0]
-    monkeypatch.setattr("l2t.prediction.choice.MISLEADING_BELOW", np.inf)
-    first, *others = l2t.predict(*domains).report.sentences
-    assert "rehearsed" not in first
-    assert any("the rehearsal on them counts neither for" in sentence for sentence in others)
 
 
 def test_rows_that_are_nearly_certain_are_not_listed_as_uncertain(found):

@@ -184,7 +184,7 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Expectation
         """
         traits = traits_by_name(name) if traits is None else traits
-        apart = self.apart(meta)
+        apart, g = self.apart(meta), self.misleading(meta)
         prior = self._at(self.prior[name], shots) if name in self.prior else 0.0
         seen = room_of(meta.error)
         doubt = 1.0 + self.own_pairs.get(name, 0) / OWN_PAIRS
@@ -192,9 +192,7 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         r = float(np.clip((rehearsed or 0.0) / max(seen, 0.01), *BOUNDS))
         near = b * r + (1.0 - b) * prior
         far = prior - (UNKNOWN if traits.uses_source or name not in self.prior else 0.0)
-        g_near = rise(meta.excess or 0.0, self.excess)
-        g_far = rise(meta.share, self.share)
-        g = (1.0 - apart) * g_near + apart * g_far
+        g_near, g_far = self._misleading(meta)
         harm = self._at(self.harm if traits.relies_on_neighbours else self.other_harm, shots)
         use = (1.0 - apart) * (1.0 - g_near) * near + apart * (1.0 - g_far) * far + g * harm
         spread = (1.0 - g) * self._at(self.spread, shots) + g * self._at(
@@ -218,6 +216,15 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Expectation(
             slope * ((1.0 - w) * order + w * nearest), error / float(np.sqrt(n_rows))
         )
+
+    def misleading(self, meta: MetaFeatures) -> float:
+        """Return how far neighbourhoods are expected to mislead in the target: 0 for not, 1 for fully."""
+        apart, (near, far) = self.apart(meta), self._misleading(meta)
+        return (1.0 - apart) * near + apart * far
+
+    def _misleading(self, meta: MetaFeatures) -> tuple[float, float]:
+        """Return the same for domains that are near, from a rehearsal, and for those that are apart."""
+        return rise(meta.excess or 0.0, self.excess), rise(meta.share, self.share)
 
     def apart(self, meta: MetaFeatures) -> float:
         """Return how much weight a rehearsal loses: 0 for none, 1 for all."""

@@ -86,7 +86,16 @@ def choose(
     reason = _reason(choice, min(found[choice][0].ratio, cap), rehearsal, known)
     if forecast.novelty(meta) > 1.0:
         reason += "; this pair is unlike all data that L2T was trained on, so the interval is wider"
-    return Inference(choice, Candidates(candidates), reason, n_labels, n_classes, plain, rehearsal)
+    return Inference(
+        choice,
+        Candidates(candidates),
+        reason,
+        n_labels,
+        n_classes,
+        plain,
+        rehearsal,
+        misleading=forecast.misleading(meta),
+    )
 
 
 def _reason(choice: str, ratio: float, rehearsal: Rehearsal, known: KnownClasses) -> str:

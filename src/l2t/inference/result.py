@@ -150,6 +150,8 @@ class Inference:
         The classifier trained on the source's labels, if both domains have the same classes.
     feature_names : tuple of str or None
         The names of the target's columns, if they have names.
+    misleading : float, default=0.0
+        How far neighbourhoods are expected not to follow the classes of the target, from 0 to 1.
     """
 
     choice: str
@@ -162,6 +164,7 @@ class Inference:
     search: Search | None = None
     shared: SharedInference | None = None
     feature_names: tuple[str, ...] | None = None
+    misleading: float = 0.0
 
     def __repr__(self) -> str:
         m, u = self.W.shape

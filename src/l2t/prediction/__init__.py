@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from l2t.prediction.classifiers import CLASSIFIERS
-from l2t.prediction.model import Model, load_model
+from l2t.prediction.model import Model
+from l2t.prediction.model_file import load_model
 from l2t.prediction.prediction import predict
 from l2t.prediction.report import Report, ReportRow
 from l2t.prediction.result import Prediction

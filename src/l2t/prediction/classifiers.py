@@ -13,6 +13,7 @@ logistic                plain  logistic regression; C is cross-validated if each
 logistic (centred)      unit   the same
 label spreading         unit   shares of the classes around z, spread over the graph of all rows (Zhou 2004)
 smoothed logistic       unit   the same, from the labels and predictions of logistic regression elsewhere
+gaussian mixture        unit   a Gaussian per class, with a prior learned from known classes (`mixture`)
 soft k-means            unit   k-means from the class means, with soft assignments and class shares
 balanced k-means        unit   the same with classes of equal size, by Sinkhorn's scaling (PT-MAP; Hu 2021)
 random forest           plain  logarithms of class shares (`trees`)
@@ -25,13 +26,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import solve
+from scipy.linalg import cho_factor, cho_solve
 from scipy.special import softmax
 
 from l2t.numerics import mean_squared_distance, squared_distances
+from l2t.prediction.mixture import fit_mixture
 from l2t.prediction.trees import ABSENT, TreeHead, fit_boosting, fit_random_forest
 from l2t.typing import Array, Indices
 
@@ -58,9 +61,9 @@ SCALINGS = 10
 class Head:
     """A trained classifier as arrays.
 
-    With `coef`, a row z has the scores ``z coef + intercept``. With `rows`, its scores are the class shares
-    of the rows around it (Gaussian kernel), or minus the distance to the nearest row of each class if
-    `bandwidth` is 0.
+    With `coef`, a row z has the scores ``z coef + z² squares + intercept``. With `rows`, its scores are the
+    class shares of the rows around it (Gaussian kernel), or minus the distance to the nearest row of each
+    class if `bandwidth` is 0.
     """
 
     coef: Array | None = None
@@ -68,15 +71,20 @@ class Head:
     rows: Array | None = None
     shares: Array | None = None
     bandwidth: float = 0.0
+    squares: Array | None = None
 
-    def scores(self, Z: Array) -> Array:
-        """Return one score per row and class; their softmax is the probability."""
+    def scores(self, Z: Array, kernel: Array | None = None) -> Array:
+        """Return one score per row and class; their softmax is the probability.
+
+        `kernel` is what the method `kernel` returns for the rows, if that is known.
+        """
         if self.coef is not None and self.intercept is not None:
-            return np.asarray(Z @ self.coef + self.intercept)
+            linear = Z @ self.coef + self.intercept
+            return np.asarray(linear if self.squares is None else linear + Z**2 @ self.squares)
         assert self.rows is not None
         assert self.shares is not None
-        D = squared_distances(Z, self.rows)
         if self.bandwidth == 0:
+            D = squared_distances(Z, self.rows)
             classes = self.shares.argmax(axis=1)
             return -np.stack(
                 [
@@ -85,30 +93,86 @@ class Head:
                 ],
                 axis=1,
             )
+        K = self.kernel(Z) if kernel is None else kernel
+        return np.asarray(np.log(np.maximum(K @ self.shares, np.finfo(float).tiny)))
+
+    def kernel(self, Z: Array) -> Array:
+        """Return the Gaussian kernel of rows with those of the classifier, 1 for the nearest one."""
+        assert self.rows is not None
+        D = squared_distances(Z, self.rows)
         np.subtract(D.min(axis=1, keepdims=True), D, out=D)
         D /= self.bandwidth
-        K = np.exp(D, out=D)
-        return np.asarray(np.log(np.maximum(K @ self.shares, np.finfo(float).tiny)))
+        return np.asarray(np.exp(D, out=D))
+
+    @property
+    def kernel_key(self) -> tuple[int, float] | None:
+        """What the kernel depends on besides the rows to classify; None if there is no kernel."""
+        return (id(self.rows), self.bandwidth) if self.rows is not None and self.bandwidth else None
 
     def with_classes(self, present: Indices, n_classes: int) -> Head:
         """Return the classifier for `n_classes`, of which its own are those `present`."""
         if self.coef is not None:
-            coef, intercept = np.zeros((len(self.coef), n_classes)), np.full(n_classes, ABSENT)
-            coef[:, present], intercept[present] = self.coef, self.intercept
-            return replace(self, coef=coef, intercept=intercept)
+            intercept = np.full(n_classes, ABSENT)
+            intercept[present] = self.intercept
+            coef = _spread_columns(self.coef, present, n_classes)
+            squares = None
+            if self.squares is not None:
+                squares = _spread_columns(self.squares, present, n_classes)
+            return replace(self, coef=coef, intercept=intercept, squares=squares)
         assert self.shares is not None
-        shares = np.zeros((len(self.shares), n_classes))
-        shares[:, present] = self.shares
-        return replace(self, shares=shares)
+        return replace(self, shares=_spread_columns(self.shares, present, n_classes))
+
+
+def _spread_columns(A: Array, present: Indices, n_columns: int) -> Array:
+    """Return an array with the columns of A at the places `present`, and zeros elsewhere."""
+    wide = np.zeros((len(A), n_columns))
+    wide[:, present] = A
+    return wide
+
+
+class NeighbourGraph:
+    """The graph of label spreading on rows Z, factorised once for any number of labels.
+
+    ``F = (I - a S)^-1 Y``,  ``S = D^-1/2 K D^-1/2``,  K the Gaussian kernel with a zero diagonal, D its row
+    sums (Zhou et al. 2004).
+    """
+
+    def __init__(self, Z: Array) -> None:
+        self.rows = Z
+        self.width = SPREAD_WIDTH * max(mean_squared_distance(Z, Z), np.finfo(float).tiny)
+
+    @cached_property
+    def _factor(self) -> Any:
+        K = np.exp(squared_distances(self.rows) / -self.width)
+        np.fill_diagonal(K, 0.0)
+        degree = np.sqrt(np.maximum(K.sum(axis=1), np.finfo(float).tiny))
+        K /= degree[:, None]
+        K /= degree
+        K *= -SPREADING
+        K[np.diag_indices(len(K))] += 1.0
+        return cho_factor(K, lower=True, overwrite_a=True, check_finite=False)
+
+    def spread(self, shares: Array) -> Array:
+        """Return class shares of all rows, which sum to 1, from initial ones."""
+        F = np.maximum(cho_solve(self._factor, shares, check_finite=False), 0.0)
+        sums = F.sum(axis=1, keepdims=True)
+        even = 1.0 / shares.shape[1]
+        return np.asarray(np.where(sums > 0, F / np.where(sums > 0, sums, 1.0), even))
 
 
 class TrainingSet(NamedTuple):
-    """Rows Z of a target, the indices of the labelled ones, and their classes from 0 to n_classes - 1."""
+    """Rows Z of a target, the indices of the labelled ones, and their classes from 0 to n_classes - 1.
+
+    `graph` is that of the rows, if it is known; `variances` are the prior ones of class means in the
+    coordinates of a "whitened" view, for Gaussian mixtures.
+    """
 
     Z: Array
     at: Indices
     codes: Indices
     n_classes: int
+    graph: NeighbourGraph | None = None
+    variances: Array | None = None
 
     @property
     def onehot(self) -> Array:
@@ -192,24 +256,18 @@ def _logistic(task: TrainingSet, C: float | None, _: Head | None = None) -> Head
 
 
 def _label_spreading(task: TrainingSet, guess: Head | None = None) -> Head:
-    """Return ``(I - a S)^-1 Y`` on the graph S of all rows; Y are labels, and predictions for other rows."""
-    n = len(task.Z)
-    shares = np.zeros((n, task.n_classes))
+    """Spread labels over the graph of all rows, from predictions for unlabelled rows if there is a guess."""
+    shares = np.zeros((len(task.Z), task.n_classes))
     if guess is not None:
         shares = GUESS * softmax(guess.scores(task.Z), axis=1)
-    width = SPREAD_WIDTH * max(mean_squared_distance(task.Z, task.Z), np.finfo(float).tiny)
-    K = np.exp(squared_distances(task.Z) / -width)
-    np.fill_diagonal(K, 0.0)
-    degree = np.sqrt(np.maximum(K.sum(axis=1), np.finfo(float).tiny))
-    K /= degree[:, None]
-    K /= degree
-    K *= -SPREADING
-    K[np.diag_indices(n)] += 1.0
     shares[task.at] = task.onehot * (task.onehot.sum() / task.n_classes / task.onehot.sum(axis=0))
-    F = np.maximum(solve(K, shares, assume_a="pos", overwrite_a=True), 0.0)
-    sums = F.sum(axis=1, keepdims=True)
-    F = np.where(sums > 0, F / np.where(sums > 0, sums, 1.0), 1.0 / task.n_classes)
-    return Head(rows=task.Z, shares=F, bandwidth=width)
+    graph = task.graph or NeighbourGraph(task.Z)
+    return Head(rows=task.Z, shares=graph.spread(shares), bandwidth=graph.width)
+
+
+def _gaussian_mixture(task: TrainingSet) -> Head:
+    mixture = fit_mixture(task.Z, task.at, task.codes, task.n_classes, task.variances)
+    return Head(mixture.linear, mixture.constant, squares=mixture.squares)
 
 
 def _smoothed_logistic(task: TrainingSet, C: float | None, guess: Head | None) -> Head:
@@ -245,6 +303,9 @@ CLASSIFIERS = {
         lambda task, *_: _label_spreading(task), unit=True, relies_on_neighbours=True
     ),
     "smoothed logistic": Classifier(_smoothed_logistic, unit=True, relies_on_neighbours=True),
+    "gaussian mixture": Classifier(
+        lambda task, *_: _gaussian_mixture(task), unit=True, relies_on_neighbours=True
+    ),
     "soft k-means": Classifier(
         lambda task, *_: _soft_k_means(task, balanced=False), unit=True, relies_on_neighbours=True
     ),

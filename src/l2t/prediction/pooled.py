@@ -25,7 +25,8 @@ from scipy.stats import beta
 
 from l2t.forecast.forecast import rise
 from l2t.prediction.classifiers import CLASSIFIERS, Head, TrainingSet
-from l2t.prediction.model import Features, Part
+from l2t.prediction.features import FeatureMap
+from l2t.prediction.model import Part
 from l2t.prediction.training import Training
 from l2t.prediction.trees import TreeHead
 from l2t.typing import AnyArray, Array, Indices
@@ -76,7 +77,7 @@ class Pool:
 
     Attributes
     ----------
-    features : Features
+    features : FeatureMap
         The columns, centred and scaled.
     target_share : float
         The weight w of the classifiers that are trained on the target alone.
@@ -91,7 +92,7 @@ class Pool:
         The weight that adaptations by neighbourhoods deserve, from 0 to 1.
     """
 
-    features: Features
+    features: FeatureMap
     target_share: float
     accuracies: dict[tuple[str, str], float]
     n_measured: int
@@ -201,7 +202,7 @@ def fit_pool(training: Training, *, encoded: bool, random_state: int = 0) -> Poo
     return Pool(features, w, accuracies, n_measured, source_accuracy, adaptation_share, data)
 
 
-def _scaled(training: Training, *, encoded: bool) -> Features:
+def _scaled(training: Training, *, encoded: bool) -> FeatureMap:
     """Return the columns centred and divided by their standard deviation, which encoded ones are already."""
     X = training.unmarked.astype(np.float64)
     deviations = None
@@ -209,7 +210,7 @@ def _scaled(training: Training, *, encoded: bool) -> Features:
         deviations = X.std(axis=0)
         deviations[deviations == 0] = 1.0
         X = X / deviations
-    return Features(None, X.mean(axis=0), 1.0, columns=deviations)
+    return FeatureMap(None, X.mean(axis=0), 1.0, columns=deviations)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,43 +4,29 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import softmax
 
 from l2t.algorithms import NO_TRANSFER
 from l2t.display import frame_like
 from l2t.domains import KnownClasses
-from l2t.domains.draw import rank_in_class
 from l2t.exceptions import InvalidInputError
 from l2t.inference import Inference
-from l2t.inference.candidates import candidate_algorithms
-from l2t.inference.inference import infer_paper, infer_task, predictor, separable_sources
+from l2t.inference.inference import separable_sources
 from l2t.inference.result import Candidate, Candidates, divide_features
 from l2t.inference.shared import as_inference, infer_shared
-from l2t.inference.shared.rows import FEW_COLUMNS
-from l2t.inference.wide import Coordinates as RowCoordinates
-from l2t.inference.wide import is_wide
 from l2t.numerics import few_threads
 from l2t.paper import ReflectionFunction
-from l2t.paper.plan import Plan
-from l2t.prediction.choice import Comparison, choose
 from l2t.prediction.classifiers import (
-    BALANCED,
     CLASSIFIERS,
-    CV_SHOTS,
-    DEFAULT,
-    TrainingSet,
-    fit_head,
 )
-from l2t.prediction.labelling import labels_needed
-from l2t.prediction.model import EstimatorHead, Features, Model, Part, calibration_rows
+from l2t.prediction.model import Model, calibration_rows
+from l2t.prediction.novel import SCALED, NovelClasses
 from l2t.prediction.pooled import LEARNERS, LEAST_SHARE, MAX_SHARE, Pool, fit_pool, is_table
-from l2t.prediction.report import AVERAGE, PLAIN, Report, ReportRow
+from l2t.prediction.report import AVERAGE, Report
 from l2t.prediction.result import Prediction
-from l2t.prediction.scoring import Scores, folds, rehearse_combinations, score
 from l2t.prediction.shared import pool_report, shared_model, shared_report
 from l2t.prediction.training import (
     Training,
@@ -51,8 +37,8 @@ from l2t.prediction.training import (
     training_rows,
 )
 from l2t.prediction.wide import Coordinates, are_few_and_wide
-from l2t.task import SHOTS, Task
-from l2t.typing import AnyArray, Array, Indices
+from l2t.task import Task
+from l2t.typing import AnyArray
 from l2t.validation import one_of
 
 if TYPE_CHECKING:
@@ -68,7 +54,6 @@ CURVE = (2, 4, 8)
 #: The share of unlabelled rows, of at least so many, from which a prediction is of one class.
 NEARLY_ALL = 0.98
 MIN_ROWS = 20
-SCALED = "Columns were divided by their standard deviation: their scales differ widely."
 
 
 def predict(  # noqa: PLR0913
@@ -170,13 +155,13 @@ def predict(  # noqa: PLR0913
     training = training_rows(task, train_on)
     with few_threads(sum(map(len, task.domains)) * task.target.n_features):
         columns = None if coordinates is not None else column_scales(training.unmarked)
-        steps = _Steps(task, training, columns)
         report = callback or (lambda stage: None)
         named = not isinstance(classifier, str) or classifier != "auto"
         if training.shared and len(training.classes) > 1 and not named and reflection is None:
-            found = steps.predict_shared(train_on, report)
+            found = _SharedClasses(task, training, columns).predict(train_on, report)
         else:
             further = further_classes(known, store, whole)
+            steps = NovelClasses(task, training, columns)
             found = steps.predict(classifier, balanced, reflection, further, report)
         if coordinates is not None:
             found.report.sentences.extend([SCALED] if coordinates.are_scaled else [])
@@ -235,7 +220,7 @@ def _note_single_class(found: Prediction) -> list[str]:
     ]
 
 
-class _Steps:
+class _SharedClasses:
     """The steps of one prediction; features are divided by `columns` unless that is None."""
 
     def __init__(self, task: Task, training: Training, columns: AnyArray | None) -> None:
@@ -249,74 +234,8 @@ class _Steps:
                     for domain in task.domains
                 ]
             )
-        self.factors: dict[str, AnyArray | None] = {PLAIN: None}
-        self.classes = KnownClasses()
 
-    def predict(
-        self,
-        classifier: Any,
-        balanced: bool,
-        reflection: Any,
-        further: Sequence[KnownClasses],
-        callback: Callable[[str], None],
-    ) -> Prediction:
-        """Infer, score, choose, train and predict."""
-        found = self._infer(reflection, further, callback)
-        callback("comparing classifiers")
-        for name, each in found.candidates.items():
-            if name != NO_TRANSFER and each.W is not None:
-                self.factors[name] = each.W
-        averaged, rows, rehearsed, (reason, *notes) = self._choose(found, classifier, balanced)
-        used = averaged[0]
-        callback("predicting")
-        model, P = self._train(averaged, classifier)
-        needed = self._labels_needed(used, rehearsed)
-        if self.columns is not None:
-            notes.insert(0, SCALED)
-        if needed is not None:
-            notes.append(needed)
-        return Prediction(
-            labels=np.asarray(model.classes_[P.argmax(axis=1)]),
-            probability=P.max(axis=1),
-            probabilities=P,
-            given=self.asked.target.labeled_rows(default=False),
-            classes=model.classes_,
-            choice=NO_TRANSFER if used.features == PLAIN else used.features,
-            classifier=used.classifier,
-            report=Report.of(averaged, rows, reason, notes),
-            model=model,
-            labels_needed=needed,
-            inference=found if self.columns is None else divide_features(found, self.columns),
-            target=self.asked.target,
-        )
-
-    def _infer(
-        self, reflection: Any, further: Sequence[KnownClasses], callback: Callable[[str], None]
-    ) -> Inference:
-        """Choose the features; the known classes are kept for the rehearsal of classifiers."""
-        callback("known")
-        separable, note = separable_sources(self.task)
-        self.asked, self.task = self.asked.only(separable), self.task.only(separable)
-        n_classes = max(len(self.training.classes), 2)
-        n_labels = int(self.task.target.labeled_rows(default=False).sum()) or SHOTS * n_classes
-        self.task = dataclasses.replace(self.task, n_classes=n_classes, n_labels=n_labels)
-        function, forecast = predictor(reflection, None, None)
-        if forecast is None:
-            return infer_paper(self.task, self.task.domains, function, Plan(), None)
-        task, coordinates = self.task, None
-        if not further and is_wide(task.domains, None):  # few dense rows of very many features
-            coordinates = RowCoordinates(task.domains)
-            task = coordinates.place(task)
-            self.classes = task.known_classes()
-        else:  # rows of the target are recognised among all its rows, before columns are divided
-            self.classes = self.asked.known_classes(further)
-            if self.columns is not None:
-                self.classes = self.classes.divided_by(self.columns)
-        found = infer_task(task, self.classes, forecast, callback=callback)
-        found = dataclasses.replace(found, reason=found.reason + note)
-        return found if coordinates is None else coordinates.lift(found)
-
-    def predict_shared(self, train_on: TrainOn, callback: Callable[[str], None]) -> Prediction:
+    def predict(self, train_on: TrainOn, callback: Callable[[str], None]) -> Prediction:
         """Predict with the sources' labels: by plain classifiers, and by a vote of adapted ones.
 
         The vote counts as far as neighbourhoods in the source follow its classes (`Pool.adaptation_share`);
@@ -457,150 +376,3 @@ class _Steps:
             inference=inference,
             target=self.asked.target,
         )
-
-    def _choose(
-        self, found: Inference, classifier: Any, balanced: bool
-    ) -> tuple[list[ReportRow], list[ReportRow], Scores | None, list[str]]:
-        """Return the combinations to average, all combinations, the rehearsal, and sentences."""
-        training = self.training
-        features = PLAIN if found.choice == NO_TRANSFER else found.choice
-        if not isinstance(classifier, str):
-            used = ReportRow(features, type(classifier).__name__)
-            return [used], [used], None, ["this classifier was requested"]
-        names = [classifier]
-        if classifier == "auto":
-            names = [
-                name
-                for name, each in CLASSIFIERS.items()
-                if not each.for_tables and (balanced or name not in BALANCED)
-            ]
-        # With few columns the norm of a row, which unit rows lose, carries much of the information.
-        usual = DEFAULT if self.X.shape[1] >= FEW_COLUMNS else "logistic"
-        default = features, usual if usual in names else names[0]
-        rehearsed = None if training.shared else self._rehearse(names, training.shots)
-        if rehearsed is not None and features not in rehearsed.features:
-            rehearsed = None  # the candidate could not be fitted in every play
-        measured = self._measure(names)
-        known = rehearsed, measured, expected_beyond_rehearsal(found)
-        comparison = Comparison(*known, default, len(training.classes))
-        combinations = [(each, name) for each in self.factors for name in names]
-        balanced = balanced or classifier in BALANCED
-        single = training.shared or classifier != "auto"
-        averaged, rows = choose(combinations, comparison, balanced=balanced, single=single)
-        basis = []
-        if rehearsed is not None and comparison.rehearsal_counts:
-            basis.append(f"rehearsed {len(rehearsed.values)} times on known classes")
-        if measured is not None:
-            n, labelled = measured.n_rows, int((training.codes[: training.n_target] >= 0).sum())
-            of_all = "" if n == labelled else f" of {labelled}"
-            basis.append(f"cross-validated on {n}{of_all} labelled rows")
-        why = " and ".join(basis) or "the default, because nothing can be measured"
-        sentences = [why if classifier == "auto" else "this classifier was requested"]
-        if measured is None:
-            sentences.append("There are too few labelled rows to measure the accuracy on them.")
-        if rehearsed is not None and not comparison.rehearsal_counts:
-            sentences.append(
-                "The target differs from the known classes, so the rehearsal on them counts neither for the "
-                "choice of the classifier nor for its accuracy."
-            )
-        return averaged, rows, rehearsed, sentences
-
-    def _rehearse(self, names: Sequence[str], shots: float, **settings: Any) -> Scores | None:
-        algorithms = candidate_algorithms(None, self.task.random_state)
-        n_classes = max(len(self.training.classes), 2)
-        return rehearse_combinations(
-            self.classes,
-            {name: each for name, each in algorithms.items() if name in self.factors},
-            names,
-            n_classes=n_classes,
-            rows_per_class=max(self.training.n_target // n_classes, 1),
-            shots=shots,
-            random_state=self.task.random_state,
-            **settings,
-        )
-
-    def _sample(self, n_rows: int) -> Indices:
-        """Return up to n_rows rows: labelled ones, those of the target first, then random target rows.
-
-        Some labelled rows of every class are always among them.
-        """
-        codes, n = self.training.codes, self.training.n_target
-        rng = np.random.default_rng(self.task.random_state)
-        labelled = rng.permutation(np.flatnonzero(codes >= 0))
-        labelled = labelled[np.argsort(labelled >= n, kind="stable")]
-        if len(labelled) > n_rows:
-            rank = np.minimum(rank_in_class(codes[labelled]), CV_SHOTS)
-            n_rows = max(n_rows, len(self.training.classes))
-            labelled = labelled[np.argsort(rank, kind="stable")][:n_rows]
-        free = rng.permutation(np.flatnonzero(codes[:n] < 0))
-        return np.sort(np.concatenate([labelled, free[: max(n_rows - len(labelled), 0)]]))
-
-    def _measure(self, names: Sequence[str]) -> Scores | None:
-        """Cross-validate on the labelled rows of the target; those of the sources are only trained on."""
-        rows = self._sample(MAX_ROWS // 2)
-        codes, of_target = self.training.codes[rows], rows < self.training.n_target
-        groups, source = self.training.groups[rows], np.flatnonzero(~of_target)
-        splits = []
-        for labelled, test in folds(np.where(of_target, codes, -1), groups):
-            others = source[~np.isin(groups[source], groups[test])]
-            trained_on = np.concatenate([labelled, others])
-            if len(np.unique(codes[trained_on])) == len(np.unique(codes[codes >= 0])):
-                splits.append((trained_on, test))
-        return score(self.X[rows], self.factors, codes, splits, names) if splits else None
-
-    def _train(self, averaged: list[ReportRow], classifier: Any) -> tuple[Model, Array]:
-        """Return the calibrated model, and the probabilities of the target's rows."""
-        training, n, X = self.training, self.training.n_target, self.asked.target.X
-        parts = [self._part(each, classifier) for each in averaged]
-        means, medians = X.mean(axis=0, dtype=np.float64), np.median(X, axis=0)
-        described = ", ".join(each.name for each in averaged), means, medians
-        model = Model(
-            training.labels, self.asked.target.feature_names, tuple(parts), 1.0, *described
-        )
-        scores = model.decision_function(X)
-        free = calibration_rows(training.codes[:n] < 0, self.task.random_state)
-        if averaged[0].expected is not None and len(free):
-            model = model.calibrated(scores[free], averaged[0].expected)
-        return model, softmax(scores / model.temperature, axis=1)
-
-    def _part(self, used: ReportRow, classifier: Any) -> Part:
-        """Return features and a trained classifier."""
-        training, W = self.training, self.factors[used.features]
-        n, labels = training.n_target, training.labels
-        at = np.flatnonzero(training.codes >= 0)
-        if isinstance(classifier, str):
-            features = Features.of(self.X[:n], W, unit=CLASSIFIERS[used.classifier].unit)
-            rows = np.union1d(self._sample(MAX_ROWS), at)
-            if len(rows) > MOST_ROWS and used.classifier in SPREADING:
-                rows = self._sample(MOST_ROWS)
-            codes = training.codes[rows]
-            at = np.flatnonzero(codes >= 0)
-            rows_to_fit = TrainingSet(features(self.X[rows]), at, codes[at], len(labels))
-            head: Any = fit_head(used.classifier, rows_to_fit)
-        else:
-            features = Features(W, np.zeros(self.X.shape[1] if W is None else W.shape[1]), 1.0)
-            head = EstimatorHead(classifier.fit(features(self.X[at]), labels[training.codes[at]]))
-        return dataclasses.replace(features, columns=self.columns), head
-
-    def _labels_needed(self, used: ReportRow, rehearsed: Scores | None) -> str | None:
-        """Return a sentence on more labels, from a rehearsed learning curve of the used combination."""
-        if rehearsed is None or used.expected is None or used.features not in rehearsed.features:
-            return None
-        shots, combination = max(1, round(self.training.shots)), (used.features, used.classifier)
-        curve = {shots: float(rehearsed.of(*combination).mean())}
-        for times in CURVE:
-            found = self._rehearse(
-                [used.classifier], times * shots, features=used.features, n_plays=3
-            )
-            if found is not None and used.features in found.features:
-                curve[times * shots] = float(found.of(*combination).mean())
-        return labels_needed(self.training.shots, used.expected, curve)
-
-
-def expected_beyond_rehearsal(found: Inference) -> dict[str, float]:
-    """Return the log of the expected over the rehearsed improvement ratio of each candidate."""
-    return {
-        name: float(np.log(each.predicted / each.rehearsed))
-        for name, each in found.candidates.items()
-        if each.predicted and each.rehearsed
-    }

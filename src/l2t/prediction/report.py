@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from l2t.display import bar_figure, html_table
 
 if TYPE_CHECKING:
@@ -21,8 +23,10 @@ CLEAR_GAIN = 0.02
 PLAIN = "plain"
 #: The average of plain classifiers that are trained on both domains.
 AVERAGE = "average"
+#: The learners of an `Ensemble` together.
+ENSEMBLE = "ensemble"
 COLUMNS: tuple[str, ...] = ("name", "features", "classifier", "trained_on", "measured", "error")
-COLUMNS += ("expected", "low", "high", "used", "reason")
+COLUMNS += ("expected", "low", "high", "weight", "used", "reason")
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,8 @@ class ReportRow:
         The domain whose labelled rows the classifier is trained on.
     low, high : float or None, default=None
         The 90 % interval of the expected accuracy.
+    weight : float or None, default=None
+        Its share of the weights of the ensemble that is used; None if there is none.
     """
 
     features: str
@@ -60,11 +66,14 @@ class ReportRow:
     trained_on: str = "target"
     low: float | None = None
     high: float | None = None
+    weight: float | None = None
 
     @property
     def name(self) -> str:
         """The name for display."""
-        name = self.classifier + ("" if self.features == PLAIN else f" on {self.features}")
+        name = self.classifier
+        if self.features != PLAIN and name != ENSEMBLE:
+            name += f" on {self.features}"
         return name + ("" if self.trained_on == "target" else f", trained on {self.trained_on}")
 
     @property
@@ -91,8 +100,8 @@ class ReportRow:
 
     @property
     def is_baseline(self) -> bool:
-        """Whether nothing is transferred: original features, and neither the vote nor the average."""
-        return self.features == PLAIN and self.classifier not in ("vote", AVERAGE)
+        """Whether nothing is transferred: original features, and one classifier alone."""
+        return self.features == PLAIN and self.classifier not in ("vote", AVERAGE, ENSEMBLE)
 
 
 @dataclass(frozen=True)
@@ -109,45 +118,6 @@ class Report:
 
     rows: tuple[ReportRow, ...]
     sentences: list[str]
-
-    @classmethod
-    def of(
-        cls,
-        averaged: Sequence[ReportRow],
-        rows: Sequence[ReportRow],
-        reason: str,
-        notes: Sequence[str],
-    ) -> Report:
-        """Report the combinations that are averaged, the best one first, among all of them.
-
-        Parameters
-        ----------
-        averaged, rows : sequence of ReportRow
-            The combinations that are used, and all combinations.
-        reason : str
-            Why the best one is used.
-        notes : sequence of str
-            Further sentences.
-        """
-        used, *others = averaged
-        shown = [each for each in rows if each.features == PLAIN]
-        best_plain = max(shown, key=lambda each: each.expected or 0.0, default=used)
-        for features in dict.fromkeys(each.features for each in rows if each.features != PLAIN):
-            theirs = [each for each in rows if each.features == features]
-            shown.append(max(theirs, key=lambda each: (each == used, each.gain)))
-        where = "original features" if used.features == PLAIN else f"features of {used.features!r}"
-        first = [f"Used: {used.classifier} on the {where}; {reason}."]
-        if others:
-            first.append(f"Averaged with {', '.join(each.name for each in others)}.")
-        if used.expected is not None:
-            first.append(f"{_right(used)}.")
-            rest = shown
-            if used.features != PLAIN and best_plain.expected is not None:
-                first.append(_compare(used, best_plain))
-                rest = [row for row in shown if row != best_plain]
-            first += better_than_used(used, rest)
-        marked = replace(used, used=True, reason=reason)
-        return cls(tuple(marked if each == used else each for each in shown), [*first, *notes])
 
     def __repr__(self) -> str:
         return "\n".join(self.sentences)
@@ -205,14 +175,9 @@ def _right(used: ReportRow) -> str:
     return f"About {_share(used.expected)} % of the predictions should be right{used.range}"
 
 
-def _compare(used: ReportRow, without: ReportRow) -> str:
-    """Return a sentence that compares the expected accuracy with the best one without transfer."""
-    best = f"best classifier without transfer, {without.name}"
-    points = 100 * ((used.expected or 0.0) - (without.expected or 0.0))
-    if points >= 0.05:
-        return f"That is {points:.1f} points above the {best}."
-    why = without.reason or "which is not clearly more"
-    return f"The {best}, should reach about {_share(without.expected)} %, {why}."
+def standard_error(accuracy: float, n: int) -> float:
+    """Return the standard error of an accuracy on n rows, which is above zero even at an accuracy of 1."""
+    return float(np.sqrt((accuracy * (1 - accuracy) + 0.25 / n) / n))
 
 
 def better_than_used(used: ReportRow, rows: Sequence[ReportRow]) -> list[str]:

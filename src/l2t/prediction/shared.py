@@ -12,11 +12,18 @@ from l2t.domains import Domain
 from l2t.experiences.evaluation import expected_accuracy
 from l2t.inference.shared import SharedInference
 from l2t.inference.shared.rows import weights_sentence
-from l2t.prediction.choice import standard_error
 from l2t.prediction.classifiers import Head
-from l2t.prediction.model import Features, Model, calibration_rows
+from l2t.prediction.features import FeatureMap
+from l2t.prediction.model import Model, calibration_rows
 from l2t.prediction.pooled import LEARNERS, Pool
-from l2t.prediction.report import AVERAGE, PLAIN, Report, ReportRow, better_than_used
+from l2t.prediction.report import (
+    AVERAGE,
+    PLAIN,
+    Report,
+    ReportRow,
+    better_than_used,
+    standard_error,
+)
 from l2t.prediction.training import NAMED
 from l2t.task import ClassRoles
 from l2t.typing import AnyArray, Array
@@ -40,7 +47,7 @@ def shared_model(
     """
     _, mean, scale, coef, intercept = found.linear
     order = [found.classes.index(label) for label in labels.tolist()]
-    features = Features(None, mean, scale or 1.0, scale is None, columns)
+    features = FeatureMap(None, mean, scale or 1.0, scale is None, columns)
     head = Head(np.ascontiguousarray(coef[:, order]), intercept[order])
     described = found.used, target.X.mean(axis=0, dtype=np.float64), np.median(target.X, axis=0)
     model = Model(labels, target.feature_names, ((features, head),), 1.0, *described)

@@ -98,7 +98,8 @@ def _map(found: Prediction, codes: Indices) -> dict[str, Any]:
     others = rng.permutation(np.flatnonzero(~found.given))[: MAPPED - len(given)]
     rows = np.sort(np.concatenate([given, others]))
     X = target.rows[rows].astype(np.float64)
-    plain = X if features.columns is None else X @ sparse.diags_array(1.0 / features.columns)
+    columns = features.first.columns
+    plain = X if columns is None else X @ sparse.diags_array(1.0 / columns)
     plain = GramSpan.of([plain]).coordinates[0] if sparse.issparse(plain) else plain
     before = _project(plain, None)
     labels = np.full(len(target), -1)
@@ -134,7 +135,7 @@ def _details(found: Prediction) -> dict[str, Any]:
     model, rehearsal = found.model, found.inference.rehearsal
     return {
         "model": model.name,
-        "columns_scaled": model.parts[0][0].columns is not None,
+        "columns_scaled": model.parts[0][0].first.columns is not None,
         "temperature": model.temperature,
         "n_plays": None if rehearsal is None else rehearsal.n_plays,
         "W_shape": list(found.inference.W.shape),

@@ -20,6 +20,7 @@ from l2t.inference.result import divide_features
 from l2t.inference.wide import lift_candidates, unlabel_in_span
 from l2t.numerics import GramSpan
 from l2t.numerics.gram import Lifted
+from l2t.prediction.features import FeatureMap, change_first
 from l2t.prediction.model import Model
 from l2t.prediction.training import TrainOn, column_scales, training_rows
 from l2t.task import MAX_WIDE_ROWS, Task
@@ -89,10 +90,13 @@ class Coordinates:
     def _model(self, model: Model) -> Model:
         rows, back = self._span.rows, self._span.back
         rows = rows @ self._scales if self.are_scaled else rows  # for rows that are not divided yet
-        parts = tuple(
-            (replace(each, W=Lifted(rows, back if each.W is None else back @ each.W)), head)
-            for each, head in model.parts
-        )
+
+        def lifted(features: FeatureMap) -> FeatureMap:
+            factor = back if features.W is None else back @ features.W
+            return replace(features, W=Lifted(rows, factor))
+
+        maps = change_first([features for features, _ in model.parts], lifted)
+        parts = tuple(zip(maps, (head for _, head in model.parts), strict=True))
         X = self._target.rows.tocsc()
         often = np.flatnonzero(2 * np.diff(X.indptr) >= X.shape[0])  # the median of others is 0
         medians = np.zeros(X.shape[1])
