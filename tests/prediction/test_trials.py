@@ -112,7 +112,7 @@ def test_shares_of_the_rows_of_a_graph_are_those_of_a_row_by_row_prediction(clas
     learners, at = [Learner("logistic (centred)", PLAIN), Learner(classifier, PLAIN)], np.arange(60)
     at = at * 4
     test = np.setdiff1d(np.arange(len(codes)), at)
-    P = rows.probabilities(learners, (at, test), codes, 6)[1]
+    P = rows.answer(learners, (at, test), codes, 6)[1]
     head = rows.fit(learners, at, codes[at], 6)[learners[1]]
     scores = head.scores(rows.rows[PLAIN][test])
     assert np.mean(scores.argmax(axis=1) == P.argmax(axis=1)) > 0.97

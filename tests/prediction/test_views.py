@@ -44,14 +44,14 @@ def test_the_order_of_target_rows_does_not_matter(data, views):
         np.testing.assert_allclose(D, squared_distances(views[name].features(X)), atol=1e-6)
 
 
-def test_a_rotation_of_the_features_changes_no_distance_in_linear_views(data, views):
+def test_a_rotation_of_the_features_changes_no_distance(data, views):
     known, X = data
     Q = np.linalg.qr(np.random.default_rng(0).normal(size=(12, 12)))[0]
     turned = KnownClasses([Domain(known.X @ Q, known.codes)])
     for name, view in fit_views(turned, X @ Q).items():
-        if "network" not in name:  # its random start is not rotated
-            D = squared_distances(view.features(X @ Q))
-            np.testing.assert_allclose(D, squared_distances(views[name].features(X)), atol=1e-6)
+        D = squared_distances(view.features(X @ Q))
+        atol = 0.03 if "network" in name else 1e-6  # networks are trained in single precision
+        np.testing.assert_allclose(D, squared_distances(views[name].features(X)), atol=atol)
 
 
 def test_whitened_rows_of_a_class_have_unit_covariance_but_for_the_ridge(data, views):

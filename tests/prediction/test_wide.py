@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import subprocess
 import sys
@@ -103,10 +104,10 @@ def test_a_damaged_factor_is_rejected(found, tmp_path):
     path = found[0].model.save(tmp_path / "model.npz")
     with np.load(path) as file:
         arrays = dict(file)
-    for name, place, value in (
-        ("lifted_indices-0", 3, M),
-        ("lifted_indptr-0", -1, 10**6),
-        ("lifted_data-0", 0, np.nan),
+    described = json.loads(str(arrays["json"]))["maps"][0]["W"]["lifted"]
+    damage = ((3, M), (-1, 10**6), (0, np.nan))  # of indices, indptr and data
+    for name, (place, value) in zip(
+        [described[1], described[2], described[0]], damage, strict=True
     ):
         changed = arrays[name].copy()
         changed[place] = value
@@ -156,7 +157,7 @@ def test_many_rows_are_not_made_dense(monkeypatch, shared, n_labeled):
     assert found.probabilities.shape == (60, 3)
     assert found.target is target
     assert np.mean(found.labels == target.y) > 0.7
-    assert found.model.parts[0][0].W.rows.shape[0] <= 120
+    assert found.model.parts[0][0].first.W.rows.shape[0] <= 120
     assert "<html" in found.to_html()
     assert len(found.suggest(5)) == 5
 

@@ -14,7 +14,9 @@ held out, and doubt, from 0 to 1, says how little plays tell about the target:
   or seen where learners disagree more about the target than in plays. Then w0 moves towards weights that were
   learned on such targets.
 * *far*: the source is far away, or its own classes cannot be told apart. Then the weights of learners that
-  use the known classes move to those of the same kind that do not.
+  use the known classes move to those of the same kind that do not. If learners agree about the target much
+  more than in plays, the source is noise and its plays count for nothing; if not, neither can be told apart,
+  and plays still say how little to expect.
 
 No winner is chosen, so no accuracy is promised on the number that chose it. This is a logarithmic opinion
 pool, or a product of experts (Hinton 2002). The weights w0 are in `ensemble.json`, written by
@@ -112,11 +114,14 @@ class Situation:
         How far neighbourhoods are expected to mislead, from 0 to 1.
     distance : float
         The distance of the target from the known classes (`views.distance_to`); infinite without any.
+    easier : float
+        How much more learners agree about the target than in plays, from 0 to 1.
     """
 
     shots: float
     misleading: float = 0.0
     distance: float = 0.0
+    easier: float = 1.0
 
     def seen(self, target: Trial, plays: Sequence[Trial]) -> Situation:
         """Return the situation after the learners have answered for the target and in plays.
@@ -126,8 +131,9 @@ class Situation:
         if not plays:
             return self
         usual = float(np.mean([trial.disagreement for trial in plays]))
-        misleading = rise(target.disagreement - usual, DISAGREEMENT)
-        return replace(self, misleading=max(self.misleading, misleading))
+        excess = target.disagreement - usual
+        misleading = max(self.misleading, rise(excess, DISAGREEMENT))
+        return replace(self, misleading=misleading, easier=rise(-excess, DISAGREEMENT))
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,13 +193,15 @@ def fit_ensemble(
     """
     prior = weights or Weights.default()
     w0 = prior.at(situation.shots)
-    far = rise(situation.distance, FAR)
+    far = away = rise(situation.distance, FAR)
+    noise = 0.0
     if plays:
-        far = max(far, 1.0 - rise(_skill(plays, w0), SKILL))
+        unskilled = 1.0 - rise(_skill(plays, w0), SKILL)
+        noise, far = unskilled * situation.easier, max(far, unskilled)
     w0 = (1.0 - far) * w0 + far * _without_known_classes(w0)
     m = situation.misleading
     w0 = (1.0 - m) * w0 + m * prior.at(situation.shots, 1.0)
-    doubt = 1.0 - (1.0 - far) * (1.0 - m)
+    doubt = 1.0 - (1.0 - max(away, noise)) * (1.0 - m)
     losses = []
     n_rows = sum(len(trial.codes) for trial in plays)
     if plays and doubt < 1.0:

@@ -26,7 +26,7 @@ from l2t.typing import Array
 SLOPE = 0.95
 #: Labels per class, and half-widths of 90 % intervals of the logit without the sampling error.
 SHOTS = (1.0, 5.0, 20.0)
-HALF_WIDTHS = (1.1, 0.65, 0.35)
+HALF_WIDTHS = (1.1, 0.95, 0.6)
 #: Bounds of probabilities and accuracies whose logit is taken.
 LEAST, MOST = 0.01, 0.99
 
@@ -81,4 +81,6 @@ def expect_accuracy(probability: Array, shots: float, n_groups: int, basis: str)
     expected = float(expit(centre))
     sampling = NORMAL_90 / np.sqrt(max(n_groups, 1) * expected * (1.0 - expected))
     width = np.hypot(np.interp(np.log(shots), np.log(SHOTS), HALF_WIDTHS), sampling)
-    return Promise(expected, float(expit(centre - width)), float(expit(centre + width)), basis)
+    low, high = expit([centre - width, centre + width]).tolist()
+    # With less than one expected error there may be none.
+    return Promise(expected, low, high if (1.0 - high) * n_groups >= 1.0 else 1.0, basis)

@@ -1,7 +1,7 @@
 """Views: feature spaces for the rows of a target, none of which depends on its labels.
 
 ==================  ========================================================================================
-original            the rows as they are; in all other views rows have norm 1
+original            the rows as they are; in all other views rows have norm 1, unless there are few columns
 plain               the rows in at most 200 principal coordinates of source and target
 classes             the metric of the known classes (`l2t.algorithms.classes`)
 network             the hidden layer of networks trained on the known classes, and the metric of the known
@@ -15,7 +15,6 @@ whitened            directions in which the rows of a known class have unit vari
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +50,9 @@ MAX_TARGET_ROWS = 3000
 MAX_HIDDEN = 256
 #: Number of networks for the rows of a target; a play has one.
 N_NETWORKS = 3
+#: From so many columns on, rows have norm 1. With fewer the norm of a row carries much of the information: on
+#: iris, with four columns, accuracy falls from 0.92 to 0.81 without it.
+FEW_COLUMNS = 10
 #: Regularisation of covariances by dimensions per class.
 SHRINKAGE = 0.1
 
@@ -88,18 +90,21 @@ def fit_views(
     trunk = _coordinates(rows, X)
     of_source, of_target = Evaluation(rows), Evaluation(X)
     target = of_target(trunk)
+    unit = X.shape[1] >= FEW_COLUMNS
     views = {ORIGINAL: View(FeatureMap.of(X, None))}
-    views |= _centred_views(PLAIN, trunk, target, None)
+    views |= _centred_views(PLAIN, trunk, target, None, unit=unit)
     views[SPECTRUM] = views.pop(PLAIN + SUFFIX)
     if known.n_classes < 2:
         return views
     source = of_source(trunk)
-    views |= _centred_views(CLASSES, trunk, target, geometry(source, codes))
-    views[WHITENED] = _whitened(trunk, source, codes, target)
+    views |= _centred_views(CLASSES, trunk, target, geometry(source, codes), unit=unit)
+    views[WHITENED] = _whitened(trunk, source, codes, target, unit=unit)
     hidden = _hidden(trunk, source, codes, n_networks, random_state)
     inner, outer = of_source(hidden), of_target(hidden)
-    views |= _centred_views(NETWORK, hidden, outer, geometry(inner - inner.mean(axis=0), codes))
-    views[f"{WHITENED} {NETWORK}"] = _whitened(hidden, inner, codes, outer)
+    views |= _centred_views(
+        NETWORK, hidden, outer, geometry(inner - inner.mean(axis=0), codes), unit=unit
+    )
+    views[f"{WHITENED} {NETWORK}"] = _whitened(hidden, inner, codes, outer, unit=unit)
     return views
 
 
@@ -123,22 +128,24 @@ def _some_rows(known: KnownClasses, random_state: int) -> tuple[AnyArray, Indice
 
 
 def _coordinates(rows: AnyArray, X: AnyArray) -> FeatureMap:
-    """Return principal coordinates of known rows and target rows together, of unit variance in the mean."""
+    """Return principal coordinates of known rows and target rows together, of unit variance in the mean.
+
+    They have positive third moments, so that they do not depend on the basis of the features.
+    """
     origin = rows if len(rows) else X
     mean = origin.mean(axis=0, dtype=np.float64)
     parts = [origin - mean, X - X.mean(axis=0, dtype=np.float64)]
-    W, m = None, X.shape[1]
-    if m > MAX_COORDINATES:
-        sizes = [max(float(np.linalg.norm(part)), np.finfo(float).tiny) for part in parts]
-        weights = (1.0, np.sqrt(TARGET_WEIGHT))
-        stacked = np.concatenate(
-            [part * (w / size) for part, size, w in zip(parts, sizes, weights, strict=True)]
-        )
-        W = _row_space(stacked, MAX_COORDINATES)
-    shift = mean if W is None else mean @ W
-    placed = parts[0] if W is None else parts[0] @ W
-    scale = float(np.sqrt(np.mean(placed**2)))
-    return FeatureMap(W, shift, scale if scale > 0 else 1.0)
+    sizes = [max(float(np.linalg.norm(part)), np.finfo(float).tiny) for part in parts]
+    weights = (1.0, np.sqrt(TARGET_WEIGHT))
+    stacked = np.concatenate(
+        [part * (weight / size) for part, size, weight in zip(parts, sizes, weights, strict=True)]
+    )
+    W = _row_space(stacked, MAX_COORDINATES)
+    if not W.shape[1]:  # no row differs from others
+        return FeatureMap(None, mean)
+    W *= np.where(np.sum((stacked @ W) ** 3, axis=0) < 0, -1.0, 1.0)
+    scale = float(np.sqrt(np.mean((parts[0] @ W) ** 2)))
+    return FeatureMap(W, mean @ W, scale if scale > 0 else 1.0)
 
 
 def _row_space(A: Array, k: int) -> Array:
@@ -146,14 +153,14 @@ def _row_space(A: Array, k: int) -> Array:
     n, m = A.shape
     if m <= n:
         values, vectors = leading_eigenpairs(A.T @ A, min(k, m))
-        return vectors[:, values > 1e-12 * values[0]]
+        return np.asarray(vectors[:, values > 1e-12 * values[0]])
     values, vectors = leading_eigenpairs(A @ A.T, min(k, n))
     kept = values > 1e-12 * values[0]
     return np.asarray(A.T @ (vectors[:, kept] / np.sqrt(values[kept])))
 
 
 def _centred_views(
-    name: str, before: FeatureMap, Z: Array, metric: Array | None
+    name: str, before: FeatureMap, Z: Array, metric: Array | None, *, unit: bool
 ) -> dict[str, View]:
     """Return the view of a metric, and that of the target's spectrum after it."""
     placed = Z if metric is None else Z @ metric
@@ -166,7 +173,7 @@ def _centred_views(
         spectrum = np.eye(placed.shape[1])
     factors = {name: metric, name + SUFFIX: spectrum if metric is None else metric @ spectrum}
     return {
-        each: View(FeatureMap.of(Z, W, unit=True, before=before)) for each, W in factors.items()
+        each: View(FeatureMap.of(Z, W, unit=unit, before=before)) for each, W in factors.items()
     }
 
 
@@ -188,7 +195,9 @@ def _hidden(
     return FeatureMap(axes, inner.mean(axis=0) @ axes, before=hidden)
 
 
-def _whitened(before: FeatureMap, source: Array, codes: Indices, target: Array) -> View:
+def _whitened(
+    before: FeatureMap, source: Array, codes: Indices, target: Array, *, unit: bool
+) -> View:
     """Return the view in which a known class has unit covariance, with the variances of class means."""
     sizes = np.bincount(codes).astype(float)
     r, n_classes = source.shape[1], len(sizes)
@@ -207,7 +216,7 @@ def _whitened(before: FeatureMap, source: Array, codes: Indices, target: Array) 
     variances = np.maximum(variances, 0.0)
     variances += SHRINKAGE * r / n_classes * variances.mean() + 1e-6
     W = whitening @ axes
-    features = FeatureMap(W, target.mean(axis=0) @ W, unit=True, before=before)
-    # Rows have the norm that a row of a random class should have.
-    norm = np.sqrt(np.sum(1.0 + variances))
-    return View(replace(features, scale=1.0), variances / norm**2)
+    # The norm that a row of a random class should have.
+    norm = float(np.sqrt(np.sum(1.0 + variances)))
+    mean = target.mean(axis=0) @ W
+    return View(FeatureMap(W, mean, norm, unit, before=before), variances / norm**2)
