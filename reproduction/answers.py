@@ -110,7 +110,8 @@ def answer(task: TriedTask, weights: Weights, data: Path) -> Answer:
     real, shots = task.real, task.situation.shots
     ensemble = fit_ensemble(task.situation.seen(real, task.plays), task.plays, task.own, weights)
     P = _probabilities(ensemble, real, shots)
-    promise = expect_accuracy(P.max(axis=1), shots, len(P), "")
+    own = None if task.own is None else (ensemble.accuracy([task.own]), len(task.own.codes))
+    promise = expect_accuracy(P.max(axis=1), shots, len(P), "", own)
     assert promise is not None  # there are test rows
     right = P.argmax(axis=1) == real.codes
     sure = P.max(axis=1)

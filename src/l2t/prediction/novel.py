@@ -69,8 +69,9 @@ from l2t.typing import AnyArray, Indices
 #: they are cross-validated on.
 MAX_ROWS = 1500
 MAX_TESTED_ROWS = 500
-#: The share of the weights from which the report names a learner.
-LEAST_NAMED = 0.05
+#: The share of the weights from which a sentence names a learner, and the number of learners in the report.
+LEAST_NAMED = 0.1
+MAX_SHOWN = 3
 #: Multiples of the present number of labels at which the learning curve is rehearsed.
 CURVE = (2, 4, 8)
 SCALED = "Columns were divided by their standard deviation: their scales differ widely."
@@ -182,6 +183,7 @@ class NovelClasses:
             training.shots,
             len(np.unique(training.groups[free])),
             _basis(plays, own, ensemble),
+            None if own is None else (ensemble.accuracy([own]), len(own.codes)),
         )
         if promise is not None:
             model = model.calibrated(scores[free], promise.expected)
@@ -301,38 +303,29 @@ class NovelClasses:
     ) -> Report:
         """Return the ensemble beside plain classifiers and its largest learners."""
         total = float(ensemble.weights.sum())
-        measured = None if own is None else ensemble.accuracy([own])
-        error = None if own is None else standard_error(measured or 0.0, len(own.codes))
-        used = ReportRow(
-            _main_view(ensemble) if _main_view(ensemble) != NO_TRANSFER else PLAIN,
-            ENSEMBLE,
-            measured=measured,
-            error=error,
-            used=True,
-            reason="" if promise is None else promise.basis,
-        )
+        view = _main_view(ensemble)
+        used = ReportRow(PLAIN if view == NO_TRANSFER else view, ENSEMBLE, used=True)
+        if own is not None:
+            used = _measured(used, ensemble.accuracy([own]), own)
         if promise is not None:
-            used = replace(used, expected=promise.expected, low=promise.low, high=promise.high)
+            used = replace(
+                used,
+                expected=promise.expected,
+                low=promise.low,
+                high=promise.high,
+                reason=promise.basis,
+            )
         compared = [*(Learner(name, PLAIN) for name in IN_EVERY_VIEW), *BASELINES]
-        shown = [*compared, *(learner for learner in ensemble.used if learner not in compared)]
+        largest = [learner for learner in ensemble.used if learner not in compared]
+        shown = [*compared, *largest[:MAX_SHOWN]]
         rows = [used]
         for learner in shown:
             difference = _difference(learner, ensemble, plays, own)
-            weight = ensemble.used.get(learner)
-            own_accuracy = None if own is None else own.accuracy(learner)
-            row = ReportRow(
-                PLAIN if learner.view == ORIGINAL else learner.view,
-                learner.classifier,
-                expected=None
-                if promise is None or difference is None
-                else float(np.clip(promise.expected + difference, 0.0, 1.0)),
-                measured=own_accuracy,
-                error=None
-                if own is None or own_accuracy is None
-                else standard_error(own_accuracy, len(own.codes)),
-                weight=None if weight is None else weight / total,
-            )
-            why = "but the ensemble is better where nothing was chosen by its result"
+            row = _learner_row(learner, own, ensemble.used.get(learner, 0.0) / total)
+            if promise is not None and difference is not None:
+                expected = float(np.clip(promise.expected + difference, 0.0, 1.0))
+                row = replace(row, expected=expected)
+            why = "but the ensemble does not depend on a choice by these numbers"
             rows.append(replace(row, reason=why) if row.is_above(used) else row)
         sentences = [f"Used: {_shares(ensemble)}."]
         if promise is None:
@@ -439,6 +432,18 @@ class NovelClasses:
     def _on_columns(self, inference: Inference) -> Inference:
         """Return an inference on the features before they were divided."""
         return inference if self.columns is None else divide_features(inference, self.columns)
+
+
+def _learner_row(learner: Learner, own: Trial | None, weight: float) -> ReportRow:
+    """Return the report row of one learner with its share of the weights."""
+    features = PLAIN if learner.view == ORIGINAL else learner.view
+    row = ReportRow(features, learner.classifier, weight=weight or None)
+    return row if own is None else _measured(row, own.accuracy(learner), own)
+
+
+def _measured(row: ReportRow, accuracy: float, own: Trial) -> ReportRow:
+    """Return a report row with an accuracy on labelled rows, and its standard error."""
+    return replace(row, measured=accuracy, error=standard_error(accuracy, len(own.codes)))
 
 
 def _basis(plays: Sequence[Trial], own: Trial | None, ensemble: Ensemble) -> str:
