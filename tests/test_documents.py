@@ -33,6 +33,8 @@ SHOWN = {
     ),
     "docs/paper-system.md": ("(64, 10) ", "predicted improvement ratio ", "bias (the same for "),
     "docs/guide/own-data.md": ("10 labelled rows, 3 classes", "measured   1.0"),
+    "docs/guide/tables.md": ("Columns: category: colour.", " right"),
+    "docs/guide/shared-classes.md": ("without a target label: ", "with 50: "),
     "docs/guide/scikit-learn.md": ("expected", "of the target's rows are right"),
     "docs/guide/experience.md": (
         "24 runs done, 0 failed",
