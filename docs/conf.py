@@ -82,11 +82,11 @@ html_theme_options = {
     "logo": {"text": html_title},
     "header_links_before_dropdown": 7,
     "navigation_with_keys": False,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"results/**": []},  # their tables are wide
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"index": [], "install": [], "tutorial": []}
+html_sidebars = {"index": [], "install": [], "tutorial": []}  # they have no pages below them
 
 
 def setup(app: Sphinx) -> None:
