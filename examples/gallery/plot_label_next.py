@@ -3,7 +3,7 @@ Active learning: which rows to label next
 =========================================
 
 Every prediction suggests rows to label. Here are four rounds of five labels each, compared with random rows.
-One draw proves little: :doc:`other tables </results/answers>` have means over many.
+One draw proves little: :doc:`the results </results/answers>` have means over many.
 """
 
 import matplotlib.pyplot as plt
