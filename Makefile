@@ -51,11 +51,14 @@ reproduce: $(VENV)/$(if $(filter comparison,$(WHAT)),bench,ready)  ## repeat the
 docs: $(VENV)/ready  ## build the documentation into site/, without network access; a warning is an error
 	$(BIN)/python -m tools.architecture
 	$(BIN)/python -m tools.method
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
-	@echo "open site/index.html (for its search: $(BIN)/python -m http.server --directory site)"
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs site
+	@echo "open site/index.html"
 
-gallery: $(VENV)/ready  ## run examples/gallery and keep the output and plots (some need L2T_DATA)
-	$(BIN)/python -m tools.gallery $(WHAT)
+gallery: WHAT ?= images sentences sounds tables
+gallery: $(VENV)/ready  ## keep output and plots of the examples that need L2T_DATA; `make docs` runs the others
+	set -e; cd docs/images/gallery; for name in $(WHAT); do \
+	  MPLBACKEND=Agg COLUMNS=100 $(CURDIR)/$(BIN)/python $(CURDIR)/examples/gallery/$$name.py > $$name.new; \
+	  mv $$name.new $$name.txt; done
 
 dist: $(VENV)/ready  ## build the wheel and the sdist into dist/
 	rm -rf dist
@@ -106,7 +109,7 @@ reliability: $(VENV)/ready  ## run every test that proves a promise, and write d
 	$(BIN)/python -m tools.reliability build/promises.json
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) $(VENV)-oldest dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
+	rm -rf $(VENV) $(VENV)-oldest dist site docs/gallery docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -71,13 +71,16 @@ def write_comparison(data: Path, out: Path, work: Path) -> None:
         for number in DRAWS
     ]
     found = list(_run(jobs, work))
+    rows = _shared_rows(found[: len(shared)], [kind for kind, _ in shared])
+    others = [row["means"] for row in rows[:-1]]  # the last method is L2T
     with_labels = found[len(shared) :]
     write_page(
         out / "comparison.md",
         versions={name: version(name) for name in ("skada", "adapt", "POT", "scikit-learn")},
         tasks=[task.name.replace(" > ", "->") for _, task in shared],
         kinds=SHARED,
-        rows=_shared_rows(found[: len(shared)], [kind for kind, _ in shared]),
+        rows=rows,
+        best_others=np.nanmax(others, axis=0).tolist(),
         failures=_failures(found[: len(shared)]),
         other=[_other_row(kind, with_labels) for kind in OTHER_CLASSES],
         shots=SHOTS,

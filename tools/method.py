@@ -1,4 +1,4 @@
-"""Figures and tables of docs/method.md, taken from the pages of docs/results.
+"""Figures and tables of docs/method.md and the figure of README.md, taken from the pages of docs/results.
 
     python -m tools.method
 
@@ -144,11 +144,38 @@ def _draw_answers() -> Figure:
     return figure
 
 
+def _draw_accuracy() -> Figure:
+    tables = find_tables(_read("answers.md"))
+    figure = Figure(figsize=(7, 3), layout="constrained")
+    axes = figure.subplots()
+    columns = {"best plain": "best of five plain classifiers, in hindsight", "L2T": "L2T"}
+    for i, (column, name) in enumerate(columns.items()):
+        means = [
+            float(dict(zip(head, rows[-1], strict=True))[column])
+            for head, *rows in (tables[heading] for heading in list(ANSWERS)[:3])
+        ]
+        places = [at + 0.4 * (i - 0.5) for at in range(len(means))]
+        bars = axes.bar(places, means, width=0.36, label=name, color=("C7", "C0")[i])
+        axes.bar_label(bars, fmt="%.3f")
+    names = list(ANSWERS.values())[:3]
+    axes.set(
+        xlabel="labels per class",
+        ylabel="accuracy",
+        ylim=(0, 1.12),
+        yticks=(0, 0.2, 0.4, 0.6, 0.8, 1),
+        xticks=range(len(names)),
+    )
+    axes.set_xticklabels(names)
+    axes.legend(loc="upper left", ncols=2)
+    return figure
+
+
 def main() -> None:
     """Draw the figures, and write the tables into the page."""
     PICTURES.mkdir(parents=True, exist_ok=True)
     mpl.rcParams["svg.hashsalt"] = "l2t"  # the same figures give the same files
-    for name, figure in {"ratios": _draw_ratios(), "answers": _draw_answers()}.items():
+    figures = {"accuracy": _draw_accuracy(), "ratios": _draw_ratios(), "answers": _draw_answers()}
+    for name, figure in figures.items():
         figure.savefig(PICTURES / f"{name}.svg", metadata={"Date": None})
     PAGE.write_text(fill(PAGE.read_text()))
 

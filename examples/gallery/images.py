@@ -1,4 +1,6 @@
-"""Images: sketches of new classes, with two labels per class.
+"""
+Images: sketches of new classes, with two labels per class
+==========================================================
 
 The source has sketches of 60 classes, as features of a network that was trained on photographs. The target
 has sketches of eight other classes, with two labels each.
@@ -35,3 +37,14 @@ for axes, X, name in (
     axes.set(title=f"the target's features, {name}", xticks=[], yticks=[])
 after.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 figure.savefig("images.png")
+
+# %%
+# With the data, the script prints:
+#
+# .. literalinclude:: /images/gallery/images.txt
+#    :language: text
+#
+# .. image:: /images/gallery/images.png
+#    :alt: The plot of the script
+#
+# sphinx_gallery_thumbnail_path = "images/gallery/images.png"

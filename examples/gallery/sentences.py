@@ -1,4 +1,6 @@
-"""Sentences: intents of customers, with few labels per intent.
+"""
+Sentences: intents of customers, with few labels per intent
+===========================================================
 
 The source has embeddings of sentences of 150 intents, the target has sentences of ten intents from another
 data set. How does the accuracy depend on the number of labels per intent?
@@ -33,3 +35,14 @@ print(table.round(3))
 axes = table.plot(marker="o", logx=True, xticks=table.index, ylabel="accuracy")
 axes.set(xlabel="labelled sentences per intent", xticklabels=table.index)
 axes.figure.savefig("sentences.png")
+
+# %%
+# With the data, the script prints:
+#
+# .. literalinclude:: /images/gallery/sentences.txt
+#    :language: text
+#
+# .. image:: /images/gallery/sentences.png
+#    :alt: The plot of the script
+#
+# sphinx_gallery_thumbnail_path = "images/gallery/sentences.png"

@@ -1,4 +1,6 @@
-"""Sounds: the accuracy to expect, before it is checked.
+"""
+Sounds: the accuracy to expect, before it is checked
+====================================================
 
 The source has recordings of 40 kinds of sounds as spectral statistics, the target has recordings of five
 other kinds with three labels each. The report names the features and classifiers that are used, and the
@@ -24,3 +26,14 @@ answer = l2t.predict(source, l2t.Domain(target.X, target.y, labeled=few))
 print(answer.report)
 print(f"right, as it turns out: {np.mean(answer.labels[~few] == target.y[~few]):.1%}")
 answer.plot().savefig("sounds.png")
+
+# %%
+# With the data, the script prints:
+#
+# .. literalinclude:: /images/gallery/sounds.txt
+#    :language: text
+#
+# .. image:: /images/gallery/sounds.png
+#    :alt: The plot of the script
+#
+# sphinx_gallery_thumbnail_path = "images/gallery/sounds.png"

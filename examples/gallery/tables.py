@@ -1,4 +1,6 @@
-"""Tables: a DataFrame with columns of different scales.
+"""
+Tables: a DataFrame with columns of different scales
+====================================================
 
 Each row describes a printed letter by 16 measurements. The source has 20 letters, the target the other six
 with five labels each. `prepare` proposes how to scale the columns.
@@ -38,3 +40,14 @@ ConfusionMatrixDisplay.from_predictions(
 )
 plt.title(f"{np.mean(answer.labels[~few] == truth[~few]):.1%} of the unlabelled letters are right")
 plt.savefig("tables.png", bbox_inches="tight")
+
+# %%
+# With the data, the script prints:
+#
+# .. literalinclude:: /images/gallery/tables.txt
+#    :language: text
+#
+# .. image:: /images/gallery/tables.png
+#    :alt: The plot of the script
+#
+# sphinx_gallery_thumbnail_path = "images/gallery/tables.png"

@@ -68,13 +68,13 @@ def _corrected(study: Study) -> tuple[Table, Figure]:
         shown = name if name in study.ours else name.upper()
         ratios = mean(found[name])
         series[shown] = (ratios * factors, standard_error(found[name]))
-        rows.append((shown, *ratios.tolist(), *(ratios * factors).tolist()))
-    columns = label_columns(found)
-    corrected = (f"{column}, l_hat" for column in columns)
+        rows.append((shown, *(ratios * factors).tolist()))
     title = f"l_hat, c = {study.function.c:.3f}"
-    caption = "Ratios, and ratios corrected for the label count."
+    caption = (
+        "Ratios corrected for the label count; the table of averages has those that were measured."
+    )
     drawn = curves(found.label_counts, series, title, "labelled target rows", "l_hat")
     return (
-        Table("l-hat", caption, ("method", *columns, *corrected), rows),
+        Table("l-hat", caption, ("method", *label_columns(found)), rows),
         Figure("l-hat", "Mean ratios corrected for the label count.", drawn),
     )

@@ -47,6 +47,27 @@ def test_version_and_help():
     assert "reproduce" not in shown, "measuring the paper again is for the repository"
 
 
+def test_example_writes_files_for_the_other_commands_and_replaces_none(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert runner.invoke(app, ["example", "digits"]).exit_code == 0
+    source, target, answers = (
+        read_domain(f"{name}.csv", label="digit") for name in ("scans", "handwriting", "answers")
+    )
+    assert target.labeled.sum() == 10
+    assert not set(source.classes) & set(answers.classes)
+    assert np.array_equal(target.X, answers.X)
+    assert np.array_equal(target.y[target.labeled], answers.y[target.labeled])
+
+    (tmp_path / "answers.csv").unlink()
+    written = (tmp_path / "scans.csv").stat().st_mtime_ns
+    again = runner.invoke(app, ["example", "digits"])
+    assert str(again.exception) == "scans.csv exists; use --force to replace it"
+    assert (tmp_path / "scans.csv").stat().st_mtime_ns == written
+    assert not (tmp_path / "answers.csv").exists()
+    assert runner.invoke(app, ["example", "digits", "--force", "--quiet"]).exit_code == 0
+    assert runner.invoke(app, ["example", "letters"]).exit_code == 2
+
+
 @pytest.mark.slow
 def test_demo_tells_the_whole_story(tmp_path, monkeypatch):
     monkeypatch.setattr("l2t.interfaces.cli.demo.TRAINING_PAIRS", 2)

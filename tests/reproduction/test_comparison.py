@@ -55,7 +55,11 @@ def test_the_page_has_a_row_per_method_and_kind(tmp_path):
         versions={"skada": "1", "adapt": "2", "POT": "3", "scikit-learn": "4"},
         tasks=["W->D"],
         kinds={"a": "A"},
-        rows=[{"name": "plain", "values": [50.0], "means": [float("nan")]}],
+        rows=[
+            {"name": "plain", "values": [50.0], "means": [float("nan")]},
+            {"name": "L2T", "values": [60.0], "means": [70.0]},
+        ],
+        best_others=[65.0],
         failures={"plain": "ValueError"},
         other=rows,
         shots=("1", "5"),
@@ -64,4 +68,5 @@ def test_the_page_has_a_row_per_method_and_kind(tmp_path):
     )
     page = (tmp_path / "comparison.md").read_text()
     assert "| plain | 50.0 | – |" in page
+    assert "right on 70.0 % of A" in page
     assert "| x | 0.500 | 0.600 | 0.600 | **0.700** | +0.100 ± 0.000 |" in page

@@ -20,8 +20,9 @@ pytestmark = pytest.mark.slow
 
 _ROW = ("a rule", 1.0, 0.0, 1.0)
 #: What the page on rehearsal needs of sources.
+_GOAL = ("what", [0.03, 0.03], [([0.04, 0.02], False), ([0.05, 0.04], True)])
 SOURCES = {
-    "goals": [],
+    "goals": [_GOAL] * 3,
     "known": [],
     "sizes": {"names": [], "rows": []},
     "control_kinds": [],

@@ -82,7 +82,7 @@ class L2TTransformer(
 
     Attributes
     ----------
-    W_ : array of shape (n_features_in_, u)
+    W_ : array of shape (n_features, u)
         The linear map that `transform` applies; it does not depend on target labels.
     choice_ : str
         The chosen candidate, or the name of the algorithm.

@@ -1,10 +1,10 @@
-"""Everyday commands: demo, transfer and rank."""
+"""Everyday commands: demo, example, transfer and rank."""
 
 from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -43,6 +43,37 @@ def demo(
 
     check_outputs((plot, "figure"), (report, "page"), force=force)
     run_demo(pairs, seed, jobs, plot, report, format, quiet=quiet)
+
+
+@app.command(short_help="Write csv files to try the other commands on.")
+def example(
+    name: Annotated[Literal["digits"], argument("NAME", "The example: digits.")],
+    folder: Annotated[
+        Path, file("Write the files into this folder.", "--folder", metavar="FOLDER")
+    ] = Path(),
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write an example: a labelled source, a target with other classes and few labels, and its true labels.
+
+    'digits' writes scans.csv, scans of seven digits of the UCI set; handwriting.csv, the three other digits
+    from MNIST with ten labels; and answers.csv, the same with all labels. The features are 64 grey values,
+    and the column of labels is 'digit'.
+
+      l2t example digits
+
+      l2t predict scans.csv handwriting.csv --label digit -o predictions.csv
+    """
+    from l2t.domains.files.disk import replacing
+    from l2t.interfaces.cli.example import digit_tables
+    from l2t.interfaces.cli.reading import check_outputs
+
+    tables = {folder / f"{name}.csv": table for name, table in digit_tables().items()}
+    check_outputs(*((path, "table") for path in tables), force=force)
+    for path, table in tables.items():
+        with replacing(path) as handle:
+            table.to_csv(handle, index=False)
+        print_note(f"{len(table)} rows written to {path}", quiet)
 
 
 @app.command(short_help="Transform the features of a target so that a source helps, if it can.")

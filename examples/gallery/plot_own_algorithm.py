@@ -1,4 +1,6 @@
-"""Your own algorithm as a candidate.
+"""
+Your own algorithm as a candidate
+=================================
 
 Whitened principal components of both domains are a class of a few lines, which is rehearsed, predicted and
 chosen like any other candidate.
@@ -38,4 +40,4 @@ axes.barh(table.index, table["predicted"], color="C7")
 axes.plot(table["rehearsed"], table.index, "ko", label="rehearsed on known classes")
 axes.set(xlabel="predicted improvement ratio", xlim=(0.85, 1.1))
 axes.legend()
-figure.savefig("own_algorithm.png")
+plt.show()

@@ -1,7 +1,9 @@
-"""A team's store: experiences of two colleagues in one store, and a function learned from both.
+"""
+A team's store: experiences of two colleagues in one store, and a function learned from both
+============================================================================================
 
-Both write to one store, here an SQLite file; a PostgreSQL URL works as well. Each run is an algorithm on a
-pair of domains, and its experiences are the improvement ratios at several numbers of target labels.
+Both write to one store, here in memory; in a team it is an SQLite file or a PostgreSQL URL. Each run is an
+algorithm on a pair of domains, and its experiences are the improvement ratios at several numbers of labels.
 """
 
 import matplotlib.pyplot as plt
@@ -11,7 +13,7 @@ import l2t
 
 digits, mnist = l2t.normalize(l2t.domains.digits()), l2t.normalize(l2t.domains.mnist())
 colleagues = {"Ann": l2t.PairSampler(digits, mnist, 3), "Ben": l2t.PairSampler(mnist, digits, 3)}
-with l2t.open_store("team.db") as store:
+with l2t.open_store("memory://") as store:  # a team writes to a file or a URL
     for name, pairs in colleagues.items():
         done = l2t.collect(
             pairs, store, algorithms=["tca", "gfk", "lsdt", "spectrum"], label_counts=(3, 15, 60)
@@ -31,4 +33,4 @@ axes.axhline(1, color="k", linewidth=0.8)
 axes.set(
     xlabel="target labels", ylabel="improvement ratio, mean of six pairs", xticks=table.columns
 )
-figure.savefig("team_store.png")
+plt.show()

@@ -1,4 +1,6 @@
-"""Shared classes: the same ten digits, scanned and in handwriting, and no label in the target.
+"""
+Shared classes: the same ten digits, scanned and in handwriting, and no label in the target
+===========================================================================================
 
 If source and target have the same classes, no target label is needed. Classifiers on several adapted features
 are trained on the source and vote; the result names them.
@@ -31,4 +33,4 @@ for axes, name, some in zip(
     ConfusionMatrixDisplay.from_predictions(truth, some, ax=axes, colorbar=False)
     axes.set_title(f"{name}: {np.mean(some == truth):.1%} right")
     print(axes.get_title())
-figure.savefig("shared_classes.png")
+plt.show()

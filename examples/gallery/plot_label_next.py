@@ -1,7 +1,9 @@
-"""Active learning: which rows to label next.
+"""
+Active learning: which rows to label next
+=========================================
 
 Every prediction suggests rows to label. Here are four rounds of five labels each, compared with random rows.
-One draw proves little: docs/results/answers.md has means over many.
+One draw proves little: :doc:`the results </results/answers>` have means over many.
 """
 
 import matplotlib.pyplot as plt
@@ -29,4 +31,4 @@ for way in ("suggested rows", "random rows"):
     axes.plot(*zip(*curve, strict=True), "o-", label=way)
 axes.set(xlabel="labelled rows", ylabel="accuracy on the others", xticks=[n for n, _ in curve])
 axes.legend()
-figure.savefig("label_next.png")
+plt.show()

@@ -1,4 +1,6 @@
-"""Several sources: which of them helps, and by how much.
+"""
+Several sources: which of them helps, and by how much
+=====================================================
 
 The target has three digits in handwriting. The sources are the other digits in the same handwriting, scans of
 them, and noise. `rank_sources` predicts the factor by which each source improves the accuracy.
@@ -35,4 +37,4 @@ axes.axvline(1, color="k", linewidth=0.8)
 axes.set(xlabel="predicted accuracy with the source over that with none", xlim=(0.98, 1.02))
 axes.margins(y=0.3)
 axes.invert_yaxis()
-figure.savefig("several_sources.png")
+plt.show()
