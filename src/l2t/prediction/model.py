@@ -37,6 +37,7 @@ BLOCK_VALUES = 2**25
 MAX_CALIBRATION_ROWS = 5000
 _ARRAYS = ("columns", "mean", "W", "coef", "intercept", "rows", "shares")
 _NUMBERS = ("scale", "unit", "bandwidth")
+_VECTORS = ("weights", "shift", "offsets")
 _TREES = ("feature", "threshold", "left", "right", "value", "roots", "column", "baseline")
 _ENCODER = "encoder-"  # before the names of the arrays of the encoder
 #: A `Lifted` W: its sparse rows, and V.
@@ -116,6 +117,11 @@ class Model:
         What makes the features of the columns of a table; None if the columns are the features.
     weights : tuple of float or None, default=None
         The weights of the parts in the average; None if they are equal.
+    shift : tuple of float or None, default=None
+        What is added to the scores of the classes, because their shares in the target are not the source's.
+    offsets : tuple of float or None, default=None
+        What is added to the logarithms of probabilities before the class is decided, for a metric that is not
+        the accuracy (`l2t.prediction.decisions`).
     """
 
     classes_: AnyArray
@@ -127,6 +133,8 @@ class Model:
     medians: Array | None = None
     encoder: TableEncoder | None = None
     weights: tuple[float, ...] | None = None
+    shift: tuple[float, ...] | None = None
+    offsets: tuple[float, ...] | None = None
 
     @property
     def n_features(self) -> int:
@@ -147,7 +155,15 @@ class Model:
         -------
         array of shape (n,)
         """
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        return np.asarray(self.classes_[self.decide(self.predict_proba(X))])
+
+    def decide(self, P: Array) -> Indices:
+        """Return the codes of the predicted classes of rows with probabilities P."""
+        if self.offsets is None:
+            return np.asarray(P.argmax(axis=1))
+        return np.asarray(
+            (np.log(np.maximum(P, np.finfo(float).tiny)) + self.offsets).argmax(axis=1)
+        )
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class for each row, in the order of `classes_`.
@@ -188,9 +204,9 @@ class Model:
     def _scores(self, rows: Any) -> Array:
         scores = [head.scores(features(rows)) for features, head in self.parts]
         logs = [log_softmax(each, axis=1) for each in scores]
-        if self.weights is None:
-            return np.asarray(logsumexp(logs, axis=0))
-        return np.asarray(logsumexp(logs, axis=0, b=np.array(self.weights)[:, None, None]))
+        weights = None if self.weights is None else np.array(self.weights)[:, None, None]
+        averaged = np.asarray(logsumexp(logs, axis=0, b=weights))
+        return averaged if self.shift is None else averaged + np.array(self.shift)
 
     def calibrated(self, scores: Array, accuracy: float) -> Model:
         """Return the model whose temperature makes the mean probability at these scores the accuracy."""
@@ -256,7 +272,7 @@ class Model:
         arrays = {name: each for name, each in arrays.items() if each is not None}
         content = {"schema": SCHEMA, "classes": classes, "feature_names": self.feature_names}
         content |= {"temperature": self.temperature, "name": self.name, "parts": parts}
-        content |= {"weights": self.weights}
+        content |= {name: getattr(self, name) for name in _VECTORS}
         if self.encoder is not None:
             content["encoder"], encoded = self.encoder.to_parts()
             arrays |= {f"{_ENCODER}{name}": values for name, values in encoded.items()}
@@ -321,14 +337,19 @@ def _from_file(content: dict[str, Any], arrays: dict[str, Any]) -> Model:
         encoder = TableEncoder.from_parts(content["encoder"], own)
         if encoder.feature_names != named:
             raise ValueError("its columns do not fit its features")
-    given = content.get("weights")
-    weights = None if given is None else tuple(map(float, given))
+    given = (content.get(name) for name in _VECTORS)
+    vectors = [None if each is None else tuple(map(float, each)) for each in given]
+    weights, *of_classes = vectors
     if weights is not None and (
         len(weights) != len(parts) or not all(0 <= w <= 1 for w in weights)
     ):
         raise ValueError("its weights do not fit its parts")
+    if any(each is not None and len(each) != len(classes) for each in of_classes):
+        raise ValueError("its shift or offsets do not fit its classes")
+    if not all(np.isfinite(each).all() for each in of_classes if each is not None):
+        raise ValueError("its shift and offsets must be finite")
     name = str(content["name"])
-    model = Model(classes, named, parts, temperature, name, *fills, encoder, weights)
+    model = Model(classes, named, parts, temperature, name, *fills, encoder, *vectors)
     # Parts of different shapes cannot score a row.
     scores = model.decision_function(np.zeros((1, model.n_features)))
     lengths = {len(each) for each in (named, *fills) if each is not None}

@@ -37,7 +37,8 @@ from l2t.prediction.classifiers import (
 )
 from l2t.prediction.labelling import labels_needed
 from l2t.prediction.model import EstimatorHead, Features, Model, Part, calibration_rows
-from l2t.prediction.pooled import LEARNERS, LEAST_SHARE, MAX_SHARE, Pool, fit_pool, is_table
+from l2t.prediction.pooled import LEAST_SHARE, MAX_SHARE, Pool, fit_pool, is_table
+from l2t.prediction.pooled_rows import LEARNERS
 from l2t.prediction.report import AVERAGE, PLAIN, Report, ReportRow
 from l2t.prediction.result import Prediction
 from l2t.prediction.scoring import Scores, folds, rehearse_combinations, score
@@ -330,7 +331,7 @@ class _Steps:
         if apart or is_table(self.training, encoded=encoded):
             training, note = self._separable_rows(train_on)
             pool = fit_pool(training, encoded=encoded, random_state=self.task.random_state)
-            if apart or not pool.adaptation_share:
+            if apart or not pool.check.adaptation_share:
                 callback("predicting")
                 return self._pooled(pool, note)
         target, *sources = self.task.domains
@@ -346,6 +347,10 @@ class _Steps:
         if pool is not None and share < LEAST_SHARE:
             return self._pooled(pool, note)
         model = shared_model(found, self.asked.target, labels, self.columns, seed)
+        if (
+            pool is not None and found.expected is None
+        ):  # what differs within the source counts here, too
+            model = self._calibrated(model, pool.check.carried(found.confidence))
         report = shared_report(found, sources)
         if pool is not None and share <= MAX_SHARE:
             model, report = self._blended(model, report, pool, share)
@@ -374,18 +379,20 @@ class _Steps:
         expected = float(P.max(axis=1).mean())
         other = f"plain classifiers of the columns ({100 * (1 - share):.0f} % of the weight)"
         if share < 0.5:
-            report = pool_report(pool, self.task.roles, self.asked.target)
+            blended, names = _with_shares(blended, pool), self._class_names
+            report = pool_report(pool, self.task.roles, self.asked.target, names)
             expected = self._accuracy_of(pool, blended) or expected
             other = f"a vote of adapted classifiers ({100 * share:.0f} % of the weight)"
         report.sentences.insert(1, f"Averaged with {other}.")
         return self._calibrated(blended, expected), report
 
     def _accuracy_of(self, pool: Pool, model: Model) -> float | None:
-        """Return the accuracy to calibrate to: that expected or, if unknown, not more than on the source."""
-        if pool.expected is not None or pool.source_accuracy is None:
+        """Return the accuracy to calibrate to: that expected or, if unknown, what the source lets expect."""
+        accuracy = pool.check.accuracy
+        if pool.expected is not None or accuracy is None:
             return pool.expected
         P = model.predict_proba(self.asked.target)
-        return min(float(P.max(axis=1).mean()), pool.source_accuracy)
+        return pool.check.carried(min(float(P.max(axis=1).mean()), accuracy))
 
     def _separable_rows(self, train_on: TrainOn) -> tuple[Training, str]:
         """Return the rows to train on without sources that are noise, and a sentence on several sources."""
@@ -411,10 +418,11 @@ class _Steps:
             medians,
             weights=pool.weights,
         )
+        model = _with_shares(model, pool)
         accuracy = self._accuracy_of(pool, model)
         if accuracy is not None:
             model = self._calibrated(model, accuracy)
-        report = pool_report(pool, self.task.roles, target)
+        report = pool_report(pool, self.task.roles, target, self._class_names)
         if note:
             report.sentences.append(f"W{note.removeprefix('; w')}.")
         identity = Candidate(NO_TRANSFER, np.eye(target.n_features), predicted=1.0, chosen=True)
@@ -428,6 +436,10 @@ class _Steps:
             feature_names=target.feature_names,
         )
         return self._prediction(model, report, whole, choice=NO_TRANSFER, classifier=AVERAGE)
+
+    @property
+    def _class_names(self) -> list[str]:
+        return list(map(str, self.training.classes))
 
     def _calibrated(self, model: Model, accuracy: float) -> Model:
         """Return the model whose mean probability of unlabelled rows is the accuracy."""
@@ -595,6 +607,13 @@ class _Steps:
             if found is not None and used.features in found.features:
                 curve[times * shots] = float(found.of(*combination).mean())
         return labels_needed(self.training.shots, used.expected, curve)
+
+
+def _with_shares(model: Model, pool: Pool) -> Model:
+    """Return the model with the class shares that are found in the target."""
+    if pool.shares is None:
+        return model
+    return dataclasses.replace(model, shift=tuple(pool.shares[0].tolist()))
 
 
 def expected_beyond_rehearsal(found: Inference) -> dict[str, float]:
