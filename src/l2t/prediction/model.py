@@ -23,6 +23,7 @@ from l2t.exceptions import FileFormatError, InvalidInputError
 from l2t.numerics import in_threads, unit_rows
 from l2t.numerics.gram import Lifted
 from l2t.prediction.classifiers import Head
+from l2t.prediction.decisions import decide
 from l2t.prediction.trees import TreeHead
 from l2t.typing import AnyArray, Array, Indices, Mask
 from l2t.validation import check_memory
@@ -159,11 +160,7 @@ class Model:
 
     def decide(self, P: Array) -> Indices:
         """Return the codes of the predicted classes of rows with probabilities P."""
-        if self.offsets is None:
-            return np.asarray(P.argmax(axis=1))
-        return np.asarray(
-            (np.log(np.maximum(P, np.finfo(float).tiny)) + self.offsets).argmax(axis=1)
-        )
+        return decide(P, None if self.offsets is None else np.array(self.offsets))
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class for each row, in the order of `classes_`.

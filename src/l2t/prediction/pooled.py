@@ -76,6 +76,8 @@ class Pool:
         The number of labelled target rows, or of their groups, behind these accuracies.
     check : SourceCheck
         What the rows of the source say about their classifiers.
+    held_out : HeldOut or None
+        The probabilities of labelled target rows by cross-validation.
     """
 
     features: Features
@@ -83,6 +85,7 @@ class Pool:
     accuracies: dict[tuple[str, str], float]
     n_measured: int
     check: SourceCheck
+    held_out: HeldOut | None = field(repr=False)
     _data: Rows = field(repr=False)
 
     @cached_property
@@ -198,7 +201,7 @@ def fit_pool(training: Training, *, encoded: bool, random_state: int = 0) -> Poo
     if held_out is not None:
         w, accuracies = held_out.target_share, held_out.accuracies
         n_measured = held_out.n_groups
-    return Pool(features, w, accuracies, n_measured, check_source(data, rng), data)
+    return Pool(features, w, accuracies, n_measured, check_source(data, rng), held_out, data)
 
 
 def _scaled(training: Training, *, encoded: bool) -> Features:
@@ -213,7 +216,7 @@ def _scaled(training: Training, *, encoded: bool) -> Features:
 
 
 @dataclass(frozen=True, eq=False)
-class _HeldOut:
+class HeldOut:
     """Held-out probabilities (classifiers, rows, classes) of labelled target rows, and their classes."""
 
     both: Array
@@ -229,11 +232,15 @@ class _HeldOut:
         return mixture_weight(given[0], given[1], PRIOR_ROWS)
 
     @property
+    def average(self) -> Array:
+        """The probabilities of the average."""
+        w = self.target_share
+        return np.asarray((1.0 - w) * self.both.mean(axis=0) + w * self.target.mean(axis=0))
+
+    @property
     def accuracies(self) -> dict[tuple[str, str], float]:
         """The accuracy of each classifier, and of their average."""
-        w = self.target_share
-        average = (1.0 - w) * self.both.mean(axis=0) + w * self.target.mean(axis=0)
-        accuracies = {("average", "both"): self._accuracy(average)}
+        accuracies = {("average", "both"): self._accuracy(self.average)}
         for trained_on, probabilities in (("both", self.both), ("target", self.target)):
             for name, P in zip(LEARNERS, probabilities, strict=True):
                 accuracies[name, trained_on] = self._accuracy(P)
@@ -261,7 +268,7 @@ def mixture_weight(first: Array, second: Array, prior: tuple[float, float]) -> f
     return w
 
 
-def _cross_validate(data: Rows, rng: np.random.Generator) -> _HeldOut | None:
+def _cross_validate(data: Rows, rng: np.random.Generator) -> HeldOut | None:
     """Cross-validate on labelled target rows; None if they are of one group.
 
     Source rows of the groups of test rows are not trained on.
@@ -282,4 +289,4 @@ def _cross_validate(data: Rows, rng: np.random.Generator) -> _HeldOut | None:
             both[place, test] = data.probabilities(name, pooled, labeled[test])
             target[place, test] = data.probabilities(name, own, labeled[test])
     n_groups = len(np.unique(data.groups[labeled]))
-    return _HeldOut(both, target, data.codes[labeled], n_groups)
+    return HeldOut(both, target, data.codes[labeled], n_groups)

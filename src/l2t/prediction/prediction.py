@@ -35,6 +35,7 @@ from l2t.prediction.classifiers import (
     TrainingSet,
     fit_head,
 )
+from l2t.prediction.decisions import METRICS, Metric, Quality, decision_offsets, promised
 from l2t.prediction.labelling import labels_needed
 from l2t.prediction.model import EstimatorHead, Features, Model, Part, calibration_rows
 from l2t.prediction.pooled import LEAST_SHARE, MAX_SHARE, Pool, fit_pool, is_table
@@ -80,6 +81,7 @@ def predict(  # noqa: PLR0913
     train_on: TrainOn = "auto",
     shared: bool | None = None,
     balanced: bool = False,
+    metric: Metric = "accuracy",
     known: KnownClasses | None = None,
     store: str | os.PathLike[str] | ExperienceStore | None = None,
     reflection: ReflectionFunction | str | os.PathLike[str] | None = None,
@@ -122,6 +124,9 @@ def predict(  # noqa: PLR0913
     balanced : bool, default=False
         Whether all classes of the target are known to have about the same number of rows; if so, classifiers
         that assume this are considered as well.
+    metric : {"accuracy", "balanced", "f1"}, default="accuracy"
+        What the predicted classes maximise and the report promises: the accuracy, the balanced accuracy (the
+        mean recall of the classes) or the mean F1 of the classes. Probabilities are the same for all.
     known : KnownClasses or None, default=None
         Further labelled rows with the same features.
     store : str, path, ExperienceStore or None, default=None
@@ -156,6 +161,7 @@ def predict(  # noqa: PLR0913
     if isinstance(classifier, str | type) or not _is_classifier(classifier):
         one_of("classifier", classifier, ("auto", *CLASSIFIERS))
     one_of("train_on", train_on, ("auto", "target", "source", "both"))
+    one_of("metric", metric, METRICS)
     if shared is False and train_on in ("source", "both"):
         raise InvalidInputError(
             f"train_on must be 'auto' or 'target' with shared=False, got {train_on!r}"
@@ -187,7 +193,7 @@ def predict(  # noqa: PLR0913
             found.report.sentences.extend(whole.encoder.sentences())
             model = dataclasses.replace(found.model, encoder=whole.encoder)
             found = dataclasses.replace(found, model=model)
-        found = _in_given_order(found, asked)
+        found = _decided(_in_given_order(found, asked), metric)
         found.report.sentences.extend(_note_single_class(found))
     answers = {"predicted": found.labels, "probability": found.probability, "given": found.given}
     frame = frame_like(target[0] if isinstance(target, tuple) else target, answers)
@@ -215,11 +221,42 @@ def _in_given_order(found: Prediction, task: Task) -> Prediction:
         P[task.rows] = found.probabilities
     return dataclasses.replace(
         found,
-        labels=np.asarray(found.classes[P.argmax(axis=1)]),
-        probability=P.max(axis=1),
         probabilities=P,
         given=task.given.labeled_rows(default=False),
         target=task.given,
+    )
+
+
+def _decided(found: Prediction, metric: Metric) -> Prediction:
+    """Return the prediction with the classes that maximise a metric, and what to expect of them."""
+    P = found.probabilities
+    free = P[~found.given] if not found.given.all() else P
+    offsets = decision_offsets(free, metric)
+    if offsets is not None:
+        found = dataclasses.replace(
+            found, model=dataclasses.replace(found.model, offsets=tuple(offsets.tolist()))
+        )
+    codes = found.model.decide(P)
+    expected, measured = Quality.expected_of(free, found.model.decide(free)), found.measured
+    if found.held_out is not None:
+        held_out = softmax(np.log(found.held_out.average) / found.model.temperature, axis=1)
+        decided, truth = found.model.decide(held_out), found.held_out.truth
+        measured = Quality.measured_of(decided, truth, P.shape[1])
+        found.report.sentences.append(measured.sentence(found.classes))
+    report = found.report
+    if metric != "accuracy":
+        if measured is None:
+            report.sentences.append(expected.sentence(found.classes))
+        value = None if measured is None else measured.of(metric)
+        report = report.for_metric(metric, promised(metric, expected, measured), value)
+    return dataclasses.replace(
+        found,
+        labels=np.asarray(found.classes[codes]),
+        probability=np.take_along_axis(P, codes[:, None], axis=1)[:, 0],
+        report=report,
+        metric=metric,
+        expected=expected,
+        measured=measured,
     )
 
 
@@ -435,7 +472,8 @@ class _Steps:
             accuracy_without=pool.expected,
             feature_names=target.feature_names,
         )
-        return self._prediction(model, report, whole, choice=NO_TRANSFER, classifier=AVERAGE)
+        found = self._prediction(model, report, whole, choice=NO_TRANSFER, classifier=AVERAGE)
+        return dataclasses.replace(found, held_out=pool.held_out)
 
     @property
     def _class_names(self) -> list[str]:

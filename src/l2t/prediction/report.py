@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from l2t.display import bar_figure, html_table
+from l2t.prediction.decisions import METRIC_NAMES, Metric
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +23,7 @@ PLAIN = "plain"
 #: The average of plain classifiers that are trained on both domains.
 AVERAGE = "average"
 COLUMNS: tuple[str, ...] = ("name", "features", "classifier", "trained_on", "measured", "error")
-COLUMNS += ("expected", "low", "high", "used", "reason")
+COLUMNS += ("expected", "low", "high", "used", "reason", "metric")
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ class ReportRow:
         The domain whose labelled rows the classifier is trained on.
     low, high : float or None, default=None
         The 90 % interval of the expected accuracy.
+    metric : {"accuracy", "balanced", "f1"}, default="accuracy"
+        What is expected and measured, if that is not the accuracy; only for what is used.
     """
 
     features: str
@@ -60,6 +63,7 @@ class ReportRow:
     trained_on: str = "target"
     low: float | None = None
     high: float | None = None
+    metric: Metric = "accuracy"
 
     @property
     def name(self) -> str:
@@ -76,7 +80,7 @@ class ReportRow:
 
     def is_above(self, other: ReportRow) -> bool:
         """Return whether it should be better than another row by a difference that a table shows."""
-        if self.expected is None or other.expected is None:
+        if self.expected is None or other.expected is None or self.metric != other.metric:
             return False
         return self.expected - other.expected > SHOWN_DIFFERENCE
 
@@ -156,6 +160,8 @@ class Report:
     def headline(self) -> str:
         """The result in one sentence."""
         used = next((row for row in self.rows if row.used), None)
+        if used is not None and used.metric != "accuracy" and used.expected is not None:
+            return f"A {METRIC_NAMES[used.metric]} of about {_share(used.expected)} % is expected."
         if used is None or used.expected is None:
             return "Every row has a predicted class; the accuracy could not be measured."
         plain = [row for row in self.rows if row.is_baseline and not row.used and row.expected]
@@ -173,6 +179,28 @@ class Report:
             f"The transfer should raise the accuracy from {_share(best.expected)} % "
             f"to {_share(used.expected)} %{used.range}."
         )
+
+    def for_metric(self, metric: Metric, expected: float, measured: float | None) -> Report:
+        """Return the report of predictions that maximise a metric, of which so much is expected."""
+        rows = tuple(
+            replace(
+                row,
+                metric=metric,
+                expected=expected,
+                measured=measured,
+                error=None,
+                low=None,
+                high=None,
+            )
+            if row.used
+            else row
+            for row in self.rows
+        )
+        sentences = [
+            f"Predictions maximise the {METRIC_NAMES[metric]}: about {_share(expected)} % is expected.",
+            *self.sentences,
+        ]
+        return replace(self, rows=rows, sentences=sentences)
 
     def records(self) -> list[dict[str, Any]]:
         """Return a list with one dict per row."""
