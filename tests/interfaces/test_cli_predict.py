@@ -178,7 +178,8 @@ def test_the_report_for_programs(wine, l2t):
     assert max(map(len, result.out.partition("Used: ")[0].splitlines())) <= 80
     header = l2t("predict", *sides, "--format", "csv", "-q").out.splitlines()[0]
     assert (
-        header == "name,features,classifier,trained_on,measured,error,expected,low,high,used,reason,metric"
+        header
+        == "name,features,classifier,trained_on,measured,error,expected,low,high,used,reason,metric"
     )
 
 

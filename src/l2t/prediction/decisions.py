@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from l2t.prediction.training import NAMED
 from l2t.typing import AnyArray, Array, Indices
 from l2t.validation import some_of
 
@@ -29,8 +30,6 @@ FRACTIONS = np.linspace(-0.25, 1.5, 15)
 N_ROUNDS = 3
 #: Rows that the expected value counts for beside the labelled rows that it was measured on.
 EXPECTED_ROWS = 6.0
-#: The number of classes whose recall a sentence names.
-NAMED = 8
 
 
 def decide(P: Array, offsets: Array | None) -> Indices:
