@@ -17,7 +17,7 @@ from scipy.special import softmax
 from sklearn.metrics import balanced_accuracy_score
 
 from l2t.prediction.classifiers import CLASSIFIERS, TrainingSet, fit_head
-from l2t.prediction.ensemble import Ensemble, Weights, class_offsets, fit_ensemble
+from l2t.prediction.ensemble import Ensemble, Weights, class_shift, fit_ensemble
 from l2t.prediction.features import FeatureMap
 from l2t.prediction.promise import expect_accuracy
 from l2t.prediction.trials import Trial
@@ -137,8 +137,8 @@ def answer(task: TriedTask, weights: Weights, data: Path) -> Answer:
 def _probabilities(ensemble: Ensemble, trial: Trial, shots: float) -> Any:
     """Return the probabilities of rows, with the class shares evened as `predict` does."""
     scores = np.log(ensemble.probabilities(trial))
-    offsets = class_offsets(scores, shots)
-    return softmax(scores if offsets is None else scores + offsets, axis=1)
+    shift = class_shift(scores, shots)
+    return softmax(scores if shift is None else scores + shift, axis=1)
 
 
 def _score(setting: str, codes: Any, predicted: Any) -> float:

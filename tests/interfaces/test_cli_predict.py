@@ -179,7 +179,7 @@ def test_the_report_for_programs(wine, l2t):
     header = l2t("predict", *sides, "--format", "csv", "-q").out.splitlines()[0]
     assert (
         header
-        == "name,features,classifier,trained_on,measured,error,expected,low,high,weight,used,reason"
+        == "name,features,classifier,trained_on,measured,error,expected,low,high,weight,used,reason,metric"
     )
 
 

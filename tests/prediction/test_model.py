@@ -104,12 +104,10 @@ def test_a_product_of_parts_adds_their_weighted_logarithms(data, tmp_path):
     one, other = (
         replace(make(data, name), temperature=1.0) for name in ("logistic", "nearest centroid")
     )
-    offsets = np.array([0.5, 0.0, -0.5])
-    model = replace(
-        one, parts=one.parts + other.parts, weights=(0.7, 0.4), floor=0.01, offsets=offsets
-    )
+    shift = (0.5, 0.0, -0.5)
+    model = replace(one, parts=one.parts + other.parts, weights=(0.7, 0.4), floor=0.01, shift=shift)
     logs = [np.log(each.predict_proba(X) + 0.01) for each in (one, other)]
-    expected = softmax(0.7 * logs[0] + 0.4 * logs[1] + offsets, axis=1)
+    expected = softmax(0.7 * logs[0] + 0.4 * logs[1] + np.array(shift), axis=1)
     np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-12)
     again = load_model(model.save(tmp_path / "model.l2t"))
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))

@@ -6,7 +6,8 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import l2t
-from l2t.prediction.pooled import LEARNERS, mixture_weight
+from l2t.prediction.pooled import mixture_weight
+from l2t.prediction.pooled_rows import LEARNERS
 from l2t.prediction.trees import TreeHead
 
 

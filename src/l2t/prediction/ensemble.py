@@ -1,6 +1,6 @@
 """The ensemble: learners whose log-probabilities are added with weights learned from trials.
 
-``p(c | x) ~ exp( sum_k w_k log(p_k(c | x) + floor) + offset_c )``
+``p(c | x) ~ exp( sum_k w_k log(p_k(c | x) + floor) + shift_c )``
 
 The weights w >= 0 minimise the log-loss of the trials, drawn towards weights w0 that were learned on other
 data for the same number of labels per class:
@@ -215,7 +215,7 @@ def fit_ensemble(
     return Ensemble(w, doubt)
 
 
-def class_offsets(scores: Array, shots: float, *, balanced: bool = False) -> Array | None:
+def class_shift(scores: Array, shots: float, *, balanced: bool = False) -> Array | None:
     """Return what is added to the scores of the classes of unlabelled rows; None for nothing.
 
     Parameters
@@ -231,12 +231,12 @@ def class_offsets(scores: Array, shots: float, *, balanced: bool = False) -> Arr
     -------
     array of shape (n_classes,) or None
     """
-    offsets = np.zeros(scores.shape[1])
+    shift = np.zeros(scores.shape[1])
     steps, share = (BALANCING, 1.0) if balanced else (int(shots <= FEW_LABELS), EVENING)
     for _ in range(steps if len(scores) else 0):
-        frequency = softmax(scores + offsets, axis=1).mean(axis=0)
-        offsets -= share * np.log(np.maximum(frequency * len(offsets), np.finfo(float).tiny))
-    return offsets if offsets.any() else None
+        frequency = softmax(scores + shift, axis=1).mean(axis=0)
+        shift -= share * np.log(np.maximum(frequency * len(shift), np.finfo(float).tiny))
+    return shift if shift.any() else None
 
 
 def _logs(trial: Trial) -> Array:

@@ -16,6 +16,7 @@ from l2t.domains.domain import columns_in_order, feature_rows
 from l2t.domains.encoding import TableEncoder, is_frame
 from l2t.numerics import in_threads
 from l2t.prediction.classifiers import Head
+from l2t.prediction.decisions import decide
 from l2t.prediction.features import Evaluation, FeatureMap
 from l2t.prediction.trees import TreeHead
 from l2t.typing import AnyArray, Array, Indices, Mask
@@ -74,8 +75,11 @@ class Model:
     floor : float or None, default=None
         If None, the probabilities of the parts are averaged. Otherwise their logarithms, after this number
         was added, are multiplied by the weights and added.
-    offsets : array of shape (n_classes,) or None, default=None
-        Added to the scores of the classes.
+    shift : tuple of float or None, default=None
+        What is added to the scores of the classes, for their shares in the target.
+    offsets : tuple of float or None, default=None
+        What is added to the logarithms of probabilities before the class is decided, for a metric that is not
+        the accuracy (`l2t.prediction.decisions`).
     """
 
     classes_: AnyArray
@@ -88,7 +92,8 @@ class Model:
     encoder: TableEncoder | None = None
     weights: tuple[float, ...] | None = None
     floor: float | None = None
-    offsets: Array | None = None
+    shift: tuple[float, ...] | None = None
+    offsets: tuple[float, ...] | None = None
 
     @property
     def n_features(self) -> int:
@@ -108,7 +113,11 @@ class Model:
         -------
         array of shape (n,)
         """
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        return np.asarray(self.classes_[self.decide(self.predict_proba(X))])
+
+    def decide(self, P: Array) -> Indices:
+        """Return the codes of the predicted classes of rows with probabilities P."""
+        return decide(P, None if self.offsets is None else np.array(self.offsets))
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class for each row, in the order of `classes_`.
@@ -165,7 +174,7 @@ class Model:
             scores = logsumexp(logs, axis=0, b=weights)
         else:
             scores = np.sum(weights * np.log(np.exp(logs) + self.floor), axis=0)
-        return np.asarray(scores if self.offsets is None else scores + self.offsets)
+        return np.asarray(scores if self.shift is None else scores + np.array(self.shift))
 
     def calibrated(self, scores: Array, accuracy: float) -> Model:
         """Return the model whose temperature makes the mean probability at these scores the accuracy."""

@@ -126,7 +126,8 @@ def write_model(model: Model, path: Path) -> None:
         "medians": writer.array(model.medians),
         "weights": model.weights,
         "floor": model.floor,
-        "offsets": writer.array(model.offsets),
+        "shift": model.shift,
+        "offsets": model.offsets,
     }
     if model.encoder is not None:
         content["encoder"], encoded = model.encoder.to_parts()
@@ -189,9 +190,10 @@ def _from_file(content: dict[str, Any], arrays: dict[str, Any]) -> Model:
         _named(arrays, content["means"]),
         _named(arrays, content["medians"]),
         _encoder(content, arrays, named),
-        None if content["weights"] is None else tuple(map(float, content["weights"])),
+        _numbers(content["weights"]),
         None if content["floor"] is None else numbers[1],
-        _named(arrays, content["offsets"]),
+        _numbers(content["shift"]),
+        _numbers(content["offsets"]),
     )
     _check(model)
     return model
@@ -204,6 +206,8 @@ def _check(model: Model) -> None:
             raise ValueError("its weights are missing")
     elif len(model.weights) != len(model.parts) or not all(w >= 0 for w in model.weights):
         raise ValueError("its weights do not fit its parts")
+    if any(v is not None and len(v) != len(model.classes_) for v in (model.shift, model.offsets)):
+        raise ValueError("its shift or offsets do not fit its classes")
     if any(features.n_features != model.n_features for features, _ in model.parts):
         raise ValueError("its features have different columns")
     # Parts of different shapes cannot score a row.
@@ -212,6 +216,16 @@ def _check(model: Model) -> None:
     lengths = {len(values) for values in described if values is not None}
     if scores.shape != (1, len(model.classes_)) or lengths - {model.n_features}:
         raise ValueError("its parts do not fit together")
+
+
+def _numbers(values: list[float] | None) -> tuple[float, ...] | None:
+    """Return finite numbers of a file."""
+    if values is None:
+        return None
+    numbers = tuple(map(float, values))
+    if not np.isfinite(numbers).all():
+        raise ValueError("its numbers must be finite")
+    return numbers
 
 
 def _named(arrays: dict[str, Any], name: str | None) -> Any:
@@ -312,5 +326,5 @@ def _from_first_schema(content: dict[str, Any], arrays: dict[str, Any]) -> dict[
             part |= {"bandwidth": described["bandwidth"]}
         parts.append(part)
     fields = {"means": name_of("means"), "medians": name_of("medians"), "codes": "codes"}
-    new = {"maps": maps, "parts": parts, "floor": None, "offsets": None}
-    return content | fields | new | {"weights": content.get("weights")}
+    vectors = {name: content.get(name) for name in ("weights", "shift", "offsets")}
+    return content | fields | {"maps": maps, "parts": parts, "floor": None} | vectors

@@ -26,12 +26,13 @@ from l2t.prediction.classifiers import (
     TrainingSet,
     fit_head,
 )
+from l2t.prediction.decisions import HeldOutRows
 from l2t.prediction.ensemble import (
     FLOOR,
     PLAY_ROWS,
     Ensemble,
     Situation,
-    class_offsets,
+    class_shift,
     fit_ensemble,
     learner_accuracy,
 )
@@ -175,9 +176,9 @@ class NovelClasses:
         model = self._model(ensemble, views, heads)
         scores = model.decision_function(self.asked.target.X)
         free = calibration_rows(training.codes[: training.n_target] < 0, seed)
-        offsets = class_offsets(scores[free], training.shots, balanced=balanced)
-        if offsets is not None:
-            model, scores = replace(model, offsets=offsets), scores + offsets
+        shift = class_shift(scores[free], training.shots, balanced=balanced)
+        if shift is not None:
+            model, scores = replace(model, shift=tuple(shift.tolist())), scores + shift
         promise = expect_accuracy(
             softmax(scores[free], axis=1).max(axis=1),
             training.shots,
@@ -202,6 +203,7 @@ class NovelClasses:
             labels_needed=needed,
             inference=self._on_columns(inference),
             target=self.asked.target,
+            held_out=None if own is None else HeldOutRows(ensemble.probabilities(own), own.codes),
         )
 
     def _searched(self, W: AnyArray, plain: View) -> View:

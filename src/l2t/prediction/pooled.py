@@ -7,15 +7,14 @@ mean probabilities being B, and on those of the target alone (T). The prediction
 
 where b_i and t_i are the probabilities of the given class of labelled target row i by classifiers that were
 trained without it: the target's rows must show that the source misleads before it loses weight. The prior of
-4 and 1 rows, and the bounds of `adaptation_share`, were chosen on nine tables (docs/results/tables.md).
+4 and 1 rows was chosen on nine tables (docs/results/tables.md).
 
-Methods that adapt the source to the target rely on neighbourhoods. `Pool.adaptation_share` says how far: it
-compares 1-NN with the plain classifiers on held-out rows of the source.
+Without labelled target rows, classes whose shares differ from those of the source are corrected
+(`class_shares`), and the accuracy is estimated from rows of the source alone (`source_checks`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -23,40 +22,30 @@ import numpy as np
 from scipy.special import expit, logit, softmax
 from scipy.stats import beta
 
-from l2t.forecast.forecast import rise
-from l2t.prediction.classifiers import CLASSIFIERS, Head, TrainingSet
+from l2t.prediction.class_shares import shifted_scores
+from l2t.prediction.classifiers import Head
 from l2t.prediction.features import FeatureMap
-from l2t.prediction.model import Part
+from l2t.prediction.model import Part, calibration_rows
+from l2t.prediction.pooled_rows import DOUBT, LEARNERS, Rows, folds
+from l2t.prediction.source_checks import SourceCheck, check_source
 from l2t.prediction.training import Training
 from l2t.prediction.trees import TreeHead
-from l2t.typing import AnyArray, Array, Indices
+from l2t.typing import Array, Indices
 
-#: The classifiers of a table.
-LEARNERS = ("logistic", "random forest", "gradient boosting")
-NEAREST = "nearest neighbour"
 #: Maximum number of features for which trees are trained, unless the features are of a table's columns.
 MAX_FEATURES = 100
-#: Inverse penalty of logistic regression on columns of unit variance; scikit-learn's default.
-C = 1.0
 #: Rows that speak for classifiers of both domains, and of the target alone, before any label is seen.
 PRIOR_ROWS = (4.0, 1.0)
-#: Probability that is spread over all classes, so that one error does not exclude a classifier.
-DOUBT = 0.02
 N_FOLDS = 3
-N_SOURCE_FOLDS = 2
-#: Maximum numbers of source and of labelled target rows in cross-validation.
-MAX_SOURCE_ROWS = 1000
+#: Maximum number of labelled target rows in cross-validation.
 MAX_LABELED_ROWS = 1500
-#: The accuracy of 1-NN above chance on held-out source rows, relative to that of the best plain classifier:
-#: from the first number on an adaptation by neighbourhoods counts, and from the second it is used alone.
-ADAPTATION = (0.8, 1.0)
 #: The odds by which a labelled row that only one of two predicts correctly speaks for it, as probabilities of
 #: 3/4 and 1/4 do; and the smallest weight that is used, and the largest before any such row.
 ODDS = 3.0
 LEAST_SHARE = 0.05
 MAX_SHARE = 1.0 - LEAST_SHARE
-#: Rows that the accuracy on the source counts for in the expected accuracy: on tables, accuracies in source
-#: and target differ by about as much as those of so many rows.
+#: Rows that the accuracy carried over from the source counts for in the expected accuracy: on tables, it
+#: differs from that on the target by about as much as the accuracy of so many rows.
 SOURCE_ROWS = 6.0
 
 
@@ -86,19 +75,19 @@ class Pool:
         ("average", "both"); empty without such rows.
     n_measured : int
         The number of labelled target rows, or of their groups, behind these accuracies.
-    source_accuracy : float or None
-        The accuracy of the average on held-out rows of the source; None if it has too few.
-    adaptation_share : float
-        The weight that adaptations by neighbourhoods deserve, from 0 to 1.
+    check : SourceCheck
+        What the rows of the source say about their classifiers.
+    held_out : HeldOut or None
+        The probabilities of labelled target rows by cross-validation.
     """
 
     features: FeatureMap
     target_share: float
     accuracies: dict[tuple[str, str], float]
     n_measured: int
-    source_accuracy: float | None
-    adaptation_share: float
-    _data: _Rows = field(repr=False)
+    check: SourceCheck
+    held_out: HeldOut | None = field(repr=False)
+    _data: Rows = field(repr=False)
 
     @cached_property
     def members(self) -> tuple[Member, ...]:
@@ -140,13 +129,27 @@ class Pool:
         low, high = beta.ppf([0.05, 0.95], right + 0.5, wrong + 0.5)
         return float(low), float(high)
 
+    @cached_property
+    def shares(self) -> tuple[Array, Array] | None:
+        """What is added to the scores for other class shares in the target, and these; None if nothing is.
+
+        With labelled target rows, classifiers are trained on these.
+        """
+        codes, n = self._data.codes, self._data.n_target
+        if (codes[:n] >= 0).any() or self.check.accuracy is None:
+            return None
+        Z = self._data.Z[calibration_rows(codes[:n] < 0, 0)]
+        P = np.stack([softmax(member.head.scores(Z), axis=1) for member in self.members])
+        doubtful = (1.0 - DOUBT) * P + DOUBT / self._data.n_classes
+        return shifted_scores(self.check.held_out, self.check.truth, doubtful)
+
     def share_of(self, accuracy: float | None) -> float:
         """Return the weight of an adaptation with a cross-validated accuracy on labelled target rows.
 
         Each row that only one of both predicts correctly speaks for it by `ODDS` to 1; without an accuracy,
-        the weight is `adaptation_share`.
+        the weight is `SourceCheck.adaptation_share`.
         """
-        share = self.adaptation_share
+        share = self.check.adaptation_share
         if accuracy is None or not self.n_measured or not share:
             return share
         share = min(share, MAX_SHARE)
@@ -155,11 +158,12 @@ class Pool:
 
     @property
     def _rows(self) -> tuple[float, float]:
-        """Rows that were right and wrong: those of the target, and some for the accuracy on the source."""
+        """Rows that were right and wrong: those of the target, and some for what the source says."""
         n, right = self.n_measured, self.n_measured * self.accuracies["average", "both"]
-        if self.source_accuracy is None:
+        carried = self.check.carried_accuracy
+        if carried is None:
             return right + 1.0, n - right + 1.0
-        prior = SOURCE_ROWS * self.source_accuracy
+        prior = SOURCE_ROWS * carried
         return right + prior, n - right + SOURCE_ROWS - prior
 
 
@@ -185,7 +189,7 @@ def fit_pool(training: Training, *, encoded: bool, random_state: int = 0) -> Poo
     Pool
     """
     features = _scaled(training, encoded=encoded)
-    data = _Rows(
+    data = Rows(
         features(training.X),
         training.codes,
         training.groups,
@@ -198,8 +202,7 @@ def fit_pool(training: Training, *, encoded: bool, random_state: int = 0) -> Poo
     if held_out is not None:
         w, accuracies = held_out.target_share, held_out.accuracies
         n_measured = held_out.n_groups
-    source_accuracy, adaptation_share = _check_source(data, rng)
-    return Pool(features, w, accuracies, n_measured, source_accuracy, adaptation_share, data)
+    return Pool(features, w, accuracies, n_measured, check_source(data, rng), held_out, data)
 
 
 def _scaled(training: Training, *, encoded: bool) -> FeatureMap:
@@ -214,35 +217,7 @@ def _scaled(training: Training, *, encoded: bool) -> FeatureMap:
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
-    """Scaled rows of the target, then of the sources, with codes (-1 if unlabelled) and groups."""
-
-    Z: Array
-    codes: Indices
-    groups: Indices
-    n_target: int
-    n_classes: int
-
-    def fit(self, name: str, rows: Indices) -> Head | TreeHead:
-        """Train a classifier on some labelled rows, which may lack classes."""
-        present, codes = np.unique(self.codes[rows], return_inverse=True)
-        if len(present) == 1:
-            head: Head | TreeHead = Head(np.zeros((self.Z.shape[1], 1)), np.zeros(1))
-        else:
-            task = TrainingSet(self.Z[rows], np.arange(len(rows)), codes, len(present))
-            head = CLASSIFIERS[name].fit(task, C, None)
-        return (
-            head if len(present) == self.n_classes else head.with_classes(present, self.n_classes)
-        )
-
-    def probabilities(self, name: str, rows: Indices, test: Indices) -> Array:
-        """Return the probabilities of test rows by a classifier that is trained on others."""
-        P = softmax(self.fit(name, rows).scores(self.Z[test]), axis=1)
-        return np.asarray((1.0 - DOUBT) * P + DOUBT / self.n_classes)
-
-
-@dataclass(frozen=True, eq=False)
-class _HeldOut:
+class HeldOut:
     """Held-out probabilities (classifiers, rows, classes) of labelled target rows, and their classes."""
 
     both: Array
@@ -258,11 +233,15 @@ class _HeldOut:
         return mixture_weight(given[0], given[1], PRIOR_ROWS)
 
     @property
+    def average(self) -> Array:
+        """The probabilities of the average."""
+        w = self.target_share
+        return np.asarray((1.0 - w) * self.both.mean(axis=0) + w * self.target.mean(axis=0))
+
+    @property
     def accuracies(self) -> dict[tuple[str, str], float]:
         """The accuracy of each classifier, and of their average."""
-        w = self.target_share
-        average = (1.0 - w) * self.both.mean(axis=0) + w * self.target.mean(axis=0)
-        accuracies = {("average", "both"): self._accuracy(average)}
+        accuracies = {("average", "both"): self._accuracy(self.average)}
         for trained_on, probabilities in (("both", self.both), ("target", self.target)):
             for name, P in zip(LEARNERS, probabilities, strict=True):
                 accuracies[name, trained_on] = self._accuracy(P)
@@ -290,15 +269,15 @@ def mixture_weight(first: Array, second: Array, prior: tuple[float, float]) -> f
     return w
 
 
-def _cross_validate(data: _Rows, rng: np.random.Generator) -> _HeldOut | None:
+def _cross_validate(data: Rows, rng: np.random.Generator) -> HeldOut | None:
     """Cross-validate on labelled target rows; None if they are of one group.
 
     Source rows of the groups of test rows are not trained on.
     """
     labeled = np.flatnonzero(data.codes[: data.n_target] >= 0)
     labeled = np.sort(rng.permutation(labeled)[:MAX_LABELED_ROWS])
-    source = _some_source_rows(data, rng)
-    splits = list(_folds(data.groups[labeled], rng))
+    source = data.some_of_source(rng)
+    splits = list(folds(data.groups[labeled], rng, N_FOLDS))
     if len(splits) < 2 or not len(source):
         return None
     shape = (len(LEARNERS), len(labeled), data.n_classes)
@@ -311,38 +290,4 @@ def _cross_validate(data: _Rows, rng: np.random.Generator) -> _HeldOut | None:
             both[place, test] = data.probabilities(name, pooled, labeled[test])
             target[place, test] = data.probabilities(name, own, labeled[test])
     n_groups = len(np.unique(data.groups[labeled]))
-    return _HeldOut(both, target, data.codes[labeled], n_groups)
-
-
-def _some_source_rows(data: _Rows, rng: np.random.Generator) -> Indices:
-    source = data.n_target + np.flatnonzero(data.codes[data.n_target :] >= 0)
-    return np.sort(rng.permutation(source)[:MAX_SOURCE_ROWS])
-
-
-def _folds(groups: Indices, rng: np.random.Generator, n_folds: int = N_FOLDS) -> Iterator[AnyArray]:
-    """Yield the mask of the test rows of each fold; groups are held out together."""
-    different, group = np.unique(groups, return_inverse=True)
-    fold = rng.permutation(len(different)) % min(n_folds, max(len(different), 1))
-    for number in range(int(fold.max(initial=-1)) + 1):
-        yield fold[group] == number
-
-
-def _check_source(data: _Rows, rng: np.random.Generator) -> tuple[float | None, float]:
-    """Return the accuracy of the average on held-out source rows, and the share of an adaptation."""
-    source = _some_source_rows(data, rng)
-    codes = data.codes[source]
-    if len(source) < N_FOLDS or len(np.unique(codes)) < 2:
-        return None, 0.0
-    names: Sequence[str] = (*LEARNERS, NEAREST)
-    right = np.zeros((len(names) + 1, len(source)), dtype=bool)
-    for test in _folds(data.groups[source], rng, N_SOURCE_FOLDS):
-        P = [data.probabilities(name, source[~test], source[test]) for name in names]
-        P.append(np.mean(P[: len(LEARNERS)], axis=0))
-        right[:, test] = [own.argmax(axis=1) == codes[test] for own in P]
-    *plain, nearest, average = right.mean(axis=1).tolist()
-    chance = float(np.bincount(codes).max() / len(codes))
-    best = max(plain)
-    error = np.sqrt(chance * (1.0 - chance) / len(codes))
-    if best <= chance + 2.0 * error:  # the source's own classes can hardly be told apart
-        return average, 0.0
-    return average, rise((nearest - chance) / (best - chance), ADAPTATION)
+    return HeldOut(both, target, data.codes[labeled], n_groups)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import softmax
 
 from l2t.algorithms import NO_TRANSFER
 from l2t.display import frame_like
@@ -22,9 +23,18 @@ from l2t.paper import ReflectionFunction
 from l2t.prediction.classifiers import (
     CLASSIFIERS,
 )
+from l2t.prediction.decisions import (
+    METRICS,
+    HeldOutRows,
+    Metric,
+    Quality,
+    decision_offsets,
+    promised,
+)
 from l2t.prediction.model import Model, calibration_rows
 from l2t.prediction.novel import SCALED, NovelClasses
-from l2t.prediction.pooled import LEARNERS, LEAST_SHARE, MAX_SHARE, Pool, fit_pool, is_table
+from l2t.prediction.pooled import LEAST_SHARE, MAX_SHARE, Pool, fit_pool, is_table
+from l2t.prediction.pooled_rows import LEARNERS
 from l2t.prediction.report import AVERAGE, Report
 from l2t.prediction.result import Prediction
 from l2t.prediction.shared import pool_report, shared_model, shared_report
@@ -64,6 +74,7 @@ def predict(  # noqa: PLR0913
     train_on: TrainOn = "auto",
     shared: bool | None = None,
     balanced: bool = False,
+    metric: Metric = "accuracy",
     known: KnownClasses | None = None,
     store: str | os.PathLike[str] | ExperienceStore | None = None,
     reflection: ReflectionFunction | str | os.PathLike[str] | None = None,
@@ -106,6 +117,9 @@ def predict(  # noqa: PLR0913
     balanced : bool, default=False
         Whether all classes of the target are known to have about the same number of rows; if so, classifiers
         that assume this are considered as well.
+    metric : {"accuracy", "balanced", "f1"}, default="accuracy"
+        What the predicted classes maximise and the report promises: the accuracy, the balanced accuracy (the
+        mean recall of the classes) or the mean F1 of the classes. Probabilities are the same for all.
     known : KnownClasses or None, default=None
         Further labelled rows with the same features.
     store : str, path, ExperienceStore or None, default=None
@@ -140,6 +154,7 @@ def predict(  # noqa: PLR0913
     if isinstance(classifier, str | type) or not _is_classifier(classifier):
         one_of("classifier", classifier, ("auto", *CLASSIFIERS))
     one_of("train_on", train_on, ("auto", "target", "source", "both"))
+    one_of("metric", metric, METRICS)
     if shared is False and train_on in ("source", "both"):
         raise InvalidInputError(
             f"train_on must be 'auto' or 'target' with shared=False, got {train_on!r}"
@@ -171,7 +186,7 @@ def predict(  # noqa: PLR0913
             found.report.sentences.extend(whole.encoder.sentences())
             model = dataclasses.replace(found.model, encoder=whole.encoder)
             found = dataclasses.replace(found, model=model)
-        found = _in_given_order(found, asked)
+        found = _decided(_in_given_order(found, asked), metric)
         found.report.sentences.extend(_note_single_class(found))
     answers = {"predicted": found.labels, "probability": found.probability, "given": found.given}
     frame = frame_like(target[0] if isinstance(target, tuple) else target, answers)
@@ -199,11 +214,42 @@ def _in_given_order(found: Prediction, task: Task) -> Prediction:
         P[task.rows] = found.probabilities
     return dataclasses.replace(
         found,
-        labels=np.asarray(found.classes[P.argmax(axis=1)]),
-        probability=P.max(axis=1),
         probabilities=P,
         given=task.given.labeled_rows(default=False),
         target=task.given,
+    )
+
+
+def _decided(found: Prediction, metric: Metric) -> Prediction:
+    """Return the prediction with the classes that maximise a metric, and what to expect of them."""
+    P = found.probabilities
+    free = P[~found.given] if not found.given.all() else P
+    offsets = decision_offsets(free, metric)
+    if offsets is not None:
+        found = dataclasses.replace(
+            found, model=dataclasses.replace(found.model, offsets=tuple(offsets.tolist()))
+        )
+    codes = found.model.decide(P)
+    expected, measured = Quality.expected_of(free, found.model.decide(free)), found.measured
+    if found.held_out is not None:
+        held_out = softmax(np.log(found.held_out.probabilities) / found.model.temperature, axis=1)
+        decided, truth = found.model.decide(held_out), found.held_out.truth
+        measured = Quality.measured_of(decided, truth, P.shape[1])
+        found.report.sentences.append(measured.sentence(found.classes))
+    report = found.report
+    if metric != "accuracy":
+        if measured is None:
+            report.sentences.append(expected.sentence(found.classes))
+        value = None if measured is None else measured.of(metric)
+        report = report.for_metric(metric, promised(metric, expected, measured), value)
+    return dataclasses.replace(
+        found,
+        labels=np.asarray(found.classes[codes]),
+        probability=np.take_along_axis(P, codes[:, None], axis=1)[:, 0],
+        report=report,
+        metric=metric,
+        expected=expected,
+        measured=measured,
     )
 
 
@@ -249,7 +295,7 @@ class _SharedClasses:
         if apart or is_table(self.training, encoded=encoded):
             training, note = self._separable_rows(train_on)
             pool = fit_pool(training, encoded=encoded, random_state=self.task.random_state)
-            if apart or not pool.adaptation_share:
+            if apart or not pool.check.adaptation_share:
                 callback("predicting")
                 return self._pooled(pool, note)
         target, *sources = self.task.domains
@@ -265,6 +311,10 @@ class _SharedClasses:
         if pool is not None and share < LEAST_SHARE:
             return self._pooled(pool, note)
         model = shared_model(found, self.asked.target, labels, self.columns, seed)
+        if (
+            pool is not None and found.expected is None
+        ):  # what differs within the source counts here, too
+            model = self._calibrated(model, pool.check.carried(found.confidence))
         report = shared_report(found, sources)
         if pool is not None and share <= MAX_SHARE:
             model, report = self._blended(model, report, pool, share)
@@ -293,18 +343,20 @@ class _SharedClasses:
         expected = float(P.max(axis=1).mean())
         other = f"plain classifiers of the columns ({100 * (1 - share):.0f} % of the weight)"
         if share < 0.5:
-            report = pool_report(pool, self.task.roles, self.asked.target)
+            blended, names = _with_shares(blended, pool), self._class_names
+            report = pool_report(pool, self.task.roles, self.asked.target, names)
             expected = self._accuracy_of(pool, blended) or expected
             other = f"a vote of adapted classifiers ({100 * share:.0f} % of the weight)"
         report.sentences.insert(1, f"Averaged with {other}.")
         return self._calibrated(blended, expected), report
 
     def _accuracy_of(self, pool: Pool, model: Model) -> float | None:
-        """Return the accuracy to calibrate to: that expected or, if unknown, not more than on the source."""
-        if pool.expected is not None or pool.source_accuracy is None:
+        """Return the accuracy to calibrate to: that expected or, if unknown, what the source lets expect."""
+        accuracy = pool.check.accuracy
+        if pool.expected is not None or accuracy is None:
             return pool.expected
         P = model.predict_proba(self.asked.target)
-        return min(float(P.max(axis=1).mean()), pool.source_accuracy)
+        return pool.check.carried(min(float(P.max(axis=1).mean()), accuracy))
 
     def _separable_rows(self, train_on: TrainOn) -> tuple[Training, str]:
         """Return the rows to train on without sources that are noise, and a sentence on several sources."""
@@ -330,10 +382,11 @@ class _SharedClasses:
             medians,
             weights=pool.weights,
         )
+        model = _with_shares(model, pool)
         accuracy = self._accuracy_of(pool, model)
         if accuracy is not None:
             model = self._calibrated(model, accuracy)
-        report = pool_report(pool, self.task.roles, target)
+        report = pool_report(pool, self.task.roles, target, self._class_names)
         if note:
             report.sentences.append(f"W{note.removeprefix('; w')}.")
         identity = Candidate(NO_TRANSFER, np.eye(target.n_features), predicted=1.0, chosen=True)
@@ -346,7 +399,15 @@ class _SharedClasses:
             accuracy_without=pool.expected,
             feature_names=target.feature_names,
         )
-        return self._prediction(model, report, whole, choice=NO_TRANSFER, classifier=AVERAGE)
+        found = self._prediction(model, report, whole, choice=NO_TRANSFER, classifier=AVERAGE)
+        if pool.held_out is None:
+            return found
+        held_out = HeldOutRows(pool.held_out.average, pool.held_out.truth)
+        return dataclasses.replace(found, held_out=held_out)
+
+    @property
+    def _class_names(self) -> list[str]:
+        return list(map(str, self.training.classes))
 
     def _calibrated(self, model: Model, accuracy: float) -> Model:
         """Return the model whose mean probability of unlabelled rows is the accuracy."""
@@ -376,3 +437,10 @@ class _SharedClasses:
             inference=inference,
             target=self.asked.target,
         )
+
+
+def _with_shares(model: Model, pool: Pool) -> Model:
+    """Return the model with the class shares that are found in the target."""
+    if pool.shares is None:
+        return model
+    return dataclasses.replace(model, shift=tuple(pool.shares[0].tolist()))

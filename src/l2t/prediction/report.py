@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from l2t.display import bar_figure, html_table
+from l2t.prediction.decisions import METRIC_NAMES, Metric
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +27,7 @@ AVERAGE = "average"
 #: The learners of an `Ensemble` together.
 ENSEMBLE = "ensemble"
 COLUMNS: tuple[str, ...] = ("name", "features", "classifier", "trained_on", "measured", "error")
-COLUMNS += ("expected", "low", "high", "weight", "used", "reason")
+COLUMNS += ("expected", "low", "high", "weight", "used", "reason", "metric")
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ class ReportRow:
         The 90 % interval of the expected accuracy.
     weight : float or None, default=None
         Its share of the weights of the ensemble that is used; None if there is none.
+    metric : {"accuracy", "balanced", "f1"}, default="accuracy"
+        What is expected and measured, if that is not the accuracy; only for what is used.
     """
 
     features: str
@@ -67,6 +70,7 @@ class ReportRow:
     low: float | None = None
     high: float | None = None
     weight: float | None = None
+    metric: Metric = "accuracy"
 
     @property
     def name(self) -> str:
@@ -85,7 +89,7 @@ class ReportRow:
 
     def is_above(self, other: ReportRow) -> bool:
         """Return whether it should be better than another row by a difference that a table shows."""
-        if self.expected is None or other.expected is None:
+        if self.expected is None or other.expected is None or self.metric != other.metric:
             return False
         return self.expected - other.expected > SHOWN_DIFFERENCE
 
@@ -126,6 +130,8 @@ class Report:
     def headline(self) -> str:
         """The result in one sentence."""
         used = next((row for row in self.rows if row.used), None)
+        if used is not None and used.metric != "accuracy" and used.expected is not None:
+            return f"A {METRIC_NAMES[used.metric]} of about {_share(used.expected)} % is expected."
         if used is None or used.expected is None:
             return "Every row has a predicted class; the accuracy could not be measured."
         plain = [row for row in self.rows if row.is_baseline and not row.used and row.expected]
@@ -143,6 +149,28 @@ class Report:
             f"The transfer should raise the accuracy from {_share(best.expected)} % "
             f"to {_share(used.expected)} %{used.range}."
         )
+
+    def for_metric(self, metric: Metric, expected: float, measured: float | None) -> Report:
+        """Return the report of predictions that maximise a metric, of which so much is expected."""
+        rows = tuple(
+            replace(
+                row,
+                metric=metric,
+                expected=expected,
+                measured=measured,
+                error=None,
+                low=None,
+                high=None,
+            )
+            if row.used
+            else row
+            for row in self.rows
+        )
+        sentences = [
+            f"Predictions maximise the {METRIC_NAMES[metric]}: about {_share(expected)} % is expected.",
+            *self.sentences,
+        ]
+        return replace(self, rows=rows, sentences=sentences)
 
     def records(self) -> list[dict[str, Any]]:
         """Return a list with one dict per row."""

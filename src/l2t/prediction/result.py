@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 
 from l2t.domains import Domain
 from l2t.domains.draw import LANDMARKS
 from l2t.inference import Inference
+from l2t.prediction.decisions import HeldOutRows, Metric, Quality
 from l2t.prediction.labelling import suggest_rows
 from l2t.prediction.model import Model
 from l2t.prediction.page import fragment, page
@@ -48,6 +50,13 @@ class Prediction:
         The target as it was given.
     frame : DataFrame or None, default=None
         The columns predicted, probability and given, if the target was a frame of pandas or polars.
+    metric : {"accuracy", "balanced", "f1"}, default="accuracy"
+        The metric that the predicted classes maximise.
+    expected, measured : Quality or None, default=None
+        Accuracy, balanced accuracy, mean F1 and recalls: as expected from the probabilities of unlabelled
+        rows, and as cross-validated on the labelled rows, if they were.
+    held_out : HeldOutRows or None, default=None
+        The cross-validated probabilities of labelled rows, if they are known.
     """
 
     labels: AnyArray
@@ -63,6 +72,17 @@ class Prediction:
     inference: Inference
     target: Domain = field(repr=False)
     frame: Any = None
+    metric: Metric = "accuracy"
+    expected: Quality | None = None
+    measured: Quality | None = None
+    held_out: HeldOutRows | None = field(default=None, repr=False)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of rows that are predicted as each class."""
+        names, counts = np.unique(self.labels.astype(str), return_counts=True)
+        count_of = dict(zip(names.tolist(), counts.tolist(), strict=True))
+        return {name: count_of.get(name, 0) for name in map(str, self.classes.tolist())}
 
     def __repr__(self) -> str:
         n, k = self.probabilities.shape

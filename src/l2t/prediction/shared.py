@@ -15,7 +15,8 @@ from l2t.inference.shared.rows import weights_sentence
 from l2t.prediction.classifiers import Head
 from l2t.prediction.features import FeatureMap
 from l2t.prediction.model import Model, calibration_rows
-from l2t.prediction.pooled import LEARNERS, Pool
+from l2t.prediction.pooled import Pool
+from l2t.prediction.pooled_rows import LEARNERS
 from l2t.prediction.report import (
     AVERAGE,
     PLAIN,
@@ -29,6 +30,8 @@ from l2t.task import ClassRoles
 from l2t.typing import AnyArray, Array
 from l2t.validation import some_of
 
+#: Losses of accuracy between parts of the source that are named.
+LEAST_LOSS = 0.02
 #: Ways to train in which combinations vote.
 VOTED = ("source", "both")
 
@@ -92,8 +95,8 @@ def shared_report(found: SharedInference, sources: Sequence[Domain]) -> Report:
     return Report(tuple(rows), sentences)
 
 
-def pool_report(pool: Pool, roles: ClassRoles, target: Domain) -> Report:
-    """Return the classifiers of a pool with what was measured, and sentences on them."""
+def pool_report(pool: Pool, roles: ClassRoles, target: Domain, names: Sequence[str]) -> Report:
+    """Return the classifiers of a pool with what was measured, and sentences; `names` are the classes."""
     n_rows = int(target.labeled_rows(default=False).sum())
     low, high = pool.interval or (None, None)
     on = "both" if n_rows else "source"
@@ -126,6 +129,7 @@ def pool_report(pool: Pool, roles: ClassRoles, target: Domain) -> Report:
         f"Used: the average of logistic regression, random forest and gradient boosting, trained on {domains}"
         f"{weight}; {reason}.",
         _expected_sentence(pool, used),
+        *_shares_sentence(pool, names),
         _describe_classes(roles),
     ]
     return Report(tuple(rows), sentences)
@@ -135,9 +139,29 @@ def _expected_sentence(pool: Pool, used: ReportRow) -> str:
     if used.expected is not None:
         return f"About {100 * used.expected:.0f} % of the predictions should be right{used.range}."
     words = "Without labelled target rows the accuracy is unknown"
-    if pool.source_accuracy is None:
+    if pool.check.accuracy is None or pool.check.carried_accuracy is None:
         return f"{words}."
-    return f"{words}; on held-out rows of the source it is {100 * pool.source_accuracy:.0f} %."
+    known = f"on held-out rows of the source it is {100 * pool.check.accuracy:.0f} %"
+    if pool.check.loss < LEAST_LOSS:
+        return f"{words}; {known}."
+    loss, carried = 100 * pool.check.loss, 100 * pool.check.carried_accuracy
+    return (
+        f"{words}; {known}, but {loss:.0f} points less between parts of the source that differ in the "
+        f"columns in which the domains do: probabilities assume at most {carried:.0f} %."
+    )
+
+
+def _shares_sentence(pool: Pool, names: Sequence[str]) -> list[str]:
+    """Return a sentence on the class shares, if they differ from the source's."""
+    if pool.shares is None:
+        return []
+    shown = [
+        f"{name} {100 * share:.0f} %" for name, share in zip(names, pool.shares[1], strict=True)
+    ]
+    return [
+        "The shares of the classes differ from those of the source, and predictions follow them: about "
+        f"{some_of(shown, NAMED)}."
+    ]
 
 
 def _describe_classes(roles: ClassRoles) -> str:

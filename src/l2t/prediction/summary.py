@@ -29,7 +29,7 @@ def summarize(found: Prediction) -> dict[str, Any]:
     of the classifier; `given` is the code of the given class, -1 without one, `predicted` the predicted one.
     """
     target, classes = found.target, list(map(str, found.classes))
-    codes = found.probabilities.argmax(axis=1)
+    codes = found.model.decide(found.probabilities)
     return {
         "target": target.name,
         "headline": found.report.headline,
@@ -39,6 +39,8 @@ def summarize(found: Prediction) -> dict[str, Any]:
         "n_features": target.n_features,
         "classes": classes[:CLASSES],
         "counts": np.bincount(codes, minlength=len(classes))[:CLASSES].tolist(),
+        "metric": found.metric,
+        "quality": quality(found),
         "choice": found.choice,
         "classifier": found.classifier,
         "report": [finite_or_none(each) for each in found.report.records()],
@@ -49,6 +51,12 @@ def summarize(found: Prediction) -> dict[str, Any]:
         "suspicious": [_row(found, row) for row in _suspicious(found)],
         "details": _details(found),
     }
+
+
+def quality(found: Prediction) -> dict[str, Any]:
+    """Return what is expected and what was measured: accuracy, balanced accuracy, mean F1 and recalls."""
+    both = {"expected": found.expected, "measured": found.measured}
+    return {name: each and each.record(found.classes) for name, each in both.items()}
 
 
 def finite_or_none(record: dict[str, Any]) -> dict[str, Any]:

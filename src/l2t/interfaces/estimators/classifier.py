@@ -24,6 +24,7 @@ from l2t.interfaces.estimators.stacking import is_source, labeled_rows, split_do
 from l2t.interfaces.estimators.transformer import FLOATS, seed_of
 from l2t.paper import ReflectionFunction
 from l2t.prediction import predict
+from l2t.prediction.decisions import Metric
 from l2t.prediction.model import EstimatorHead
 from l2t.prediction.training import NAMED, TrainOn
 from l2t.task import ClassRoles
@@ -80,6 +81,8 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         A reflection function or its file, for the choice of features; see `l2t.infer`.
     balanced : bool, default=False
         Whether all classes of the target have about the same number of rows, as for `l2t.predict`.
+    metric : {"accuracy", "balanced", "f1"}, default="accuracy"
+        What `predict` maximises: the accuracy, the balanced accuracy or the mean F1 of the classes.
     random_state : int, RandomState or None, default=0
         The seed, as in scikit-learn, but with the default of `l2t.predict`; None uses
         the global state of `numpy.random`.
@@ -139,7 +142,7 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
     __metadata_request__decision_function: ClassVar = __metadata_request__predict
     __metadata_request__score: ClassVar = __metadata_request__predict
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         classifier: Any = "auto",
         *,
@@ -149,6 +152,7 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         store: str | os.PathLike[str] | ExperienceStore | None = None,
         reflection: ReflectionFunction | str | os.PathLike[str] | None = None,
         balanced: bool = False,
+        metric: Metric = "accuracy",
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.classifier = classifier
@@ -158,6 +162,7 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.store = store
         self.reflection = reflection
         self.balanced = balanced
+        self.metric = metric
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, *, sample_domain: Any = None) -> Self:
@@ -208,6 +213,7 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
             train_on="target" if alone else self.train_on,
             shared=self.shared,
             balanced=self.balanced,
+            metric=self.metric,
             known=self.known,
             store=self.store,
             reflection=self.reflection,
@@ -313,11 +319,12 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         check_is_fitted(self)
         check_whole("X", X)
         X = self._features(X, reset=False)
-        if hasattr(self, "estimator_"):
+        decided = method == "predict" and self.model_.offsets is not None
+        if hasattr(self, "estimator_") and not decided:
             return np.asarray(getattr(self.estimator_, method)(self.model_.parts[0][0](X)))
         found = self.model_.predict_proba(X)
         if method == "predict":
-            return np.asarray(self.classes_[found.argmax(axis=1)])
+            return np.asarray(self.classes_[self.model_.decide(found)])
         return np.log(found) if method == "predict_log_proba" else found
 
     def _features(self, X: Any, **checks: Any) -> Any:

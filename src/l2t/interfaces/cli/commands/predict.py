@@ -51,6 +51,12 @@ def predict(  # noqa: PLR0913
     balanced: Annotated[
         bool, flag("All classes of the target have about the same number of rows.", "--balanced")
     ] = False,
+    metric: Annotated[
+        Literal["accuracy", "balanced", "f1"],
+        typer.Option(
+            help="Maximise the accuracy, the balanced accuracy (mean recall of the classes) or their mean F1."
+        ),
+    ] = "accuracy",
     store: options.KnownStore = None,
     force: options.Force = False,
     seed: options.Seed = 0,
@@ -90,6 +96,7 @@ def predict(  # noqa: PLR0913
             train_on=train_on,
             shared=shared,
             balanced=balanced,
+            metric=metric,
             known=known,
             random_state=seed,
             callback=advance,
@@ -115,6 +122,8 @@ def apply(
     Features are matched by name, in any order. The output has your rows and columns, 'predicted' and
     'probability'.
     """
+    import numpy as np
+
     from l2t.interfaces.cli.reading import check_outputs, read_features
 
     check_outputs((output, "table"), inputs=[model, rows], force=force)
@@ -122,8 +131,9 @@ def apply(
     table = read_features(rows, loaded, reading, quiet)
     table.check_free(ANSWERS[:2])
     probabilities = loaded.predict_proba(table.domain)
-    labels = loaded.classes_[probabilities.argmax(axis=1)]
-    answers = (labels, probabilities.max(axis=1))
+    codes = loaded.decide(probabilities)
+    labels = loaded.classes_[codes]
+    answers = (labels, np.take_along_axis(probabilities, codes[:, None], axis=1)[:, 0])
     table.write(output, columns=dict(zip(ANSWERS[:2], answers, strict=True)))
     counts = Counter(labels.tolist()).most_common()
     show_rows([{"predicted": label, "rows": count} for label, count in counts], format)
@@ -148,19 +158,26 @@ def _write(
 
 def _show(found: l2t.Prediction, target: Table, suggest: int, format: Format, quiet: bool) -> None:
     """Print the expected accuracy, and which rows to label next."""
+    from l2t.prediction.summary import quality
+    from l2t.prediction.training import NAMED
+    from l2t.validation import some_of
+
     rows = found.suggest(suggest).tolist() if suggest else []
     ids = target.frame[list(target.roles.ids)].iloc[rows].to_dict("records")
     suggested = [{"row": row + 1} | each for row, each in zip(rows, ids, strict=True)]
     if format is Format.json:
         record = {"choice": found.choice, "classifier": found.classifier, "rows": len(found.labels)}
         record |= {"labelled": int(found.given.sum()), "sentences": found.report.sentences}
+        record |= {"metric": found.metric, "counts": found.counts, "quality": quality(found)}
         show_record(record | {"report": found.report.records(), "suggested": suggested}, format)
         return
     if format is Format.csv:
         show_rows(found.report.records(), format)
     else:
         show_rows([_expected(row) for row in found.report.records()], format)
-        typer.echo(escape_controls("\n".join(found.report.sentences)))
+        counts = some_of([f"{name} {count:,}" for name, count in found.counts.items()], NAMED)
+        sentences = [*found.report.sentences, f"Predicted rows: {counts}."]
+        typer.echo(escape_controls("\n".join(sentences)))
     if suggested:
         print_note("rows to label next, counted from 1:", quiet or format is not Format.table)
         show_rows(suggested, format)
@@ -168,10 +185,14 @@ def _show(found: l2t.Prediction, target: Table, suggest: int, format: Format, qu
 
 def _expected(row: dict[str, Any]) -> dict[str, Any]:
     """Return a row of the report for display."""
+    from l2t.prediction.decisions import METRIC_NAMES
+
     measured = "too few labels"
     if row["measured"] is not None:
         measured = f"{100 * row['measured']:.1f} %"
         measured += "" if row["error"] is None else f" ± {100 * row['error']:.1f}"
     expected = None if row["expected"] is None else f"{100 * row['expected']:.1f} %"
     name = f"{row['name']} (used)" if row["used"] else row["name"]
+    if row["metric"] != "accuracy":
+        name += f": {METRIC_NAMES[row['metric']]}"
     return {"accuracy of": name, "cross-validated": measured, "expected": expected}
