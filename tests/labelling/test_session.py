@@ -73,6 +73,7 @@ def test_undo_takes_back_one_action_at_a_time_also_after_a_restart(target):
     assert session.undo() == 4  # it reads what the other session wrote
     assert session.labels == {4: "dog"}
     assert session.undo() == 4
+    assert session.suggested() == [4]
     assert session.undo() is None
     assert open_session(target).labels == {}
 

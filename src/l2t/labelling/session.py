@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from l2t.domains import Domain, Table, read_tables
-from l2t.domains.files.disk import as_path, replacing, writing
-from l2t.domains.files.formats import format_to_write
+from l2t.domains import Domain, Table, read_tables, write_domain
+from l2t.domains.files.disk import as_path
 from l2t.domains.labels import infer_labels, is_missing, label_key
 from l2t.exceptions import InvalidInputError
 from l2t.labelling.curve import Estimate, advice
@@ -61,6 +60,8 @@ class Progress:
     ----------
     n_rows, n_given, n_labelled, n_skipped : int
         All rows, those with a label in the file, those labelled in this session, and those skipped.
+    n_labels : int
+        All rows with a label.
     classes : tuple of str
         The classes to choose from.
     curve : tuple of Estimate
@@ -75,6 +76,7 @@ class Progress:
     n_given: int
     n_labelled: int
     n_skipped: int
+    n_labels: int
     classes: tuple[str, ...]
     curve: tuple[Estimate, ...]
     advice: str
@@ -96,7 +98,7 @@ class LabellingSession:
         Labelled files with the same columns.
     labels : str or path, optional
         The file of labels, by default beside the target.
-    strategy : str, default="typical"
+    strategy : str, default="diverse"
         How rows to label are chosen; see `l2t.Prediction.suggest`.
     random_state : int, default=0
         The seed.
@@ -118,10 +120,10 @@ class LabellingSession:
 
     def __init__(
         self,
-        target: str | Path,
-        sources: Sequence[str | Path] = (),
+        target: str | os.PathLike[str],
+        sources: Sequence[str | os.PathLike[str]] = (),
         *,
-        labels: str | Path | None = None,
+        labels: str | os.PathLike[str] | None = None,
         strategy: str = DEFAULT_STRATEGY,
         random_state: int = 0,
         **reading: Any,
@@ -145,7 +147,15 @@ class LabellingSession:
         self.file = LabelFile(place, len(self.given), self._content)
         self._lock = threading.RLock()
         self._rows: tuple[int, ...] = ()
+        self._undone: int | None = None
         self._predicted_at = -1
+        #: The arguments that open the same session in another process, as plain values.
+        self.arguments: dict[str, Any] = {
+            "target": str(path.resolve()),
+            "sources": [str(as_path(source).resolve()) for source in sources],
+            "labels": str(place.resolve()),
+            "random_state": random_state,
+        } | reading
 
     @property
     def labels(self) -> dict[int, str]:
@@ -170,6 +180,7 @@ class LabellingSession:
             n_given=n_given,
             n_labelled=len(labels),
             n_skipped=len(skipped),
+            n_labels=n_labels,
             classes=self._classes(labels.values()),
             curve=curve,
             advice=advice(curve, len(self.given) - n_labels),
@@ -203,7 +214,8 @@ class LabellingSession:
         with self._lock:
             if not self._rows:
                 self._rows = tuple(self._spread().tolist())
-            rows = [row for row in self._rows if row not in done]
+            first = () if self._undone is None else (self._undone,)
+            rows = [row for row in dict.fromkeys((*first, *self._rows)) if row not in done]
         if len(rows) < n:
             listed = {*rows, *done}
             others = np.random.default_rng(self.random_state).permutation(len(self.given)).tolist()
@@ -226,13 +238,14 @@ class LabellingSession:
             self.file.append("skip", self._checked_row(row))
 
     def undo(self) -> int | None:
-        """Undo the last label or skip, and return its row; None if there is none."""
+        """Undo the last label or skip, and return its row, the next to suggest; None if there is none."""
         with self._lock:
             self.file.refresh()
             done = self._state()[2]
             if not done:
                 return None
             self.file.append("undo", done[-1])
+            self._undone = done[-1]
             return done[-1]
 
     def predict(
@@ -278,7 +291,7 @@ class LabellingSession:
         row = self._checked_row(row)
         return {str(column.name): _cell(column.iloc[row]) for column in self._cells}
 
-    def write(self, path: str | Path) -> None:
+    def write(self, path: str | os.PathLike[str]) -> None:
         """Write the target with all labels, in its own columns and rows, as csv, parquet or npz.
 
         An existing file is replaced, but never the target.
@@ -287,14 +300,10 @@ class LabellingSession:
         if place.resolve() == self.target.path.resolve():
             raise InvalidInputError(f"path must be another file than the target, got {str(path)!r}")
         domain = self.domain
-        with writing(place):
-            if format_to_write(place, ("csv", "parquet", "npz")) == "npz":
-                from l2t.domains.files._writing import write
-
-                with replacing(place) as handle:
-                    write(domain, handle, self.target.roles.label or "label", "npz")
-                return
-        self._labelled_table(domain).write(place)
+        if place.suffix.lower() == ".npz":
+            write_domain(domain, place)
+        else:
+            self._labelled_table(domain).write(place)
 
     def _labelled_table(self, domain: Domain) -> Table:
         """Return the table with all labels in its label column, which is added if there is none."""

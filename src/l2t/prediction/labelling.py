@@ -14,7 +14,7 @@ from l2t.validation import one_of
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 #: How rows to label next can be chosen, and how they are by default: docs/results/labelling.md.
 STRATEGIES = ("typical", "diverse", "balanced", "covering", "random")
-DEFAULT_STRATEGY = "typical"
+DEFAULT_STRATEGY = "diverse"
 #: The n rows to suggest are chosen from this many times n of the least certain rows.
 CANDIDATES = 3
 #: Maximum number of rows that are clustered, a random sample of a larger target.

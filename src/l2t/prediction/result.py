@@ -77,7 +77,7 @@ class Prediction:
         ----------
         n : int
             The number of rows.
-        strategy : {"typical", "diverse", "balanced", "covering", "random"}, default="typical"
+        strategy : {"typical", "diverse", "balanced", "covering", "random"}, default="diverse"
             "typical" chooses central rows among the least certain ones; "diverse" the centres of clusters of
             all rows, weighted by their uncertainty; "balanced" typical rows of the classes with the fewest
             labels; "covering" the centres of large clusters without a labelled row; "random" any rows.

@@ -18,8 +18,10 @@ from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore
 from l2t.interfaces.dashboard.functions import Functions
 from l2t.interfaces.dashboard.jobs import Jobs
+from l2t.interfaces.dashboard.labelling import Labelling
 from l2t.interfaces.dashboard.settings import Settings
 from l2t.interfaces.dashboard.uploads import Uploads
+from l2t.labelling import LabellingSession
 
 T = TypeVar("T")
 _MAX_CACHED = 256
@@ -63,18 +65,22 @@ class Memo:
 class Context:
     """The state of a dashboard; only suggestions and their outcomes are written to the store."""
 
-    def __init__(self, store: ExperienceStore, settings: Settings) -> None:
+    def __init__(
+        self, store: ExperienceStore, settings: Settings, session: LabellingSession | None = None
+    ) -> None:
         self.store, self.settings = store, settings
         self.functions = Functions(settings.reflections)
         self.agent = Agent(store)
         self._folder = tempfile.TemporaryDirectory(prefix="l2t-dashboard-")
         self.folder = self._folder.name
         jobs, uploads = Path(self.folder, "jobs"), Path(self.folder, "uploads")
-        jobs.mkdir()
-        uploads.mkdir()
+        self.scratch = Path(self.folder, "scratch")
+        for folder in (jobs, uploads, self.scratch):
+            folder.mkdir()
         self.jobs = Jobs(jobs, settings.limits)
         self.uploads = Uploads(uploads, self.jobs, settings)
         self.memo = Memo(store.summaries.state)
+        self.labelling = None if session is None else Labelling(session, self.jobs)
 
     def shared_store(self, what: str) -> str:
         """Return the URL of the store, or raise an error if worker processes cannot open it."""

@@ -11,6 +11,8 @@ from pathlib import Path
 from l2t.exceptions import InvalidInputError
 
 MIN_TOKEN = 16  # characters
+#: Columns that are added to those of the user.
+ANSWERS = ("predicted", "probability", "given")
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class Settings:
     read_only: bool = False  # whether uploads and jobs are rejected
     max_upload: int = 64 * 2**20  # bytes of a file
     reflections: tuple[Path, ...] = ()  # files of further functions to show
+    images: Path | None = None  # folder of images that cells of a labelled table may name
     limits: Limits = Limits()
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 import l2t
-from l2t.exceptions import InvalidInputError, MissingExtraError
+from l2t.exceptions import InvalidInputError
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, flag, named, number
@@ -23,7 +23,6 @@ from l2t.interfaces.cli.output import (
     show_sentence,
 )
 
-_NEEDED = ("fastapi", "starlette", "uvicorn", "jinja2")
 store = typer.Typer(help="Manage an experience store.", no_args_is_help=True)
 app.add_typer(store, name="store")
 
@@ -81,14 +80,10 @@ def dashboard(  # noqa: PLR0913
 
     By default only this machine can connect (see --host). Stop it with Ctrl-C.
     """
-    try:
-        from l2t.interfaces.dashboard.app import serve
-        from l2t.interfaces.dashboard.settings import Settings
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] not in _NEEDED:
-            raise
-        raise MissingExtraError("the dashboard", "dashboard") from None
-    settings = Settings(
+    from l2t.interfaces.serving import import_dashboard
+
+    app, settings = import_dashboard("app"), import_dashboard("settings")
+    wanted = settings.Settings(
         host=host,
         port=port,
         token=token,
@@ -100,7 +95,7 @@ def dashboard(  # noqa: PLR0913
     )
     if url is None and Path(DEFAULT).is_file():
         url = DEFAULT
-    serve(url, settings, open_browser=open_browser)
+    app.serve(url, wanted, open_browser=open_browser)
 
 
 @store.command("ls", short_help="List experiences.")
