@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,8 @@ _IMAGES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp"}
 class Labelling:
     """A labelling session whose prediction is renewed in the background."""
 
-    def __init__(self, session: LabellingSession, jobs: Jobs) -> None:
-        self.session, self._jobs = session, jobs
+    def __init__(self, session: LabellingSession, jobs: Jobs, keep: Callable[[Job], None]) -> None:
+        self.session, self._jobs, self._keep = session, jobs, keep
         self._job: Job | None = None
         self._sentence = ""
         self._lock = threading.Lock()
@@ -70,6 +71,8 @@ class Labelling:
         self._sentence = forecast["sentence"]
         estimate = Estimate(**forecast["estimate"])
         self.session.adopt(Forecast(estimate, tuple(forecast["rows"]), self._sentence))
+        if "report" in job.result:
+            self._keep(job)
 
     def _card(self, row: int, images: Path | None) -> dict[str, Any]:
         cells = self.session.cells(row)

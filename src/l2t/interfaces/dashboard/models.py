@@ -88,6 +88,12 @@ class PredictionIn(BaseModel):
     )
 
 
+class NameIn(BaseModel):
+    """The new name of a prediction."""
+
+    name: str = Field(min_length=1, max_length=200, pattern=r"\S")
+
+
 class RowIn(BaseModel):
     """A row of the labelled target, counted from 0."""
 

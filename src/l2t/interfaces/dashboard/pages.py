@@ -39,7 +39,15 @@ def label(here: Here) -> HTMLResponse:
 @router.get("/{name}")
 def page(here: Here, name: str = "new") -> HTMLResponse:
     """Show the page of that name."""
-    if name not in ("new", "sources", "experiences", "learned", "collections", "agent"):
+    if name not in (
+        "new",
+        "sources",
+        "experiences",
+        "learned",
+        "collections",
+        "agent",
+        "predictions",
+    ):
         raise HTTPException(404)
     return _page(here, name, max_upload=here.settings.max_upload)
 
@@ -47,8 +55,9 @@ def page(here: Here, name: str = "new") -> HTMLResponse:
 @router.get("/predictions/{id}")
 def prediction(here: Here, id: Annotated[str, Path(pattern="^[0-9a-f]{32}$")]) -> HTMLResponse:
     """Show a prediction: its stages, and then the result."""
-    here.jobs.get(id)
-    return _page(here, "prediction", section="new", key=id)
+    if here.jobs.find(id) is None:
+        here.history.get(id)
+    return _page(here, "prediction", section="predictions", key=id)
 
 
 @router.get("/experiences/compare")

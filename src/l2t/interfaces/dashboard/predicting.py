@@ -12,7 +12,9 @@ import numpy as np
 from l2t.algorithms import NO_TRANSFER
 from l2t.domains import Domain, DomainPair, Table, read_tables
 from l2t.exceptions import InvalidInputError, L2TError
+from l2t.interfaces.dashboard.history import ROWS
 from l2t.interfaces.dashboard.pictures import curves
+from l2t.interfaces.dashboard.rows import write_rows
 from l2t.interfaces.dashboard.settings import ANSWERS
 from l2t.labelling import LabellingSession
 from l2t.paper import load_reflection
@@ -71,6 +73,11 @@ def _results(
     """Write the files of a prediction, and return its summary."""
     answers = (found.labels, found.probability, found.given)
     target.write(_OUT / "predictions.csv", columns=dict(zip(ANSWERS, answers, strict=True)))
+    names_of_classes = _free_names(target, [f"probability of {name}" for name in found.classes])
+    shares = dict(zip(names_of_classes, found.probabilities.T, strict=True))
+    own = dict(zip(ANSWERS, answers, strict=True))
+    target.write(_OUT / "probabilities.csv", columns=own | shares)
+    write_rows(_OUT / ROWS, found, target)
     found.model.save(_OUT / "model.l2t")
     (_OUT / "report.html").write_text(found.to_html())
     if found.choice != NO_TRANSFER and isinstance(found.inference.W, np.ndarray):
@@ -84,6 +91,14 @@ def _results(
         "target": names[-1],
         "sources": names[:-1],
     }
+
+
+def _free_names(table: Table, names: list[str]) -> list[str]:
+    """Return names of new columns, with underscores where the table has columns of these names."""
+    end = ""
+    while any(f"{name}{end}" in table.frame.columns for name in names):
+        end += "_"
+    return [f"{name}{end}" for name in names]
 
 
 def _statistics(sources: list[Table], found: Prediction) -> dict[str, Any] | None:

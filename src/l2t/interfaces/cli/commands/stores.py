@@ -71,6 +71,10 @@ def dashboard(  # noqa: PLR0913
     reflection: Annotated[
         list[Path] | None, file("A reflection function to show; may be repeated.")
     ] = None,
+    history: Annotated[
+        Path | None,
+        named("Keep predictions in this folder over restarts, up to 100.", metavar="FOLDER"),
+    ] = None,
     max_upload: Annotated[int, number("Maximum size of an uploaded file in MiB.")] = 64,
     open_browser: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
@@ -90,6 +94,7 @@ def dashboard(  # noqa: PLR0913
         hosts=tuple(allow_host or ()),
         root_path=root_path,
         read_only=read_only,
+        history=history,
         max_upload=max_upload * 2**20,
         reflections=tuple(reflection or ()),
     )

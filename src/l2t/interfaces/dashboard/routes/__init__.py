@@ -9,6 +9,7 @@ from l2t.interfaces.dashboard.routes import (
     agent,
     collections,
     experiences,
+    history,
     labelling,
     predictions,
     reflections,
@@ -19,5 +20,14 @@ __all__ = ["router"]
 
 _ERROR = {"model": ErrorOut, "description": "One sentence."}
 router = APIRouter(prefix="/api", responses=dict.fromkeys((400, 404, 422, 503), _ERROR))
-for each in (predictions, labelling, sources, experiences, reflections, agent, collections):
+for each in (
+    predictions,
+    history,
+    labelling,
+    sources,
+    experiences,
+    reflections,
+    agent,
+    collections,
+):
     router.include_router(each.router)
