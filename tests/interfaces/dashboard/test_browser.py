@@ -310,7 +310,7 @@ def test_collection_in_progress(page, address):
     assert page.locator("#ended tbody tr").count() == 2
 
 
-PAGES = ["", "sources", "experiences", "learned", "collections", "agent", "api"]
+PAGES = ["", "predictions", "sources", "experiences", "learned", "collections", "agent", "api"]
 
 
 # The texts of charts that leave their picture by more than a rounding error.

@@ -16,7 +16,7 @@ from l2t.prediction import Prediction
 #: Columns of the user that are shown and searched, and characters of a cell.
 _COLUMNS, _CHARACTERS = 8, 300
 #: Rows of a page.
-PAGE = 50
+PAGE = 25
 Order = Literal["row", "probability", "-probability"]
 _ORDERS = {"row": "id", "probability": "probability, id", "-probability": "probability DESC, id"}
 _SCHEMA = """

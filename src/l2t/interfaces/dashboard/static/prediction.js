@@ -221,8 +221,8 @@ function result(job) {
         el("p", { class: "quiet" }, `${plural(found.n_rows, "row")}, ${whole(found.n_given)} of them with your label.`),
       ),
       rowsCard(
-        "Uncertain rows",
-        "Labels of these rows would help most: label them, and predict again.",
+        "Rows to label next",
+        "The least certain rows that are typical of others: label them, and predict again. “l2t label” does both in the browser.",
         found.uncertain,
       ),
       rowsCard(

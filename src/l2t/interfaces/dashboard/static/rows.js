@@ -77,10 +77,10 @@ function columns(found) {
   const isWrong = (row) => (row.disagrees ? "worse" : "");
   return [
     { title: "row", number: true, value: (row) => whole(row.row + 1) },
-    ...found.columns.map((title, i) => ({ title, class: "name", value: (row) => cell(row.cells[i]) })),
-    { title: "your label", class: isWrong, value: (row) => row.label ?? "–" },
     { title: "predicted", class: isWrong, value: (row) => row.predicted },
     { title: "probability", number: true, value: (row) => percent(row.probability) },
     { title: "or", value: (row) => (row.second === null ? "–" : `${row.second}, ${percent(row.second_probability)}`) },
+    { title: "your label", class: isWrong, value: (row) => row.label ?? "–" },
+    ...found.columns.map((title, i) => ({ title, class: "name", value: (row) => cell(row.cells[i]) })),
   ];
 }
