@@ -8,6 +8,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -348,14 +349,21 @@ class LabellingSession:
         return tuple(found[n_labels] for n_labels in sorted(found))
 
     def _classes(self, names: Iterable[str]) -> tuple[str, ...]:
+        found = {label_key(name): name for name in self._first_classes}
+        for name in names:
+            found.setdefault(label_key(name), name)
+        return tuple(found.values())
+
+    @cached_property
+    def _first_classes(self) -> tuple[str, ...]:
+        """The classes in the files, without those that have no label in this session yet."""
         domain = self.target.domain
         own = [] if domain.y is None else sorted(set(map(str, domain.y[self.given].tolist())))
         others = [str(name) for table in self.sources for name in table.domain.classes]
-        shared = not own or {label_key(name) for name in own} & {label_key(name) for name in others}
-        found: dict[Any, str] = {}
-        for name in (*own, *(others if shared else ()), *names):
-            found.setdefault(label_key(name), name)
-        return tuple(found.values())
+        keys = {label_key(name) for name in own}
+        if not own or any(label_key(name) in keys for name in others):
+            own += [name for name in others if label_key(name) not in keys]
+        return tuple(own)
 
     def _checked_row(self, row: int) -> int:
         row = whole_number("row", row, least=0)
