@@ -27,7 +27,7 @@ export function rowsSection(id, found) {
     { class: "filters", "aria-label": "Filters of rows" },
     el("label", { class: "wide" }, "Search", search),
     el("label", {}, "Predicted class", classes),
-    el("label", {}, "Order", order),
+    el("label", { class: "order" }, "Order", order),
     found.n_given ? el("label", { class: "check" }, disagrees, " disagrees with your label") : null,
   );
   form.addEventListener("submit", (event) => event.preventDefault());
