@@ -109,6 +109,7 @@ class LabellingSession:
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     target = Path(folder, "cats.csv")
     ...     _ = target.write_text("weight,label\n1.5,\n1.7,\n6.0,\n6.1,\n")
