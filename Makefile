@@ -34,7 +34,7 @@ lint: $(VENV)/ready  ## check style, types and the direction of imports
 bench: $(VENV)/bench  ## measure speed against other packages and plain code, on one thread; WHAT="tca eight" for some
 	$(BIN)/python -m benchmarks $(WHAT)
 
-#: WHAT=paper    paper, rehearsal, families, studies, ensemble, answers, shared-classes, chains,
+#: WHAT=paper    paper, rehearsal, families, studies, ensemble, answers, shared-classes, chains, labelling,
 #:               office-caltech, comparison (installs the other tools) or forecast
 #: PARTS=        parts of WHAT=paper, such as "average kernels"; all without it
 #: SCALE=quick   how many pairs WHAT=paper takes: smoke, quick or paper
@@ -84,6 +84,7 @@ results: $(VENV)/ready  ## measure docs/results again (needs L2T_DATA), and draw
 	$(MAKE) reproduce WHAT=answers
 	$(MAKE) reproduce WHAT=shared-classes
 	$(MAKE) reproduce WHAT=chains
+	$(MAKE) reproduce WHAT=labelling
 	$(MAKE) reproduce WHAT=studies
 	$(MAKE) reproduce WHAT=comparison
 	$(MAKE) bench

@@ -15,6 +15,7 @@ from reproduction.comparison import write_comparison
 from reproduction.ensemble import learn_weights, try_tasks, write_weights
 from reproduction.forecast import write_forecast
 from reproduction.kinds import SHIPPABLE
+from reproduction.labelling import write_labelling
 from reproduction.never_met import write_families
 from reproduction.office_caltech import write_office_caltech
 from reproduction.paper.reproduction import PARTS, write_paper
@@ -171,6 +172,17 @@ def chains(
 ) -> None:
     """Measure chains of algorithms on characters, sounds and sketches."""
     write_chains(data, out, work, draws)
+
+
+@app.command()
+def labelling(
+    data: Data,
+    out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
+    work: Work = Path("build/labelling"),
+    draws: Annotated[int, typer.Option(min=1, help="Number of draws per family.")] = 4,
+) -> None:
+    """Compare strategies that choose the rows to label next with random rows, on nine families."""
+    write_labelling(data, out, work, draws)
 
 
 @app.command()

@@ -8,13 +8,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-__all__ = ["find_chromium", "open_chromium", "serve_dashboard"]
+__all__ = ["find_chromium", "open_chromium", "serve", "serve_dashboard"]
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 #: Chromium asks nobody for anything by itself.
@@ -30,15 +30,21 @@ FLAGS = (
 )
 
 
+def serve_dashboard(
+    url: str | None, *options: str
+) -> AbstractContextManager[tuple[subprocess.Popen[str], str]]:
+    """Serve the dashboard of a store or of none; see `serve`."""
+    return serve("dashboard", *([] if url is None else ["--store", url]), *options)
+
+
 @contextmanager
-def serve_dashboard(url: str | None, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Serve the dashboard of a store or of none; yield its process and address, and check that it stops."""
-    command = [sys.executable, "-m", "l2t", "dashboard", "--port", "0", "--no-open"]
-    command += [] if url is None else ["--store", url]
-    with subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True) as process:
+def serve(*words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run a command that serves pages; yield its process and address, and check that it stops."""
+    command = [sys.executable, "-m", "l2t", *words, "--port", "0", "--no-open"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None  # it is a pipe
         line = process.stderr.readline()
-        found = re.search(r"http://\S+/", line)
+        found = re.search(r"http://\S+", line)
         assert found is not None, line
         try:
             yield process, found[0]

@@ -19,6 +19,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 from PIL import Image
 from playwright.sync_api import Browser, Page
 
@@ -26,7 +28,7 @@ import l2t
 from l2t.algorithms import PAPER
 from l2t.domains import digits, mnist
 from l2t.experiences import CollectionProgress
-from tools.dashboards import find_chromium, open_chromium, serve_dashboard
+from tools.dashboards import find_chromium, open_chromium, serve, serve_dashboard
 
 OUT = Path(__file__).parents[1] / "docs" / "images" / "dashboard"
 PAIRS = 10
@@ -147,6 +149,42 @@ def walk(browser: Browser, address: str, scheme: str, store: Path) -> None:
     context.close()
 
 
+def label(browser: Browser, folder: Path) -> None:
+    """Take screenshots of the labelling page after 30 labels."""
+    said = {"cat": "purrs on the sofa", "dog": "barks at the gate", "owl": "hoots in the night"}
+    rng, path = np.random.default_rng(0), folder / "sightings.csv"
+    species = rng.choice(list(said), 300)
+    table = pd.DataFrame({"id": [f"S{row:03d}" for row in range(300)]})
+    table["note"] = [f"It {said[name]}." if rng.random() < 0.7 else "Far away." for name in species]
+    table["weight in kg"] = [
+        rng.normal({"cat": 4, "dog": 9, "owl": 2}[each], 2) for each in species
+    ]
+    table["hour"] = rng.integers(0, 24, 300)
+    table["place"] = rng.choice(["north", "south", "harbour"], 300)
+    table["species"] = np.where(np.arange(300) < 6, species, "")
+    table.round(1).to_csv(path, index=False)
+    with serve("label", str(path), "--label", "species") as (_, address):
+        for scheme in ("light", "dark"):
+            context = browser.new_context(
+                viewport={"width": WIDTH, "height": 900},
+                color_scheme=scheme,
+                reduced_motion="reduce",
+            )
+            context.set_default_timeout(300_000)
+            page = context.new_page()
+            page.goto(address)
+            page.locator("#classes button").first.wait_for()
+            for n_labels in (6, 16, 26, 36) if scheme == "light" else ():
+                while int(page.locator("#counts").inner_text().split()[0]) < n_labels:
+                    row = int(page.locator("#row-title").inner_text().split()[1]) - 1
+                    page.keyboard.press(str(1 + sorted(said).index(species[row])))
+                    page.get_by_text(f"row {row + 1}: ").wait_for()
+                    page.wait_for_timeout(300)
+                page.wait_for_function("() => !document.getElementById('renewing').textContent")
+            take(page, f"label-{scheme}")
+            context.close()
+
+
 def predict(page: Page, address: str, scheme: str) -> str:
     """Run the example of the first page, and return the URL of its result."""
     page.goto(address)
@@ -167,6 +205,7 @@ def main(store: Path) -> None:
     chromium = find_chromium()
     assert chromium is not None, "no Chromium on this machine"
     with serve_dashboard(str(store)) as (_, address), open_chromium(chromium) as browser:
+        label(browser, store.parent)
         for scheme in ("light", "dark"):
             walk(browser, address, scheme, store)
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         experiences,
         forecast,
         inference,
+        labelling,
         paper,
         prediction,
         testing,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from l2t.experiences import ExperienceStore, collect, evaluate, open_store
     from l2t.inference import Inference, infer, rank_sources
     from l2t.interfaces.estimators import L2TClassifier, L2TTransformer, stack_domains
+    from l2t.interfaces.serving import label
     from l2t.paper import ReflectionFunction, learn, load_reflection
     from l2t.prediction import Model, Prediction, load_model, predict
     from l2t.statistics import KernelBank, PairStatistics, pair_statistics
@@ -54,7 +56,16 @@ __all__ += ["KnownClasses", "L2TClassifier", "L2TTransformer", "Model", "PairSam
 __all__ += ["PairStatistics"]
 __all__ += ["Prediction", "Preparation", "ReflectionFunction", "Suggestion", "__version__"]
 __all__ += ["agent", "algorithms", "collect", "domains", "evaluate", "exceptions", "experiences"]
-__all__ += ["forecast", "infer", "inference", "learn", "load_model", "load_reflection"]
+__all__ += [
+    "forecast",
+    "infer",
+    "inference",
+    "label",
+    "labelling",
+    "learn",
+    "load_model",
+    "load_reflection",
+]
 __all__ += ["normalize", "open_store", "pair_statistics", "paper", "predict", "prediction"]
 __all__ += ["prepare", "rank_sources", "read_domain", "read_domains", "show", "stack_domains"]
 __all__ += ["testing", "write_domain"]
@@ -71,6 +82,7 @@ _HOMES = {
     "l2t.experiences": "ExperienceStore collect evaluate open_store",
     "l2t.inference": "Inference infer rank_sources",
     "l2t.interfaces.estimators": "L2TClassifier L2TTransformer stack_domains",
+    "l2t.interfaces.serving": "label",
     "l2t.prediction": "Model Prediction load_model predict",
     "l2t.paper": "ReflectionFunction learn load_reflection",
     "l2t.statistics": "KernelBank PairStatistics pair_statistics",

@@ -12,7 +12,7 @@ from l2t.domains import Domain
 from l2t.domains.draw import LANDMARKS
 from l2t.inference import Inference
 from l2t.prediction.decisions import HeldOutRows, Metric, Quality
-from l2t.prediction.labelling import suggest_rows
+from l2t.prediction.labelling import DEFAULT_STRATEGY, suggest_rows
 from l2t.prediction.model import Model
 from l2t.prediction.page import fragment, page
 from l2t.prediction.report import Report
@@ -88,13 +88,21 @@ class Prediction:
         n, k = self.probabilities.shape
         return f"Prediction({n} rows, {k} classes, {self.classifier} on {self.choice})"
 
-    def suggest(self, n: int) -> Indices:
-        """Return rows to label next: typical ones among the least certain.
+    def suggest(
+        self, n: int, *, strategy: str = DEFAULT_STRATEGY, random_state: int = 0
+    ) -> Indices:
+        """Return rows to label next.
 
         Parameters
         ----------
         n : int
             The number of rows.
+        strategy : {"typical", "diverse", "balanced", "covering", "random"}, default="diverse"
+            "typical" chooses central rows among the least certain ones; "diverse" the centres of clusters of
+            all rows, weighted by their uncertainty; "balanced" typical rows of the classes with the fewest
+            labels; "covering" the centres of large clusters without a labelled row; "random" any rows.
+        random_state : int, default=0
+            The seed of clusters and random rows.
 
         Returns
         -------
@@ -110,6 +118,8 @@ class Prediction:
             self.probabilities,
             self.given,
             n,
+            strategy,
+            random_state,
         )
 
     def summary(self) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def _uncertain(found: Prediction) -> Indices:
     """Return unlabelled rows whose class is uncertain, the least probable first; typical ones if many are."""
     rows = np.flatnonzero(~found.given & (found.probability < CERTAIN))
     if len(rows) > LISTED:
-        rows = np.intersect1d(rows, found.suggest(LISTED))
+        rows = np.intersect1d(rows, found.suggest(LISTED, strategy="typical"))
     return rows[np.argsort(found.probability[rows], kind="stable")]
 
 

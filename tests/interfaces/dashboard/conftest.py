@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ import l2t
 from l2t.experiences import ExperienceStore
 from l2t.interfaces.dashboard.app import create_app
 from l2t.interfaces.dashboard.settings import Settings
-from tools.dashboards import serve_dashboard
+from tools.dashboards import find_chromium, open_chromium, serve_dashboard
 
 LABEL_COUNTS = (3, 15, 30)
 HERE = "http://127.0.0.1:8765"
@@ -147,3 +148,14 @@ def bare_address() -> Iterator[str]:
     """The address of a dashboard without a store."""
     with serve_dashboard(None) as (_, address):
         yield address
+
+
+@pytest.fixture(scope="module")
+def browser():
+    found = find_chromium()
+    if found is None:
+        if os.environ.get("L2T_REQUIRE_BROWSER") == "1":
+            pytest.fail("L2T_REQUIRE_BROWSER=1 asks for a Chromium, and there is none")
+        pytest.skip("no Chromium on this machine; install it to test the dashboard in a browser")
+    with open_chromium(found) as launched:
+        yield launched

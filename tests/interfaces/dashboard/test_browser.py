@@ -5,7 +5,6 @@ Without a browser these tests skip; with L2T_REQUIRE_BROWSER=1 that is a failure
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -14,23 +13,11 @@ import pandas as pd
 import pytest
 
 import l2t
-from tools.dashboards import find_chromium, open_chromium
 
 pytestmark = pytest.mark.slow
 
 OURS = ("http://127.0.0.1:", "blob:", "data:")
 LONG = 300_000  # milliseconds, for whatever a busy machine has to do
-
-
-@pytest.fixture(scope="module")
-def browser():
-    found = find_chromium()
-    if found is None:
-        if os.environ.get("L2T_REQUIRE_BROWSER") == "1":
-            pytest.fail("L2T_REQUIRE_BROWSER=1 asks for a Chromium, and there is none")
-        pytest.skip("no Chromium on this machine; install it to test the dashboard in a browser")
-    with open_chromium(found) as launched:
-        yield launched
 
 
 @pytest.fixture
@@ -323,7 +310,7 @@ def test_collection_in_progress(page, address):
     assert page.locator("#ended tbody tr").count() == 2
 
 
-PAGES = ["", "sources", "experiences", "learned", "collections", "agent", "api"]
+PAGES = ["", "predictions", "sources", "experiences", "learned", "collections", "agent", "api"]
 
 
 # The texts of charts that leave their picture by more than a rounding error.

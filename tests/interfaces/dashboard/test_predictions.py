@@ -85,7 +85,7 @@ def test_from_upload_to_download(client, messy):
     assert len(seen["tau"]) == len(seen["d"]) == len(seen["beta"]) == len(seen["exponents"])
     assert sum(seen["beta"]) == pytest.approx(1.0)
 
-    written = ["model.l2t", "predictions.csv", "report.html"]
+    written = ["model.l2t", "predictions.csv", "probabilities.csv", "report.html"]
     assert job["files"] == ([] if expected.choice == "identity" else ["W.npy"]) + written
     files = f"/api/jobs/{job['id']}/files"
     frame = pd.read_csv(io.StringIO(client.get(f"{files}/predictions.csv").text))

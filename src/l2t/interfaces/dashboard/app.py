@@ -25,12 +25,18 @@ from l2t.interfaces.dashboard.errors import add_handlers
 from l2t.interfaces.dashboard.routes import router
 from l2t.interfaces.dashboard.safety import Guard
 from l2t.interfaces.dashboard.settings import Settings
+from l2t.labelling import LabellingSession
 
 
-def create_app(store: ExperienceStore, settings: Settings | None = None) -> FastAPI:
-    """Return the dashboard of a store as an ASGI application."""
+def create_app(
+    store: ExperienceStore,
+    settings: Settings | None = None,
+    *,
+    session: LabellingSession | None = None,
+) -> FastAPI:
+    """Return the dashboard of a store, and of a labelling session if there is one, as an ASGI application."""
     settings = Settings() if settings is None else settings
-    context = Context(store, settings)
+    context = Context(store, settings, session)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -55,10 +61,16 @@ def create_app(store: ExperienceStore, settings: Settings | None = None) -> Fast
     return app
 
 
-def serve(url: str | None, settings: Settings, *, open_browser: bool = False) -> None:
+def serve(
+    url: str | None,
+    settings: Settings,
+    *,
+    open_browser: bool = False,
+    session: LabellingSession | None = None,
+) -> None:
     """Serve the dashboard of an existing store, or without a store, until interrupted; print its address."""
     with open_store(url or "memory://", create=url is None) as store:
-        app = create_app(store, settings)
+        app = create_app(store, settings, session=session)
         server = uvicorn.Server(uvicorn.Config(app, **SERVER))
         context = app.state.context
         with (
@@ -67,7 +79,8 @@ def serve(url: str | None, settings: Settings, *, open_browser: bool = False) ->
             _listening(settings) as opened,
             suppress(KeyboardInterrupt),  # the usual way to stop it
         ):
-            address = _address(settings, opened.getsockname()[1])
+            page = "" if session is None else "label"
+            address = _address(settings, opened.getsockname()[1], page)
             # A client that connects before the server runs waits for it.
             print(f"dashboard at {address} (stop with Ctrl-C)", file=sys.stderr, flush=True)
             if open_browser:
@@ -102,8 +115,8 @@ def _listening(settings: Settings) -> socket.socket:
         raise InvalidInputError(reason) from None
 
 
-def _address(settings: Settings, port: int) -> str:
+def _address(settings: Settings, port: int, page: str) -> str:
     host = socket.gethostname() if settings.host in ("0.0.0.0", "::") else settings.host
     host = f"[{host}]" if ":" in host else host
     token = "" if settings.token is None else f"?token={settings.token}"
-    return f"http://{host}:{port}{settings.root_path}/{token}"
+    return f"http://{host}:{port}{settings.root_path}/{page}{token}"

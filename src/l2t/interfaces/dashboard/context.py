@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 import threading
 import time
@@ -14,13 +15,17 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Depends, Request
 
 from l2t.agent import Agent
-from l2t.exceptions import InvalidInputError
+from l2t.exceptions import InvalidInputError, L2TError
 from l2t.experiences import ExperienceStore
 from l2t.interfaces.dashboard.functions import Functions
-from l2t.interfaces.dashboard.jobs import Jobs
+from l2t.interfaces.dashboard.history import History
+from l2t.interfaces.dashboard.jobs import Job, Jobs
+from l2t.interfaces.dashboard.labelling import Labelling
 from l2t.interfaces.dashboard.settings import Settings
 from l2t.interfaces.dashboard.uploads import Uploads
+from l2t.labelling import LabellingSession
 
+_LOG = logging.getLogger(__name__)
 T = TypeVar("T")
 _MAX_CACHED = 256
 
@@ -63,24 +68,38 @@ class Memo:
 class Context:
     """The state of a dashboard; only suggestions and their outcomes are written to the store."""
 
-    def __init__(self, store: ExperienceStore, settings: Settings) -> None:
+    def __init__(
+        self, store: ExperienceStore, settings: Settings, session: LabellingSession | None = None
+    ) -> None:
+        kept = None if settings.history is None else History(settings.history, settings.limits)
         self.store, self.settings = store, settings
         self.functions = Functions(settings.reflections)
         self.agent = Agent(store)
         self._folder = tempfile.TemporaryDirectory(prefix="l2t-dashboard-")
         self.folder = self._folder.name
         jobs, uploads = Path(self.folder, "jobs"), Path(self.folder, "uploads")
-        jobs.mkdir()
-        uploads.mkdir()
+        self.scratch = Path(self.folder, "scratch")
+        for folder in (jobs, uploads, self.scratch):
+            folder.mkdir()
         self.jobs = Jobs(jobs, settings.limits)
         self.uploads = Uploads(uploads, self.jobs, settings)
+        self.history = kept or History(Path(self.folder, "history"), settings.limits)
         self.memo = Memo(store.summaries.state)
+        self.labelling = None if session is None else Labelling(session, self.jobs, self.keep)
 
     def shared_store(self, what: str) -> str:
         """Return the URL of the store, or raise an error if worker processes cannot open it."""
         if self.store.url == "memory://":
             raise InvalidInputError(f"{what} needs a store in a file or a database, got memory://")
         return self.store.url
+
+    def keep(self, job: Job) -> None:
+        """Keep the prediction of a job in the history."""
+        assert job.result is not None  # it is done
+        try:
+            self.history.add(job.id, job.folder / "out", job.result, job.seconds)
+        except (OSError, L2TError) as error:  # a full disk must not take the prediction away
+            _LOG.warning("a prediction is not kept: %s", error)
 
     def close(self) -> None:
         """Cancel all jobs, and delete uploads and results."""

@@ -73,7 +73,9 @@ class Job:
     def files(self) -> list[str]:
         """Return the names of the output files."""
         folder = self.folder / "out"
-        return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+        if not folder.is_dir():
+            return []
+        return sorted(path.name for path in folder.iterdir() if path.suffix != ".sqlite")
 
     def receive(self, event: dict[str, Any]) -> None:
         """Handle an event from the worker."""
@@ -127,9 +129,13 @@ class Jobs:
             raise Refused(400, job.error)
         return job.result
 
+    def find(self, id: str) -> Job | None:
+        """Return a job; None if there is none."""
+        return self._jobs.get(id)
+
     def get(self, id: str) -> Job:
         """Return a job."""
-        job = self._jobs.get(id)
+        job = self.find(id)
         if job is None:
             raise Refused(
                 404, f"there is no job {id!r:.40}; only the last {_KEPT} results are kept"

@@ -88,6 +88,30 @@ class PredictionIn(BaseModel):
     )
 
 
+class NameIn(BaseModel):
+    """The new name of a prediction."""
+
+    name: str = Field(min_length=1, max_length=200, pattern=r"\S")
+
+
+class RowIn(BaseModel):
+    """A row of the labelled target, counted from 0."""
+
+    row: int = Field(ge=0, strict=True)
+
+
+class LabelIn(RowIn):
+    """The label of a row, which may be a new class."""
+
+    label: str = Field(max_length=1000)
+
+
+class StrategyIn(BaseModel):
+    """How rows to label are suggested."""
+
+    strategy: Literal["typical", "diverse", "balanced", "covering", "random"]
+
+
 class JobOut(BaseModel):
     """A job: its events since `after`, and, when it is done, its result and output files."""
 

@@ -27,11 +27,27 @@ def api(here: Here, request: Request) -> HTMLResponse:
     return _page(here, "api", routes=routes)
 
 
+@router.get("/label")
+def label(here: Here) -> HTMLResponse:
+    """Show the labelling page."""
+    if here.labelling is None:
+        raise HTTPException(404)
+    return _page(here, "label", target=here.labelling.session.target.path.name)
+
+
 @router.get("/")
 @router.get("/{name}")
 def page(here: Here, name: str = "new") -> HTMLResponse:
     """Show the page of that name."""
-    if name not in ("new", "sources", "experiences", "learned", "collections", "agent"):
+    if name not in (
+        "new",
+        "sources",
+        "experiences",
+        "learned",
+        "collections",
+        "agent",
+        "predictions",
+    ):
         raise HTTPException(404)
     return _page(here, name, max_upload=here.settings.max_upload)
 
@@ -39,8 +55,9 @@ def page(here: Here, name: str = "new") -> HTMLResponse:
 @router.get("/predictions/{id}")
 def prediction(here: Here, id: Annotated[str, Path(pattern="^[0-9a-f]{32}$")]) -> HTMLResponse:
     """Show a prediction: its stages, and then the result."""
-    here.jobs.get(id)
-    return _page(here, "prediction", section="new", key=id)
+    if here.jobs.find(id) is None:
+        here.history.get(id)
+    return _page(here, "prediction", section="predictions", key=id)
 
 
 @router.get("/experiences/compare")
@@ -58,5 +75,6 @@ def experience(here: Here, key: Annotated[str, Path(pattern="^[0-9a-f]{64}$")]) 
 def _page(here: Context, name: str, **values: Any) -> HTMLResponse:
     store = Address.of(here.store.url).shown.rsplit("/", 1)[-1] or "no store"
     values = {"page": name, "section": name, "store": store} | values
+    values |= {"labels": here.labelling is not None}
     values |= {"read_only": here.settings.read_only, "root": here.settings.root_path}
     return render(f"{name}.html", **values)

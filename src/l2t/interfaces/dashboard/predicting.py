@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,11 @@ import numpy as np
 from l2t.algorithms import NO_TRANSFER
 from l2t.domains import Domain, DomainPair, Table, read_tables
 from l2t.exceptions import InvalidInputError, L2TError
+from l2t.interfaces.dashboard.history import ROWS
 from l2t.interfaces.dashboard.pictures import curves
+from l2t.interfaces.dashboard.rows import write_rows
+from l2t.interfaces.dashboard.settings import ANSWERS
+from l2t.labelling import LabellingSession
 from l2t.paper import load_reflection
 from l2t.prediction import Prediction
 from l2t.prediction import predict as l2t_predict
@@ -22,7 +27,6 @@ Report = Callable[..., None]
 #: The stages on the page, by those of `l2t.predict`.
 _STAGES = {"choosing": "choosing", "comparing classifiers": "choosing", "predicting": "predicting"}
 _STAGES["comparing ways to train on the source"] = "choosing"
-_ANSWERS = ("predicted", "probability", "given")
 _OUT = Path("out")
 _MAX_ROWS = 300  # of a domain, for its statistics
 
@@ -38,7 +42,7 @@ def predict(request: dict[str, Any], report: Report) -> dict[str, Any]:
     """Predict the class of every row, report each stage, and write the results to files."""
     report("stage", name="reading")
     *sources, target = _tables(request)
-    target.check_free(_ANSWERS)
+    target.check_free(ANSWERS)
     report("stage", name="rehearsing")
 
     def follow(stage: str) -> None:
@@ -46,8 +50,34 @@ def predict(request: dict[str, Any], report: Report) -> dict[str, Any]:
             report("stage", name=_STAGES[stage])
 
     found = l2t_predict([each.domain for each in sources], target.labelled, callback=follow)
+    names = [file["name"] for file in request["files"]]
+    return _results(found, sources, target, names) | {"notes": _notes(request, [*sources, target])}
+
+
+def label(request: dict[str, Any], report: Report) -> dict[str, Any]:
+    """Predict with the labels of a session, and return its forecast and, if there is one, the prediction."""
+    session = LabellingSession(**request["session"])
+    found, forecast = session.predict(lambda stage: report("stage", name=stage))
+    result: dict[str, Any] = {"forecast": asdict(forecast)}
+    if found is not None:
+        tables = [*session.sources, session.target]
+        names = [table.path.name for table in tables]
+        result |= _results(found, session.sources, session.target, names)
+        result["notes"] = [note for table in tables for note in table.notes]
+    return result
+
+
+def _results(
+    found: Prediction, sources: list[Table], target: Table, names: list[str]
+) -> dict[str, Any]:
+    """Write the files of a prediction, and return its summary."""
     answers = (found.labels, found.probability, found.given)
-    target.write(_OUT / "predictions.csv", columns=dict(zip(_ANSWERS, answers, strict=True)))
+    target.write(_OUT / "predictions.csv", columns=dict(zip(ANSWERS, answers, strict=True)))
+    names_of_classes = _free_names(target, [f"probability of {name}" for name in found.classes])
+    shares = dict(zip(names_of_classes, found.probabilities.T, strict=True))
+    own = dict(zip(ANSWERS, answers, strict=True))
+    target.write(_OUT / "probabilities.csv", columns=own | shares)
+    write_rows(_OUT / ROWS, found, target)
     found.model.save(_OUT / "model.l2t")
     (_OUT / "report.html").write_text(found.to_html())
     if found.choice != NO_TRANSFER and isinstance(found.inference.W, np.ndarray):
@@ -56,13 +86,19 @@ def predict(request: dict[str, Any], report: Report) -> dict[str, Any]:
     ids = list(target.roles.ids)
     for each in (*result["uncertain"], *result["suspicious"]):
         each["id"] = ", ".join(str(target.frame[name].iloc[each["row"]]) for name in ids)
-    names = [file["name"] for file in request["files"]]
     return result | {
         "statistics": _statistics(sources, found),
         "target": names[-1],
         "sources": names[:-1],
-        "notes": _notes(request, [*sources, target]),
     }
+
+
+def _free_names(table: Table, names: list[str]) -> list[str]:
+    """Return names of new columns, with underscores where the table has columns of these names."""
+    end = ""
+    while any(f"{name}{end}" in table.frame.columns for name in names):
+        end += "_"
+    return [f"{name}{end}" for name in names]
 
 
 def _statistics(sources: list[Table], found: Prediction) -> dict[str, Any] | None:

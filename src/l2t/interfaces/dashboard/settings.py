@@ -11,6 +11,8 @@ from pathlib import Path
 from l2t.exceptions import InvalidInputError
 
 MIN_TOKEN = 16  # characters
+#: Columns that are added to those of the user.
+ANSWERS = ("predicted", "probability", "given")
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,8 @@ class Limits:
     body: int = 2**20  # bytes of a request that is not an upload
     uploads: int = 50  # files that are kept
     queue: int = 64  # uploads in progress at a time
+    history: int = 100  # predictions that are kept, and their bytes
+    history_bytes: int = 2 * 2**30
     jobs: int = 2  # worker processes at a time, and as many more for reading uploads
     read_seconds: float = 60.0  # for reading an upload
     work_seconds: float = 300.0  # for a transfer, a ranking or a learning curve
@@ -41,6 +45,8 @@ class Settings:
     read_only: bool = False  # whether uploads and jobs are rejected
     max_upload: int = 64 * 2**20  # bytes of a file
     reflections: tuple[Path, ...] = ()  # files of further functions to show
+    history: Path | None = None  # folder that keeps predictions over restarts
+    images: Path | None = None  # folder of images that cells of a labelled table may name
     limits: Limits = Limits()
 
     def __post_init__(self) -> None:

@@ -21,7 +21,7 @@ from l2t.exceptions import L2TError
 
 #: The module and function of each kind of job.
 _WORK = {kind: ("work", kind) for kind in ("ask", "rank", "curve")}
-_WORK |= {kind: ("predicting", kind) for kind in ("check", "predict")}
+_WORK |= {kind: ("predicting", kind) for kind in ("check", "predict", "label")}
 _WORK |= {"read": ("reading", "read_upload"), "example": ("reading", "write_example")}
 #: Messages of libraries that are out of memory, beside MemoryError.
 _NO_MEMORY = ("failed to map segment", "annot allocate memory", "out of memory")

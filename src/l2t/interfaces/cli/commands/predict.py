@@ -13,7 +13,7 @@ import l2t
 from l2t.display import escape_controls
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
-from l2t.interfaces.cli.commands.options import argument, file, flag, number
+from l2t.interfaces.cli.commands.options import argument, file, flag, named, number
 from l2t.interfaces.cli.output import Format, print_note, show_record, show_rows
 
 if TYPE_CHECKING:
@@ -138,6 +138,51 @@ def apply(
     counts = Counter(labels.tolist()).most_common()
     show_rows([{"predicted": label, "rows": count} for label, count in counts], format)
     print_note(f"predictions written to {output}", quiet)
+
+
+@app.command(short_help="Label rows of a file in the browser, those first that help most.")
+@options.reads_files()
+def label(
+    files: Annotated[list[Path], argument("SOURCE... TARGET", "Source files, then the target.")],
+    labels: Annotated[
+        Path | None, file("The file of labels; by default NAME.labels.csv beside the target.")
+    ] = None,
+    *,
+    reading: options.Reading,
+    images: Annotated[
+        Path | None, named("Show images of this folder that cells name.", metavar="FOLDER")
+    ] = None,
+    strategy: Annotated[
+        Literal["typical", "diverse", "balanced", "covering", "random"],
+        typer.Option(help="How rows to label are chosen; see docs/results/labelling.md."),
+    ] = "diverse",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any free one.")
+    ] = 8765,
+    open_browser: Annotated[
+        bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
+    ] = True,
+    seed: options.Seed = 0,
+) -> None:
+    """Label rows of a target in the browser, and see what each ten labels bring.
+
+    The target is not changed: each label is written at once to NAME.labels.csv beside it, and the same
+    command continues from there. The page has the labelled target to download. Stop it with Ctrl-C.
+
+      l2t label photos.csv sketches.csv --label species
+    """
+    *sources, target = files
+    l2t.label(
+        target,
+        sources,
+        labels=labels,
+        images=images,
+        strategy=strategy,
+        port=port,
+        open_browser=open_browser,
+        random_state=seed,
+        **reading,
+    )
 
 
 def _write(

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 import l2t
-from l2t.exceptions import InvalidInputError, MissingExtraError
+from l2t.exceptions import InvalidInputError
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, flag, named, number
@@ -23,7 +23,6 @@ from l2t.interfaces.cli.output import (
     show_sentence,
 )
 
-_NEEDED = ("fastapi", "starlette", "uvicorn", "jinja2")
 store = typer.Typer(help="Manage an experience store.", no_args_is_help=True)
 app.add_typer(store, name="store")
 
@@ -72,6 +71,10 @@ def dashboard(  # noqa: PLR0913
     reflection: Annotated[
         list[Path] | None, file("A reflection function to show; may be repeated.")
     ] = None,
+    history: Annotated[
+        Path | None,
+        named("Keep predictions in this folder over restarts, up to 100.", metavar="FOLDER"),
+    ] = None,
     max_upload: Annotated[int, number("Maximum size of an uploaded file in MiB.")] = 64,
     open_browser: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
@@ -81,26 +84,23 @@ def dashboard(  # noqa: PLR0913
 
     By default only this machine can connect (see --host). Stop it with Ctrl-C.
     """
-    try:
-        from l2t.interfaces.dashboard.app import serve
-        from l2t.interfaces.dashboard.settings import Settings
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] not in _NEEDED:
-            raise
-        raise MissingExtraError("the dashboard", "dashboard") from None
-    settings = Settings(
+    from l2t.interfaces.serving import import_dashboard
+
+    app, settings = import_dashboard("app"), import_dashboard("settings")
+    wanted = settings.Settings(
         host=host,
         port=port,
         token=token,
         hosts=tuple(allow_host or ()),
         root_path=root_path,
         read_only=read_only,
+        history=history,
         max_upload=max_upload * 2**20,
         reflections=tuple(reflection or ()),
     )
     if url is None and Path(DEFAULT).is_file():
         url = DEFAULT
-    serve(url, settings, open_browser=open_browser)
+    app.serve(url, wanted, open_browser=open_browser)
 
 
 @store.command("ls", short_help="List experiences.")

@@ -9,6 +9,8 @@ from l2t.interfaces.dashboard.routes import (
     agent,
     collections,
     experiences,
+    history,
+    labelling,
     predictions,
     reflections,
     sources,
@@ -18,5 +20,14 @@ __all__ = ["router"]
 
 _ERROR = {"model": ErrorOut, "description": "One sentence."}
 router = APIRouter(prefix="/api", responses=dict.fromkeys((400, 404, 422, 503), _ERROR))
-for each in (predictions, sources, experiences, reflections, agent, collections):
+for each in (
+    predictions,
+    history,
+    labelling,
+    sources,
+    experiences,
+    reflections,
+    agent,
+    collections,
+):
     router.include_router(each.router)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -106,7 +107,8 @@ async def check(here: Here, wanted: PredictionIn) -> dict[str, Any]:
 @router.post("/predictions", status_code=202)
 def predict(here: Here, wanted: PredictionIn) -> JobOut:
     """Start a job that predicts the class of every row of the target; its events are the stages."""
-    return job_out(here.jobs.start("predict", lambda folder: _prediction(here, wanted, folder)))
+    prepare = partial(_prediction, here, wanted)
+    return job_out(here.jobs.start("predict", prepare, on_done=here.keep))
 
 
 @router.post("/rankings", status_code=202)
@@ -124,8 +126,13 @@ def job(
         int, Query(ge=0, le=10**9, description="Number of events received before.")
     ] = 0,
 ) -> JobOut:
-    """Return the state and progress of a job."""
-    return job_out(here.jobs.get(id), after)
+    """Return the state and progress of a job, or a prediction that was kept."""
+    running = here.jobs.find(id)
+    if running is not None:
+        return job_out(running, after)
+    past, result = here.history.get(id)
+    kept: Any = {"result": result, "files": here.history.files(id), "seconds": past.seconds}
+    return JobOut(id=id, kind="predict", state="done", error="", events=[], next=after, **kept)
 
 
 @router.get(
@@ -135,10 +142,13 @@ def job(
 )
 def job_file(here: Here, id: Id, name: str) -> FileResponse:
     """Return an output file of a job."""
-    found = here.jobs.get(id)
-    if found.state != "done" or name not in found.files():
+    found = here.jobs.find(id)
+    if found is None:
+        path = here.history.file(id, name)
+    elif found.state != "done" or name not in found.files():
         raise Refused(404, f"the job has no file {name!r:.40}")
-    path = found.folder / "out" / name
+    else:
+        path = found.folder / "out" / name
     return FileResponse(path, media_type="application/octet-stream", filename=name)
 
 

@@ -202,7 +202,9 @@ function show() {
     byId(side)
       .querySelector(".preview")
       .replaceChildren(...files[side].map((file) => preview(side, file)));
-    byId(side).classList.toggle("filled", files[side].length > 0);
+    const none = side === "target" ? "Choose a file" : "Choose one or more files";
+    const some = side === "target" ? "Choose another file" : "Choose further files";
+    byId(side).querySelector(".pick span").textContent = files[side].length ? some : none;
   }
   byId("plan").hidden = !files.target.length;
   if (!files.target.length) return;

@@ -5,6 +5,7 @@ import { bars, intervals } from "./charts.js";
 import { targetMap } from "./cloud.js";
 import { figure } from "./figure.js";
 import { watch } from "./follow.js";
+import { rowsSection } from "./rows.js";
 import { statistics } from "./run.js";
 
 const STAGES = ["reading", "rehearsing", "choosing", "predicting"];
@@ -16,6 +17,7 @@ const STAGE_TEXT = {
 };
 const DOWNLOADS = {
   "predictions.csv": ["Predictions, csv", "your rows and columns, with predicted, probability and given"],
+  "probabilities.csv": ["All probabilities, csv", "the same, with the probability of every class"],
   "model.l2t": ["Model", "for further rows: l2t apply model.l2t NEW.csv -o predictions.csv"],
   "report.html": ["Report, html", "this page as one file"],
 };
@@ -219,8 +221,8 @@ function result(job) {
         el("p", { class: "quiet" }, `${plural(found.n_rows, "row")}, ${whole(found.n_given)} of them with your label.`),
       ),
       rowsCard(
-        "Uncertain rows",
-        "Labels of these rows would help most: label them, and predict again.",
+        "Rows to label next",
+        "The least certain rows that are typical of others: label them, and predict again. “l2t label” does both in the browser.",
         found.uncertain,
       ),
       rowsCard(
@@ -231,7 +233,7 @@ function result(job) {
       ),
     ].filter(Boolean),
   );
-  byId("more").replaceChildren(candidates(found), detailsCard(found, job.files));
+  byId("more").replaceChildren(rowsSection(id, found), candidates(found), detailsCard(found, job.files));
 }
 
 byId("cancel").addEventListener("click", () => api(`/api/jobs/${id}`, { method: "DELETE" }).catch(() => {}));

@@ -1,0 +1,138 @@
+"""Finished predictions in a folder, up to a number and a size, and over restarts if the user names it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import threading
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from l2t.domains.files.disk import replacing, writing
+from l2t.exceptions import InvalidInputError
+from l2t.interfaces.dashboard.errors import Refused
+from l2t.interfaces.dashboard.settings import Limits
+
+_ID = re.compile(r"[0-9a-f]{32}")
+_RECORD = "prediction.json"
+ROWS = "rows.sqlite"
+
+
+@dataclass(frozen=True)
+class Past:
+    """A finished prediction, as it is listed."""
+
+    id: str
+    name: str
+    created_at: str
+    target: str
+    sources: list[str]
+    n_rows: int
+    n_given: int
+    expected: float | None
+    seconds: float
+    bytes: int
+
+
+class History:
+    """The predictions in a folder, each in a folder of its own that is named by its id."""
+
+    def __init__(self, folder: Path, limits: Limits) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            reason = f"history must be a folder that can be written, got {str(folder)!r}"
+            raise InvalidInputError(f"{reason}: {error.strerror}") from None
+        self._folder, self._limits = folder, limits
+        self._lock = threading.Lock()
+
+    def add(self, id: str, outputs: Path, result: dict[str, Any], seconds: float) -> None:
+        """Keep a prediction: its result and its output files, which are copied."""
+        place = self._folder / id
+        used = [row["expected"] for row in result["report"] if row["used"]]
+        with self._lock:
+            shutil.copytree(outputs, place / "out", copy_function=_link)
+            past = Past(
+                id,
+                result["target"],
+                datetime.now(UTC).isoformat(timespec="seconds"),
+                result["target"],
+                result["sources"],
+                result["n_rows"],
+                result["n_given"],
+                used[0] if used else None,
+                round(seconds, 2),
+                sum(path.stat().st_size for path in (place / "out").iterdir()),
+            )
+            self._write(past, result)
+            self._delete_old()
+
+    def all(self) -> list[Past]:
+        """Return all predictions, the newest first."""
+        ids = (path.name for path in self._folder.iterdir() if _ID.fullmatch(path.name))
+        found = [past for past in map(self._read, ids) if past is not None]
+        return sorted((past for past, _ in found), key=lambda past: past.created_at, reverse=True)
+
+    def get(self, id: str) -> tuple[Past, dict[str, Any]]:
+        """Return a prediction and its result."""
+        found = self._read(id) if _ID.fullmatch(id) else None
+        if found is None:
+            most = self._limits.history
+            raise Refused(404, f"there is no prediction {id!r:.40}; only the last {most} are kept")
+        return found
+
+    def files(self, id: str) -> list[str]:
+        """Return the names of the files of a prediction for download."""
+        folder = self._folder / self.get(id)[0].id / "out"
+        return sorted(path.name for path in folder.iterdir() if path.name != ROWS)
+
+    def file(self, id: str, name: str) -> Path:
+        """Return a file of a prediction."""
+        path = self._folder / self.get(id)[0].id / "out" / name
+        if name != ROWS and name not in self.files(id):
+            raise Refused(404, f"the prediction has no file {name!r:.40}")
+        return path
+
+    def rename(self, id: str, name: str) -> Past:
+        """Give a prediction another name."""
+        with self._lock:
+            past, result = self.get(id)
+            renamed = replace(past, name=name)
+            self._write(renamed, result)
+        return renamed
+
+    def delete(self, id: str) -> None:
+        """Delete a prediction with its files."""
+        shutil.rmtree(self._folder / self.get(id)[0].id)
+
+    def _write(self, past: Past, result: dict[str, Any]) -> None:
+        path = self._folder / past.id / _RECORD
+        with writing(path), replacing(path) as handle:
+            handle.write(json.dumps({"prediction": asdict(past), "result": result}).encode())
+
+    def _read(self, id: str) -> tuple[Past, dict[str, Any]] | None:
+        """Return a prediction and its result; None if there is none, or it is incomplete."""
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            content = json.loads((self._folder / id / _RECORD).read_bytes())
+            return Past(**content["prediction"] | {"id": id}), dict(content["result"])
+        return None
+
+    def _delete_old(self) -> None:
+        size = 0
+        for number, past in enumerate(self.all()):
+            size += past.bytes
+            if number and (number >= self._limits.history or size > self._limits.history_bytes):
+                shutil.rmtree(self._folder / past.id, ignore_errors=True)
+
+
+def _link(source: str, target: str) -> None:
+    """Link a file, or copy it where it cannot be linked, such as to another disk."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)

@@ -1,0 +1,62 @@
+"""Finished predictions: their list, names and rows."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from fastapi import Path as PathParameter
+
+from l2t.interfaces.dashboard.context import Here
+from l2t.interfaces.dashboard.history import ROWS, Past
+from l2t.interfaces.dashboard.models import NameIn
+from l2t.interfaces.dashboard.rows import Order, read_rows
+
+router = APIRouter(prefix="/predictions", tags=["predictions"])
+
+Id = Annotated[str, PathParameter(pattern="^[0-9a-f]{32}$")]
+
+
+@router.get("")
+def history(here: Here) -> dict[str, Any]:
+    """Return the finished predictions, the newest first, and how many are kept at most."""
+    found, limits = here.history.all(), here.settings.limits
+    return {
+        "items": [asdict(past) for past in found],
+        "bytes": sum(past.bytes for past in found),
+        "most": limits.history,
+        "most_bytes": limits.history_bytes,
+        "is_kept": here.settings.history is not None,
+    }
+
+
+@router.patch("/{id}")
+def rename(here: Here, id: Id, given: NameIn) -> Past:
+    """Give a prediction another name."""
+    return here.history.rename(id, " ".join(given.name.split()))
+
+
+@router.delete("/{id}", status_code=204)
+def delete(here: Here, id: Id) -> None:
+    """Delete a prediction with its files."""
+    here.history.delete(id)
+
+
+@router.get("/{id}/rows")
+def rows(
+    here: Here,
+    id: Id,
+    search: Annotated[str, Query(max_length=200)] = "",
+    predicted: Annotated[str | None, Query(max_length=1000)] = None,
+    disagrees: bool = False,
+    order: Order = "row",
+    page: Annotated[int, Query(ge=1, le=10**7)] = 1,
+) -> dict[str, Any]:
+    """Return a page of predicted rows.
+
+    `search` is a text in any of the shown columns, `predicted` a class; with `disagrees` only rows whose
+    label differs from the prediction.
+    """
+    options: Any = {"search": search, "predicted": predicted, "disagrees": disagrees}
+    return read_rows(here.history.file(id, ROWS), order=order, page=page, **options)

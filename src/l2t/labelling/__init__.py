@@ -1,0 +1,9 @@
+"""Labelling: which rows of a target to label next, labels that are never lost, and what they bring."""
+
+from __future__ import annotations
+
+from l2t.labelling.curve import Estimate
+from l2t.labelling.file import LabelFile, Record
+from l2t.labelling.session import Forecast, LabellingSession, Progress
+
+__all__ = ["Estimate", "Forecast", "LabelFile", "LabellingSession", "Progress", "Record"]
