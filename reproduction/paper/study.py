@@ -204,7 +204,9 @@ class Study:
     def learn(self, experiences: Iterable[Experience], **options: Any) -> ReflectionFunction:
         """Learn a function."""
         given = {"max_labels": self.setting.max_labels} | (SMOKE_OPTIONS if self.smoke else {})
-        return learn(experiences, **given | options)
+        function = learn(experiences, **given | options)
+        assert isinstance(function, ReflectionFunction)  # as for all forms but "convex"
+        return function
 
     def variant(
         self,
@@ -293,7 +295,9 @@ class Study:
         """Return the cached function of a name, or learn and cache it."""
         path = self.setting.work / "functions" / f"{name}.json"
         if path.exists():
-            return load_reflection(path)
+            function = load_reflection(path)
+            assert isinstance(function, ReflectionFunction)
+            return function
         with self.setting.timed("reflection functions: learning"):
             function = make()
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -25,7 +25,7 @@ from l2t.inference.shared.inference import CANDIDATES, as_inference, infer_share
 from l2t.inference.shared.rows import SharedRows, weights_sentence
 from l2t.inference.wide import Coordinates, is_wide
 from l2t.numerics import few_threads
-from l2t.paper import ReflectionFunction, load_reflection
+from l2t.paper import Reflection, load_reflection
 from l2t.paper.plan import Plan
 from l2t.paper.search import search
 from l2t.paper.starts import Starts
@@ -43,7 +43,7 @@ Method = Literal["l2t", "paper"]
 
 def infer(  # noqa: PLR0913
     pair: DomainPair | Domain,
-    reflection: ReflectionFunction | str | os.PathLike[str] | None = None,
+    reflection: Reflection | str | os.PathLike[str] | None = None,
     n_components: int | None = None,
     n_labels: int | None = None,
     *,
@@ -231,14 +231,14 @@ def _infer_shared(task: Task, candidates: Any) -> Inference:
 
 
 def predictor(
-    reflection: ReflectionFunction | str | os.PathLike[str] | None,
+    reflection: Reflection | str | os.PathLike[str] | None,
     method: Method | None,
     candidates: Wanted | None,
-) -> tuple[ReflectionFunction | None, Forecast | None]:
+) -> tuple[Reflection | None, Forecast | None]:
     """Return the reflection function and the forecast; without a forecast the paper's method is used."""
     if method not in (None, "l2t", "paper"):
         raise InvalidInputError(f"method must be 'l2t' or 'paper', got {method!r}")
-    if reflection is not None and not isinstance(reflection, ReflectionFunction):
+    if reflection is not None and not isinstance(reflection, Reflection):
         reflection = load_reflection(reflection)
     if reflection is not None and reflection.trained_on != "target":
         raise InvalidInputError(
@@ -289,7 +289,7 @@ def _rehearse_and_fit(
 def infer_paper(
     task: Task,
     given: list[Domain],
-    reflection: ReflectionFunction | None,
+    reflection: Reflection | None,
     plan: Plan,
     starts: Starts | None,
 ) -> Inference:

@@ -25,7 +25,7 @@ from l2t.numerics import (
     minimize_on_manifold,
 )
 from l2t.paper.explanation import Explanation
-from l2t.paper.function import ReflectionFunction
+from l2t.paper.function import Reflection
 from l2t.paper.objective import Objective
 from l2t.paper.plan import Plan
 from l2t.paper.starts import Starts, starting_points
@@ -82,7 +82,7 @@ class Search:
 
 def search(
     pair: DomainPair,
-    reflection: ReflectionFunction,
+    reflection: Reflection,
     plan: Plan | None = None,
     *,
     n_labels: int | None = None,
@@ -96,7 +96,7 @@ def search(
     ----------
     pair : DomainPair
         The domains.
-    reflection : ReflectionFunction
+    reflection : ReflectionFunction or ConvexReflection
         The function f.
     plan : Plan, optional
         The settings of the search; by default ``Plan()``.
@@ -147,14 +147,15 @@ def search(
         n_neighbors=reflection.n_neighbors,
         random_state=random_state,
     )
+    b = reflection.term_weights.bias
     W = (W if T is None else T @ W).astype(np.result_type(*(side.rows.dtype for side in sides)))
     W.flags.writeable = False
     return Search(
         W,
         plan,
         last.start,
-        {name: value + reflection.b for name, value in last.values.items()} | last.failed,
-        tuple(value + reflection.b for value in last.optimum.trace),
+        {name: value + b for name, value in last.values.items()} | last.failed,
+        tuple(value + b for value in last.optimum.trace),
         last.optimum.stop_reason,
         statistics,
         reflection.explain(statistics, n_labels),

@@ -24,7 +24,7 @@ from l2t.inference.shared.rows import FEW_COLUMNS
 from l2t.inference.wide import Coordinates as RowCoordinates
 from l2t.inference.wide import is_wide
 from l2t.numerics import few_threads
-from l2t.paper import ReflectionFunction
+from l2t.paper import Reflection
 from l2t.paper.plan import Plan
 from l2t.prediction.choice import Comparison, choose
 from l2t.prediction.classifiers import (
@@ -81,7 +81,7 @@ def predict(  # noqa: PLR0913
     balanced: bool = False,
     known: KnownClasses | None = None,
     store: str | os.PathLike[str] | ExperienceStore | None = None,
-    reflection: ReflectionFunction | str | os.PathLike[str] | None = None,
+    reflection: Reflection | str | os.PathLike[str] | None = None,
     random_state: int = 0,
     callback: Callable[[str], None] | None = None,
 ) -> Prediction:
