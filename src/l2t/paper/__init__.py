@@ -8,17 +8,10 @@ from l2t.paper.function import Reflection, ReflectionFunction
 from l2t.paper.learning import learn
 from l2t.paper.objective import Objective
 from l2t.paper.plan import Plan
+from l2t.paper.practice import Practice, practice
 from l2t.paper.search import Search, search
 from l2t.paper.table import recompute_statistics
 
 __all__ = ["Assessment", "ConvexReflection", "Explanation", "Neighbor", "Objective", "Plan"]
-__all__ += [
-    "Reflection",
-    "ReflectionFunction",
-    "Search",
-    "assess",
-    "learn",
-    "learning_curve",
-    "load_reflection",
-]
-__all__ += ["recompute_statistics", "search"]
+__all__ += ["Practice", "Reflection", "ReflectionFunction", "Search", "assess", "learn"]
+__all__ += ["learning_curve", "load_reflection", "practice", "recompute_statistics", "search"]
