@@ -10,8 +10,10 @@ from l2t.paper.objective import Objective
 from l2t.paper.plan import Plan
 from l2t.paper.practice import Practice, practice
 from l2t.paper.search import Search, search
+from l2t.paper.selection import Selection, select
 from l2t.paper.table import recompute_statistics
 
 __all__ = ["Assessment", "ConvexReflection", "Explanation", "Neighbor", "Objective", "Plan"]
-__all__ += ["Practice", "Reflection", "ReflectionFunction", "Search", "assess", "learn"]
-__all__ += ["learning_curve", "load_reflection", "practice", "recompute_statistics", "search"]
+__all__ += ["Practice", "Reflection", "ReflectionFunction", "Search", "Selection", "assess"]
+__all__ += ["learn", "learning_curve", "load_reflection", "practice", "recompute_statistics"]
+__all__ += ["search", "select"]
