@@ -32,9 +32,9 @@ def searches(monkeypatch):
     made = []
     original = module._search
 
-    def counted(pair, size, key, steps):
-        made.append((key, steps))
-        return original(pair, size, key, steps)
+    def counted(pair, size, key, *how):
+        made.append((key, *how))
+        return original(pair, size, key, *how)
 
     monkeypatch.setattr(module, "_search", counted)
     monkeypatch.setattr(module, "_paths", type(module._paths)(2))
@@ -83,9 +83,9 @@ def test_a_random_function(digit_pairs, rng):
     """One kernel of tau, at most one of d and one of Q; under PCA each term is its weight."""
     pair = digit_pairs[0]
     pca = pair.span.lift(np.eye(pair.span.rank, 5), np.float64)
-    statistics, with_d, with_Q = pair_statistics(pair, pca), 0, 0
+    statistics, with_d, with_Q = pair_statistics(pair, pca, n_neighbors=3), 0, 0
     for _ in range(40):
-        f = random_function(pair, 5, rng)
+        f = random_function(pair, 5, 3, rng)
         assert (f.weights[2] > 0).sum() == 1
         (place,) = np.flatnonzero(f.weights[2])
         assert TAU_EXPONENTS[0] <= f.kernels.exponents[place] <= TAU_EXPONENTS[1]

@@ -78,6 +78,18 @@ def test_known_classes_are_searched_with(experiences, digit_pairs):
     assert plain.best.ratio != with_known.best.ratio
 
 
+def test_neighbours_are_a_setting(digit_pairs):
+    with l2t.open_store("memory://") as store:
+        options = {"label_counts": (3, 9), "n_draws": 2, "progress": False}
+        l2t.collect(digit_pairs, store, algorithms=practice(2, (1, 3), n_components=5), **options)
+        several = [SETTINGS[1] | {"n_neighbors": r} for r in (5, 3)]
+        given = list(store.experiences())
+        found = select(given, digit_pairs[:1], settings=several, plan=PLAN, store=store)
+        expected = l2t.learn(given, store=store, **several[1])
+    assert [trial.function.n_neighbors for trial in found.trials] == [5, 3]
+    np.testing.assert_array_equal(found.trials[1].function.weights, expected.weights)
+
+
 def test_what_cannot_be(experiences, digit_pairs):
     with pytest.raises(InvalidInputError, match="settings must be one or more mappings, got none"):
         select(experiences, digit_pairs, settings=())

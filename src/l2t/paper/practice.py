@@ -51,6 +51,8 @@ class Practice(BaseAlgorithm):
         The number of the search on the pair.
     steps : int, default=8
         The number of conjugate gradient steps; fewer if the search converges before.
+    n_neighbors : int, default=5
+        The number of neighbours r of tau, as in the statistics that are collected.
     """
 
     name: ClassVar[str] = "practice"
@@ -58,6 +60,7 @@ class Practice(BaseAlgorithm):
 
     draw: int = parameter(0, whole_number, least=0)
     steps: int = parameter(8, whole_number, least=0)
+    n_neighbors: int = parameter(5, whole_number, least=1)
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         size = self._clip(pair.span.rank)
@@ -65,7 +68,8 @@ class Practice(BaseAlgorithm):
         longest = max(self.steps, max(STEPS))
         rows = (fingerprint(np.ascontiguousarray(side.X)) for side in (pair.source, pair.target))
         key = "|".join([*rows, *map(str, (size, self.random_state, self.draw))])
-        path = _paths.get(f"{key}|{longest}", lambda: _search(pair, size, key, longest))
+        r = self.n_neighbors
+        path = _paths.get(f"{key}|{r}|{longest}", lambda: _search(pair, size, key, longest, r))
         at = min(self.steps, len(path.factors) - 1)
         reason = "max_iter" if at == self.steps else path.stop_reason
         diagnostics = Diagnostics(path.values[: at + 1], at, reason)
@@ -77,6 +81,7 @@ def practice(
     steps: Sequence[int] = STEPS,
     *,
     n_components: int = 20,
+    n_neighbors: int = 5,
     random_state: int = 0,
 ) -> tuple[Practice, ...]:
     """Return algorithms to practise with, for `collect`.
@@ -90,6 +95,8 @@ def practice(
         The numbers of steps after which a W is kept; each is a run.
     n_components : int, default=20
         Number of components of each W.
+    n_neighbors : int, default=5
+        The number of neighbours r of tau, as in the statistics that are collected.
     random_state : int, default=0
         The seed.
 
@@ -104,7 +111,9 @@ def practice(
     """
     whole_number("n_draws", n_draws, least=1)
     return tuple(
-        Practice(n_components, random_state, draw, n) for draw in range(n_draws) for n in steps
+        Practice(n_components, random_state, draw, n, n_neighbors)
+        for draw in range(n_draws)
+        for n in steps
     )
 
 
@@ -121,7 +130,7 @@ class _Path:
 _paths: LRUCache[_Path] = LRUCache(2)
 
 
-def _search(pair: DomainPair, size: int, key: str, steps: int) -> _Path:
+def _search(pair: DomainPair, size: int, key: str, steps: int, n_neighbors: int) -> _Path:
     """Search on the random f of a key, from a random start."""
     digest = hashlib.sha256(key.encode()).digest()
     rng = np.random.default_rng(np.frombuffer(digest, dtype=np.uint32))
@@ -130,7 +139,7 @@ def _search(pair: DomainPair, size: int, key: str, steps: int) -> _Path:
     starts, _ = starting_points(pair, Plan(n_components=size), size, wanted, 0)
     factors = [starts.get(start, starts["pca"])]  # PCA in place of one that failed
     found = minimize_on_manifold(
-        Objective(pair, random_function(pair, size, rng)).in_span,
+        Objective(pair, random_function(pair, size, n_neighbors, rng)).in_span,
         factors[0],
         Grassmann(),
         max_iter=steps,
@@ -140,11 +149,13 @@ def _search(pair: DomainPair, size: int, key: str, steps: int) -> _Path:
     return _Path(tuple(factors), found.trace, found.stop_reason)
 
 
-def random_function(pair: DomainPair, size: int, rng: np.random.Generator) -> ConvexReflection:
+def random_function(
+    pair: DomainPair, size: int, n_neighbors: int, rng: np.random.Generator
+) -> ConvexReflection:
     """Return a random f; the sizes of its statistics are those under PCA with `size` components."""
     bank = KernelBank()
     pca = pair.span.lift(np.eye(pair.span.rank, size), np.float64)
-    statistics = pair_statistics(pair, pca, kernels=bank)
+    statistics = pair_statistics(pair, pca, kernels=bank, n_neighbors=n_neighbors)
     sizes = np.stack([statistics.d, np.diag(statistics.Q), statistics.tau])
     weights = np.zeros_like(sizes)
     low, high = TAU_EXPONENTS
@@ -153,4 +164,5 @@ def random_function(pair: DomainPair, size: int, rng: np.random.Generator) -> Co
     for row, (share, least, most) in enumerate((MMD, VARIANCE)):
         chosen, k, weight = rng.random() < share, rng.integers(len(bank)), rng.uniform(least, most)
         weights[row, k] = 10.0**weight if chosen else 0.0
-    return ConvexReflection(weights, sizes=np.where(sizes > 0, sizes, 1.0), kernels=bank)
+    sizes = np.where(sizes > 0, sizes, 1.0)
+    return ConvexReflection(weights, sizes=sizes, kernels=bank, n_neighbors=n_neighbors)

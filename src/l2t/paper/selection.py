@@ -23,6 +23,7 @@ from l2t.paper.learning import learn
 from l2t.paper.plan import Plan
 from l2t.paper.search import search
 from l2t.paper.starts import Starts
+from l2t.paper.table import recompute_statistics
 from l2t.typing import Array
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def select(  # noqa: PLR0913
         Validation pairs with labelled targets, of classes that the experiences do not have. The labels
         measure the W's that were searched; no search reads them.
     settings : sequence of mappings
-        The options of `learn` of each function, such as gamma, n_neighbors, best and form; by default both
+        The options of `learn` for each function, such as gamma, n_neighbors, best and form; by default both
         forms, all runs or the best half, and gamma 1e-2 or 1e-4.
     plan, starts, known
         How W is searched, as for `search`.
@@ -128,7 +129,13 @@ def select(  # noqa: PLR0913
     given, options = list(experiences), [dict(each) for each in settings]
     if not options:
         raise InvalidInputError("settings must be one or more mappings, got none")
-    functions = [learn(given, store=store, random_state=random_state, **each) for each in options]
+    stated: dict[Any, list[Experience]] = {}  # statistics are recomputed once for each n_neighbors
+    functions = []
+    for each in options:
+        r, rest = each.get("n_neighbors"), {k: v for k, v in each.items() if k != "n_neighbors"}
+        if r not in stated:
+            stated[r] = list(recompute_statistics(given, store, n_neighbors=r))
+        functions.append(learn(stated[r], random_state=random_state, **rest))
     how: dict[str, Any] = {"plan": plan, "starts": starts, "known": known}
     counted: dict[str, Any] = {"label_counts": label_counts, "n_draws": n_draws}
     rows = [_log_ratios(pair, functions, how, counted, random_state) for pair in pairs]
