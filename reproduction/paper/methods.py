@@ -199,7 +199,7 @@ class PaperMethod:
     def measure(self, trial: Trial) -> dict[str, Any]:
         """Return the ratios."""
         start = time.perf_counter()
-        pair, options = trial.unlabelled(self.source), {"n_components": self.plan.n_components}
+        pair, options = trial.unlabelled(self.source), {"n_components": self.plan.sizes[-1]}
         starts: Starts | None = None
         if self.starts is not None:
             starts = {name: trial.fitted(name, options, self.source)[0] for name in self.starts}

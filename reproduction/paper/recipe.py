@@ -6,7 +6,6 @@ several numbers of columns side by side, selection by real ratios, and the memor
 
 from __future__ import annotations
 
-import itertools
 import sys
 from pathlib import Path
 from typing import Any
@@ -25,14 +24,13 @@ __all__ = ["write_recipe"]
 #: The label counts of the table.
 SHOWN = (3, 15, 30, 60, 120)
 #: The search with 20 columns, with several numbers side by side, and the same with fewer steps for memory.
-ALONE, SIDES = Plan(n_components=20), Plan(n_components=(5, 10, 20, 80))
-FEW_STEPS = Plan(n_components=(5, 10, 20, 80), n_iter=5)
+ALONE, SIDES = Plan(n_components=20, n_iter=10), Plan(n_iter=10)
+FEW_STEPS = Plan(n_iter=5)
 #: What `select` chooses from.
 SETTINGS: tuple[dict[str, Any], ...] = tuple(
     {"form": form, "best": best, "gamma": gamma, "n_neighbors": r}
-    for form, best, gamma, r in itertools.product(
-        ("paper", "convex"), (1.0, 0.5), (1e-2, 1e-4), (5, 20)
-    )
+    for form in ("paper", "convex")
+    for best, gamma, r in ((0.5, 1e-2, 5), (0.5, 1e-2, 20), (0.5, 1e-4, 20), (1.0, 1e-4, 20))
 )
 CONVEX: dict[str, Any] = {"best": 0.5, "form": "convex"}
 
@@ -60,40 +58,35 @@ def write_recipe(data: Path, out: Path, work: Path) -> None:
 def _methods(setting: Setting) -> dict[str, Method]:
     """Return the paper's method with more and more of the recipe, without past targets and with them."""
     past = setting.past()
-    with open_store(setting.work / "recipe.db") as store:
-        with setting.timed("experiences and practice"):
-            collect(
-                setting.pairs("train"),
-                store,
-                algorithms=(*PAPER, *practice(n_neighbors=20)),
-                label_counts=setting.label_counts,
-                n_neighbors=20,
-                progress=False,
-            )
-        every = list(store.experiences(status="done"))
-        bases = [each for each in every if each.algorithm in PAPER]
-        before = list(recompute_statistics(bases, store, n_neighbors=5))
-        plain, half = learn(before, best=1.0), learn(before, best=0.5)
-        neighbors = learn(bases, best=0.5)
-        convex, practised = learn(bases, **CONVEX), learn(every, **CONVEX)
+    options: dict[str, Any] = {"label_counts": setting.label_counts, "progress": False}
+    with open_store(setting.work / "practice.db") as store, setting.timed("practice"):
+        algorithms = practice(n_neighbors=20)
+        collect(setting.pairs("train"), store, algorithms=algorithms, n_neighbors=20, **options)
+        practised = list(store.experiences(status="done", algorithm="practice"))
+    with setting.collected() as store:
+        runs = store.experiences(status="done")
+        before = [each for each in runs if each.algorithm in PAPER]
+        wider = list(recompute_statistics(before, store, n_neighbors=20))
         with setting.timed("selection"):
             pairs = setting.pairs("validation")
-            chosen = select(every, pairs, settings=SETTINGS, plan=ALONE, store=store)
-    print(f"selected: {chosen.best.settings}", file=sys.stderr)
+            chosen = select(before, pairs, settings=SETTINGS, plan=ALONE, store=store)
     for trial in chosen.trials:
         print(f"{trial.ratio:.4f} {trial.settings}", file=sys.stderr)
+    plain, half, neighbors = (
+        learn(each, best=best) for each, best in ((before, 1.0), (before, 0.5), (wider, 0.5))
+    )
+    convex, with_practice = learn(wider, **CONVEX), learn([*wider, *practised], **CONVEX)
     return {
         "before: all runs of the eight, r = 5": PaperMethod(plain, ALONE),
         "the best half": PaperMethod(half, ALONE),
-        "r = 20": PaperMethod(neighbors, ALONE),
-        "convex form": PaperMethod(convex, ALONE),
-        "practice": PaperMethod(practised, ALONE),
-        "u = 5, 10, 20, 80 side by side": PaperMethod(practised, SIDES),
-        "selected instead": PaperMethod(chosen.function, SIDES),
+        "and r = 20": PaperMethod(neighbors, ALONE),
+        "and the convex form": PaperMethod(convex, ALONE),
+        "and practice": PaperMethod(with_practice, ALONE),
+        "convex, u = 5, 10, 20, 80 side by side": PaperMethod(convex, SIDES),
+        "selected, side by side": PaperMethod(chosen.function, SIDES),
         "before, with past targets": PaperMethod(plain, ALONE, past=past),
-        "recipe, with past targets": PaperMethod(practised, SIDES, past=past),
-        "recipe, with past targets, 5 steps": PaperMethod(practised, FEW_STEPS, past=past),
-        "selected, with past targets, 5 steps": PaperMethod(chosen.function, FEW_STEPS, past=past),
+        "selected, side by side, with past targets": PaperMethod(chosen.function, SIDES, past=past),
+        "the same, 5 steps": PaperMethod(chosen.function, FEW_STEPS, past=past),
     }
 
 

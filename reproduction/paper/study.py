@@ -45,10 +45,11 @@ NEIGHBORS = (5, 20)
 SEARCHES: tuple[tuple[Plan, tuple[str, ...] | None], ...] = (
     (Plan(), None),
     (Plan(n_iter=3), None),
+    (Plan(n_components=20), None),
     (Plan(n_components=10), None),
     (Plan(n_components=40, n_iter=3), None),
-    (Plan("sphere"), None),
-    (Plan(n_iter=3), ALGORITHMS),
+    (Plan("sphere", n_components=20), None),
+    (Plan(n_components=20, n_iter=3), ALGORITHMS),
     (Plan(n_components=10, n_iter=3), ALGORITHMS),
 )
 #: The names of the paper's own method, and of L2T with the classes of the training pairs' targets.

@@ -74,7 +74,7 @@ def infer(  # noqa: PLR0913
         The predictor of improvement ratios, or its file or name; by default the one that ships with the
         package. One without a forecast, such as one written by hand, implies ``method="paper"``.
     n_components : int, optional
-        Maximum number of columns of W; by default no limit, and 20 for ``method="paper"``.
+        Maximum number of columns of W; by default no limit, and that of `plan` for ``method="paper"``.
     n_labels : int, optional
         The number of target rows that are or will be labelled; by default that of rows marked as labelled, or
         five per class.

@@ -55,7 +55,7 @@ def learn(  # noqa: PLR0913
     huber: float | Sequence[float] = (0.05, 0.2),
     label_curve: bool = True,
     max_labels: int | None = 30,
-    best: float = 1.0,
+    best: float = 0.5,
     trained_on: TrainedOn = "target",
     n_folds: int = 5,
     n_starts: int = 8,
@@ -91,10 +91,10 @@ def learn(  # noqa: PLR0913
     max_labels : int or None, default=30
         Experiences with more labels are used for calibration, not for fitting: their ratios are all near 1,
         and differ mostly by noise. None for no limit.
-    best : float, default=1.0
+    best : float, default=0.5
         The share of the runs of each pair to fit, those with the highest ratios, in (0, 1]; the others are
-        used for calibration only. With all runs the function learns to tell bad algorithms from good ones;
-        with the best half (0.5) it learns what a search needs, to tell good W's apart.
+        used for calibration only. With the best half the function learns what a search needs, to tell good
+        W's apart; with all runs (1.0) it learns to tell bad algorithms from good ones.
     trained_on : {"target", "source", "both"}, default="target"
         The rows that the classifier is trained on, whose improvement is learned. For "source" the function
         ignores the number of labels.

@@ -134,8 +134,11 @@ def search(
             raise InvalidInputError("starts must be names or algorithms if known is given")
         part = _mapped(part, T)
     objective = Objective(part, reflection, random_state).in_span
+    n_iter = plan.steps(known=T is not None)
+    # Sizes above the rank are the rank.
+    sizes = sorted({min(size, part.span.rank) for size in plan.sizes})
     searches = [
-        _search_size(objective, part, plan, size, starts, random_state) for size in plan.sizes
+        _search_size(objective, part, plan, size, n_iter, starts, random_state) for size in sizes
     ]
     V = _side_by_side(part, [each.V for each in searches])
     last = searches[-1]
@@ -182,6 +185,7 @@ def _search_size(
     pair: DomainPair,
     plan: Plan,
     size: int,
+    n_iter: int,
     starts: Starts | None,
     random_state: int,
 ) -> _SizeSearch:
@@ -193,7 +197,7 @@ def _search_size(
     manifold: Manifold = Sphere(float(np.linalg.norm(V)))
     if plan.constraint == "grassmann":
         manifold = Grassmann()
-    found = minimize_on_manifold(objective, V, manifold, max_iter=plan.n_iter, tol=0.0)
+    found = minimize_on_manifold(objective, V, manifold, max_iter=n_iter, tol=0.0)
     return _SizeSearch(best, values, failed, found)
 
 

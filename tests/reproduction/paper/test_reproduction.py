@@ -175,7 +175,7 @@ def test_the_past_is_known_as_infer_knows_it(trial, tmp_path):
 
 def test_the_search_may_begin_at_the_W_of_base_algorithms(trial):
     function = load_reflection("default")
-    plan = Plan(n_iter=0)
+    plan = Plan(n_components=20, n_iter=0)
     only = PaperMethod(function, plan, starts=("cmf",))
     assert only.key != PaperMethod(function, plan).key
     W = make("cmf", n_components=20).fit(trial.pair).W
