@@ -1,7 +1,7 @@
 """The functions that a reproduction learns, and the choices it makes on validation pairs; each is cached.
 
 All choices are made here, on validation pairs alone: the parameters of base algorithms at each label count,
-and the search of the paper's method; the number of neighbours of tau is chosen on held-out training pairs.
+the neighbours of tau, and the search of the paper's method.
 """
 
 from __future__ import annotations
@@ -92,13 +92,17 @@ class Study:
 
     @cached_property
     def function(self) -> ReflectionFunction:
-        """The function learned from all training experiences, with the neighbours that rank runs best."""
-        several = [self.with_neighbors(r) for r in (NEIGHBORS if self._tuned else NEIGHBORS[:1])]
+        """The function learned from all training experiences, whose search is best on validation pairs.
 
-        def score(function: ReflectionFunction) -> float:
-            return max(each["spearman"] or -1.0 for each in function.training["choices"])
-
-        return max(several, key=score)
+        Rank correlation, by which `learn` chooses, prefers functions that tell algorithms apart.
+        """
+        if not self._tuned:
+            return self.with_neighbors(NEIGHBORS[0])
+        several = {str(r): self.with_neighbors(r) for r in NEIGHBORS}
+        methods = {name: PaperMethod(each) for name, each in several.items()}
+        pairs = self.setting.pairs("validation")
+        found = measure(methods, pairs, self.setting, "validation: neighbours")
+        return several[max(several, key=lambda name: float(np.nanmean(np.log(found[name]))))]
 
     @property
     def experiences(self) -> list[Experience]:
