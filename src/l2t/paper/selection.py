@@ -107,7 +107,7 @@ def select(  # noqa: PLR0913
     pairs : iterable of DomainPair
         Validation pairs with labelled targets, of classes that the experiences do not have. The labels
         measure the W's that were searched; no search reads them.
-    settings : sequence of mappings
+    settings : sequence of mappings, default=SETTINGS
         The options of `learn` for each function, such as gamma, n_neighbors, best and form; by default both
         forms, all runs or the best half, and gamma 1e-2 or 1e-4.
     plan, starts, known

@@ -131,7 +131,8 @@ def test_a_directory_without_data_is_refused(tmp_path):
     with pytest.raises(InvalidInputError, match=r"^data must be a directory with photo-sketch"):
         Setting.of(tmp_path, "quick", tmp_path)
     with pytest.raises(
-        InvalidInputError, match=r"^scale must be one of smoke, small, quick, recipe, paper, got 'big'$"
+        InvalidInputError,
+        match=r"^scale must be one of smoke, small, quick, recipe, paper, got 'big'$",
     ):
         Setting.of(None, "big", tmp_path)
 
