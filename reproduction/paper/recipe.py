@@ -7,6 +7,7 @@ several numbers of columns side by side, selection by real ratios, and the memor
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,20 +36,20 @@ SETTINGS: tuple[dict[str, Any], ...] = tuple(
 CONVEX: dict[str, Any] = {"best": 0.5, "form": "convex"}
 
 
-def write_recipe(data: Path, out: Path, work: Path) -> None:
+def write_recipe(data: Path, out: Path, work: Path, scale: str = "recipe") -> None:
     """Measure the steps on photo > sketch, and write the table to a file."""
-    setting = Setting.of(data, "recipe", work, progress=False)
+    setting = Setting.of(data, scale, work, progress=False)
     setting.work.mkdir(parents=True, exist_ok=True)
     methods = _methods(setting)
     found = measure(methods, setting.pairs("test"), setting, "testing")
-    sizes = setting.sizes
+    sizes, shown = setting.sizes, [count for count in SHOWN if count in found.label_counts]
     lines = [
         f"{setting.family}: {sizes.train} training, {sizes.validation} validation and {sizes.test} testing "
         "pairs, which share no class; mean ratio ± standard error",
         "",
-        "| | " + " | ".join(f"{count} labels" for count in SHOWN) + " |",
-        "|---|" + len(SHOWN) * "---|",
-        *(_row(found, name) for name in methods),
+        "| | " + " | ".join(f"{count} labels" for count in shown) + " |",
+        "|---|" + len(shown) * "---|",
+        *(_row(found, name, shown) for name in methods),
     ]
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text("\n".join(lines) + "\n")
@@ -79,19 +80,25 @@ def _methods(setting: Setting) -> dict[str, Method]:
     return {
         "before: all runs of the eight, r = 5": PaperMethod(plain, ALONE),
         "the best half": PaperMethod(half, ALONE),
-        "and r = 20": PaperMethod(neighbors, ALONE),
-        "and the convex form": PaperMethod(convex, ALONE),
-        "and practice": PaperMethod(with_practice, ALONE),
-        "convex, u = 5, 10, 20, 80 side by side": PaperMethod(convex, SIDES),
+        "the best half, r = 20": PaperMethod(neighbors, ALONE),
+        "the best half, r = 20, convex": PaperMethod(convex, ALONE),
+        "the same with practice": PaperMethod(with_practice, ALONE),
+        "convex, side by side": PaperMethod(convex, SIDES),
+        "convex with practice, side by side": PaperMethod(with_practice, SIDES),
         "selected, side by side": PaperMethod(chosen.function, SIDES),
-        "before, with past targets": PaperMethod(plain, ALONE, past=past),
-        "selected, side by side, with past targets": PaperMethod(chosen.function, SIDES, past=past),
-        "the same, 5 steps": PaperMethod(chosen.function, FEW_STEPS, past=past),
+        "past targets: before": PaperMethod(plain, ALONE, past=past),
+        "past targets: convex, side by side, 5 steps": PaperMethod(convex, FEW_STEPS, past=past),
+        "past targets: with practice, side by side, 5 steps": PaperMethod(
+            with_practice, FEW_STEPS, past=past
+        ),
+        "past targets: selected, side by side, 5 steps": PaperMethod(
+            chosen.function, FEW_STEPS, past=past
+        ),
     }
 
 
-def _row(found: Measured, name: str) -> str:
-    at = [found.label_counts.index(count) for count in SHOWN]
+def _row(found: Measured, name: str, shown: Sequence[int]) -> str:
+    at = [found.label_counts.index(count) for count in shown]
     means, errors = mean(found[name])[at], standard_error(found[name])[at]
     cells = (f"{m:.3f} ± {e:.3f}" for m, e in zip(means, errors, strict=True))
     return f"| {name} | " + " | ".join(cells) + " |"
