@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from l2t.exceptions import InvalidInputError
+from l2t.exceptions import FileFormatError, InvalidInputError
 from l2t.numerics import gradient_error
 from l2t.paper import ConvexReflection, ReflectionFunction, learn, load_reflection
 from l2t.paper.convex_loss import ConvexProblem
@@ -146,6 +147,27 @@ def test_what_is_saved_comes_back_to_the_bit(world, quick, rng, tmp_path):
     assert loaded.interval(statistics, 15) == function.interval(statistics, 15)
     assert path.read_bytes() == loaded.save(tmp_path / "again.json").read_bytes()
     assert repr(loaded) == "ConvexReflection(5 kernels, learned from 180 experiences)"
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"schema": 3}, "schema 3 is newer than 2; use a newer version of l2t"),
+        ({"form": "round"}, "Invalid enum value 'round' - at `$.form`"),
+        ({"weights": [[1.0], [1.0, 2.0], [1.0]]}, "weights and sizes must have rows of one length"),
+        ({"weights": [[1.0], [1.0]]}, "Expected `array` of length 3 - at `$.weights`"),
+        ({"weights": [[1.0, -1.0]] * 3}, "Expected `float` >= 0.0 - at `$.weights[0][1]`"),
+        ({"sizes": [[0.0, 1.0]] * 3}, "sizes must be above 0, got 0"),
+        ({"beta": [1.0, 2.0]}, "Object contains unknown field `beta`"),
+    ],
+)
+def test_files_that_cannot_be(changed, sentence, tmp_path):
+    path = by_hand().save(tmp_path / "convex.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | changed))
+    with pytest.raises(
+        FileFormatError, match=re.escape(f"is not a reflection function: {sentence}")
+    ):
+        load_reflection(path)
 
 
 @pytest.mark.parametrize(
