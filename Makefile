@@ -35,7 +35,7 @@ bench: $(VENV)/bench  ## measure speed against other packages and plain code, on
 	$(BIN)/python -m benchmarks $(WHAT)
 
 #: WHAT=paper    paper, rehearsal, families, studies, ensemble, answers, shared-classes, chains, labelling,
-#:               office-caltech, comparison (installs the other tools) or forecast
+#:               office-caltech, recipe, comparison (installs the other tools) or forecast
 #: PARTS=        parts of WHAT=paper, such as "average kernels"; all without it
 #: SCALE=quick   how many pairs WHAT=paper takes: smoke, quick or paper
 #: JOBS=1        processes

@@ -18,6 +18,7 @@ from reproduction.kinds import SHIPPABLE
 from reproduction.labelling import write_labelling
 from reproduction.never_met import write_families
 from reproduction.office_caltech import write_office_caltech
+from reproduction.paper.recipe import write_recipe
 from reproduction.paper.reproduction import PARTS, write_paper
 from reproduction.paper.setting import SCALES
 from reproduction.rehearsal import write_rehearsal
@@ -90,6 +91,19 @@ Work = Annotated[
     Path, typer.Option(help="Folder for intermediate results; a later run resumes from them.")
 ]
 Jobs = Annotated[int, typer.Option(help="Number of processes; -1 for one per core.")]
+
+
+@app.command()
+def recipe(
+    data: Data,
+    out: Annotated[Path, typer.Option(help="File for the table.")] = Path("build/recipe.md"),
+    work: Work = Path("experiences"),
+) -> None:
+    """Measure what each step of the recipe for the paper's method is worth, on photo > sketch.
+
+    If interrupted, the same command resumes where it stopped.
+    """
+    write_recipe(data, out, work)
 
 
 @app.command()

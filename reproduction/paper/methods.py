@@ -22,7 +22,7 @@ from l2t.inference import infer
 from l2t.inference.candidates import candidate_algorithms, fit_candidates
 from l2t.inference.choice import choose
 from l2t.numerics import few_threads, squared_distances
-from l2t.paper import ReflectionFunction
+from l2t.paper import Reflection, ReflectionFunction
 from l2t.paper.plan import Plan
 from l2t.paper.starts import Starts
 from l2t.rehearsal import rehearse
@@ -158,43 +158,54 @@ class PaperMethod:
 
     Attributes
     ----------
-    reflection : ReflectionFunction
-        The function, in the paper's form.
+    reflection : ReflectionFunction or ConvexReflection
+        The function.
     plan : Plan
         How W is searched.
     source : {"itself", "noise", "another", "none", "permuted"}
         What takes the place of the source.
     starts : sequence of str, optional
         The base algorithms from whose W the search may begin, beside PCA; those of `infer` by default.
+    past : KnownClasses, optional
+        Labelled targets of the past, in whose geometry W is searched.
     """
 
-    reflection: ReflectionFunction
+    reflection: Reflection
     plan: Plan = field(default_factory=Plan)
     source: Source = "itself"
     starts: tuple[str, ...] | None = None
+    past: KnownClasses | None = None
 
     @property
     def key(self) -> str:
         """A digest of everything that W depends on."""
         f, bank = self.reflection, self.reflection.kernels
+        if isinstance(f, ReflectionFunction):
+            of_f = [f.beta.tolist(), [f.lambda_, f.mu, f.n_neighbors, f.q_mode]]
+        else:
+            weights = f.term_weights
+            variance = np.asarray(weights.variance).tolist()
+            of_f = [weights.mmd.tolist(), variance, weights.discriminant.tolist(), f.n_neighbors]
         parts = [
-            f.beta.tolist(),
-            [f.lambda_, f.mu, f.n_neighbors, f.q_mode],
+            *of_f,
             [bank.first, bank.last, bank.step],
             asdict(self.plan),
             self.source,
             *([] if self.starts is None else [self.starts]),
+            *([] if self.past is None else [self.past.fingerprint]),
         ]
         return f"paper {_digest(parts)}"
 
     def measure(self, trial: Trial) -> dict[str, Any]:
         """Return the ratios."""
         start = time.perf_counter()
-        pair, options = trial.unlabelled(self.source), {"n_components": self.plan.n_components}
+        pair, options = trial.unlabelled(self.source), {"n_components": self.plan.sizes[-1]}
         starts: Starts | None = None
         if self.starts is not None:
             starts = {name: trial.fitted(name, options, self.source)[0] for name in self.starts}
-        found = infer(pair, self.reflection, method="paper", plan=self.plan, starts=starts).search
+        found = infer(
+            pair, self.reflection, method="paper", plan=self.plan, starts=starts, known=self.past
+        ).search
         seconds = time.perf_counter() - start
         assert found is not None  # the method is the paper's
         return {

@@ -44,6 +44,7 @@ SCALES = {
     "smoke": Scale(7, 2, 6, 2, 2),
     "small": Scale(16, 0, 10, 10, 0),
     "quick": Scale(160, 12, 16, 16, 40),
+    "recipe": Scale(60, 20, 24, 24, 0),
     "paper": Scale(1000, 500, 500, 50, 100),
 }
 #: Where the times of the stages are kept, in the work directory.

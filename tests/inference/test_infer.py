@@ -16,10 +16,10 @@ from scipy import sparse
 from l2t import Domain, DomainPair, algorithms, infer, open_store
 from l2t.domains import KnownClasses, normalize
 from l2t.exceptions import InvalidInputError, UnknownAlgorithmError
-from l2t.experiences import Run
+from l2t.experiences import Run, collect
 from l2t.inference import Candidate, Candidates, Inference
 from l2t.inference.choice import meta_features
-from l2t.paper import ReflectionFunction
+from l2t.paper import ReflectionFunction, load_reflection, search
 from l2t.paper.plan import Plan
 from l2t.rehearsal import Rehearsal
 
@@ -494,6 +494,20 @@ def test_the_history_is_that_of_the_papers_search(pair, found):
     assert found.history == ()
     searched = infer(pair, method="paper")
     assert searched.history == searched.search.history != ()
+
+
+def test_the_papers_search_remembers_past_targets(pair):
+    """Given as known classes, as targets in a store, or as both."""
+    past = made(seed=1)
+    known = KnownClasses([past.target])
+    expected = search(pair, load_reflection("default"), known=known).W
+    assert not np.allclose(expected, infer(pair, method="paper").search.W)
+    with open_store("memory://") as store:
+        collect(past, store, algorithms=["gfk"], label_counts=(3,), n_draws=1, progress=False)
+        for memory in ({"known": known}, {"store": store}, {"known": known, "store": store}):
+            found = infer(pair, method="paper", **memory)
+            np.testing.assert_allclose(found.search.W, expected, atol=1e-8)
+            np.testing.assert_array_equal(found.candidates["paper"].W, found.search.W)
 
 
 def test_a_tie_is_no_reason_to_transfer(pair):

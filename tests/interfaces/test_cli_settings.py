@@ -54,9 +54,10 @@ def test_what_is_typed_wins_and_nothing_is_replaced(l2t):
 
 
 @pytest.mark.slow
-def test_learning_is_repeated_from_its_file(l2t):
+@pytest.mark.parametrize(("form", "learned"), [("paper", "beta"), ("convex", "weights")])
+def test_learning_is_repeated_from_its_file(l2t, form, learned):
     assert l2t(*COLLECT, *SOME, "--pairs", "6").code == 0
-    result = l2t("learn", "--neighbors", "5", "-o", "mine.json")
+    result = l2t("learn", "--neighbors", "5", "--form", form, "-o", "mine.json")
     assert result.code == 0, result.err
     assert "l2t learn --config mine.toml" in result.err
     assert tomllib.loads(Path("mine.toml").read_text())["neighbors"] == [5]
@@ -64,7 +65,9 @@ def test_learning_is_repeated_from_its_file(l2t):
     Path("mine.json").unlink()
     assert l2t("learn", "--config", "mine.toml", "-q").err == ""
     second = json.loads(Path("mine.json").read_text())
-    assert first["beta"] == second["beta"]
+    assert first[learned] == second[learned]
+    shown = l2t("explain", "--reflection", "mine.json", "--format", "json")
+    assert json.loads(shown.out)["kernels_that_count"], shown.err
 
 
 @pytest.mark.parametrize(

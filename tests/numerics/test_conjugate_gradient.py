@@ -46,6 +46,16 @@ def test_trace_falls_and_counts(rng):
     assert 8 <= found.n_evaluations <= 40
 
 
+def test_the_callback_gets_every_point(rng):
+    A = rng.normal(size=(20, 20))
+    problem, points = trace_problem(A @ A.T), []
+    start = np.linalg.qr(rng.normal(size=(20, 3)))[0]
+    options = {"max_iter": 7, "tol": 0.0}
+    found = minimize_on_manifold(problem, start, Grassmann(), callback=points.append, **options)
+    assert [problem(W)[0] for W in points] == pytest.approx(found.trace[1:])
+    np.testing.assert_array_equal(points[-1], found.W)
+
+
 def test_stationary_start_stops_at_once():
     found = minimize_on_manifold(trace_problem(np.eye(5)), np.eye(5, 2), Grassmann())
     assert found.stop_reason == "gradient"

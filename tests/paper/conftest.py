@@ -118,7 +118,13 @@ class World:
 
 
 #: Settings that leave nothing to choose, where a test is about something else.
-QUICK: dict[str, Any] = {"gamma": 1e-5, "huber": 0.1, "n_starts": 2, "max_labels": None}
+QUICK: dict[str, Any] = {
+    "gamma": 1e-5,
+    "huber": 0.1,
+    "n_starts": 2,
+    "max_labels": None,
+    "best": 1.0,
+}
 
 
 @pytest.fixture(scope="session")

@@ -111,7 +111,7 @@ def test_the_order_of_experiences_does_not_matter(world, quick):
 
 def test_training_holds_settings_and_scores(world):
     experiences = world.experiences(30, per_pair=3)
-    function = learn(experiences, gamma=(1e-1, 1e-4), huber=(0.05, 0.2), n_starts=3)
+    function = learn(experiences, gamma=(1e-1, 1e-4), huber=(0.05, 0.2), best=1.0, n_starts=3)
     training = function.training
     assert (training["experiences"], training["runs"], training["pairs"]) == (270, 90, 30)
     assert training["algorithms"] == {"gfk": 30, "itl": 30, "tca": 30}

@@ -18,7 +18,6 @@ from l2t.paper.loss import (
     Settings,
     Solution,
     Units,
-    starts,
 )
 from l2t.paper.table import Table
 from l2t.statistics import PairStatistics
@@ -35,7 +34,7 @@ def point(problem, rng):
     alone = Problem(
         problem.table, problem.run, problem.y, problem.units, Settings(gamma=1e-4, huber=0.05)
     )
-    best = alone.solve(starts(1, len(problem.table.kernels), problem.y, 0)[0]).theta
+    best = alone.solve(problem.starts(1, 0)[0]).theta
     return best + rng.uniform(0.005, 0.02, len(best))
 
 
@@ -124,7 +123,7 @@ def test_a_component_that_is_off_keeps_its_bound(world, rng, off):
 
 def test_the_search_ends_where_nothing_falls(world, rng):
     problem = problem_of(world, Settings(1e-4, 0.05), n_pairs=40)
-    for theta in starts(4, len(world.kernels), problem.y, 3):
+    for theta in problem.starts(4, 3):
         found = problem.solve(theta)
         assert found.loss == problem.value(found.theta)
         _, gradient, _, _ = problem.derivatives(found.theta)
@@ -136,7 +135,7 @@ def test_the_search_ends_where_nothing_falls(world, rng):
 
 def test_the_search_says_why_it_stopped(world, monkeypatch):
     problem = problem_of(world, Settings(1e-4, 0.05), n_pairs=40)
-    start = starts(1, len(world.kernels), problem.y, 0)[0]
+    start = problem.starts(1, 0)[0]
     found = problem.solve(start)
     assert re.match(
         r"after \d+ steps: (3 consecutive steps reduced|no step reduces)", found.stopped
@@ -148,7 +147,7 @@ def test_the_search_says_why_it_stopped(world, monkeypatch):
 
 def test_the_loss_never_rises(world, monkeypatch):
     problem = problem_of(world, Settings(1e-4, 0.05), n_pairs=40)
-    start = starts(2, len(world.kernels), problem.y, 1)[1]
+    start = problem.starts(2, 1)[1]
     losses = [problem.value(start)]
     for n in range(1, 12):
         monkeypatch.setattr(loss, "MAX_ITER", n)
@@ -159,7 +158,7 @@ def test_the_loss_never_rises(world, monkeypatch):
 
 def test_starts_agree_where_the_problem_tells(world):
     problem = problem_of(world, Settings(1e-4, 0.05), n_pairs=60)
-    found = [problem.solve(theta) for theta in starts(8, len(world.kernels), problem.y, 0)]
+    found = [problem.solve(theta) for theta in problem.starts(8, 0)]
     losses = np.array([each.loss for each in found])
     np.testing.assert_allclose(losses, losses.min(), rtol=1e-6)
     for each in found[1:]:
@@ -168,15 +167,16 @@ def test_starts_agree_where_the_problem_tells(world):
         )
 
 
-def test_starts():
-    y = np.full(5, 0.9)
-    found = starts(3, 4, y, 7)
-    np.testing.assert_allclose(found[0], [0.25, 0.25, 0.25, 0.25, 0.1, 0.1, 0.1, 0.8])
+def test_starts(world):
+    problem = problem_of(world)
+    problem.y, K = np.full(5, 0.9), len(world.kernels)
+    found = problem.starts(3, 7)
+    np.testing.assert_allclose(found[0], np.r_[np.full(K, 1 / K), 0.1, 0.1, 0.1, 0.8])
     assert all((each[:-1] > 0).all() for each in found)
     assert not np.array_equal(found[1], found[2])
-    for a, b in zip(found, starts(3, 4, y, 7), strict=True):
+    for a, b in zip(found, problem.starts(3, 7), strict=True):
         np.testing.assert_array_equal(a, b)
-    assert not np.array_equal(found[1], starts(3, 4, y, 8)[1])
+    assert not np.array_equal(found[1], problem.starts(3, 8)[1])
 
 
 def test_no_weight_on_tau_is_no_division_by_zero(world):
@@ -190,4 +190,6 @@ def test_statistics_that_are_zero_have_a_unit(world, plain):
     K = len(world.kernels)
     nothing = PairStatistics(np.zeros(K), np.zeros((K, K)), np.zeros(K), world.kernels, 5)
     table = Table([replace(plain, statistics=nothing)])
-    assert Units.of(table) == Units(1.0, 1.0, 1.0)
+    units = Units.of(table)
+    assert (units.d, units.Q, units.tau) == (1.0, 1.0, 1.0)
+    np.testing.assert_array_equal(units.by_kernel, np.ones((3, K)))

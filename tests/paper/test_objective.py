@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from l2t import Domain, DomainPair, ReflectionFunction
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import Grassmann, gradient_error, minimize_on_manifold
-from l2t.paper import Objective, discrepancy, kernel_stack, separation
+from l2t.paper import ConvexReflection, Objective, discrepancy, kernel_stack, separation
 from l2t.statistics import KernelBank, pair_statistics
 
 SIZES = [(13, 11), (9, 14), (10, 10), (1, 7)]
@@ -69,8 +69,40 @@ def test_gradient_is_that_of_central_differences(rng, ns, nt, q_mode, term):
     assert objective(W)[0] == pytest.approx(formula(pair, W, weights), rel=1e-10)
 
 
-def test_scale_and_rotation_change_nothing(rng):
-    objective, W = Objective(sample(rng, 40, 30), WEIGHTS), rng.normal(size=(6, 3))
+def convex(*rows, **changed):
+    """Return the convex form with equal weights of some terms: "d", "Q" and "tau"."""
+    of_kernels = np.linspace(1.0, 0.2, 33) * np.arange(33) % 0.7  # some narrow, some wide
+    weights = np.stack([of_kernels * (name in rows) for name in ("d", "Q", "tau")])
+    return ConvexReflection(weights, 0.3, **{"n_neighbors": 3} | changed)
+
+
+@pytest.mark.parametrize("rows", [("d", "Q", "tau"), ("d",), ("Q",), ("tau",), ("d", "tau")])
+@pytest.mark.parametrize(("ns", "nt"), SIZES)
+def test_the_convex_form(rng, ns, nt, rows):
+    """Its value is that of the statistics, its gradient that of central differences."""
+    pair, W = sample(rng, ns, nt), rng.normal(size=(6, 3))
+    # Narrow kernels have tau's of very different sizes.
+    function = convex(*rows, sizes=rng.uniform(0.5, 2.0, (3, 33)))
+    objective = Objective(pair, function)
+    statistics = pair_statistics(pair, W, n_neighbors=3)
+    value = objective(W)[0]
+    assert value == pytest.approx(function.inverse(statistics) - 0.3, rel=1e-9)
+    assert gradient_error(objective, W) < 1e-6 or value == 0.0
+
+
+def test_the_convex_form_in_blocks(rng, monkeypatch):
+    pair, W = sample(rng, 20, 31), rng.normal(size=(6, 3))
+    value, gradient = Objective(pair, convex("d", "Q", "tau"))(W)
+    monkeypatch.setattr(discrepancy, "BLOCK", 7)
+    monkeypatch.setattr(discrepancy, "MAX_STORED", 0)
+    again, same = Objective(pair, convex("d", "Q", "tau"))(W)
+    assert again == pytest.approx(value, rel=1e-12)
+    np.testing.assert_allclose(same, gradient, atol=1e-12 * np.abs(gradient).max())
+
+
+@pytest.mark.parametrize("weights", [WEIGHTS, convex("d", "Q", "tau")])
+def test_scale_and_rotation_change_nothing(rng, weights):
+    objective, W = Objective(sample(rng, 40, 30), weights), rng.normal(size=(6, 3))
     R = np.linalg.qr(rng.normal(size=(3, 3)))[0]
     value, gradient = objective(W)
     for other in (W * 1e3, W * 1e-3, W @ R, -W):
@@ -111,16 +143,17 @@ def test_blocks_and_memory_do_not_show(rng, monkeypatch, ns, nt, q_mode):
 
 
 @pytest.mark.parametrize("largest", [0.0, 1e-3, 1.0, 50.0])
-@pytest.mark.parametrize("apart", [False, True])
-def test_sums_over_kernels(rng, largest, apart):
+@pytest.mark.parametrize("rows", [1, 4])
+def test_sums_over_kernels(rng, largest, rows):
     """Whether the widest kernels come from the series or from exponentials."""
-    bank, beta = KernelBank(), rng.uniform(size=33)
+    bank, weights = KernelBank(), rng.uniform(size=(rows, 33))
     x = largest * rng.uniform(size=(3, 20))
-    F, slopes = kernel_stack.KernelStack(bank, beta).sums(x, apart=apart)
+    stack = kernel_stack.KernelStack(bank, weights[0])
+    F, slopes = stack.sums(x, weights[:, stack.index])
     rates = 2.0**-bank.exponents
     K = np.exp(-rates[:, None, None] * x)
-    np.testing.assert_allclose(F.sum(axis=0), np.tensordot(beta, K, 1), rtol=1e-10)
-    np.testing.assert_allclose(slopes.sum(axis=0), np.tensordot(beta * rates, K, 1), rtol=1e-10)
+    np.testing.assert_allclose(F, np.tensordot(weights, K, 1), rtol=1e-10)
+    np.testing.assert_allclose(slopes, np.tensordot(weights * rates, K, 1), rtol=1e-10)
 
 
 def test_without_weights_there_is_nothing(rng):

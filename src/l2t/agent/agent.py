@@ -22,7 +22,7 @@ from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import ExperienceStore, Run, SuggestionRecord
 from l2t.inference import infer
-from l2t.paper import ReflectionFunction
+from l2t.paper import Reflection
 from l2t.validation import instance_of, seed
 
 
@@ -59,7 +59,7 @@ class Agent:
         self,
         store: ExperienceStore,
         *,
-        reflection: ReflectionFunction | str | os.PathLike[str] | None = None,
+        reflection: Reflection | str | os.PathLike[str] | None = None,
         random_state: int = 0,
     ) -> None:
         self.store = instance_of("store", store, ExperienceStore)

@@ -25,7 +25,7 @@ from l2t.inference.shared.inference import CANDIDATES, as_inference, infer_share
 from l2t.inference.shared.rows import SharedRows, weights_sentence
 from l2t.inference.wide import Coordinates, is_wide
 from l2t.numerics import few_threads
-from l2t.paper import ReflectionFunction, load_reflection
+from l2t.paper import Reflection, load_reflection
 from l2t.paper.plan import Plan
 from l2t.paper.search import search
 from l2t.paper.starts import Starts
@@ -43,7 +43,7 @@ Method = Literal["l2t", "paper"]
 
 def infer(  # noqa: PLR0913
     pair: DomainPair | Domain,
-    reflection: ReflectionFunction | str | os.PathLike[str] | None = None,
+    reflection: Reflection | str | os.PathLike[str] | None = None,
     n_components: int | None = None,
     n_labels: int | None = None,
     *,
@@ -74,7 +74,7 @@ def infer(  # noqa: PLR0913
         The predictor of improvement ratios, or its file or name; by default the one that ships with the
         package. One without a forecast, such as one written by hand, implies ``method="paper"``.
     n_components : int, optional
-        Maximum number of columns of W; by default no limit, and 20 for ``method="paper"``.
+        Maximum number of columns of W; by default no limit, and that of `plan` for ``method="paper"``.
     n_labels : int, optional
         The number of target rows that are or will be labelled; by default that of rows marked as labelled, or
         five per class.
@@ -88,13 +88,13 @@ def infer(  # noqa: PLR0913
         Further labelled rows in the same feature space, such as ``KnownClasses.of(store)``. Rows of the
         target are removed from it.
     store : ExperienceStore, optional
-        A store whose labelled targets are used as known classes, and which caches rehearsals. The paper's
-        method uses neither `known` nor `store`.
+        A store whose labelled targets are used as known classes, and which caches rehearsals.
     n_rehearsals : int, default=8
         The number of plays in rehearsal; 0 for no rehearsal.
     method : {"l2t", "paper"}, optional
-        "paper" searches W by conjugate gradient on the paper's form of f, and compares it with "identity" by
-        f alone. By default "l2t", unless `reflection` has no forecast.
+        "paper" searches W by conjugate gradient on f, in the geometry of `known` and of the targets in
+        `store`, and compares it with "identity" by f alone. By default "l2t", unless `reflection` has no
+        forecast.
     plan : Plan, optional
         The settings of the search for ``method="paper"``.
     starts : sequence of names or algorithms, or mapping from names to W, optional
@@ -146,7 +146,8 @@ def infer(  # noqa: PLR0913
     function, forecast = predictor(reflection, method, candidates)
     if forecast is None:
         plan = plan or Plan(n_components=n_components or Plan().n_components)
-        return infer_paper(task, [target, *origins], function, plan, starts)
+        memory = _memory(known, past_classes(store, task.given))
+        return infer_paper(task, [target, *origins], function, plan, starts, memory)
     coordinates = None
     if known is None and store is None and is_wide(task.domains, candidates):
         coordinates = Coordinates(task.domains)
@@ -219,6 +220,14 @@ def past_classes(store: ExperienceStore | None, target: Domain) -> KnownClasses 
     return KnownClasses.of(store, target.n_features, target.feature_names)
 
 
+def _memory(*several: KnownClasses | None) -> KnownClasses | None:
+    """Return known classes together; None if there is none."""
+    known = KnownClasses()
+    for classes in several:
+        known = known if classes is None else known.merge(classes)
+    return known if known.n_classes else None
+
+
 def _infer_shared(task: Task, candidates: Any) -> Inference:
     """Infer with classifiers that are trained on the source's labels."""
     candidates = (candidates,) if isinstance(candidates, str) else candidates
@@ -231,14 +240,14 @@ def _infer_shared(task: Task, candidates: Any) -> Inference:
 
 
 def predictor(
-    reflection: ReflectionFunction | str | os.PathLike[str] | None,
+    reflection: Reflection | str | os.PathLike[str] | None,
     method: Method | None,
     candidates: Wanted | None,
-) -> tuple[ReflectionFunction | None, Forecast | None]:
+) -> tuple[Reflection | None, Forecast | None]:
     """Return the reflection function and the forecast; without a forecast the paper's method is used."""
     if method not in (None, "l2t", "paper"):
         raise InvalidInputError(f"method must be 'l2t' or 'paper', got {method!r}")
-    if reflection is not None and not isinstance(reflection, ReflectionFunction):
+    if reflection is not None and not isinstance(reflection, Reflection):
         reflection = load_reflection(reflection)
     if reflection is not None and reflection.trained_on != "target":
         raise InvalidInputError(
@@ -289,17 +298,19 @@ def _rehearse_and_fit(
 def infer_paper(
     task: Task,
     given: list[Domain],
-    reflection: ReflectionFunction | None,
+    reflection: Reflection | None,
     plan: Plan,
     starts: Starts | None,
+    known: KnownClasses | None = None,
 ) -> Inference:
     """Search W as in the paper, and choose it if its predicted ratio is above 1.
 
-    The rows keep the order of the user (`given`, the target first), because the paper's statistics pair them
-    by position.
+    Known classes, such as those of past targets, are the memory that the search uses. The rows keep the order
+    of the user (`given`, the target first), because the paper's statistics pair them by position.
     """
     domains = task.domains if is_sparse_and_wide(task.given.rows) and task.is_sampled else given
-    coordinates = Coordinates(domains) if starts is None and is_wide(domains, None) else None
+    plain = starts is None and known is None
+    coordinates = Coordinates(domains) if plain and is_wide(domains, None) else None
     target, *sources = domains if coordinates is None else coordinates.domains
     target = target.sample(LANDMARKS, task.random_state)
     separable, _ = separable_sources(task.with_domains([target, *sources]))
@@ -308,7 +319,13 @@ def infer_paper(
     n_labels, n_classes = task.n_labels, task.n_classes
     with few_threads((len(pair.source) + len(target)) * target.n_features):
         found = search(
-            pair, function, plan, n_labels=n_labels, starts=starts, random_state=task.random_state
+            pair,
+            function,
+            plan,
+            n_labels=n_labels,
+            starts=starts,
+            known=known,
+            random_state=task.random_state,
         )
     better, identity = found.predicted > 1, registry.make(NO_TRANSFER).fit(pair).W
     candidates = [

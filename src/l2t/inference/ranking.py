@@ -11,7 +11,7 @@ from l2t.domains import Domain
 from l2t.exceptions import InvalidInputError
 from l2t.inference.inference import infer
 from l2t.inference.result import Inference
-from l2t.paper import ReflectionFunction
+from l2t.paper import Reflection
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class RankedSource:
 def rank_sources(
     target: Domain,
     sources: Iterable[Domain],
-    reflection: ReflectionFunction | str | os.PathLike[str] | None = None,
+    reflection: Reflection | str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> list[RankedSource]:
     """Rank sources by what each adds to having none, best first.

@@ -83,13 +83,14 @@ def minimize_on_manifold(
     *,
     max_iter: int = 100,
     tol: float = 1e-5,
+    callback: Callable[[Array], object] | None = None,
 ) -> Optimum:
     """Minimise ``fun(W) = (value, Euclidean gradient)`` over a manifold, starting from W.
 
     Stops when the norm of the Riemannian gradient is below ``1e-10 |value| / ||W||`` ("gradient"), when two
     iterations together lower the objective by less than the share ``tol`` ("progress"), when no step along
     steepest descent lowers it ("line-search"), or after ``max_iter`` iterations ("max_iter"). An absolute
-    value below 1e-12 counts as rounding.
+    value below 1e-12 counts as rounding. The callback is called with the new W after each iteration.
     """
     W = manifold.retract(W)
     value, euclidean = fun(W)
@@ -114,6 +115,8 @@ def minimize_on_manifold(
         W, value, euclidean, taken = found
         gradient = manifold.project(W, euclidean)
         trace.append(value)
+        if callback is not None:
+            callback(W)
         if _stalled(trace, tol):
             reason = "progress"
             break

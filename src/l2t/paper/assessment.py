@@ -15,7 +15,7 @@ import numpy as np
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.experiences import Experience
 from l2t.paper.explanation import MOST_LABELS, PredictedRun, by_run
-from l2t.paper.function import ReflectionFunction
+from l2t.paper.function import Reflection
 from l2t.paper.learning import LEAST_EXPERIENCES, learn
 from l2t.paper.training_set import held_out
 from l2t.typing import Array, Indices
@@ -84,12 +84,12 @@ class CurvePoint:
     coverage: float
 
 
-def assess(function: ReflectionFunction, experiences: Iterable[Experience]) -> Assessment:
+def assess(function: Reflection, experiences: Iterable[Experience]) -> Assessment:
     """Compare the predictions of a function with measured ratios.
 
     Parameters
     ----------
-    function : ReflectionFunction
+    function : Reflection
         The function.
     experiences : iterable of Experience
         Experiences with statistics. Failed ones are ignored, and those with another `trained_on` than the
@@ -132,7 +132,7 @@ def assess(function: ReflectionFunction, experiences: Iterable[Experience]) -> A
 
 
 def _covered(
-    function: ReflectionFunction, errors: Array, counts: Indices
+    function: Reflection, errors: Array, counts: Indices
 ) -> tuple[dict[int, tuple[float, int]], dict[float, float]]:
     """Return the coverage of intervals, by label count and by level."""
     if function.calibration is None:
@@ -152,7 +152,7 @@ def learning_curve(
     experiences: Iterable[Experience],
     *,
     callback: Callable[[CurvePoint], None] | None = None,
-) -> tuple[list[CurvePoint], ReflectionFunction]:
+) -> tuple[list[CurvePoint], Reflection]:
     """Learn from increasing numbers of pairs, and assess on held-out targets, a quarter of all (`held_out`).
 
     Parameters
@@ -166,7 +166,7 @@ def learning_curve(
     -------
     points : list of CurvePoint
         The points of the curve.
-    function : ReflectionFunction
+    function : Reflection
         The function learned from all pairs that are not held out.
     """
     test: list[Experience] = []

@@ -1,21 +1,21 @@
-"""The discrepancy ``beta'd + lambda beta'Q beta`` of projected rows, and its derivative in the rows.
+"""The discrepancy of projected rows, and its derivative in the rows: the terms of d and Q of 1/f.
 
-With ``F = Σ_k beta_k K_k`` for all pairs of rows z_a, z_b (1 x u) of both domains, and ``w_a = 1/ns`` for
+With ``F = Σ_k a_k K_k`` for all pairs of rows z_a, z_b (1 x u) of both domains, and ``w_a = 1/ns`` for
 source rows, ``-1/nt`` for target rows:
 
-``beta'd = Σ_ab w_a w_b F_ab``
-``beta'Q beta = Σ_ij (h_ij - mean h)² / (n² - 1)``,
+``a'd = Σ_ab w_a w_b F_ab``
+``a'Q a = Σ_ij (h_ij - mean h)² / (n² - 1)``,
 ``h_ij = F(s_i, s_j) - F(s_i, t_j) - F(t_i, s_j) + F(t_i, t_j)``
 
-over the n pairs (s_i, t_i) of a source row with a target row. As ``Σ (h - mean h) = 0``, the derivative in
-F_ab is ``C_ab = w_a w_b ± 2 lambda / (n² - 1) (h_ij - mean h)``, where the second term is for paired rows
-only and has the sign of F_ab in h. With ``F' = Σ_k (beta_k / delta_k) K_k``, ``P = C * F'`` and
-``L = diag(P 1) Z - P Z`` (errata section 4) the derivative in Z is
+over the n pairs (s_i, t_i) of a source row with a target row. As ``Σ (h - mean h) = 0``, the derivative of
+``a'd + lambda a'Q a`` in F_ab is ``C_ab = w_a w_b ± 2 lambda / (n² - 1) (h_ij - mean h)``, where the second
+term is for paired rows only and has the sign of F_ab in h. With ``F' = Σ_k (a_k / delta_k) K_k``,
+``P = C * F'`` and ``L = diag(P 1) Z - P Z`` (errata section 4) the derivative in Z is
 
 ``-4 (L - <Z, L> / eta E)``,  ``E_a = |w_a| (z_a - mean of the other domain)``,  ``<Z, E> = eta``;
 
-its second term is due to the bandwidths, which are proportional to eta (erratum E9). With only the diagonal
-of Q, ``Σ_k beta_k² Q_kk`` (erratum E2), each kernel has its own h.
+its second term is due to the bandwidths, which are proportional to eta (erratum E9). With weights of the
+diagonal of Q, ``a'd + Σ_k v_k Q_kk`` (erratum E2), each of their kernels has its own h.
 
 Every pair of rows is visited once, in tiles: a block of rows with itself, and with each later block.
 """
@@ -30,6 +30,7 @@ from scipy.linalg.blas import dsymm
 
 from l2t.numerics import squared_distances
 from l2t.paper.kernel_stack import MAX_STORED, KernelStack
+from l2t.statistics import KernelBank
 from l2t.typing import Array, Indices
 
 #: Number of rows, or of pairs of rows, per block.
@@ -39,10 +40,10 @@ SIGNS = np.array([1.0, -1.0, -1.0, 1.0])
 
 
 class Discrepancy:
-    """``Z -> beta'd + lambda beta'Q beta`` for stacked rows Z of source (ns) and target (nt).
+    """The value for stacked rows Z of source (ns) and target (nt), ``Z -> a'd + lambda a'Q a``.
 
-    `paired` holds the indices of paired source and target rows. Q is not computed for lambda = 0; `diagonal`
-    leaves out the covariances between kernels.
+    `paired` holds the indices of paired source and target rows, `mmd` (K,) the weights a, and `variance` the
+    number lambda, or the weights (K,) of the diagonal of Q. Q is not computed if it has no weight.
     """
 
     def __init__(
@@ -50,14 +51,24 @@ class Discrepancy:
         ns: int,
         nt: int,
         paired: tuple[Indices, Indices],
-        stack: KernelStack,
-        lambda_: float,
-        *,
-        diagonal: bool,
+        kernels: KernelBank,
+        mmd: Array,
+        variance: float | Array,
     ) -> None:
-        self._stack, self._diagonal = stack, diagonal
-        self._n = n = len(paired[0]) if lambda_ > 0 and len(paired[0]) > 1 else 0
-        self._strength = lambda_ / max(n * n - 1, 1)
+        n = len(paired[0])
+        diagonal = np.flatnonzero(variance) if isinstance(variance, np.ndarray) else None
+        counted = mmd if diagonal is None else mmd + variance
+        self._stack = stack = KernelStack(kernels, counted)
+        # The combinations of kernels: that of d, and those whose variances count, which are in `_varied`.
+        self._weights = mmd[None, stack.index]
+        if diagonal is None:
+            self._varied, strengths = slice(0, 1), np.full(1, variance)
+        else:
+            alone_in_row = (stack.index == diagonal[:, None]).astype(np.float64)
+            self._weights = np.concatenate([self._weights, alone_in_row])
+            self._varied, strengths = slice(1, None), np.asarray(variance)[diagonal]
+        self._n = n = n if n > 1 and strengths.any() else 0
+        self._strengths = strengths / max(n * n - 1, 1)
         # Rows without a partner come first, then the pairs: s_1, t_1, s_2, t_2 ...
         pairs = np.stack([paired[0][:n], ns + paired[1][:n]], axis=1).ravel()
         alone = np.setdiff1d(np.arange(ns + nt), pairs)
@@ -85,23 +96,23 @@ class Discrepancy:
         """Add the pairs with a row that has no partner, and return their part of beta'd."""
         d = 0.0
         for tile in self._alone:
-            F, slopes = self._stack.sums(rows.distances(tile), apart=False)
+            F, slopes = self._stack.sums(rows.distances(tile), self._weights[:1])
             weights = np.outer(self._w[tile.rows], self._w[tile.columns]).take(tile.index)
             d += float((F[0] * weights)[0] @ tile.counts)
             rows.add(tile, slopes[0] * weights)
         return d
 
     def _add_pairs(self, rows: _Rows) -> float:
-        """Add the pairs of partnered rows, and return their part of beta'd and lambda beta'Q beta."""
-        groups = len(self._stack) if self._diagonal else 1
-        fits = 8 * groups * sum(5 * len(tile.counts) for tile in self._pairs) <= MAX_STORED
-        kept, d, squares, sums = [], 0.0, 0.0, np.zeros(groups)
+        """Add the pairs of partnered rows, and return their part of the terms of d and Q."""
+        n_sums = sum(5 * len(tile.counts) for tile in self._pairs)
+        fits = 8 * len(self._weights) * n_sums <= MAX_STORED
+        kept, d, squares, sums = [], 0.0, 0.0, np.zeros(len(self._strengths))
         for tile in self._pairs:
-            F, slopes = self._stack.sums(rows.distances(tile), apart=self._diagonal)
-            h = SIGNS @ F
-            d += float(np.sum((F @ tile.counts) @ self._w_pairs))
+            F, slopes = self._stack.sums(rows.distances(tile), self._weights)
+            h = SIGNS @ F[self._varied]
+            d += float(np.sum((F[0] @ tile.counts) @ self._w_pairs))
             sums += h @ tile.counts
-            squares += float(np.sum(h**2 @ tile.counts))
+            squares += float(self._strengths @ (h**2 @ tile.counts))
             if fits:
                 kept.append((slopes, h))
         means = sums / max(self._n**2, 1)
@@ -109,14 +120,14 @@ class Discrepancy:
             if fits:
                 slopes, h = kept[at]
             else:
-                F, slopes = self._stack.sums(rows.distances(tile), apart=self._diagonal)
-                h = SIGNS @ F
-            h = (2.0 * self._strength) * (h - means[:, None])
-            C = SIGNS[:, None] * h[:, None]
-            C += self._w_pairs
-            C *= slopes
-            rows.add(tile, C.sum(axis=0) if groups > 1 else C[0])
-        return d + self._strength * (squares - self._n**2 * float(means @ means))
+                F, slopes = self._stack.sums(rows.distances(tile), self._weights)
+                h = SIGNS @ F[self._varied]
+            h = (2.0 * self._strengths[:, None]) * (h - means[:, None])
+            P = (h[:, None] * slopes[self._varied]).sum(axis=0)
+            P *= SIGNS[:, None]
+            P += self._w_pairs * slopes[0]
+            rows.add(tile, P)
+        return d + squares - self._n**2 * float(self._strengths @ means**2)
 
 
 @dataclass(frozen=True, eq=False)

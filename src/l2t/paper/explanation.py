@@ -10,7 +10,7 @@ import numpy as np
 
 from l2t.experiences import Experience
 from l2t.experiences.experience import TrainedOn
-from l2t.paper.function import ReflectionFunction
+from l2t.paper.function import Reflection
 from l2t.statistics import KernelBank, PairStatistics
 from l2t.typing import Array
 
@@ -66,7 +66,7 @@ class Explanation:
     by_kernel : dict of str to array of shape (K,)
         The first three terms by kernel; each sums to its term.
     weights : array of shape (K,)
-        beta, divided by its sum.
+        The weight of each kernel (beta in the paper's form), divided by their sum.
     kernels : KernelBank
         The kernels.
     nearest : tuple of Neighbor
@@ -103,24 +103,15 @@ class Explanation:
 
 
 def explain(
-    function: ReflectionFunction,
+    function: Reflection,
     statistics: PairStatistics,
     n_labels: int | None,
     past: Iterable[Experience],
 ) -> Explanation:
     """Split a prediction into its terms and kernels, and find the most similar runs among `past`."""
     terms = function.terms(statistics)
-    beta = function.beta
-    Q = np.diag(statistics.Q) * beta if function.q_mode == "diag" else statistics.Q @ beta
-    beta_tau = beta * statistics.tau
-    total = beta_tau.sum()
-    by_kernel = {
-        "mmd": beta * statistics.d,
-        "variance": function.lambda_ * beta * Q,
-        # A kernel's share of beta'tau is its share of the term.
-        "discriminant": terms["discriminant"] * (beta_tau / total if total > 0 else beta_tau),
-    }
-    weights = beta / beta.sum() if beta.any() else beta
+    by_kernel, weights = function.by_kernel(statistics), function.kernel_weights
+    weights = weights / weights.sum() if weights.any() else weights
     nearest = _nearest(function, terms, n_labels, past)
     predicted = function.predict(statistics, n_labels)
     return Explanation(predicted, terms, by_kernel, weights, function.kernels, nearest)
@@ -137,7 +128,7 @@ def by_run(experiences: Iterable[Experience], trained_on: TrainedOn) -> list[lis
 
 
 def _nearest(
-    function: ReflectionFunction,
+    function: Reflection,
     terms: dict[str, float],
     n_labels: int | None,
     past: Iterable[Experience],

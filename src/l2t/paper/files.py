@@ -13,7 +13,7 @@ import warnings
 from dataclasses import asdict, replace
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
@@ -24,12 +24,14 @@ from l2t.exceptions import FileFormatError, InvalidInputError, L2TError, L2TWarn
 from l2t.experiences.experience import TrainedOn
 from l2t.forecast import Forecast
 from l2t.forecast.reliability import LEVELS, Count, ErrorQuantiles, Natural
-from l2t.paper.function import ReflectionFunction
+from l2t.paper.convex import ConvexReflection
+from l2t.paper.function import Reflection, ReflectionFunction
+from l2t.paper.loss import Form
 from l2t.paper.table import QMode
 from l2t.statistics import KernelBank
 
-#: The version of the file format; newer ones are rejected.
-SCHEMA = 1
+#: The version of the file format by the form of 1/f; newer ones are rejected.
+SCHEMAS: dict[Form, int] = {"paper": 1, "convex": 2}
 _MAX_BYTES = 16 * 2**20
 _SHIPPED = "l2t.paper.shipped"
 
@@ -60,15 +62,13 @@ class _Learned(Struct):
     training: _Training
 
 
-class _File(Struct, forbid_unknown_fields=True):
+class _File(Struct, forbid_unknown_fields=True, kw_only=True):
+    """What both forms of 1/f have in a file."""
+
     schema: Count
-    beta: list[NotNegative]
-    lambda_: NotNegative = msgspec.field(name="lambda")
-    mu: NotNegative
     b: Finite
     kernels: _Bank
     n_neighbors: Count
-    q_mode: QMode
     c: Finite
     label_range: tuple[Natural, Natural]
     calibration: dict[Natural, ErrorQuantiles] | None
@@ -78,11 +78,28 @@ class _File(Struct, forbid_unknown_fields=True):
     checksum: str | None = None
 
 
+class _PaperFile(_File, forbid_unknown_fields=True, kw_only=True):
+    beta: list[NotNegative]
+    lambda_: NotNegative = msgspec.field(name="lambda")
+    mu: NotNegative
+    q_mode: QMode
+
+
+_Rows = tuple[list[NotNegative], list[NotNegative], list[NotNegative]]
+
+
+class _ConvexFile(_File, forbid_unknown_fields=True, kw_only=True):
+    form: Literal["convex"]
+    weights: _Rows
+    sizes: _Rows
+
+
 class _Header(Struct):
     schema: Count
+    form: Form = "paper"
 
 
-def to_json(function: ReflectionFunction, *, indent: int | None = None) -> str:
+def to_json(function: Reflection, *, indent: int | None = None) -> str:
     """Return a function as JSON."""
     try:
         content = _content(function)
@@ -92,7 +109,7 @@ def to_json(function: ReflectionFunction, *, indent: int | None = None) -> str:
         raise InvalidInputError(f"training must hold plain JSON values: {error}") from None
 
 
-def load_reflection(name: str | os.PathLike[str]) -> ReflectionFunction:
+def load_reflection(name: str | os.PathLike[str]) -> Reflection:
     """Load a reflection function from a file, or by the name of one that ships with the package.
 
     Parameters
@@ -102,7 +119,7 @@ def load_reflection(name: str | os.PathLike[str]) -> ReflectionFunction:
 
     Returns
     -------
-    ReflectionFunction
+    ReflectionFunction or ConvexReflection
 
     Raises
     ------
@@ -121,7 +138,7 @@ def load_reflection(name: str | os.PathLike[str]) -> ReflectionFunction:
     return function
 
 
-def from_json(text: str | bytes) -> ReflectionFunction:
+def from_json(text: str | bytes) -> Reflection:
     """Return the function in a JSON text, validated field by field."""
     function, edited = _decode(text)
     _warn("the reflection function", edited)
@@ -133,12 +150,16 @@ def _warn(name: object, edited: str) -> None:
         warnings.warn(f"{name} was edited by hand: {edited}", L2TWarning, stacklevel=3)
 
 
-def _decode(text: str | bytes) -> tuple[ReflectionFunction, str]:
+def _decode(text: str | bytes) -> tuple[Reflection, str]:
     """Return a function, and the sign that its text was edited: empty if there is none."""
     try:
-        if (schema := msgspec.json.decode(text, type=_Header).schema) > SCHEMA:
-            raise ValueError(f"schema {schema} is newer than {SCHEMA}; use a newer version of l2t")
-        file = msgspec.json.decode(text, type=_File)
+        header = msgspec.json.decode(text, type=_Header)
+        if header.schema > (newest := SCHEMAS[header.form]):
+            raise ValueError(
+                f"schema {header.schema} is newer than {newest}; use a newer version of l2t"
+            )
+        kind: type[_File] = _ConvexFile if header.form == "convex" else _PaperFile
+        file = msgspec.json.decode(text, type=kind)
         function = _function(file)
         checksum = _checksum(msgspec.json.decode(text))
     except (L2TError, ValueError, ArithmeticError, RecursionError) as error:
@@ -161,9 +182,12 @@ def _checksum(content: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _content(function: ReflectionFunction) -> dict[str, Any]:
-    content = {"schema": SCHEMA} | {name.rstrip("_"): v for name, v in vars(function).items()}
-    content["beta"] = function.beta.tolist()
+def _content(function: Reflection) -> dict[str, Any]:
+    convex = isinstance(function, ConvexReflection)
+    content: dict[str, Any] = {"schema": SCHEMAS["convex" if convex else "paper"]}
+    content |= {"form": "convex"} if convex else {}
+    for name, value in vars(function).items():
+        content[name.rstrip("_")] = value.tolist() if isinstance(value, np.ndarray) else value
     content["kernels"] = asdict(function.kernels)
     for name in ("calibration", "forecast"):
         content[name] = msgspec.to_builtins(content[name], str_keys=True)
@@ -171,7 +195,7 @@ def _content(function: ReflectionFunction) -> dict[str, Any]:
     return content
 
 
-def _function(file: _File) -> ReflectionFunction:
+def _function(file: _File) -> Reflection:
     try:
         kernels = KernelBank(file.kernels.first, file.kernels.last, file.kernels.step)
         len(kernels)
@@ -183,7 +207,14 @@ def _function(file: _File) -> ReflectionFunction:
     if file.forecast is not None:
         file.forecast.check()
     values = msgspec.structs.asdict(file) | {"kernels": kernels}
-    del values["schema"], values["checksum"]
+    for name in ("schema", "form", "checksum"):
+        values.pop(name, None)
+    if isinstance(file, _ConvexFile):
+        if len(lengths := {len(row) for row in (*file.weights, *file.sizes)}) > 1:
+            raise ValueError(
+                f"weights and sizes must have rows of one length, got {sorted(lengths)}"
+            )
+        return ConvexReflection(**values)
     return ReflectionFunction(**values)
 
 

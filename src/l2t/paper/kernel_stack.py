@@ -1,4 +1,4 @@
-"""The kernels of a bank as a stacked array, and their sums with weights beta.
+"""The kernels of a bank as a stacked array, and their weighted sums.
 
 ``K_k(x) = exp(-rate_k x)``,  ``rate_k = 2^(-p_k)``,  x a squared distance divided by eta.
 
@@ -15,7 +15,7 @@ from math import factorial
 import numpy as np
 
 from l2t.statistics import KernelBank
-from l2t.typing import Array
+from l2t.typing import Array, Indices
 
 #: Number of distances per chunk: fits into the processor cache, and is enough work per call of numpy.
 CHUNK = 8192
@@ -26,47 +26,48 @@ MAX_TERMS = 9
 
 
 class KernelStack:
-    """The kernels from the widest to the narrowest with a nonzero weight in beta (K,).
+    """The kernels from the widest to the narrowest that has a nonzero weight in `weights` (K,).
 
     Attributes
     ----------
-    beta, rates : array of shape (k,)
-        Weights and inverse bandwidths, the widest kernel first.
+    index : array of shape (k,)
+        The kernels' places in the bank, the widest first.
+    rates : array of shape (k,)
+        Their inverse bandwidths.
     """
 
-    def __init__(self, kernels: KernelBank, beta: Array) -> None:
-        weighted = np.flatnonzero(beta)
-        used = slice(weighted[0], weighted[-1] + 1)
-        self.beta = beta[used][::-1].copy()
-        self.rates = 2.0 ** -kernels.exponents[used][::-1]
+    def __init__(self, kernels: KernelBank, weights: Array) -> None:
+        weighted = np.flatnonzero(weights)
+        self.index: Indices = np.arange(weighted[0], weighted[-1] + 1)[::-1]
+        self.rates = 2.0 ** -kernels.exponents[self.index]
         octave = max(1, round(1.0 / kernels.step))
         doubles = abs(octave * kernels.step - 1.0) < 1e-12
         self._octave = min(octave, len(self)) if doubles else len(self)
 
     def __len__(self) -> int:
-        return len(self.beta)
+        return len(self.rates)
 
     def __call__(self, x: Array) -> Array:
         """Return the kernels (k, p) of distances x (p,)."""
         return _Buffer(self.rates, self._octave, x.size, np.inf).fill(x)
 
-    def sums(self, x: Array, *, apart: bool) -> tuple[Array, Array]:
-        """Return ``Σ beta K`` and ``Σ beta rate K``, as (1, *shape of x), or `apart` as (k, *shape of x)."""
-        flat, shape = x.reshape(-1), (len(self) if apart else 1, *x.shape)
-        weights = np.stack([self.beta, self.beta * self.rates])
-        found = np.empty((2, shape[0], flat.size))
+    def sums(self, x: Array, weights: Array) -> tuple[Array, Array]:
+        """Return ``Σ weight K`` and ``Σ weight rate K`` of (rows, k) weights, as (rows, *shape of x)."""
+        flat, rows = x.reshape(-1), len(weights)
+        both = np.concatenate([weights, weights * self.rates])
+        found = np.empty((2 * rows, flat.size))
         largest, buffer = float(flat.max(initial=0.0)), None
         for at in range(0, flat.size, CHUNK):
             part = flat[at : at + CHUNK]
             if buffer is None or len(part) < CHUNK:
                 buffer = _Buffer(self.rates, self._octave, len(part), largest)
-            K, into = buffer.fill(part), found[..., at : at + CHUNK]
-            if apart:
-                np.multiply(weights[:, :, None], K, out=into)
+            K, into = buffer.fill(part), found[:, at : at + CHUNK]
+            if rows == 1:  # twice as fast as a product with two rows
+                for row, sums in zip(both, into, strict=True):
+                    np.dot(row, K, out=sums)
             else:
-                for row, sums in zip(weights, into, strict=True):
-                    np.dot(row, K, out=sums[0])
-        return found[0].reshape(shape), found[1].reshape(shape)
+                np.matmul(both, K, out=into)
+        return found[:rows].reshape(rows, *x.shape), found[rows:].reshape(rows, *x.shape)
 
 
 class _Buffer:

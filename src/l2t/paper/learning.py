@@ -26,8 +26,9 @@ from l2t.experiences import Experience
 from l2t.experiences.experience import TrainedOn
 from l2t.forecast import ErrorQuantiles, Forecast, OwnRatios
 from l2t.paper.calibration import fit_label_curve
-from l2t.paper.function import LEAST, ReflectionFunction, checked_count
-from l2t.paper.loss import COMPONENTS, Settings, Solution, starts
+from l2t.paper.convex import ConvexReflection
+from l2t.paper.function import LEAST, Reflection, ReflectionFunction, checked_count
+from l2t.paper.loss import COMPONENTS, Form, Settings, Solution
 from l2t.paper.table import QMode, Table, recompute_statistics
 from l2t.paper.training_set import Split, TrainingSet, target_splits
 from l2t.statistics import KernelBank
@@ -48,18 +49,19 @@ def learn(  # noqa: PLR0913
     kernels: KernelBank | None = None,
     n_neighbors: int | Sequence[int] | None = None,
     components: Sequence[str] = COMPONENTS,
+    form: Form = "paper",
     q_mode: QMode = "full",
     gamma: float | Sequence[float] = (1e-2, 1e-3, 1e-4, 1e-5),
     huber: float | Sequence[float] = (0.05, 0.2),
     label_curve: bool = True,
     max_labels: int | None = 30,
-    best: float = 1.0,
+    best: float = 0.5,
     trained_on: TrainedOn = "target",
     n_folds: int = 5,
     n_starts: int = 8,
     store: ExperienceStore | None = None,
     random_state: int = 0,
-) -> ReflectionFunction:
+) -> Reflection:
     """Learn a reflection function from experiences.
 
     Parameters
@@ -74,8 +76,12 @@ def learn(  # noqa: PLR0913
         experiences; other numbers are recomputed from the domains and W in `store`.
     components : sequence of str, default=("mmd", "variance", "discriminant")
         The terms of 1/f to learn; the others are left out.
+    form : {"paper", "convex"}, default="paper"
+        The form of 1/f: "paper" for equation (2) of the paper, with one beta for all terms, or "convex" for
+        weights of each term and kernel, with one optimum (`ConvexReflection`).
     q_mode : {"full", "diag"}, default="full"
-        Whether to use all of Q, or only its diagonal as printed in the paper.
+        Whether to use all of Q, or only its diagonal as printed in the paper. The convex form has only the
+        diagonal.
     gamma : float or sequence of float, default=(1e-2, 1e-3, 1e-4, 1e-5)
         The weight of the regulariser; of several, the best on held-out targets.
     huber : float or sequence of float, default=(0.05, 0.2)
@@ -85,17 +91,17 @@ def learn(  # noqa: PLR0913
     max_labels : int or None, default=30
         Experiences with more labels are used for calibration, not for fitting: their ratios are all near 1,
         and differ mostly by noise. None for no limit.
-    best : float, default=1.0
+    best : float, default=0.5
         The share of the runs of each pair to fit, those with the highest ratios, in (0, 1]; the others are
-        used for calibration only. With all runs the function learns to tell bad algorithms from good ones;
-        with the best half (0.5) it learns what a search needs, to tell good W's apart.
+        used for calibration only. With the best half the function learns what a search needs, to tell good
+        W's apart; with all runs (1.0) it learns to tell bad algorithms from good ones.
     trained_on : {"target", "source", "both"}, default="target"
         The rows that the classifier is trained on, whose improvement is learned. For "source" the function
         ignores the number of labels.
     n_folds : int, default=5
         Number of cross-validation folds, for model selection and calibration.
     n_starts : int, default=8
-        Number of starts of the optimisation.
+        Number of starts of the optimisation; the convex form needs only one.
     store : ExperienceStore, optional
         The store of the experiences, needed only for other `n_neighbors`.
     random_state : int, default=0
@@ -103,7 +109,7 @@ def learn(  # noqa: PLR0913
 
     Returns
     -------
-    ReflectionFunction
+    ReflectionFunction, or ConvexReflection for ``form="convex"``
         `training` has the settings with their scores on held-out targets, the number of starts that agreed,
         and the reason for stopping. The forecast is the one that ships, refined by the experiences; there is
         none for classifiers trained on the source or on both.
@@ -113,7 +119,8 @@ def learn(  # noqa: PLR0913
     InvalidInputError
         There are fewer than 20 experiences, or a parameter is invalid.
     """
-    grid = _grid(gamma, huber, components)
+    one_of("form", form, get_args(Form))
+    grid = _grid(gamma, huber, components, form)
     whole_number("n_folds", n_folds, least=2)
     whole_number("n_starts", n_starts, least=1)
     checked_count(max_labels, "max_labels")
@@ -245,7 +252,10 @@ def _calibration(sample: TrainingSet, held_out: Array) -> dict[int, ErrorQuantil
 
 
 def _grid(
-    gamma: float | Sequence[float], huber: float | Sequence[float], components: Sequence[str]
+    gamma: float | Sequence[float],
+    huber: float | Sequence[float],
+    components: Sequence[str],
+    form: Form,
 ) -> list[Settings]:
     """Return all settings, grouped by Huber threshold, with decreasing gamma."""
     gammas, hubers = (_positive(*each) for each in (("gamma", gamma), ("huber", huber)))
@@ -255,7 +265,7 @@ def _grid(
             f"components must be some of {', '.join(COMPONENTS)}, got {components!r:.80}"
         )
     decreasing = sorted(gammas, reverse=True)
-    return [Settings(g, h, chosen) for h, g in itertools.product(hubers, decreasing)]
+    return [Settings(g, h, chosen, form) for h, g in itertools.product(hubers, decreasing)]
 
 
 def _positive(name: str, given: float | Sequence[float]) -> list[float]:
@@ -290,10 +300,10 @@ def _cross_validate(
     for learned, held in splits:
         if not learned[sample.run].any():
             continue  # all experiences of these pairs have many labels
-        theta = _first(sample)
+        first = theta = sample.problem(grid[0]).starts(1, 0)[0]
         for i, settings in enumerate(grid):
             if i and settings.huber != grid[i - 1].huber:
-                theta = _first(sample)
+                theta = first
             problem = sample.problem(settings, learned)
             theta = problem.solve(theta).theta
             sums[i, held] += problem.predictions(theta)[held]
@@ -302,22 +312,18 @@ def _cross_validate(
         return list(zip(grid, sums / times, strict=True))
 
 
-def _first(training_set: TrainingSet) -> Array:
-    return starts(1, len(training_set.table.kernels), training_set.y, 0)[0]
-
-
 def _from_several_starts(
     trial: _Trial, n_starts: int, random_state: int
 ) -> tuple[Solution, dict[str, Any]]:
     """Return the best solution, and the agreement of the starts, which are compared on a sample."""
     training_set, sample, settings = trial.training_set, trial.sample, trial.settings
     problem = sample.problem(settings)
-    first = starts(n_starts, len(training_set.table.kernels), training_set.y, random_state)
+    first = problem.starts(n_starts, random_state)
     found = [problem.solve(theta) for theta in first]
     best = min(found, key=lambda solution: solution.loss)
     agree = sum(each.loss - best.loss <= AGREEMENT * abs(best.loss) for each in found)
     agreement = {
-        "starts": n_starts,
+        "starts": len(first),
         "starts_agreeing": agree,
         "losses": [each.loss for each in found],
     }
@@ -332,7 +338,7 @@ def _function(
     q_mode: QMode,
     search: dict[str, Any],
     calibration: dict[int, ErrorQuantiles] | None,
-) -> ReflectionFunction:
+) -> Reflection:
     training_set, settings = trial.training_set, trial.settings
     table = training_set.table
     if calibration is None:
@@ -343,15 +349,13 @@ def _function(
             stacklevel=3,
         )
     names, counts = np.unique(table.algorithms, return_counts=True)
-    return ReflectionFunction(
-        *solution.parameters(training_set.units),
-        kernels=table.kernels,
-        n_neighbors=table.n_neighbors,
-        q_mode=q_mode,
-        c=training_set.curve.c,
-        label_range=(training_set.curve.fewest, training_set.curve.most),
-        calibration=calibration,
-        training={
+    common: dict[str, Any] = {
+        "kernels": table.kernels,
+        "n_neighbors": table.n_neighbors,
+        "c": training_set.curve.c,
+        "label_range": (training_set.curve.fewest, training_set.curve.most),
+        "calibration": calibration,
+        "training": {
             "experiences": len(table),
             "runs": table.n_runs,
             "pairs": int(table.pair.max()) + 1,
@@ -366,4 +370,9 @@ def _function(
             **search,
             "version": __version__,
         },
-    )
+    }
+    units = training_set.units
+    if settings.form == "convex":
+        weights, b = solution.theta[:-1].reshape(3, -1), float(solution.theta[-1])
+        return ConvexReflection(weights, b, units.by_kernel, **common)
+    return ReflectionFunction(*solution.parameters(units), q_mode=q_mode, **common)

@@ -15,6 +15,7 @@ kernels are nearly collinear.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from scipy.special import huber
@@ -22,6 +23,8 @@ from scipy.special import huber
 from l2t.paper.table import Table
 from l2t.typing import Array, Indices
 
+#: The paper's form of 1/f (`ReflectionFunction`), or one with weights for each term (`ConvexReflection`).
+Form = Literal["paper", "convex"]
 #: The terms of 1/f that can be left out.
 COMPONENTS = ("mmd", "variance", "discriminant")
 #: Minimum of s, so that beta has a scale even if the MMD term does not help.
@@ -35,32 +38,36 @@ PATIENCE = 3  # consecutive iterations with a relative decrease below TOL
 DAMPING = 1e-3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Units:
-    """Typical sizes of d, Q and tau, by which they are divided."""
+    """Typical sizes of d, Q and tau, by which they are divided.
+
+    `by_kernel` (3, K) has the medians of d, of the diagonal of Q, and of tau for each kernel.
+    """
 
     d: float
     Q: float
     tau: float
+    by_kernel: Array
 
     @classmethod
     def of(cls, table: Table) -> Units:
         """Return the sizes of the statistics of a table."""
-        sizes = (
-            table.d.mean(),
-            np.diagonal(table.Q, axis1=1, axis2=2).mean(),
-            np.median(table.tau.mean(axis=1)),
-        )
-        return cls(*(float(size) if size > 0 else 1.0 for size in sizes))
+        diagonal = np.diagonal(table.Q, axis1=1, axis2=2)
+        sizes = table.d.mean(), diagonal.mean(), np.median(table.tau.mean(axis=1))
+        medians = np.median([table.d, diagonal, table.tau], axis=1)
+        d, Q, tau = (float(size) if size > 0 else 1.0 for size in sizes)
+        return cls(d, Q, tau, np.where(medians > 0, medians, 1.0))
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The weight of R, the Huber threshold, and the `COMPONENTS` to learn."""
+    """The weight of R, the Huber threshold, the `COMPONENTS` to learn, and the form of 1/f."""
 
     gamma: float
     huber: float
     components: tuple[str, ...] = COMPONENTS
+    form: Form = "paper"
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +105,16 @@ class Problem:
             if name not in settings.components:
                 self.high[i] = self.low[i]
         self.ridge = np.r_[np.full(K + 3, settings.gamma), 0.0]
+
+    def starts(self, n: int, random_state: int) -> list[Array]:
+        """Return n starts: first equal weights, then random ones."""
+        rng = np.random.default_rng(random_state)
+        K, level = len(self.table.kernels), float(np.mean(self.y)) - 0.1
+        found = [np.r_[np.full(K, 1.0 / K), 0.1, 0.1, 0.1, level]]
+        while len(found) < n:
+            scales = 10.0 ** rng.uniform(-2, 0, 3)
+            found.append(np.r_[rng.dirichlet(np.full(K, 0.3)), scales, level])
+        return found
 
     def predictions(self, theta: Array) -> Array:
         """Return 1/f of every run of the table."""
@@ -186,13 +203,3 @@ class Problem:
 
     def _regularised(self, theta: Array, loss: float) -> float:
         return loss / len(self.y) + 0.5 * float(self.ridge @ theta**2)
-
-
-def starts(n: int, K: int, y: Array, random_state: int) -> list[Array]:
-    """Return n starts: first equal weights, then random ones."""
-    rng = np.random.default_rng(random_state)
-    level = float(np.mean(y)) - 0.1
-    found = [np.r_[np.full(K, 1.0 / K), 0.1, 0.1, 0.1, level]]
-    while len(found) < n:
-        found.append(np.r_[rng.dirichlet(np.full(K, 0.3)), 10.0 ** rng.uniform(-2, 0, 3), level])
-    return found

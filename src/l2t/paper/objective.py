@@ -1,6 +1,6 @@
 """The objective of the search for W: the reciprocal of its predicted improvement ratio.
 
-``J(W) = 1/f - b = beta'd + lambda beta'Q beta + mu / beta'tau``
+``J(W) = 1/f - b``, in the paper's form ``beta'd + lambda beta'Q beta + mu / beta'tau``
 
 with d, Q and tau of `l2t.statistics` for a pair and a W (m x u), and the Euclidean gradient of J in W (errata
 sections 4 and 5). J depends only on the rows Z = Y V in the joint span (Y (n x r), W = B V). Each term
@@ -17,8 +17,7 @@ from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import mean_squared_distance
 from l2t.paper.discrepancy import Discrepancy
-from l2t.paper.function import ReflectionFunction
-from l2t.paper.kernel_stack import KernelStack
+from l2t.paper.function import Reflection
 from l2t.paper.separation import Separation
 from l2t.statistics.variance import paired_rows
 from l2t.typing import Array
@@ -31,14 +30,14 @@ ROUNDING = 1e-14
 class Objective:
     """The function ``W -> (J, gradient of J)`` for a pair.
 
-    Terms of weight zero are not computed. If beta is zero, J and its gradient are 0.
+    Terms of weight zero are not computed. If all weights are zero, J and its gradient are 0.
 
     Parameters
     ----------
     pair : DomainPair
         The domains; the target must have at least two rows. Labels are not used.
-    reflection : ReflectionFunction
-        The parameters beta, lambda and mu, and the settings of the statistics. J does not include b.
+    reflection : ReflectionFunction or ConvexReflection
+        The weights of the terms, and the settings of the statistics. J does not include b.
     random_state : int or None, default=0
         The seed for pairing source and target rows in Q; None pairs them in the given order.
 
@@ -50,6 +49,7 @@ class Objective:
     Examples
     --------
     >>> from l2t.domains import Domain
+    >>> from l2t.paper import ReflectionFunction
     >>> pair = DomainPair(Domain([[0.0, 1.0], [2.0, 0.0]]), Domain([[1.0, 1.0], [3.0, 1.0], [0.0, 4.0]]))
     >>> reflection = ReflectionFunction(beta=np.ones(33), lambda_=1.0, mu=1.0)
     >>> value, gradient = Objective(pair, reflection)([[1.0], [0.0]])
@@ -58,7 +58,7 @@ class Objective:
     """
 
     def __init__(
-        self, pair: DomainPair, reflection: ReflectionFunction, random_state: int | None = 0
+        self, pair: DomainPair, reflection: Reflection, random_state: int | None = 0
     ) -> None:
         instance_of("pair", pair, DomainPair)
         if len(pair.target) < 2:
@@ -69,26 +69,19 @@ class Objective:
         self._ns = ns = len(pair.source)
         self._discrepancy: Discrepancy | None = None
         self._separation: Separation | None = None
-        beta = reflection.beta
-        if not beta.any():
-            return
-        stack = KernelStack(reflection.kernels, beta)
-        nt = len(pair.target)
-        paired = paired_rows(ns, nt, random_state)
-        diagonal = reflection.q_mode == "diag"
-        self._discrepancy = Discrepancy(
-            ns, nt, paired, stack, reflection.lambda_, diagonal=diagonal
-        )
-        if reflection.mu > 0:
+        weights, nt = reflection.term_weights, len(pair.target)
+        if weights.mmd.any() or (
+            isinstance(weights.variance, np.ndarray) and weights.variance.any()
+        ):
+            paired = paired_rows(ns, nt, random_state)
+            self._discrepancy = Discrepancy(
+                ns, nt, paired, reflection.kernels, weights.mmd, weights.variance
+            )
+        if weights.discriminant.any():
             # Centring keeps distances accurate; the median is robust to outliers.
             self._centre = np.median(span.target[:: 1 + nt // 16], axis=0)
-            self._separation = Separation(
-                span.target - self._centre,
-                mean_squared_distance(span.source, span.target),
-                stack,
-                reflection.mu,
-                reflection.n_neighbors,
-            )
+            eta = mean_squared_distance(span.source, span.target)
+            self._separation = Separation(span.target - self._centre, eta, reflection)
 
     def __call__(self, W: npt.ArrayLike) -> tuple[float, Array]:
         """Return the objective and its gradient.

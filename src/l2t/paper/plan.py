@@ -19,18 +19,18 @@ class Plan:
     ----------
     constraint : {"grassmann", "sphere"}, default="grassmann"
         "grassmann": orthonormal columns. "sphere": a fixed Frobenius norm, as in the paper's free search.
-    n_components : int or tuple of int, default=20
+    n_components : int or tuple of int, default=(5, 10, 20, 80)
         Maximum number of columns of W. For several numbers u, one W_u is searched for each, and W has all of
         them side by side, ``[W_u / s_u ...]``, s_u the root mean squared distance of target rows under W_u:
         distances are averaged over several degrees of detail.
-    n_iter : int, default=10
-        Number of conjugate gradient steps. Few are better: f is accurate near the experiences, and its
-        optimum is far from them.
+    n_iter : int, optional
+        Number of conjugate gradient steps; by default 10, or 5 in the geometry of known classes. Few are
+        better: f is accurate near the experiences, and its optimum is far from them.
     """
 
     constraint: Constraint = "grassmann"
-    n_components: int | tuple[int, ...] = 20
-    n_iter: int = 10
+    n_components: int | tuple[int, ...] = (5, 10, 20, 80)
+    n_iter: int | None = None
 
     def __post_init__(self) -> None:
         one_of("constraint", self.constraint, get_args(Constraint))
@@ -38,11 +38,18 @@ class Plan:
             raise InvalidInputError("n_components must be one or more whole numbers, got none")
         for size in self.sizes:
             whole_number("n_components", size, least=1)
-        whole_number("n_iter", self.n_iter, least=0)
+        if self.n_iter is not None:
+            whole_number("n_iter", self.n_iter, least=0)
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The numbers of components, in increasing order; usually one."""
+        """The numbers of components, in increasing order."""
         if isinstance(self.n_components, tuple):
             return tuple(sorted(set(self.n_components)))
         return (self.n_components,)
+
+    def steps(self, *, known: bool) -> int:
+        """Return the number of steps, `known` in the geometry of known classes."""
+        if self.n_iter is not None:
+            return self.n_iter
+        return 5 if known else 10

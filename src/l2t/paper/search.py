@@ -25,7 +25,7 @@ from l2t.numerics import (
     minimize_on_manifold,
 )
 from l2t.paper.explanation import Explanation
-from l2t.paper.function import ReflectionFunction
+from l2t.paper.function import Reflection
 from l2t.paper.objective import Objective
 from l2t.paper.plan import Plan
 from l2t.paper.starts import Starts, starting_points
@@ -82,7 +82,7 @@ class Search:
 
 def search(
     pair: DomainPair,
-    reflection: ReflectionFunction,
+    reflection: Reflection,
     plan: Plan | None = None,
     *,
     n_labels: int | None = None,
@@ -96,7 +96,7 @@ def search(
     ----------
     pair : DomainPair
         The domains.
-    reflection : ReflectionFunction
+    reflection : ReflectionFunction or ConvexReflection
         The function f.
     plan : Plan, optional
         The settings of the search; by default ``Plan()``.
@@ -134,8 +134,11 @@ def search(
             raise InvalidInputError("starts must be names or algorithms if known is given")
         part = _mapped(part, T)
     objective = Objective(part, reflection, random_state).in_span
+    n_iter = plan.steps(known=T is not None)
+    # Sizes above the rank are the rank.
+    sizes = sorted({min(size, part.span.rank) for size in plan.sizes})
     searches = [
-        _search_size(objective, part, plan, size, starts, random_state) for size in plan.sizes
+        _search_size(objective, part, plan, size, n_iter, starts, random_state) for size in sizes
     ]
     V = _side_by_side(part, [each.V for each in searches])
     last = searches[-1]
@@ -147,14 +150,15 @@ def search(
         n_neighbors=reflection.n_neighbors,
         random_state=random_state,
     )
+    b = reflection.term_weights.bias
     W = (W if T is None else T @ W).astype(np.result_type(*(side.rows.dtype for side in sides)))
     W.flags.writeable = False
     return Search(
         W,
         plan,
         last.start,
-        {name: value + reflection.b for name, value in last.values.items()} | last.failed,
-        tuple(value + reflection.b for value in last.optimum.trace),
+        {name: value + b for name, value in last.values.items()} | last.failed,
+        tuple(value + b for value in last.optimum.trace),
         last.optimum.stop_reason,
         statistics,
         reflection.explain(statistics, n_labels),
@@ -181,6 +185,7 @@ def _search_size(
     pair: DomainPair,
     plan: Plan,
     size: int,
+    n_iter: int,
     starts: Starts | None,
     random_state: int,
 ) -> _SizeSearch:
@@ -192,7 +197,7 @@ def _search_size(
     manifold: Manifold = Sphere(float(np.linalg.norm(V)))
     if plan.constraint == "grassmann":
         manifold = Grassmann()
-    found = minimize_on_manifold(objective, V, manifold, max_iter=plan.n_iter, tol=0.0)
+    found = minimize_on_manifold(objective, V, manifold, max_iter=n_iter, tol=0.0)
     return _SizeSearch(best, values, failed, found)
 
 

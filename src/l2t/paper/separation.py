@@ -1,4 +1,4 @@
-"""The separation term ``mu / beta'tau`` of projected target rows, and its derivative in the rows.
+"""The discriminant term of projected target rows, a function of tau, and its derivative in the rows.
 
 ``tau_k = N_k / L_k``,  ``N_k = Σ_far a_k(j, j') D_jj'``,  ``L_k = Σ_near a_k(j, j') D_jj'``
 
@@ -21,6 +21,7 @@ import numpy as np
 from scipy.linalg.blas import dsymm
 
 from l2t.numerics import mutual_neighbors, squared_distances
+from l2t.paper.function import Reflection
 from l2t.paper.kernel_stack import MAX_STORED, KernelStack
 from l2t.statistics.discriminability import BOUND, ROUNDING
 from l2t.typing import Array, Mask
@@ -30,16 +31,15 @@ CHUNK = 2**15
 
 
 class Separation:
-    """``Z -> mu / beta'tau`` for the target rows Z.
+    """``Z -> reflection.discriminant(tau)`` for the target rows Z.
 
     X (nt, m) are the target rows before W, roughly centred, and eta is the mean squared distance between the
     domains there. At most half of the other rows are neighbours of a row.
     """
 
-    def __init__(
-        self, X: Array, eta: float, stack: KernelStack, mu: float, n_neighbors: int
-    ) -> None:
-        self._stack, self._mu = stack, mu
+    def __init__(self, X: Array, eta: float, reflection: Reflection) -> None:
+        self._reflection, n_neighbors = reflection, reflection.n_neighbors
+        self._stack = stack = KernelStack(reflection.kernels, reflection.term_weights.discriminant)
         D = squared_distances(X, rounding=ROUNDING)
         near = mutual_neighbors(D, n_neighbors)
         apart = np.triu(D > 0.0)
@@ -55,9 +55,11 @@ class Separation:
             ratio = np.log(N) - np.log(L)
             ratio += (self._near.nearest - self._far.nearest) * self._stack.rates
         ratio[N == 0.0] = -bound
-        tau = np.exp(np.clip(ratio, -bound, bound))
-        value = self._mu / float(self._stack.beta @ tau)
-        factors = self._stack.beta * tau * (-(value**2) / self._mu)
+        tau = np.ones(len(self._reflection.kernels))  # kernels without a weight do not count
+        index = self._stack.index
+        tau[index] = np.exp(np.clip(ratio, -bound, bound))
+        value, slopes = self._reflection.discriminant(tau)
+        factors = slopes[index]
         factors[np.abs(ratio) >= bound] = 0.0
         C = np.zeros_like(D)
         self._far.spread(factors, N, C)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from l2t.paper.calibration import LabelCurve
+from l2t.paper.convex_loss import ConvexProblem
 from l2t.paper.loss import Problem, Settings, Units
 from l2t.paper.table import Table
 from l2t.typing import Array, Indices, Mask
@@ -66,10 +67,11 @@ class TrainingSet:
         part = self.table.take(np.flatnonzero(np.isin(self.table.pair, kept)))
         return TrainingSet.of(part, self.curve, self.max_labels, self.best, self.units)
 
-    def problem(self, settings: Settings, runs: Mask | None = None) -> Problem:
+    def problem(self, settings: Settings, runs: Mask | None = None) -> Problem | ConvexProblem:
         """Return the optimisation problem over some of the runs, or over all."""
         kept = slice(None) if runs is None else runs[self.run]
-        return Problem(self.table, self.run[kept], self.y[kept], self.units, settings)
+        kind = ConvexProblem if settings.form == "convex" else Problem
+        return kind(self.table, self.run[kept], self.y[kept], self.units, settings)
 
     def levels(self) -> Array:
         """Return the mean l_hat of each run; NaN for runs that are not fitted."""

@@ -19,7 +19,7 @@ from l2t.inference.inference import separable_sources
 from l2t.inference.result import Candidate, Candidates, divide_features
 from l2t.inference.shared import as_inference, infer_shared
 from l2t.numerics import few_threads
-from l2t.paper import ReflectionFunction
+from l2t.paper import Reflection
 from l2t.prediction.classifiers import (
     CLASSIFIERS,
 )
@@ -77,7 +77,7 @@ def predict(  # noqa: PLR0913
     metric: Metric = "accuracy",
     known: KnownClasses | None = None,
     store: str | os.PathLike[str] | ExperienceStore | None = None,
-    reflection: ReflectionFunction | str | os.PathLike[str] | None = None,
+    reflection: Reflection | str | os.PathLike[str] | None = None,
     random_state: int = 0,
     callback: Callable[[str], None] | None = None,
 ) -> Prediction:

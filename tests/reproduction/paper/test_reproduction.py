@@ -16,7 +16,7 @@ from l2t.exceptions import InvalidInputError
 from l2t.paper import load_reflection
 from l2t.paper.plan import Plan
 from reproduction.__main__ import app
-from reproduction.paper import published
+from reproduction.paper import published, recipe
 from reproduction.paper.measuring import measure, p_values
 from reproduction.paper.methods import L2T, Base, PaperMethod, Trial
 from reproduction.paper.reproduction import PARTS
@@ -105,6 +105,20 @@ def own_data(folder, m=6):
         write_domain(Domain(X, y), folder / f"{side}.npz")
 
 
+@pytest.mark.slow
+def test_the_recipe_is_measured_step_by_step(tmp_path, monkeypatch):
+    own_data(tmp_path)
+    monkeypatch.setattr(recipe, "SETTINGS", recipe.SETTINGS[-2:])
+    out = tmp_path / "recipe.md"
+    recipe.write_recipe(tmp_path, out, tmp_path / "work", "smoke")
+    title, _, head, _, *rows = out.read_text().splitlines()
+    assert title.startswith("own: 7 training, 2 validation and 6 testing pairs")
+    assert head == "| | 3 labels | 15 labels | 30 labels |"
+    starts = [row.split(" | ")[0].split(":")[0] for row in rows]
+    assert (starts[0], starts[8], len(rows)) == ("| before", "| past targets", 12)
+    assert all(0.5 < float(cell.split()[0]) < 2 for row in rows for cell in row.split(" | ")[1:])
+
+
 def test_any_two_domains_will_do(tmp_path):
     own_data(tmp_path)
     options = ["--data", str(tmp_path), "--scale", "smoke", "--work", str(tmp_path / "work")]
@@ -131,7 +145,8 @@ def test_a_directory_without_data_is_refused(tmp_path):
     with pytest.raises(InvalidInputError, match=r"^data must be a directory with photo-sketch"):
         Setting.of(tmp_path, "quick", tmp_path)
     with pytest.raises(
-        InvalidInputError, match=r"^scale must be one of smoke, small, quick, paper, got 'big'$"
+        InvalidInputError,
+        match=r"^scale must be one of smoke, small, quick, recipe, paper, got 'big'$",
     ):
         Setting.of(None, "big", tmp_path)
 
@@ -175,7 +190,7 @@ def test_the_past_is_known_as_infer_knows_it(trial, tmp_path):
 
 def test_the_search_may_begin_at_the_W_of_base_algorithms(trial):
     function = load_reflection("default")
-    plan = Plan(n_iter=0)
+    plan = Plan(n_components=20, n_iter=0)
     only = PaperMethod(function, plan, starts=("cmf",))
     assert only.key != PaperMethod(function, plan).key
     W = make("cmf", n_components=20).fit(trial.pair).W

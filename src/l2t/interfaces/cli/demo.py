@@ -24,7 +24,7 @@ from l2t.experiences.executors import Executor
 from l2t.inference import infer
 from l2t.interfaces.cli.output import Format, print_note, show_rows
 from l2t.interfaces.cli.results import explanation_lines, measured
-from l2t.paper import ReflectionFunction, learn
+from l2t.paper import Reflection, learn
 from l2t.plots import plot_explanation, plot_ratios, plot_transfer
 from l2t.progress import progress_bar
 
@@ -112,7 +112,7 @@ def wide_pairs(n_pairs: int, random_state: int) -> list[DomainPair]:
 
 
 def measure_demo(
-    pairs: list[DomainPair], function: ReflectionFunction, *, n_jobs: int, progress: bool
+    pairs: list[DomainPair], function: Reflection, *, n_jobs: int, progress: bool
 ) -> pd.DataFrame:
     """Measure the base algorithms, the paper's search with a function, and L2T.
 
@@ -128,7 +128,7 @@ def measure_demo(
     return pd.DataFrame(rows).sort_values("pair", kind="stable", ignore_index=True)
 
 
-def _measured(task: tuple[int, DomainPair, ReflectionFunction]) -> list[dict[str, Any]]:
+def _measured(task: tuple[int, DomainPair, Reflection]) -> list[dict[str, Any]]:
     """Return the rows of one pair; its target labels are only used to measure."""
     index, pair, function = task
     target = pair.target
@@ -182,7 +182,7 @@ def _table(study: pd.DataFrame) -> list[dict[str, str]]:
 
 
 def _write_report(
-    path: Path, study: pd.DataFrame, function: ReflectionFunction, title: str, pair: DomainPair
+    path: Path, study: pd.DataFrame, function: Reflection, title: str, pair: DomainPair
 ) -> None:
     """Write the page: the measurements, one pair before and after the transfer, and the function."""
     from jinja2 import Environment, PackageLoader, StrictUndefined

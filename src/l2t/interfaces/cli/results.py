@@ -14,7 +14,7 @@ from l2t.exceptions import InvalidInputError
 from l2t.experiences import evaluate, improvement_ratio
 from l2t.inference import Candidate, Inference
 from l2t.inference.choice import LEAST_SKILL
-from l2t.paper import ReflectionFunction
+from l2t.paper import Reflection
 
 
 def expectation(
@@ -190,7 +190,7 @@ def write_side(
     return f"{side} written to {path}{'' if transferred else ', with its original features'}"
 
 
-def learning_summary(function: ReflectionFunction) -> dict[str, Any]:
+def learning_summary(function: Reflection) -> dict[str, Any]:
     """Return how a reflection function was learned, in words."""
     about = function_summary(function)
     words = {name: about[name] for name in ("experiences", "runs", "pairs", "trained_on")}
@@ -200,7 +200,7 @@ def learning_summary(function: ReflectionFunction) -> dict[str, Any]:
     return words
 
 
-def function_summary(function: ReflectionFunction) -> dict[str, Any]:
+def function_summary(function: Reflection) -> dict[str, Any]:
     """Return the parameters of a reflection function, and how it was learned."""
     training = function.training
     choices = [each for each in training.get("choices", []) if each.get("spearman") is not None]
@@ -212,7 +212,5 @@ def function_summary(function: ReflectionFunction) -> dict[str, Any]:
         "neighbors": function.n_neighbors,
         "kernels": len(function.kernels),
         "trained_on": function.trained_on,
-        "lambda": function.lambda_,
-        "mu": function.mu,
-        "b": function.b,
+        **function.parameters,
     }

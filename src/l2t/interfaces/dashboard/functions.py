@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from l2t.interfaces.dashboard.errors import Refused
-from l2t.paper import ReflectionFunction, load_reflection
+from l2t.paper import Reflection, load_reflection
 from l2t.paper.files import shipped
 
 #: The name of the function from a learning curve.
@@ -20,7 +20,7 @@ class NamedFunction:
     """A reflection function with its name."""
 
     name: str
-    function: ReflectionFunction
+    function: Reflection
     origin: str
     learned_at: datetime | None = None
 
@@ -51,7 +51,7 @@ class Functions:
         start = datetime.min.replace(tzinfo=UTC)
         return max(self.all().values(), key=lambda known: known.learned_at or start)
 
-    def add_learned(self, function: ReflectionFunction) -> None:
+    def add_learned(self, function: Reflection) -> None:
         """Add the function of a learning curve, learned from the pairs that are not held out."""
         origin = "learned here from the pairs that are not held out"
         self._learned = [NamedFunction(LEARNED_HERE, function, origin, datetime.now(UTC))]

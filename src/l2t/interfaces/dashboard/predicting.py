@@ -116,7 +116,8 @@ def _statistics(sources: list[Table], found: Prediction) -> dict[str, Any] | Non
         known = pair_statistics(DomainPair(*pair), found.inference.W, **how)
     except L2TError:  # too few rows
         return None
-    return curves(known) | {"beta": (function.beta / function.beta.sum()).tolist()}
+    weights = function.kernel_weights
+    return curves(known) | {"beta": (weights / weights.sum()).tolist()}
 
 
 def _tables(request: dict[str, Any]) -> list[Table]:

@@ -22,7 +22,7 @@ from l2t.domains.labels import label_array, label_key
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.interfaces.estimators.stacking import is_source, labeled_rows, split_domains
 from l2t.interfaces.estimators.transformer import FLOATS, seed_of
-from l2t.paper import ReflectionFunction
+from l2t.paper import Reflection
 from l2t.prediction import predict
 from l2t.prediction.decisions import Metric
 from l2t.prediction.model import EstimatorHead
@@ -150,7 +150,7 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         shared: bool | None = None,
         known: KnownClasses | None = None,
         store: str | os.PathLike[str] | ExperienceStore | None = None,
-        reflection: ReflectionFunction | str | os.PathLike[str] | None = None,
+        reflection: Reflection | str | os.PathLike[str] | None = None,
         balanced: bool = False,
         metric: Metric = "accuracy",
         random_state: int | np.random.RandomState | None = 0,

@@ -29,7 +29,7 @@ from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.inference import infer
 from l2t.inference.candidates import Wanted
 from l2t.interfaces.estimators.stacking import is_source, split_domains
-from l2t.paper import ReflectionFunction
+from l2t.paper import Reflection
 from l2t.prediction.training import further_classes
 from l2t.typing import AnyArray, Mask
 
@@ -129,7 +129,7 @@ class L2TTransformer(
         candidates: Wanted | None = None,
         known: KnownClasses | None = None,
         store: str | os.PathLike[str] | ExperienceStore | None = None,
-        reflection: ReflectionFunction | str | os.PathLike[str] | None = None,
+        reflection: Reflection | str | os.PathLike[str] | None = None,
         n_components: int | None = None,
         n_labels: int | None = None,
         n_classes: int | None = None,

@@ -98,6 +98,10 @@ def learn(  # noqa: PLR0913
     trained_on: Annotated[
         options.TrainedOn, typer.Option(help="Learn from classifiers trained on these rows.")
     ] = "target",
+    form: Annotated[
+        options.Form,
+        typer.Option(help="Form of the function: the paper's, or a convex one with one optimum."),
+    ] = "paper",
     force: options.Force = False,
     seed: options.Seed = 0,
     config: options.Config = None,
@@ -121,6 +125,7 @@ def learn(  # noqa: PLR0913
             n_neighbors=neighbors or None,
             max_labels=max_labels,
             trained_on=trained_on,
+            form=form,
             random_state=seed,
         )
     function.save(output)

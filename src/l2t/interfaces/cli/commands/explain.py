@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,9 @@ from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument
 from l2t.interfaces.cli.output import Format, print_note, show_record, show_rows
+
+if TYPE_CHECKING:
+    from l2t.paper import Reflection
 
 
 @app.command(short_help="Explain a choice: the evidence for and against each candidate.")
@@ -87,7 +90,7 @@ def _show_candidates(found: l2t.Inference, format: Format) -> None:
 
 
 def _show_prediction(
-    function: l2t.ReflectionFunction,
+    function: Reflection,
     found: l2t.Inference,
     store: str | None,
     plot: Path | None,
@@ -115,15 +118,15 @@ def _show_prediction(
         plot_explanation(explanation).savefig(plot, dpi=150)
 
 
-def _show_function(function: l2t.ReflectionFunction, format: Format) -> None:
+def _show_function(function: Reflection, format: Format) -> None:
     """Print the parameters of a function, and the kernels with a weight."""
     from l2t.interfaces.cli.results import function_summary
 
-    total = max(function.beta.sum(), 1e-300)
+    total = max(function.kernel_weights.sum(), 1e-300)
     rows = [
-        {"bandwidth": f"2^{p:g} eta", "share_of_beta": float(b / total)}
-        for p, b in zip(function.kernels.exponents, function.beta, strict=True)
-        if b > 1e-3 * total
+        {"bandwidth": f"2^{p:g} eta", "share_of_beta": float(weight / total)}
+        for p, weight in zip(function.kernels.exponents, function.kernel_weights, strict=True)
+        if weight > 1e-3 * total
     ]
     more = {"kernels_that_count": rows} if format is Format.json else {}
     show_record(function_summary(function) | more, format)

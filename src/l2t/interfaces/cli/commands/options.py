@@ -85,6 +85,7 @@ Plot = Annotated[Path | None, file("Draw a picture (.png, .svg or .pdf).")]
 Seed = Annotated[int, number("Random seed.", least=0)]
 #: Repeated here, because importing the library's type would import numpy.
 TrainedOn = Literal["target", "source", "both"]
+Form = Literal["paper", "convex"]
 Jobs = Annotated[int, number("Number of processes; -1 for one per core.", least=None)]
 As = Annotated[Format, typer.Option("--format", help="Output format.")]
 Quiet = Annotated[bool, flag("Print only results and errors.", "--quiet", "-q")]

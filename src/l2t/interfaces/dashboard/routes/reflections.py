@@ -19,7 +19,7 @@ from l2t.interfaces.dashboard.jobs import Job
 from l2t.interfaces.dashboard.models import JobOut
 from l2t.interfaces.dashboard.routes.predictions import job_out
 from l2t.interfaces.dashboard.routes.sources import family_of
-from l2t.paper import ReflectionFunction, assess, load_reflection, recompute_statistics
+from l2t.paper import Reflection, assess, load_reflection, recompute_statistics
 from l2t.paper.training_set import HELD_OUT_ONE_IN, held_out
 from l2t.prediction.summary import finite_or_none
 
@@ -44,15 +44,18 @@ def reflections(here: Here) -> list[dict[str, Any]]:
 
 @router.get("/reflections/{name}")
 def reflection(here: Here, name: Name) -> dict[str, Any]:
-    """Return one function in full: 1/f = beta'd + lambda beta'Q beta + mu/(beta'tau) + b."""
+    """Return one function in full; in the convex form of 1/f there is neither lambda nor mu."""
     known = here.functions.get(name)
     function = known.function
     calibration = function.calibration
     return {
         "summary": _summary(known, here.functions.latest()),
         "exponents": function.kernels.exponents.tolist(),
-        "beta": function.beta.tolist(),
-        **{each: getattr(function, each) for each in ("lambda_", "mu", "b", "n_neighbors")},
+        "beta": function.kernel_weights.tolist(),
+        "lambda_": function.parameters.get("lambda"),
+        "mu": function.parameters.get("mu"),
+        "b": function.parameters["b"],
+        "n_neighbors": function.n_neighbors,
         "label_range": function.label_range,
         "trained_on": function.trained_on,
         "calibrated_on": None if calibration is None else calibration[0].n_pairs,
@@ -122,7 +125,7 @@ def _summary(known: NamedFunction, latest: NamedFunction) -> dict[str, Any]:
     }
 
 
-def _chosen(function: ReflectionFunction) -> dict[str, Any]:
+def _chosen(function: Reflection) -> dict[str, Any]:
     """Return the settings that were chosen in learning, with their scores on pairs held out."""
     training = function.training
     for each in training.get("choices", ()):
@@ -166,7 +169,7 @@ def _assessment(here: Context, known: NamedFunction, pairs: Pairs) -> dict[str, 
     }
 
 
-def _families(function: ReflectionFunction, known: list[Experience]) -> list[dict[str, Any]]:
+def _families(function: Reflection, known: list[Experience]) -> list[dict[str, Any]]:
     """Return the accuracy of a function for each family of targets (see `family_of`)."""
     groups: dict[str, list[Experience]] = {}
     for each in known:
@@ -182,7 +185,7 @@ def _families(function: ReflectionFunction, known: list[Experience]) -> list[dic
 
 
 def _with_statistics(
-    function: ReflectionFunction, experiences: Iterable[Experience], store: ExperienceStore
+    function: Reflection, experiences: Iterable[Experience], store: ExperienceStore
 ) -> Iterable[Experience]:
     """Return experiences with the statistics that a function needs, recomputed for some runs if needed."""
     r = function.n_neighbors
