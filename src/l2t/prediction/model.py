@@ -7,7 +7,7 @@ import os
 import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -26,6 +26,9 @@ from l2t.prediction.classifiers import Head
 from l2t.prediction.trees import TreeHead
 from l2t.typing import AnyArray, Array, Indices, Mask
 from l2t.validation import check_memory
+
+if TYPE_CHECKING:
+    from l2t.prediction.streaming import DatasetPrediction
 
 #: The version of the file format; any other is rejected.
 SCHEMA = 1
@@ -263,6 +266,43 @@ class Model:
         with writing(where := Path(path)), replacing(where) as file:
             np.savez(file, json=np.array(json.dumps(content, allow_nan=False)), **arrays)
         return where
+
+    def predict_dataset(
+        self, data: str | os.PathLike[str], output: str | os.PathLike[str], **options: Any
+    ) -> DatasetPrediction:
+        """Predict the rows of a parquet data set of any size, and write them as another one.
+
+        Parameters
+        ----------
+        data, output : str or path
+            The file, folder or URL to read, and to write.
+        **options
+            The options of `l2t.prediction.predict_dataset`, such as `n_jobs` or `cluster`.
+
+        Returns
+        -------
+        DatasetPrediction
+            The number of rows in each class, and of files.
+        """
+        from l2t.prediction.streaming import predict_dataset
+
+        return predict_dataset(self, data, output, **options)
+
+    def predict_frame(self, frame: Any) -> Any:
+        """Return a frame of pandas or Dask with two more columns, ``predicted`` and ``probability``.
+
+        Parameters
+        ----------
+        frame : pandas or Dask DataFrame
+            The rows, as for `predict`, and any other columns. That of Dask is computed when it is asked for.
+
+        Returns
+        -------
+        pandas or Dask DataFrame
+        """
+        from l2t.prediction.streaming import predict_frame
+
+        return predict_frame(self, frame)
 
 
 def calibration_rows(free: Mask, random_state: int) -> Indices:

@@ -206,6 +206,23 @@ def open_tables(
     return [*(_matched_by_position(table, tables[-1]) for table in tables[:-1]), *tables[-1:]]
 
 
+def features_of(
+    frame: Any, *, encoder: TableEncoder | None = None, first_row: int = 0, **options: Any
+) -> AnyArray:
+    """Return the features in some rows of a table whose columns all are features.
+
+    The result is that of reading a file with these `options`; errors count rows from `first_row`.
+    """
+    names = list(frame.columns)
+    chosen = ReadOptions(features=names, encode=encoder is not None, **options)
+    sheet = Sheet(frame, Columns(names), chosen, lambda row: f"row {first_row + row}")
+    parts = sheet.parts(names, () if encoder is None else _text_columns([sheet], encoder))
+    _impute(parts, chosen)
+    if encoder is not None:
+        _encode([parts], [names], [chosen], encoder)
+    return np.asarray(parts["X"])
+
+
 def _parts(
     files: Sequence[tuple[Path, Sheet | _Parts]],
     options: Sequence[ReadOptions],

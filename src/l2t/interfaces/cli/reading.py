@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from l2t.domains import KnownClasses, Preparation, Table, prepare, read_tables
 from l2t.domains.domain import position_note
 from l2t.domains.files import check_writable
+from l2t.domains.files.dataset import TEXT_ENDINGS, is_remote
 from l2t.domains.files.disk import reading as file_errors
 from l2t.domains.files.formats import format_to_read
 from l2t.exceptions import FileFormatError, InvalidInputError
@@ -104,6 +105,17 @@ def read_features(path: Path, model: Model, reading: dict[str, Any], quiet: bool
     if features is not None and table.domain.feature_names is None:
         print_note(f"note: {path}: {position_note('the model', 'this file')}", quiet)
     return table
+
+
+def is_read_in_chunks(rows: str, output: str, model: Model, impute: str | None) -> bool:
+    """Return whether rows are read in chunks: those of a data set, or of a file if no option needs all."""
+    if is_remote(rows) or Path(rows).is_dir():
+        return True
+    with file_errors(Path(rows)):
+        is_parquet = format_to_read(Path(rows)) == "parquet"
+    needs_all = impute == "drop" or (impute == "mean" and model.encoder is not None)
+    needs_all |= model.feature_names is None  # then ids are recognized by all of their values
+    return is_parquet and not needs_all and not output.lower().endswith(TEXT_ENDINGS)
 
 
 def read_pair(

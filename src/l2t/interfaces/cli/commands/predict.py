@@ -19,7 +19,7 @@ from l2t.interfaces.cli.output import Format, print_note, show_record, show_rows
 if TYPE_CHECKING:
     from l2t.domains import Table
 
-#: Columns that are added to those of the user.
+#: Columns that are added to those of the user; `apply` adds the first two.
 ANSWERS = ("predicted", "probability", "given")
 
 
@@ -100,34 +100,67 @@ def predict(  # noqa: PLR0913
 
 @app.command(short_help="Predict further rows with a model that 'l2t predict' saved.")
 @options.reads_files("label", "labeled", "id", "ignore", "keep", "feature")
-def apply(
+def apply(  # noqa: PLR0913
     model: Annotated[Path, argument("MODEL", "Model from 'l2t predict --save'.")],
-    rows: Annotated[Path, argument("FILE", "File with the features of the model.")],
-    output: Annotated[Path, file("Write predictions (csv, parquet).", "--output", "-o")],
+    rows: Annotated[str, argument("DATA", "File, or parquet data set, with the model's features.")],
+    output: Annotated[
+        str, file("Write predictions (csv, parquet, or a folder).", "--output", "-o")
+    ],
     *,
     reading: options.Reading,
+    jobs: options.Jobs = 1,
+    cluster: options.Cluster = None,
     force: options.Force = False,
     format: options.As = Format.table,
     quiet: options.Quiet = False,
 ) -> None:
-    """Predict the class of every row of a file with a saved model.
+    """Predict the class of every row of a file or a parquet data set with a saved model.
 
     Features are matched by name, in any order. The output has your rows and columns, 'predicted' and
     'probability'.
-    """
-    from l2t.interfaces.cli.reading import check_outputs, read_features
 
-    check_outputs((output, "table"), inputs=[model, rows], force=force)
+    A parquet data set may be larger than memory: a file, a folder of files, or a URL. Each of its files
+    becomes one in the output folder. A run that was interrupted resumes with the files that are not finished.
+
+      l2t apply model.l2t data/ -o predictions/ --jobs -1
+    """
+    from l2t.interfaces.cli.reading import check_outputs, is_read_in_chunks, read_features
+
     loaded = l2t.load_model(model)
-    table = read_features(rows, loaded, reading, quiet)
-    table.check_free(ANSWERS[:2])
-    probabilities = loaded.predict_proba(table.domain)
-    labels = loaded.classes_[probabilities.argmax(axis=1)]
-    answers = (labels, probabilities.max(axis=1))
-    table.write(output, columns=dict(zip(ANSWERS[:2], answers, strict=True)))
-    counts = Counter(labels.tolist()).most_common()
-    show_rows([{"predicted": label, "rows": count} for label, count in counts], format)
+    streamed = is_read_in_chunks(rows, output, loaded, reading["impute"])
+    if not streamed or (Path(rows).is_file() and not Path(output).is_dir()):
+        check_outputs(
+            (Path(output), "" if streamed else "table"), inputs=[model, rows], force=force
+        )
+    if streamed:
+        chosen = {"missing": reading["missing"], "impute": reading["impute"], "overwrite": force}
+        chosen |= {"n_jobs": jobs, "cluster": cluster}
+        counts = _apply_in_chunks(loaded, rows, output, quiet, **chosen)
+    else:
+        table = read_features(Path(rows), loaded, reading, quiet)
+        table.check_free(ANSWERS[:2])
+        probabilities = loaded.predict_proba(table.domain)
+        labels = loaded.classes_[probabilities.argmax(axis=1)]
+        answers = (labels, probabilities.max(axis=1))
+        table.write(Path(output), columns=dict(zip(ANSWERS[:2], answers, strict=True)))
+        counts = Counter(labels.tolist())
+    shown = [{"predicted": label, "rows": count} for label, count in counts.most_common() if count]
+    show_rows(shown, format)
     print_note(f"predictions written to {output}", quiet)
+
+
+def _apply_in_chunks(
+    model: l2t.Model, rows: str, output: str, quiet: bool, **chosen: Any
+) -> Counter[Any]:
+    """Predict a parquet data set, and return the number of rows in each class."""
+    from l2t.progress import progress_bar
+
+    with progress_bar(None, "", shown=not quiet) as advance:
+        done = model.predict_dataset(rows, output, **chosen, callback=advance)
+    if done.n_resumed:
+        finished = f"{done.n_resumed} of {done.n_files} files were finished before"
+        print_note(f"note: {finished}; to write them again, pass --force", quiet)
+    return Counter(done.counts)
 
 
 def _write(
