@@ -28,6 +28,7 @@ from l2t.domains.files.dataset import (
     check_has,
     chunk_rows,
     chunks,
+    dictionary_columns,
     exists,
     footer_digest,
     is_remote,
@@ -138,7 +139,10 @@ class _Job:
         for name, kind in zip(ANSWERS, (self.labels.type, pa.float64()), strict=True):
             schema = schema.append(pa.field(name, kind))
         counts = np.zeros(len(self.labels), dtype=np.int64)
-        with ParquetWriter(handle, schema, write_page_checksum=True) as writer:
+        dictionaries = [*dictionary_columns(file), ANSWERS[0]]
+        with ParquetWriter(
+            handle, schema, use_dictionary=dictionaries, write_page_checksum=True
+        ) as writer:
             for chunk in chunks(file, path):
                 codes, probability = self._classify(chunk, names, keys, path, int(counts.sum()))
                 answers = self.labels.take(pa.array(codes)), pa.array(probability)

@@ -31,6 +31,8 @@ BLOCK = 8192
 #: Maximum numbers of values, and of blocks of rows, in a chunk of more than one block.
 CHUNK_VALUES = 2**23
 CHUNK_BLOCKS = 16
+#: Bytes of a number, by its type in a file.
+_WIDTHS = {"FLOAT": 4, "DOUBLE": 8, "INT32": 4, "INT64": 8}
 _TEMPORARY = (
     ".l2t-",
     ".tmp",
@@ -165,6 +167,24 @@ def chunk_rows(file: Any) -> int:
         values = max(values, sum(group.total_byte_size for group in groups) // (8 * n_rows))
     n_blocks = CHUNK_VALUES // (BLOCK * max(values, 1))
     return BLOCK * int(min(max(n_blocks, 1), CHUNK_BLOCKS))
+
+
+def dictionary_columns(file: Any) -> list[str]:
+    """Return the columns of an open file for which a dictionary of their values saves space, as far as known.
+
+    To try it on numbers that are all different takes most of the time of writing them.
+    """
+    columns = [file.metadata.schema.column(at) for at in range(file.metadata.num_columns)]
+    if not file.metadata.num_row_groups:
+        return [column.path for column in columns]
+    group = file.metadata.row_group(0)
+    chosen = []
+    for at, column in enumerate(columns):
+        width = _WIDTHS.get(column.physical_type)
+        used = group.column(at)
+        if width is None or used.total_uncompressed_size < width * used.num_values:
+            chosen.append(column.path)
+    return chosen
 
 
 def chunks(file: Any, path: str) -> Iterator[Any]:
