@@ -162,6 +162,55 @@ def test_missing_cells_of_a_table_need_no_option(wine, l2t):
     assert result.code == 0, result.err
 
 
+def test_a_data_set_is_predicted_file_by_file(wine, l2t):
+    assert l2t("predict", "source.csv", "target.csv", "--label=kind", "--save=m.l2t").code == 0
+    rows = pd.read_csv("target.csv", dtype={"sample": str}, na_values="?")
+    Path("data").mkdir()
+    for name, some in (("data/0", rows[:50]), ("data/1", rows[50:]), ("whole", rows)):
+        some.to_parquet(f"{name}.parquet", index=False, row_group_size=7)
+    assert l2t("apply", "m.l2t", "whole.parquet", "-o", "whole.csv").code == 0  # in memory
+    expected = pd.read_csv("whole.csv")[["predicted", "probability"]]
+    for data, output in (
+        ("whole.parquet", "one.parquet"),
+        ("whole.parquet", "in"),
+        ("data", "out/"),
+    ):
+        result = l2t("apply", "m.l2t", data, "-o", output, "--format=json")
+        assert result.code == 0, result.err
+        assert f"predictions written to {output}" in result.err
+        found = pd.read_parquet(output)
+        pd.testing.assert_frame_equal(found[list(rows)], pd.read_parquet("whole.parquet"))
+        pd.testing.assert_frame_equal(found[list(expected)], expected, check_dtype=False)
+        counts = {each["predicted"]: each["rows"] for each in json.loads(result.out)}
+        assert counts == expected["predicted"].value_counts().to_dict()
+    Path("out/1.parquet").unlink()
+    result = l2t("apply", "m.l2t", "data", "-o", "out", "--jobs=2")
+    assert "1 of 2 files were finished before; to write them again, pass --force" in result.err
+    assert json.loads(l2t("apply", "m.l2t", "data", "-o", "out", "--format=json").out)
+    for output, words in (
+        ("one.parquet", "one.parquet exists; use --force to replace it"),
+        ("whole.parquet", "an output must not replace an input"),
+        ("m.l2t", "an output must not replace an input"),
+    ):
+        result = l2t("apply", "m.l2t", "whole.parquet", "-o", output)
+        assert (result.code, words in result.err) == (1, True), result.err
+    assert l2t("apply", "m.l2t", "whole.parquet", "-o", "one.parquet", "--force").code == 0
+
+
+def test_imputing_from_all_rows_reads_them_all(complete, l2t):
+    assert l2t("predict", "source.csv", "target.csv", "--label=kind", "--save=m.l2t").code == 0
+    rows = pd.read_csv("target.csv")
+    rows.iloc[3, 0] = None
+    rows.to_parquet("gap.parquet", index=False)
+    result = l2t("apply", "m.l2t", "gap.parquet", "-o", "out.parquet", "--impute=drop")
+    assert result.code == 0, result.err
+    assert len(pd.read_parquet("out.parquet")) == len(rows) - 1
+    Path("data").mkdir()
+    Path("gap.parquet").rename("data/gap.parquet")
+    result = l2t("apply", "m.l2t", "data", "-o", "out", "--impute=drop")
+    assert "impute must be one of None, mean, median, got 'drop'" in result.err
+
+
 def test_the_report_for_programs(wine, l2t):
     sides = ("source.csv", "target.csv", *OPTIONS, "--suggest", "3")
     record = json.loads(l2t("predict", *sides, "--format", "json").out)

@@ -136,52 +136,59 @@ def test_processes_and_dask_write_the_same_bytes(model, table, tmp_path, monkeyp
     assert again.n_resumed == 4
 
 
-#: Predicts a data set, one block of rows at a time, and waits after the first file.
+#: Predicts a data set in small chunks, and waits when it has read some of them.
 SLOW = """
+import itertools
 import sys
+
 from l2t import load_model
 from l2t.domains.files import dataset
+from l2t.prediction import streaming
 
 dataset.BLOCK, dataset.CHUNK_VALUES = 64, 1
-model = load_model(sys.argv[1])
+chunks, numbers = streaming.chunks, itertools.count(1)
 
-def after(text, total, calls=[]):
-    calls.append(text)
-    if len(calls) == int(sys.argv[4]):
-        print("waiting", flush=True)
-        sys.stdin.read()
+def watched(file, path):
+    for chunk in chunks(file, path):
+        yield chunk
+        if next(numbers) == int(sys.argv[4]):
+            print("waiting", flush=True)
+            sys.stdin.read()
 
-model.predict_dataset(sys.argv[2], sys.argv[3], callback=after)
+streaming.chunks = watched
+load_model(sys.argv[1]).predict_dataset(sys.argv[2], sys.argv[3])
 """
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("whole", [False, True], ids=["folder", "file"])
 def test_a_killed_run_resumes(whole, model, table, tmp_path, proves):
+    """Runs are killed within and between files of four chunks, or within the only file."""
     data = write_parts(tmp_path / "data", table)
     if whole:
         data = tmp_path / "rows.parquet"
         pq.write_table(table, data)
     saved = model.save(tmp_path / "model.l2t")
     model.predict_dataset(data, tmp_path / "expected")
-    out = tmp_path / "out"
-    for call in (1, 2, 3):
-        command = [sys.executable, "-c", SLOW, saved, data, out, str(1 if call == 2 else call)]
+    expected, out = read_parts(tmp_path / "expected"), tmp_path / "out"
+    finished = {}
+    for n_chunks in (2, 5, 4, 1, 6):
+        command = [sys.executable, "-c", SLOW, saved, data, out, str(n_chunks)]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         with subprocess.Popen(command, **pipes, text=True) as run:
             assert run.stdout.readline() == "waiting\n"
             run.kill()
-        finished = [path for path in out.rglob("*.parquet") if path.is_file()]
-        assert all(pq.read_metadata(path).num_rows for path in finished)
-    before = {path: path.stat().st_mtime_ns for path in finished}
-    done = model.predict_dataset(data, out)
-    assert {path: path.stat().st_mtime_ns for path in finished} == before
-    assert done.n_resumed == len(finished)
-    for name, rows in read_parts(tmp_path / "expected").items():
-        assert pq.read_table(out / name, partitioning=None).equals(rows)
-    if not whole:  # the folder of a single file may be that of others
-        assert set(read_parts(out)) == set(read_parts(tmp_path / "expected"))
-    proves("A killed run of apply resumes with the same result", 3, "kills")
+        for path in out.rglob("*.parquet"):
+            assert finished.setdefault(path, path.stat().st_mtime_ns) == path.stat().st_mtime_ns
+    assert len(finished) == (0 if whole else 2)
+    assert model.predict_dataset(data, out).n_resumed == len(finished)
+    assert {path: path.stat().st_mtime_ns for path in finished} == finished
+    for path in out.glob(".l2t-*.tmp") if whole else ():
+        path.unlink()  # the folder of a single file may be that of others
+    found = read_parts(out)
+    assert found.keys() == expected.keys()
+    assert all(found[name].equals(rows) for name, rows in expected.items())
+    proves("A killed run of apply resumes with the same result", 5, "kills")
 
 
 def test_another_model_other_data_and_other_files_are_refused(model, table, tmp_path):
