@@ -40,8 +40,10 @@ def run(
             ours = measured(f"apply({folder!r}, 'logistic', {n})")
             peaks.append(ours["peak"] / 1024)
             rows.append(("logistic regression", *_shown(n, ours)))
-        pyarrow = measured(f"copy({folder!r}, {n})")
+        pyarrow = measured(f"copy({folder!r}, {n}, ['id', 'predicted'])")
         rows.append(("pyarrow and one product", *_shown(n, pyarrow)))
+        usual = measured(f"copy({folder!r}, {n}, True)")
+        rows.append(("the same with its defaults", *_shown(n, usual)))
         measured(f"write({folder!r}, {some}, {file_rows})")
         rows.append(
             ("the model chosen", *_shown(some, measured(f"apply({folder!r}, 'auto', {some})")))
@@ -128,7 +130,7 @@ def apply(folder: str, name: str, n: int) -> None:
     _print(start, processor, peak=peak_memory())
 
 
-def copy(folder: str, n: int) -> None:
+def copy(folder: str, n: int, use_dictionary: bool | list[str]) -> None:
     """Print what pyarrow takes to read and write the same columns, with one product in between."""
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile, ParquetWriter
@@ -147,7 +149,10 @@ def copy(folder: str, n: int) -> None:
             table = table.append_column(
                 "probability", pa.array(scores.max(axis=1).astype(np.float64))
             )
-            writer = writer or ParquetWriter(Path(folder) / "copy" / path.name, table.schema)
+            target = Path(folder) / "copy" / path.name
+            writer = writer or ParquetWriter(
+                target, table.schema, use_dictionary=use_dictionary, write_page_checksum=True
+            )
             writer.write_table(table)
         assert writer is not None
         writer.close()
@@ -161,7 +166,7 @@ def on_dask(folder: str, count: int) -> None:
     import l2t
 
     model = l2t.load_model(f"{folder}/logistic.l2t")
-    options = {"n_workers": count, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": count, "threads_per_worker": 1, "dashboard_address": ":0"}
     with LocalCluster(**options) as cluster, Client(cluster) as client:
         client.run(time.process_time)
         before = sum(client.run(time.process_time).values())

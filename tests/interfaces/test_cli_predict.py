@@ -197,6 +197,36 @@ def test_a_data_set_is_predicted_file_by_file(wine, l2t):
     assert l2t("apply", "m.l2t", "whole.parquet", "-o", "one.parquet", "--force").code == 0
 
 
+def test_a_target_that_is_a_data_set(wine, l2t):
+    rows = pd.read_csv("target.csv", dtype={"sample": str}, na_values="?")
+    rows.to_parquet("target.parquet", index=False)
+    for year in (2024, 2025):
+        Path(f"target/year={year}").mkdir(parents=True)
+        rows[rows.index % 2 == year % 2].to_parquet(f"target/year={year}/0.parquet", index=False)
+    sides = ("source.csv", "target.parquet", "--label=kind", "-o", "whole.parquet")
+    assert l2t("predict", *sides).code == 0
+    sides = ("source.csv", "target", "--label=kind", "-o", "parts", "--save=m.l2t")
+    result = l2t("predict", *sides)
+    assert result.code == 0, result.err
+    assert "predictions written to parts" in result.err
+    whole, parts = (
+        pd.read_parquet(path).set_index("sample") for path in ("whole.parquet", "parts")
+    )
+    parts = parts.loc[whole.index]
+    assert list(parts.columns) == [*whole.columns, "year"]
+    assert parts["predicted"].tolist() == whole["predicted"].tolist()
+    assert parts["given"].tolist() == whole["given"].tolist()
+    np.testing.assert_allclose(parts["probability"], whole["probability"], rtol=1e-6)
+    for option, words in (
+        ("--impute=drop", "impute must be 'med"),
+        ("--suggest=2", "suggest must"),
+    ):
+        result = l2t("predict", *sides[:-2], "other", option)
+        assert (result.code, words in result.err) == (1, True), result.err
+    result = l2t("predict", "source.csv", "target", "--label=kind", "-o", "target")
+    assert result.err.startswith("l2t: output must not be in or around the data, got 'target'")
+
+
 def test_imputing_from_all_rows_reads_them_all(complete, l2t):
     assert l2t("predict", "source.csv", "target.csv", "--label=kind", "--save=m.l2t").code == 0
     rows = pd.read_csv("target.csv")

@@ -18,7 +18,7 @@ from l2t.domains.files.dataset import keys_of
 from l2t.exceptions import FileFormatError, InvalidInputError, MissingColumnError, MissingExtraError
 from l2t.prediction.classifiers import TrainingSet, fit_head
 from l2t.prediction.model import Features, Model
-from l2t.prediction.streaming import predict_dataset
+from l2t.prediction.streaming import draw_landmarks, predict_dataset
 
 NAMES = ("a", "b", "c", "d")
 ROWS = 1000
@@ -123,7 +123,7 @@ def test_processes_and_dask_write_the_same_bytes(model, table, tmp_path, monkeyp
     assert len(expected) == 4
     several = model.predict_dataset(data, tmp_path / "several", n_jobs=2)
     assert content(tmp_path / "several") == expected
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with (
         distributed.LocalCluster(**options, processes=False, protocol="tcp") as cluster,
         distributed.Client(cluster) as client,
@@ -380,6 +380,56 @@ def test_remote_storage_needs_fsspec(model, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
     with pytest.raises(MissingExtraError, match=r"s3:// storage needs an optional package: pip"):
         model.predict_dataset("s3://bucket/rows", tmp_path / "out")
+
+
+def test_landmarks_depend_on_content_alone(table, tmp_path, monkeypatch):
+    monkeypatch.setattr("l2t.prediction.streaming.LANDMARKS", 50)
+    labels = [f"class {row % 3}" if row % 200 == 0 else ["", None][row % 2] for row in range(ROWS)]
+    table = table.append_column("label", pa.array(labels))
+    shuffled = table.take(np.random.default_rng(0).permutation(ROWS))
+    drawn = []
+    for number, (rows, n_parts, size, seed) in enumerate(
+        [(table, 4, 100, 0), (shuffled, 3, 17, 0), (table, 4, 100, 1)]
+    ):
+        data = tmp_path / str(number)
+        for part in range(n_parts):
+            data.mkdir(exist_ok=True)
+            some = rows[part * ROWS // n_parts : (part + 1) * ROWS // n_parts]
+            pq.write_table(some, data / f"{part}.parquet", row_group_size=size)
+        draw_landmarks(data, tmp_path / "drawn.parquet", random_state=seed)
+        drawn.append(pq.read_table(tmp_path / "drawn.parquet"))
+    assert drawn[0].equals(drawn[1])
+    assert not drawn[0]["id"].equals(drawn[2]["id"])
+    for each in drawn:
+        known = {row for row in range(ROWS) if row % 200 == 0}
+        assert known <= set(each["id"].to_pylist())
+        assert 50 <= len(each) <= 55
+    hundred = table.set_column(len(table.column_names) - 1, "label", pa.array(["x"] * ROWS))
+    pq.write_table(hundred, tmp_path / "labelled.parquet")
+    draw_landmarks(tmp_path / "labelled.parquet", tmp_path / "drawn.parquet", label="label")
+    assert pq.read_metadata(tmp_path / "drawn.parquet").num_rows == 50
+
+
+def test_given_labels_are_marked(model, table, tmp_path):
+    labels = [["x", " ", None, "?"][row % 4] for row in range(ROWS)]
+    rows = table.drop_columns("kind").append_column("kind", pa.array(labels).dictionary_encode())
+    rows = rows.append_column("seen", pa.array([row % 2 for row in range(ROWS)]))
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    for number, (options, expected) in enumerate(
+        [
+            ({"label": "kind"}, [True, False, False, True]),
+            ({"label": "kind", "missing": ["?"]}, [True, False, False, False]),
+            ({"label": "kind", "labeled": "seen"}, [False, True, False, True]),
+        ]
+    ):
+        model.predict_dataset(tmp_path / "rows.parquet", tmp_path / f"{number}.parquet", **options)
+        found = pq.read_table(tmp_path / f"{number}.parquet")
+        assert found.column_names[-3:] == ["predicted", "probability", "given"]
+        assert found["given"].to_pylist() == expected * (ROWS // 4)
+    with pytest.raises(
+        MissingColumnError, match=r"rows.parquet: has no column 'knd'; did you mean"
+    ):
+        model.predict_dataset(tmp_path / "rows.parquet", tmp_path / "o.parquet", label="knd")
 
 
 def test_frames_of_pandas_and_dask(model, table):

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from l2t.domains.draw import LANDMARKS, Hashes
 from l2t.domains.files.dataset import (
     ENDINGS,
     TEXT_ENDINGS,
@@ -28,28 +29,31 @@ from l2t.domains.files.dataset import (
     check_has,
     chunk_rows,
     chunks,
+    content_hashes,
     dictionary_columns,
     exists,
     footer_digest,
+    frame_of_chunk,
     is_remote,
     keys_of,
     open_parquet,
     replacing_parquet,
-    select,
+    with_keys,
 )
 from l2t.domains.files.disk import naming
-from l2t.domains.files.table import features_of
+from l2t.domains.files.table import features_of, labelled_rows
 from l2t.exceptions import FileFormatError, InvalidInputError
-from l2t.typing import Array, Indices
+from l2t.typing import Array, Indices, Mask
 from l2t.validation import one_of
 
 if TYPE_CHECKING:
     from l2t.prediction.model import Model
 
-__all__ = ["ANSWERS", "DatasetPrediction", "predict_dataset", "predict_frame"]
+__all__ = ["ANSWERS", "DatasetPrediction", "draw_landmarks", "output_path", "predict_dataset"]
+__all__ += ["predict_frame"]
 
-#: The columns that are added to those of the user.
-ANSWERS = ("predicted", "probability")
+#: The columns that are added to those of the user, the last one if the column of labels is known.
+ANSWERS = ("predicted", "probability", "given")
 #: The key of the footer under which a file says how it was made.
 _FOOTER = b"l2t"
 
@@ -102,13 +106,23 @@ class _Job:
     #: The model and the options, as the footer of a file has them.
     recipe: dict[str, Any]
     overwrite: bool
+    #: Options of `labelled_rows`; None without a column of labels.
+    labels: dict[str, Any] | None = None
 
     @cached_property
-    def labels(self) -> Any:
+    def classes(self) -> Any:
         """The classes as an array of pyarrow."""
         import pyarrow as pa
 
         return pa.array(self.model.classes_.tolist())
+
+    @property
+    def answers(self) -> dict[str, Any]:
+        """The types of the columns that are added."""
+        import pyarrow as pa
+
+        types = dict(zip(ANSWERS, (self.classes.type, pa.float64(), pa.bool_()), strict=True))
+        return types if self.labels else {name: types[name] for name in ANSWERS[:2]}
 
     def run(self, name: str, advance: Callable[[str], None] | None = None) -> _Written:
         """Predict the rows of a file unless that is done; `advance` is called after each chunk."""
@@ -136,16 +150,18 @@ class _Job:
 
         schema = file.schema_arrow
         names = self._features(schema, keys, path)
-        for name, kind in zip(ANSWERS, (self.labels.type, pa.float64()), strict=True):
+        for name, kind in self.answers.items():
             schema = schema.append(pa.field(name, kind))
-        counts = np.zeros(len(self.labels), dtype=np.int64)
+        counts = np.zeros(len(self.classes), dtype=np.int64)
         dictionaries = [*dictionary_columns(file), ANSWERS[0]]
         with ParquetWriter(
             handle, schema, use_dictionary=dictionaries, write_page_checksum=True
         ) as writer:
             for chunk in chunks(file, path):
                 codes, probability = self._classify(chunk, names, keys, path, int(counts.sum()))
-                answers = self.labels.take(pa.array(codes)), pa.array(probability)
+                answers = [self.classes.take(pa.array(codes)), pa.array(probability)]
+                if self.labels:
+                    answers.append(pa.array(self._given(chunk, path)))
                 writer.write_table(pa.Table.from_arrays([*chunk.columns, *answers], schema=schema))
                 counts += np.bincount(codes, minlength=len(counts))
                 if advance is not None:
@@ -161,7 +177,7 @@ class _Job:
         names, encoder = self.model.feature_names, self.model.encoder
         own = [*schema.names, *keys]
         with naming(path):
-            if taken := [name for name in ANSWERS if name in own]:
+            if taken := [name for name in self.answers if name in own]:
                 rule = (
                     f"must not have a column {taken[0]!r}, because the output adds one: rename it"
                 )
@@ -173,13 +189,18 @@ class _Job:
             check_has(names, own)
         return list(names)
 
+    def _given(self, chunk: Any, path: str) -> Mask:
+        """Return which rows have a label."""
+        with naming(path):
+            return labelled_rows(chunk, **(self.labels or {}))
+
     def _classify(
         self, chunk: Any, names: list[str], keys: Mapping[str, Any], path: str, first_row: int
     ) -> tuple[Indices, Array]:
         """Return the code of the predicted class of each row, and its probability."""
         with naming(path):
             X = features_of(
-                select(chunk, names, keys),
+                frame_of_chunk(chunk, names, keys),
                 encoder=self.model.encoder,
                 first_row=first_row,
                 **self.reading,
@@ -195,16 +216,19 @@ def predict_dataset(  # noqa: PLR0913
     *,
     missing: Iterable[str] = (),
     impute: str | None = None,
+    label: str | None = None,
+    labeled: str | None = None,
     overwrite: bool = False,
     n_jobs: int = 1,
     cluster: Any = None,
     callback: Callable[[str, int], None] | None = None,
 ) -> DatasetPrediction:
-    """Predict the rows of a parquet data set, and write them with two more columns as another one.
+    """Predict the rows of a parquet data set, and write them with further columns as another one.
 
-    The columns are those of the data set, ``predicted`` and ``probability``. Memory holds a row group and a
-    chunk of rows, whatever the number of rows is. A run that was interrupted resumes: files that are finished
-    are not touched. Row groups, processes and workers do not change the result.
+    The columns are those of the data set, ``predicted`` and ``probability``, and ``given`` with `label`.
+    Memory holds a row group and a chunk of rows, whatever the number of rows is. A run that was interrupted
+    resumes: files that are finished are not touched. Row groups, processes and workers do not change the
+    result.
 
     Parameters
     ----------
@@ -221,6 +245,10 @@ def predict_dataset(  # noqa: PLR0913
     impute : {"mean", "median"}, optional
         What missing numbers are filled with: the mean or median of the rows that the model was fitted to. By
         default they are an error, unless the model has an encoder, which fills them.
+    label : str, optional
+        The column of labels, for a further column ``given``: whether the row has one.
+    labeled : str, optional
+        The column of 0 and 1 that says which labels count, by default those that are not empty.
     overwrite : bool, default=False
         Whether to write all files again. By default, files that this model made of the same data are kept,
         and any other files in the output are an error.
@@ -253,12 +281,16 @@ def predict_dataset(  # noqa: PLR0913
     files = ParquetFiles.find(data)
     if not files.names:
         raise FileFormatError(f"{files.root}: there is no parquet file")
-    target = _output(files, os.fspath(output))
-    recipe = {"model": _content_hash(model), "missing": sorted(missing), "impute": impute}
-    reading = {"missing": recipe["missing"], "impute": impute, "fill": _fills(model, impute)}
+    target = output_path(files, os.fspath(output))
+    missing = sorted(missing)
+    labels = None
+    if label is not None:
+        labels = {"label": label, "labeled": labeled, "missing": missing}
+    recipe = {"model": _content_hash(model), "missing": missing, "impute": impute, "labels": labels}
+    reading = {"missing": missing, "impute": impute, "fill": _fills(model, impute)}
     there = ParquetFiles.find(target)
     _check_output(there, files, None if overwrite else recipe)
-    job = _Job(model, files.root, target, reading, recipe, overwrite)
+    job = _Job(model, files.root, target, reading, recipe, overwrite, labels)
     in_chunks = files.is_file and cluster is None and n_jobs == 1
     total = _n_chunks(files.root) if in_chunks else len(files.names)
     advance = None if callback is None else partial(_advance, callback, total)
@@ -272,6 +304,66 @@ def predict_dataset(  # noqa: PLR0913
     there.delete_temporary()
     by_label = dict(zip(model.classes_.tolist(), counts.tolist(), strict=True))
     return DatasetPrediction(target, by_label, len(files.names), n_resumed)
+
+
+def draw_landmarks(
+    data: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    *,
+    label: str | None = None,
+    labeled: str | None = None,
+    missing: Iterable[str] = (),
+    random_state: int = 0,
+) -> None:
+    """Write rows of a data set to a parquet file, for `l2t.predict`: random ones, and labelled ones.
+
+    There are at most as many of each as a target has landmarks. The data set is read once. Which rows are
+    drawn depends on their content and the seed, not on how they are divided into files.
+
+    Parameters
+    ----------
+    data : str or path
+        The data set, as for `predict_dataset`.
+    output : str or path
+        The file.
+    label : str, optional
+        The column of labels, by default ``label`` if there is one.
+    labeled : str, optional
+        The column of 0 and 1 that says which labels count, by default those that are not empty.
+    missing : iterable of str, default=()
+        Texts that mean no label.
+    random_state : int, default=0
+        The seed.
+    """
+    import pyarrow as pa
+    from pyarrow.parquet import write_table
+
+    files = ParquetFiles.find(data)
+    label, held = label or "label", list[Any]()
+    hashes, known = np.empty(0, dtype=np.uint64), np.empty(0, dtype=bool)
+    for name in files.names:
+        path = files.join(files.root, name)
+        with open_parquet(path) as file:
+            for chunk in chunks(file, path):
+                rows = with_keys(chunk, keys_of(name))
+                with naming(path):
+                    found = content_hashes(rows, (label, labeled), random_state)
+                    has_label = np.zeros(len(rows), dtype=bool)
+                    if label in rows.column_names:
+                        has_label = labelled_rows(rows, label, labeled, missing)
+                hashes, known = np.append(hashes, found), np.append(known, has_label)
+                kept = np.union1d(_first(hashes, np.ones_like(known)), _first(hashes, known))
+                held = [pa.concat_tables([*held, rows], promote_options="permissive").take(kept)]
+                hashes, known = hashes[kept], known[kept]
+    if not held:
+        raise FileFormatError(f"{files.root}: there is no parquet file with rows")
+    write_table(held[0].take(np.argsort(hashes, kind="stable")), output)
+
+
+def _first(hashes: Hashes, among: Mask) -> Indices:
+    """Return the rows with the smallest hashes, of some."""
+    rows = np.flatnonzero(among)
+    return rows[np.argsort(hashes[rows], kind="stable")[:LANDMARKS]]
 
 
 def predict_frame(model: Model, frame: Any) -> Any:
@@ -303,12 +395,12 @@ def predict_frame(model: Model, frame: Any) -> Any:
 def _with_answers(frame: Any, model: Model) -> Any:
     import pandas as pd
 
-    if taken := [name for name in ANSWERS if name in frame.columns]:
+    if taken := [name for name in ANSWERS[:2] if name in frame.columns]:
         raise InvalidInputError(f"frame must not have a column {taken[0]!r}, which is added")
     n_classes = len(model.classes_)
     P = model.predict_proba(frame) if len(frame) else np.empty((0, n_classes))
     labels = pd.Series(model.classes_.tolist()).array.take(P.argmax(axis=1))
-    return frame.assign(**dict(zip(ANSWERS, (labels, P.max(axis=1)), strict=True)))
+    return frame.assign(**dict(zip(ANSWERS[:2], (labels, P.max(axis=1)), strict=True)))
 
 
 def _advance(callback: Callable[[str, int], None], total: int, text: str) -> None:
@@ -344,7 +436,7 @@ def _content_hash(model: Model) -> str:
             return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
-def _output(files: ParquetFiles, given: str) -> str:
+def output_path(files: ParquetFiles, given: str) -> str:
     """Return the absolute path or URL of the folder to write to, or the file for a single one."""
     target = given.rstrip("/") if is_remote(given) else str(Path(given).absolute())
     if target.lower().endswith(TEXT_ENDINGS):
@@ -382,6 +474,7 @@ def _counts_in(path: str, recipe: Mapping[str, Any]) -> list[int]:
         "model": "was made by another model",
         "missing": "was made with another value of missing",
         "impute": "was made with another value of impute",
+        "labels": "was made with another column of labels",
         "source": "was made of a file that has changed since",
     }
     for key, reason in reasons.items():

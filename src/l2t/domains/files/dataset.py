@@ -8,13 +8,16 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import unquote
 
+import numpy as np
+
+from l2t.domains.draw import Hashes
 from l2t.domains.files._columns import check_unique, missing_name
 from l2t.domains.files._tables import as_frame
 from l2t.domains.files.disk import check_replaceable, naming, reason, replacing, writing
@@ -128,13 +131,30 @@ def footer_digest(path: str) -> str:
         return hashlib.sha256(handle.read(size)).hexdigest()
 
 
-def select(chunk: Any, names: Sequence[str], keys: Mapping[str, Any]) -> Any:
-    """Return columns of a chunk as a frame; those that it lacks are the `keys` of its file."""
-    own = [name for name in names if name in chunk.column_names]
-    frame = as_frame(chunk.select(own).replace_schema_metadata(None))
-    if len(own) == len(names):
-        return frame
-    return frame.assign(**{name: keys[name] for name in names if name not in own})[list(names)]
+def with_keys(chunk: Any, keys: Mapping[str, Any]) -> Any:
+    """Return a chunk with the columns in the names of the folders of its file, unless it has them."""
+    import pyarrow as pa
+
+    for name in keys.keys() - set(chunk.column_names):
+        chunk = chunk.append_column(name, pa.array([keys[name]] * len(chunk)))
+    return chunk.replace_schema_metadata(None)
+
+
+def frame_of_chunk(chunk: Any, names: Sequence[str], keys: Mapping[str, Any]) -> Any:
+    """Return columns of a chunk, or of the names of the folders of its file, as a frame."""
+    return as_frame(with_keys(chunk, keys).select(names))
+
+
+def content_hashes(chunk: Any, left_out: Collection[str | None], random_state: int) -> Hashes:
+    """Return a seeded hash of the content of each row, without some columns and lists."""
+    import pyarrow as pa
+    from pandas.util import hash_pandas_object
+
+    fields = (each for each in chunk.schema if not pa.types.is_nested(each.type))
+    names = sorted(each.name for each in fields if each.name not in left_out)
+    hashes = hash_pandas_object(as_frame(chunk.select(names)), index=False).to_numpy(np.uint64)
+    mask, factor = np.random.default_rng(random_state).integers(2**64, size=2, dtype=np.uint64)
+    return np.asarray((hashes ^ mask) * (factor | np.uint64(1)))
 
 
 def check_has(names: Iterable[str], own: Sequence[str]) -> None:

@@ -65,16 +65,29 @@ def predict(  # noqa: PLR0913
     labels is assumed to have the classes of the sources. A table shows the expected accuracy of classifiers
     without transfer and of L2T, and marks the one that is used.
 
+    A target larger than memory is a folder of parquet files, and so is its output: the model is trained on
+    20,000 random rows and as many labelled ones.
+
       l2t predict photos.csv sketches.csv --label species -o predictions.csv --save model.l2t
 
       l2t apply model.l2t new.csv -o new_predictions.csv
     """
     from l2t.domains.labels import label_key
-    from l2t.interfaces.cli.reading import check_outputs, known_classes, note_order, read_files
+    from l2t.interfaces.cli.reading import (
+        check_dataset,
+        check_outputs,
+        known_classes,
+        note_order,
+        read_files,
+    )
     from l2t.progress import progress_bar
 
-    check_outputs((output, "table"), (save, "model"), inputs=files, store=store, force=force)
-    *sources, target = tables = read_files(files, reading | {"encode": True}, quiet)
+    data = files[-1] if files[-1].is_dir() else None
+    results = (None if data else output, "table"), (save, "model")
+    check_outputs(*results, inputs=files, store=store, force=force)
+    if data is not None:
+        check_dataset(data, output, reading["impute"], suggest)
+    *sources, target = tables = read_files(files, reading | {"encode": True}, quiet, seed)
     note_order(tables, quiet, always=True)
     target.check_free(ANSWERS)
     domain = target.labelled
@@ -94,7 +107,11 @@ def predict(  # noqa: PLR0913
             random_state=seed,
             callback=advance,
         )
-    _write(found, target, output, save, quiet)
+    if data is not None and output is not None:
+        chosen = {"label": target.roles.label, "labeled": target.roles.labeled, "overwrite": force}
+        chosen |= {"missing": reading["missing"], "impute": reading["impute"]}
+        _apply_in_chunks(found.model, str(data), str(output), quiet, **chosen)
+    _write(found, None if data else target, output, save, quiet)
     _show(found, target, suggest, format, quiet)  # last, as a pipe may be closed
 
 
@@ -164,14 +181,19 @@ def _apply_in_chunks(
 
 
 def _write(
-    found: l2t.Prediction, target: Table, output: Path | None, save: Path | None, quiet: bool
+    found: l2t.Prediction,
+    target: Table | None,
+    output: Path | None,
+    save: Path | None,
+    quiet: bool,
 ) -> None:
-    """Write the predictions and the model, and note what was written."""
+    """Write the predictions of a table and the model, and note what was written."""
     if output is None:
         print_note("predictions were not written to a file; add -o predictions.csv", quiet)
     else:
-        answers = (found.labels, found.probability, found.given)
-        target.write(output, columns=dict(zip(ANSWERS, answers, strict=True)))
+        if target is not None:
+            answers = (found.labels, found.probability, found.given)
+            target.write(output, columns=dict(zip(ANSWERS, answers, strict=True)))
         print_note(f"predictions written to {output}", quiet)
     if save is not None:
         found.model.save(save)
