@@ -195,6 +195,12 @@ def test_a_data_set_is_predicted_file_by_file(wine, l2t):
         result = l2t("apply", "m.l2t", "whole.parquet", "-o", output)
         assert (result.code, words in result.err) == (1, True), result.err
     assert l2t("apply", "m.l2t", "whole.parquet", "-o", "one.parquet", "--force").code == 0
+    result = l2t("apply", "m.l2t", "whole.parquet", "-o", "memory://one.parquet")
+    assert result.code == 0, result.err
+    result = l2t("apply", "m.l2t", "target.csv", "-o", "memory://one.csv")
+    assert "output must be a local file for a table like target.csv" in result.err
+    result = l2t("apply", "m.l2t", "target.csv", "-o", "one.csv", "--jobs=2")
+    assert (result.code, "--jobs and --cluster are for parquet" in result.err) == (0, True)
 
 
 def test_a_target_that_is_a_data_set(wine, l2t):

@@ -186,9 +186,7 @@ def _as_completed(
     from distributed import as_completed
 
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # Dask warns of a large graph: what is bound to the function
+        warnings.filterwarnings("ignore", "Sending large graph")  # what is bound to the function
         # A task of its own, so that each worker gets the function once, and a lost one is made again.
         sent = client.submit(_itself, work, pure=False)
     submit = partial(client.submit, _call, sent, pure=False)

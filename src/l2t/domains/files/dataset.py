@@ -135,8 +135,9 @@ def with_keys(chunk: Any, keys: Mapping[str, Any]) -> Any:
     """Return a chunk with the columns in the names of the folders of its file, unless it has them."""
     import pyarrow as pa
 
-    for name in keys.keys() - set(chunk.column_names):
-        chunk = chunk.append_column(name, pa.array([keys[name]] * len(chunk)))
+    for name, value in keys.items():
+        if name not in chunk.column_names:
+            chunk = chunk.append_column(name, pa.array([value] * len(chunk)))
     return chunk.replace_schema_metadata(None)
 
 

@@ -141,6 +141,10 @@ def is_read_in_chunks(rows: str, output: str, model: Model, impute: str | None) 
         is_parquet = format_to_read(Path(rows)) == "parquet"
     needs_all = impute == "drop" or (impute == "mean" and model.encoder is not None)
     needs_all |= model.feature_names is None  # then ids are recognized by all of their values
+    if is_remote(output) and not is_parquet:
+        raise InvalidInputError(
+            f"output must be a local file for a table like {rows}, got {output!r}"
+        )
     return is_parquet and not needs_all and not output.lower().endswith(TEXT_ENDINGS)
 
 

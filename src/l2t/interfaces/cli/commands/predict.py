@@ -141,19 +141,22 @@ def apply(  # noqa: PLR0913
 
       l2t apply model.l2t data/ -o predictions/ --jobs -1
     """
+    from l2t.domains.files.dataset import is_remote
     from l2t.interfaces.cli.reading import check_outputs, is_read_in_chunks, read_features
 
     loaded = l2t.load_model(model)
     streamed = is_read_in_chunks(rows, output, loaded, reading["impute"])
-    if not streamed or (Path(rows).is_file() and not Path(output).is_dir()):
-        check_outputs(
-            (Path(output), "" if streamed else "table"), inputs=[model, rows], force=force
-        )
+    in_folder = streamed and (not Path(rows).is_file() or Path(output).is_dir())
+    if not (in_folder or is_remote(output)):
+        kind = "file" if streamed else "table"
+        check_outputs((Path(output), kind), inputs=[model, rows], force=force)
     if streamed:
         chosen = {"missing": reading["missing"], "impute": reading["impute"], "overwrite": force}
         chosen |= {"n_jobs": jobs, "cluster": cluster}
         counts = _apply_in_chunks(loaded, rows, output, quiet, **chosen)
     else:
+        if jobs != 1 or cluster is not None:
+            print_note("note: --jobs and --cluster are for parquet data sets", quiet)
         table = read_features(Path(rows), loaded, reading, quiet)
         table.check_free(ANSWERS[:2])
         probabilities = loaded.predict_proba(table.domain)
