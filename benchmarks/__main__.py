@@ -25,6 +25,7 @@ from tools.reports import render
 
 SECTIONS = (
     "large",
+    "streaming",
     "landmarks",
     "wide",
     "sources",

@@ -51,6 +51,7 @@ SHOWN = {
     "docs/guide/own-algorithm.md": ("Collection(done=2, failed=0, already_there=0",),
     "docs/guide/team.md": ("10 runs done, 0 failed", "10 runs added", "0 runs added"),
     "docs/guide/cluster.md": ("4 runs done, 0 failed",),
+    "docs/guide/billion-rows.md": ("180 rows, 2 of 2 files were finished before",),
     "docs/guide/online.md": ("12",),
 }
 
@@ -68,7 +69,8 @@ def elsewhere(request):
     names = {}
     if request.node.callspec.params["document"] == "docs/guide/team.md":
         names["postgresql://ann@db.example.org/l2t"] = request.getfixturevalue("postgres")()
-    if request.node.callspec.params["document"] == "docs/guide/cluster.md":
+    on_dask = "docs/guide/cluster.md", "docs/guide/billion-rows.md"
+    if request.node.callspec.params["document"] in on_dask:
         names["tcp://scheduler:8786"] = request.getfixturevalue("scheduler")
     if request.node.callspec.params["document"] == "docs/guide/scikit-learn.md":
         request.getfixturevalue("skada")
@@ -105,6 +107,7 @@ def test_the_readme_shows_what_its_examples_print():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.reset_index")  # used by Dask
 @pytest.mark.parametrize("document", SHOWN)
 def test_the_examples_of_the_documents_run(document, capsys, tmp_path, monkeypatch, elsewhere):
     monkeypatch.chdir(tmp_path)

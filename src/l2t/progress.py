@@ -9,8 +9,11 @@ from contextlib import contextmanager
 @contextmanager
 def progress_bar(
     total: int | None, first: str, *, shown: bool = True
-) -> Iterator[Callable[[str], None]]:
-    """Yield a function that advances the bar by one and shows its argument beside it."""
+) -> Iterator[Callable[..., None]]:
+    """Yield a function that advances the bar by one and shows its argument beside it.
+
+    A second argument of the function is the total, where it is known only then.
+    """
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -27,7 +30,7 @@ def progress_bar(
     with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
         task = progress.add_task(first, total=total)
 
-        def advance(done: str) -> None:
-            progress.update(task, advance=1, description=done)
+        def advance(done: str, total: int | None = None) -> None:
+            progress.update(task, advance=1, total=total, description=done)
 
         yield advance

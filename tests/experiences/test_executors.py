@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from threadpoolctl import threadpool_info
 from l2t.exceptions import InvalidInputError, L2TError
 from l2t.experiences import executors
 from l2t.experiences.executors import MAX_LOST, Executor
+from l2t.numerics import in_threads
 
 pytestmark = pytest.mark.slow
 
@@ -118,6 +120,44 @@ def test_a_scheduler_that_does_not_answer_is_reported(monkeypatch):
     monkeypatch.setattr(executors, "CONNECT_TIMEOUT", "1s")
     with pytest.raises(L2TError, match=r"cannot connect to a Dask scheduler at tcp://127.0.0.1:9"):
         list(Executor(1, "tcp://127.0.0.1:9").map(square, [1]))
+
+
+class Counted:
+    """A function that counts how often it is sent to a worker."""
+
+    sent = 0
+
+    def __getstate__(self):
+        type(self).sent += 1
+        return {}
+
+    def __call__(self, task):
+        return -task
+
+
+def test_a_cluster_gets_the_function_once():
+    """A model may be bound to it, and tasks may be many."""
+    from distributed import LocalCluster
+
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "protocol": "tcp"}
+    with LocalCluster(n_workers=1, processes=False, **options) as cluster:
+        counts = []
+        for n_tasks in (1, 20):
+            Counted.sent = 0
+            found = Executor(1, cluster.scheduler_address).map(Counted(), range(n_tasks))
+            assert sorted(found) == sorted(-task for task in range(n_tasks))
+            counts.append(Counted.sent)
+    assert counts[0] == counts[1] > 0
+
+
+def names_of_threads(_):
+    return in_threads(lambda _: threading.current_thread().name, range(20))
+
+
+@pytest.mark.parametrize("executor", [Executor(2), Executor(1)], ids=["worker", "alone"])
+def test_a_worker_has_one_thread(executor):
+    ((*names,),) = executor.map(names_of_threads, [None])
+    assert (len(set(names)) == 1 and "Pool" not in names[0]) == (executor.n_jobs > 1)
 
 
 #: Runs a cluster in one process, tells its address, and waits.

@@ -162,6 +162,91 @@ def test_missing_cells_of_a_table_need_no_option(wine, l2t):
     assert result.code == 0, result.err
 
 
+def test_a_data_set_is_predicted_file_by_file(wine, l2t):
+    assert l2t("predict", "source.csv", "target.csv", "--label=kind", "--save=m.l2t").code == 0
+    rows = pd.read_csv("target.csv", dtype={"sample": str}, na_values="?")
+    Path("data").mkdir()
+    for name, some in (("data/0", rows[:50]), ("data/1", rows[50:]), ("whole", rows)):
+        some.to_parquet(f"{name}.parquet", index=False, row_group_size=7)
+    assert l2t("apply", "m.l2t", "whole.parquet", "-o", "whole.csv").code == 0  # in memory
+    expected = pd.read_csv("whole.csv")[["predicted", "probability"]]
+    for data, output in (
+        ("whole.parquet", "one.parquet"),
+        ("whole.parquet", "in"),
+        ("data", "out/"),
+    ):
+        result = l2t("apply", "m.l2t", data, "-o", output, "--format=json")
+        assert result.code == 0, result.err
+        assert f"predictions written to {output}" in result.err
+        found = pd.read_parquet(output)
+        pd.testing.assert_frame_equal(found[list(rows)], pd.read_parquet("whole.parquet"))
+        pd.testing.assert_frame_equal(found[list(expected)], expected, check_dtype=False)
+        counts = {each["predicted"]: each["rows"] for each in json.loads(result.out)}
+        assert counts == expected["predicted"].value_counts().to_dict()
+    Path("out/1.parquet").unlink()
+    result = l2t("apply", "m.l2t", "data", "-o", "out", "--jobs=2")
+    assert "1 of 2 files were finished before; to write them again, pass --force" in result.err
+    assert json.loads(l2t("apply", "m.l2t", "data", "-o", "out", "--format=json").out)
+    for output, words in (
+        ("one.parquet", "one.parquet exists; use --force to replace it"),
+        ("whole.parquet", "an output must not replace an input"),
+        ("m.l2t", "an output must not replace an input"),
+    ):
+        result = l2t("apply", "m.l2t", "whole.parquet", "-o", output)
+        assert (result.code, words in result.err) == (1, True), result.err
+    assert l2t("apply", "m.l2t", "whole.parquet", "-o", "one.parquet", "--force").code == 0
+    result = l2t("apply", "m.l2t", "whole.parquet", "-o", "memory://one.parquet")
+    assert result.code == 0, result.err
+    result = l2t("apply", "m.l2t", "target.csv", "-o", "memory://one.csv")
+    assert "output must be a local file for a table like target.csv" in result.err
+    result = l2t("apply", "m.l2t", "target.csv", "-o", "one.csv", "--jobs=2")
+    assert (result.code, "--jobs and --cluster are for parquet" in result.err) == (0, True)
+
+
+def test_a_target_that_is_a_data_set(wine, l2t):
+    rows = pd.read_csv("target.csv", dtype={"sample": str}, na_values="?")
+    rows.to_parquet("target.parquet", index=False)
+    for year in (2024, 2025):
+        Path(f"target/year={year}").mkdir(parents=True)
+        rows[rows.index % 2 == year % 2].to_parquet(f"target/year={year}/0.parquet", index=False)
+    sides = ("source.csv", "target.parquet", "--label=kind", "-o", "whole.parquet")
+    assert l2t("predict", *sides).code == 0
+    sides = ("source.csv", "target", "--label=kind", "-o", "parts", "--save=m.l2t")
+    result = l2t("predict", *sides)
+    assert result.code == 0, result.err
+    assert "predictions written to parts" in result.err
+    whole, parts = (
+        pd.read_parquet(path).set_index("sample") for path in ("whole.parquet", "parts")
+    )
+    parts = parts.loc[whole.index]
+    assert list(parts.columns) == [*whole.columns, "year"]
+    assert parts["predicted"].tolist() == whole["predicted"].tolist()
+    assert parts["given"].tolist() == whole["given"].tolist()
+    np.testing.assert_allclose(parts["probability"], whole["probability"], rtol=1e-6)
+    for option, words in (
+        ("--impute=drop", "impute must be 'med"),
+        ("--suggest=2", "suggest must"),
+    ):
+        result = l2t("predict", *sides[:-2], "other", option)
+        assert (result.code, words in result.err) == (1, True), result.err
+    result = l2t("predict", "source.csv", "target", "--label=kind", "-o", "target")
+    assert result.err.startswith("l2t: output must not be in or around the data, got 'target'")
+
+
+def test_imputing_from_all_rows_reads_them_all(complete, l2t):
+    assert l2t("predict", "source.csv", "target.csv", "--label=kind", "--save=m.l2t").code == 0
+    rows = pd.read_csv("target.csv")
+    rows.iloc[3, 0] = None
+    rows.to_parquet("gap.parquet", index=False)
+    result = l2t("apply", "m.l2t", "gap.parquet", "-o", "out.parquet", "--impute=drop")
+    assert result.code == 0, result.err
+    assert len(pd.read_parquet("out.parquet")) == len(rows) - 1
+    Path("data").mkdir()
+    Path("gap.parquet").rename("data/gap.parquet")
+    result = l2t("apply", "m.l2t", "data", "-o", "out", "--impute=drop")
+    assert "impute must be one of None, mean, median, got 'drop'" in result.err
+
+
 def test_the_report_for_programs(wine, l2t):
     sides = ("source.csv", "target.csv", *OPTIONS, "--suggest", "3")
     record = json.loads(l2t("predict", *sides, "--format", "json").out)

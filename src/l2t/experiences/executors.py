@@ -11,6 +11,7 @@ import os
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -23,6 +24,7 @@ from typing import Any, TypeVar
 from threadpoolctl import threadpool_limits
 
 from l2t.exceptions import L2TError, MissingExtraError
+from l2t.numerics import one_thread
 from l2t.validation import whole_number
 
 Task = TypeVar("Task")
@@ -57,17 +59,23 @@ class Executor:
         """Yield results as they finish, in any order; `give_up` is called with a task that is given up."""
         from joblib import effective_n_jobs
 
-        work = partial(_on_one_thread, function)
         if self.cluster is None and self.n_jobs == 1:
-            return map(work, tasks)
+            return map(partial(_on_one_blas_thread, function), tasks)
+        work = partial(_on_one_thread, function)
         if self.cluster is None:
             return _in_processes(effective_n_jobs(self.n_jobs), work, tasks, give_up)
         return _on_cluster(self.cluster, work, tasks)
 
 
-def _on_one_thread(function: Callable[[Task], Result], task: Task) -> Result:
-    """Call the function with one BLAS thread, for reproducible results and no oversubscription of cores."""
+def _on_one_blas_thread(function: Callable[[Task], Result], task: Task) -> Result:
+    """Call the function with one BLAS thread, for reproducible results."""
     with threadpool_limits(limits=1):
+        return function(task)
+
+
+def _on_one_thread(function: Callable[[Task], Result], task: Task) -> Result:
+    """Call the function with one thread, as there is a worker for each core."""
+    with one_thread():
         return function(task)
 
 
@@ -177,10 +185,22 @@ def _as_completed(
     """Yield the results of a Dask client in any order, with two tasks per thread submitted at a time."""
     from distributed import as_completed
 
-    submit = partial(client.submit, work, pure=False)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sending large graph")  # what is bound to the function
+        # A task of its own, so that each worker gets the function once, and a lost one is made again.
+        sent = client.submit(_itself, work, pure=False)
+    submit = partial(client.submit, _call, sent, pure=False)
     waiting = iter(tasks)
     ahead = 2 * max(1, sum(client.nthreads().values()))
     futures = as_completed(map(submit, islice(waiting, ahead)))
     for future in futures:
         yield future.result()
         futures.update(map(submit, islice(waiting, 1)))
+
+
+def _itself(work: Callable[[Task], Result]) -> Callable[[Task], Result]:
+    return work
+
+
+def _call(work: Callable[[Task], Result], task: Task) -> Result:
+    return work(task)

@@ -29,7 +29,7 @@ from l2t.numerics.kernels import (
 )
 from l2t.numerics.span import JointSpan, jointly_centred
 from l2t.numerics.sparse_coding import SparseCodes, lasso_objective, sparse_codes
-from l2t.numerics.threads import few_threads, in_threads
+from l2t.numerics.threads import few_threads, in_threads, one_thread
 
 __all__ = ["GramSpan", "Grassmann", "JointSpan", "LRUCache", "Manifold", "Optimum", "SparseCodes"]
 __all__ += ["Sphere"]
@@ -37,5 +37,5 @@ __all__ += ["cosine_graph", "few_threads", "fingerprint", "gradient_error", "in_
 __all__ += ["jointly_centred"]
 __all__ += ["laplacian_product", "lasso_objective", "leading_eigenpairs", "leading_eigenpairs_of"]
 __all__ += ["matrix_power", "mean_gap_weights", "mean_squared_distance", "minimize_on_manifold"]
-__all__ += ["mutual_neighbors", "principal_axes", "rbf_kernel", "sparse_codes"]
+__all__ += ["mutual_neighbors", "one_thread", "principal_axes", "rbf_kernel", "sparse_codes"]
 __all__ += ["squared_distances", "two_components", "unit_rows"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -14,6 +15,8 @@ R = TypeVar("R")
 LARGE = 20_000_000
 #: The number of items from which `in_threads` uses threads.
 SEVERAL = 4
+#: Whether this code runs in `one_thread`.
+_IN_WORKER = ContextVar("l2t_in_worker", default=False)
 
 
 @contextmanager
@@ -31,9 +34,22 @@ def few_threads(size: int) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Limit BLAS and `in_threads` to one thread: for a worker, beside which others use the other cores."""
+    from threadpoolctl import threadpool_limits
+
+    token = _IN_WORKER.set(True)
+    try:
+        with threadpool_limits(limits=1):
+            yield
+    finally:
+        _IN_WORKER.reset(token)
+
+
 def in_threads(function: Callable[[T], R], items: Sequence[T]) -> list[R]:
     """Apply a function to each item in parallel threads, each with one BLAS thread."""
-    if len(items) < SEVERAL:
+    if len(items) < SEVERAL or _IN_WORKER.get():
         return [function(item) for item in items]
     from joblib import cpu_count
     from threadpoolctl import threadpool_limits

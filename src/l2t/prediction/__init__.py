@@ -8,5 +8,7 @@ from l2t.prediction.model_file import load_model
 from l2t.prediction.prediction import predict
 from l2t.prediction.report import Report, ReportRow
 from l2t.prediction.result import Prediction
+from l2t.prediction.streaming import DatasetPrediction, predict_dataset
 
-__all__ = ["CLASSIFIERS", "Model", "Prediction", "Report", "ReportRow", "load_model", "predict"]
+__all__ = ["CLASSIFIERS", "DatasetPrediction", "Model", "Prediction", "Report", "ReportRow"]
+__all__ += ["load_model", "predict", "predict_dataset"]

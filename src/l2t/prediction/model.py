@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -20,6 +20,9 @@ from l2t.prediction.decisions import decide
 from l2t.prediction.features import Evaluation, FeatureMap
 from l2t.prediction.trees import TreeHead
 from l2t.typing import AnyArray, Array, Indices, Mask
+
+if TYPE_CHECKING:
+    from l2t.prediction.streaming import DatasetPrediction
 
 #: Rows per block of a prediction.
 BLOCK = 8192
@@ -114,6 +117,12 @@ class Model:
         array of shape (n,)
         """
         return np.asarray(self.classes_[self.decide(self.predict_proba(X))])
+
+    def answer(self, X: Any) -> tuple[Indices, Array]:
+        """Return the codes of the predicted classes of rows, and their probabilities."""
+        P = self.predict_proba(X)
+        codes = self.decide(P)
+        return codes, np.take_along_axis(P, codes[:, None], axis=1)[:, 0]
 
     def decide(self, P: Array) -> Indices:
         """Return the codes of the predicted classes of rows with probabilities P."""
@@ -216,6 +225,43 @@ class Model:
 
         write_model(self, where := Path(path))
         return where
+
+    def predict_dataset(
+        self, data: str | os.PathLike[str], output: str | os.PathLike[str], **options: Any
+    ) -> DatasetPrediction:
+        """Predict the rows of a parquet data set of any size, and write them as another one.
+
+        Parameters
+        ----------
+        data, output : str or path
+            The file, folder or URL to read, and to write.
+        **options
+            The options of `l2t.prediction.predict_dataset`, such as `n_jobs` or `cluster`.
+
+        Returns
+        -------
+        DatasetPrediction
+            The number of rows in each class, and of files.
+        """
+        from l2t.prediction.streaming import predict_dataset
+
+        return predict_dataset(self, data, output, **options)
+
+    def predict_frame(self, frame: Any) -> Any:
+        """Return a frame of pandas or Dask with two more columns, ``predicted`` and ``probability``.
+
+        Parameters
+        ----------
+        frame : pandas or Dask DataFrame
+            The rows, as for `predict`, and any other columns. That of Dask is computed when it is asked for.
+
+        Returns
+        -------
+        pandas or Dask DataFrame
+        """
+        from l2t.prediction.streaming import predict_frame
+
+        return predict_frame(self, frame)
 
 
 def calibration_rows(free: Mask, random_state: int) -> Indices:

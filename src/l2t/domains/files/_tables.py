@@ -168,7 +168,6 @@ def read_parquet(path: Path, options: ReadOptions) -> Sheet:
     """Read a table of typed columns; a null is a missing cell."""
     require("pyarrow", "parquet")
     import pandas as pd
-    import pyarrow as pa
     from pyarrow.parquet import read_metadata, read_table
 
     with path.open("rb") as handle:
@@ -182,18 +181,25 @@ def read_parquet(path: Path, options: ReadOptions) -> Sheet:
     if table.num_rows != declared.num_rows:  # no checksum covers the number of rows
         declares = f"it declares {declared.num_rows} rows and has {table.num_rows}"
         raise FileFormatError(f"is damaged: {declares}")
-    # Floats stay numpy columns without a mask; pyarrow frees its memory column by column.
-    whole = [f"{kind}{bits}" for kind in ("Int", "UInt") for bits in (8, 16, 32, 64)]
-    types = {pa.type_for_alias(each.lower()): pd.array([], each).dtype for each in whole}
-    types |= {pa.bool_(): pd.BooleanDtype(), pa.null(): pd.Int64Dtype()}
-    types |= dict.fromkeys((pa.string(), pa.large_string()), pd.StringDtype())
-    frame = table.to_pandas(types_mapper=types.get, split_blocks=True, self_destruct=True)
+    frame = as_frame(table, self_destruct=True)  # pyarrow frees its memory column by column
     own = set(map(str, frame.columns))
     if not isinstance(frame.index, pd.RangeIndex) or frame.index.name is not None:
         frame = frame.reset_index()
     frame.columns = list(map(str, frame.columns))
     index = set(frame.columns) - own
     return Sheet(frame, Columns.of(list(frame), options, index=index), options, "row {}".format)
+
+
+def as_frame(table: Any, **options: Any) -> Any:
+    """Return a table of pyarrow as a frame; floats are numpy columns without a mask."""
+    import pandas as pd
+    import pyarrow as pa
+
+    whole = [f"{kind}{bits}" for kind in ("Int", "UInt") for bits in (8, 16, 32, 64)]
+    types = {pa.type_for_alias(each.lower()): pd.array([], each).dtype for each in whole}
+    types |= {pa.bool_(): pd.BooleanDtype(), pa.null(): pd.Int64Dtype()}
+    types |= dict.fromkeys((pa.string(), pa.large_string()), pd.StringDtype())
+    return table.to_pandas(types_mapper=types.get, split_blocks=True, **options)
 
 
 def _check_texts(path: Path, handle: BinaryIO, declared: Any) -> None:

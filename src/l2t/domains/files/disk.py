@@ -24,7 +24,7 @@ def as_path(path: object) -> Path:
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
     """Check that a file can be read, and convert any error inside into a FileFormatError that names it."""
-    try:
+    with naming(path):
         if not path.exists():
             raise FileFormatError("there is no such file")
         if path.is_dir():
@@ -35,6 +35,13 @@ def reading(path: Path) -> Iterator[None]:
             raise FileFormatError("is empty")
         check_memory("the file", size)
         yield
+
+
+@contextmanager
+def naming(path: Path | str) -> Iterator[None]:
+    """Convert any error inside into a FileFormatError that names the file or URL that is read."""
+    try:
+        yield
     except MissingExtraError:
         raise
     except FileFormatError as error:
@@ -42,12 +49,12 @@ def reading(path: Path) -> Iterator[None]:
     except L2TError as error:
         raise FileFormatError(f"{path}: {error}") from None
     except OSError as error:
-        raise FileFormatError(f"{path}: cannot be read: {_reason(error)}") from error
+        raise FileFormatError(f"{path}: cannot be read: {reason(error)}") from error
     except MemoryError as error:
         raise FileFormatError(f"{path}: needs more memory than there is") from error
     # On a damaged file, numpy, zipfile, pyarrow and scikit-learn raise errors of any type.
     except Exception as error:
-        wrong = f"is damaged or of another format: {_reason(error)}"
+        wrong = f"is damaged or of another format: {reason(error)}"
         raise FileFormatError(f"{path}: {wrong}") from error
 
 
@@ -64,10 +71,10 @@ def writing(path: Path) -> Iterator[None]:
         what = f"labels and groups must be valid Unicode, got {error.object!r:.80}"
         raise InvalidInputError(f"{path}: {what}") from None
     except OSError as error:
-        raise FileFormatError(f"{path}: cannot be written: {_reason(error)}") from error
+        raise FileFormatError(f"{path}: cannot be written: {reason(error)}") from error
     # pyarrow raises errors of any type for what its format cannot hold.
     except Exception as error:
-        raise InvalidInputError(f"{path}: cannot hold the domain: {_reason(error)}") from error
+        raise InvalidInputError(f"{path}: cannot hold the domain: {reason(error)}") from error
 
 
 @contextmanager
@@ -97,7 +104,7 @@ def check_replaceable(path: Path) -> Path:
     return target
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
     """Return the first line of an error message, shortened."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror

@@ -27,6 +27,7 @@ from l2t.domains.files._columns import (
     missing_name,
     option,
 )
+from l2t.domains.files._labels import labels, mask
 from l2t.domains.files._sheet import NOT_IN_EVERY_FILE, Sheet
 from l2t.domains.files._writing import TABLES, feature_columns, frame_of, write_frame
 from l2t.domains.files.disk import as_path, reading, replacing, writing
@@ -204,6 +205,44 @@ def open_tables(
         with reading(path):
             tables.append(_table(path, opened, own_parts, columns, done, name))
     return [*(_matched_by_position(table, tables[-1]) for table in tables[:-1]), *tables[-1:]]
+
+
+def labelled_rows(
+    rows: Any, label: str, labeled: str | None = None, missing: Iterable[str] = ()
+) -> Mask:
+    """Return which rows of a table of pyarrow have a label, as in a file with these columns."""
+    import pyarrow as pa
+
+    name = label if labeled is None else labeled
+    if name not in rows.column_names:
+        raise missing_name("column", name, rows.column_names)
+    column = rows[name].combine_chunks()
+    if not pa.types.is_dictionary(column.type):  # few different cells have to be looked at
+        column = column.dictionary_encode()
+    cells = column.dictionary.to_pylist()
+    if labeled is None:
+        known = [each is not None for each in labels(cells, lambda _: f"column {name!r}", missing)]
+    else:
+        known = mask(cells, lambda _: f"column {name!r}").tolist()
+    codes = column.indices.fill_null(len(cells)).to_numpy(zero_copy_only=False)
+    return np.asarray(np.array([*known, False])[codes])
+
+
+def features_of(
+    frame: Any, *, encoder: TableEncoder | None = None, first_row: int = 0, **options: Any
+) -> AnyArray:
+    """Return the features in some rows of a table whose columns all are features.
+
+    The result is that of reading a file with these `options`; errors count rows from `first_row`.
+    """
+    names = list(frame.columns)
+    chosen = ReadOptions(features=names, encode=encoder is not None, **options)
+    sheet = Sheet(frame, Columns(names), chosen, lambda row: f"row {first_row + row}")
+    parts = sheet.parts(names, () if encoder is None else _text_columns([sheet], encoder))
+    _impute(parts, chosen)
+    if encoder is not None:
+        _encode([parts], [names], [chosen], encoder)
+    return np.asarray(parts["X"])
 
 
 def _parts(

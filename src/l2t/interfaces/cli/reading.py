@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from l2t.domains import KnownClasses, Preparation, Table, prepare, read_tables
 from l2t.domains.domain import position_note
 from l2t.domains.files import check_writable
+from l2t.domains.files.dataset import TEXT_ENDINGS, ParquetFiles, is_remote
 from l2t.domains.files.disk import reading as file_errors
 from l2t.domains.files.formats import format_to_read
 from l2t.exceptions import FileFormatError, InvalidInputError
@@ -73,8 +75,21 @@ def _file_id(path: str | Path) -> object:
         return os.path.realpath(path)
 
 
-def read_files(paths: Sequence[Path], reading: dict[str, Any], quiet: bool) -> list[Table]:
-    """Return the files of a command, sources first, and print notes on what was adjusted."""
+def read_files(
+    paths: Sequence[Path], reading: dict[str, Any], quiet: bool, seed: int = 0
+) -> list[Table]:
+    """Return the files of a command, sources first, and print notes on what was adjusted.
+
+    If the last one is a folder, a parquet data set, some of its rows represent it.
+    """
+    if paths[-1].is_dir():
+        from l2t.prediction.streaming import draw_landmarks
+
+        with TemporaryDirectory() as folder:
+            drawn = Path(folder) / f"{paths[-1].resolve().name}.parquet"
+            roles = {name: reading[name] for name in ("label", "labeled", "missing")}
+            draw_landmarks(paths[-1], drawn, **roles, random_state=seed)
+            return read_files([*paths[:-1], drawn], reading, quiet)
     tables = read_tables(paths, **reading)
     for table in tables:
         for note in table.notes:
@@ -104,6 +119,33 @@ def read_features(path: Path, model: Model, reading: dict[str, Any], quiet: bool
     if features is not None and table.domain.feature_names is None:
         print_note(f"note: {path}: {position_note('the model', 'this file')}", quiet)
     return table
+
+
+def check_dataset(data: Path, output: Path | None, impute: str | None, suggest: int) -> None:
+    """Reject options that need all rows of a target that is a data set, and an output in its place."""
+    from l2t.prediction.streaming import output_path
+
+    if impute in ("mean", "drop"):
+        raise InvalidInputError(f"impute must be 'median' for a data set, got {impute!r}")
+    if suggest:
+        raise InvalidInputError(f"suggest must be 0 for a data set, got {suggest}")
+    if output is not None:
+        output_path(ParquetFiles.find(data), str(output))
+
+
+def is_read_in_chunks(rows: str, output: str, model: Model, impute: str | None) -> bool:
+    """Return whether rows are read in chunks: those of a data set, or of a file if no option needs all."""
+    if is_remote(rows) or Path(rows).is_dir():
+        return True
+    with file_errors(Path(rows)):
+        is_parquet = format_to_read(Path(rows)) == "parquet"
+    needs_all = impute == "drop" or (impute == "mean" and model.encoder is not None)
+    needs_all |= model.feature_names is None  # then ids are recognized by all of their values
+    if is_remote(output) and not is_parquet:
+        raise InvalidInputError(
+            f"output must be a local file for a table like {rows}, got {output!r}"
+        )
+    return is_parquet and not needs_all and not output.lower().endswith(TEXT_ENDINGS)
 
 
 def read_pair(

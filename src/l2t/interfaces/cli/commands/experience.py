@@ -43,9 +43,7 @@ def collect(  # noqa: PLR0913
     ] = False,
     components: Annotated[int, number("Number of components.")] = 20,
     jobs: options.Jobs = 1,
-    cluster: Annotated[
-        str | None, named("Run on a Dask scheduler, such as tcp://host:8786.", metavar="ADDRESS")
-    ] = None,
+    cluster: options.Cluster = None,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Run again what failed before.")
     ] = False,

@@ -87,6 +87,9 @@ Seed = Annotated[int, number("Random seed.", least=0)]
 TrainedOn = Literal["target", "source", "both"]
 Form = Literal["paper", "convex"]
 Jobs = Annotated[int, number("Number of processes; -1 for one per core.", least=None)]
+Cluster = Annotated[
+    str | None, named("Run on a Dask scheduler, such as tcp://host:8786.", metavar="ADDRESS")
+]
 As = Annotated[Format, typer.Option("--format", help="Output format.")]
 Quiet = Annotated[bool, flag("Print only results and errors.", "--quiet", "-q")]
 Force = Annotated[bool, flag("Replace existing output files.", "--force")]

@@ -19,7 +19,7 @@ from l2t.interfaces.cli.output import Format, print_note, show_record, show_rows
 if TYPE_CHECKING:
     from l2t.domains import Table
 
-#: Columns that are added to those of the user.
+#: Columns that are added to those of the user; `apply` adds the first two.
 ANSWERS = ("predicted", "probability", "given")
 
 
@@ -71,16 +71,29 @@ def predict(  # noqa: PLR0913
     labels is assumed to have the classes of the sources. A table shows the expected accuracy of classifiers
     without transfer and of L2T, and marks the one that is used.
 
+    A target larger than memory is a folder of parquet files, and so is its output: the model is trained on
+    20,000 random rows and as many labelled ones.
+
       l2t predict photos.csv sketches.csv --label species -o predictions.csv --save model.l2t
 
       l2t apply model.l2t new.csv -o new_predictions.csv
     """
     from l2t.domains.labels import label_key
-    from l2t.interfaces.cli.reading import check_outputs, known_classes, note_order, read_files
+    from l2t.interfaces.cli.reading import (
+        check_dataset,
+        check_outputs,
+        known_classes,
+        note_order,
+        read_files,
+    )
     from l2t.progress import progress_bar
 
-    check_outputs((output, "table"), (save, "model"), inputs=files, store=store, force=force)
-    *sources, target = tables = read_files(files, reading | {"encode": True}, quiet)
+    data = files[-1] if files[-1].is_dir() else None
+    results = (None if data else output, "table"), (save, "model")
+    check_outputs(*results, inputs=files, store=store, force=force)
+    if data is not None:
+        check_dataset(data, output, reading["impute"], suggest)
+    *sources, target = tables = read_files(files, reading | {"encode": True}, quiet, seed)
     note_order(tables, quiet, always=True)
     target.check_free(ANSWERS)
     domain = target.labelled
@@ -101,42 +114,65 @@ def predict(  # noqa: PLR0913
             random_state=seed,
             callback=advance,
         )
-    _write(found, target, output, save, quiet)
+    if data is not None and output is not None:
+        chosen = {"label": target.roles.label, "labeled": target.roles.labeled, "overwrite": force}
+        chosen |= {"missing": reading["missing"], "impute": reading["impute"]}
+        _apply_in_chunks(found.model, str(data), str(output), quiet, **chosen)
+    _write(found, None if data else target, output, save, quiet)
     _show(found, target, suggest, format, quiet)  # last, as a pipe may be closed
 
 
 @app.command(short_help="Predict further rows with a model that 'l2t predict' saved.")
 @options.reads_files("label", "labeled", "id", "ignore", "keep", "feature")
-def apply(
+def apply(  # noqa: PLR0913
     model: Annotated[Path, argument("MODEL", "Model from 'l2t predict --save'.")],
-    rows: Annotated[Path, argument("FILE", "File with the features of the model.")],
-    output: Annotated[Path, file("Write predictions (csv, parquet).", "--output", "-o")],
+    rows: Annotated[str, argument("DATA", "File, or parquet data set, with the model's features.")],
+    output: Annotated[
+        str, file("Write predictions (csv, parquet, or a folder).", "--output", "-o")
+    ],
     *,
     reading: options.Reading,
+    jobs: options.Jobs = 1,
+    cluster: options.Cluster = None,
     force: options.Force = False,
     format: options.As = Format.table,
     quiet: options.Quiet = False,
 ) -> None:
-    """Predict the class of every row of a file with a saved model.
+    """Predict the class of every row of a file or a parquet data set with a saved model.
 
     Features are matched by name, in any order. The output has your rows and columns, 'predicted' and
     'probability'.
+
+    A parquet data set may be larger than memory: a file, a folder of files, or a URL. Each of its files
+    becomes one in the output folder. A run that was interrupted resumes with the files that are not finished.
+
+      l2t apply model.l2t data/ -o predictions/ --jobs -1
     """
-    import numpy as np
+    from l2t.domains.files.dataset import is_remote
+    from l2t.interfaces.cli.reading import check_outputs, is_read_in_chunks, read_features
 
-    from l2t.interfaces.cli.reading import check_outputs, read_features
-
-    check_outputs((output, "table"), inputs=[model, rows], force=force)
     loaded = l2t.load_model(model)
-    table = read_features(rows, loaded, reading, quiet)
-    table.check_free(ANSWERS[:2])
-    probabilities = loaded.predict_proba(table.domain)
-    codes = loaded.decide(probabilities)
-    labels = loaded.classes_[codes]
-    answers = (labels, np.take_along_axis(probabilities, codes[:, None], axis=1)[:, 0])
-    table.write(output, columns=dict(zip(ANSWERS[:2], answers, strict=True)))
-    counts = Counter(labels.tolist()).most_common()
-    show_rows([{"predicted": label, "rows": count} for label, count in counts], format)
+    streamed = is_read_in_chunks(rows, output, loaded, reading["impute"])
+    in_folder = streamed and (not Path(rows).is_file() or Path(output).is_dir())
+    if not (in_folder or is_remote(output)):
+        kind = "file" if streamed else "table"
+        check_outputs((Path(output), kind), inputs=[model, rows], force=force)
+    if streamed:
+        chosen = {"missing": reading["missing"], "impute": reading["impute"], "overwrite": force}
+        chosen |= {"n_jobs": jobs, "cluster": cluster}
+        counts = _apply_in_chunks(loaded, rows, output, quiet, **chosen)
+    else:
+        if jobs != 1 or cluster is not None:
+            print_note("note: --jobs and --cluster are for parquet data sets", quiet)
+        table = read_features(Path(rows), loaded, reading, quiet)
+        table.check_free(ANSWERS[:2])
+        codes, probability = loaded.answer(table.domain)
+        labels = loaded.classes_[codes]
+        answers = (labels, probability)
+        table.write(Path(output), columns=dict(zip(ANSWERS[:2], answers, strict=True)))
+        counts = Counter(labels.tolist())
+    shown = [{"predicted": label, "rows": count} for label, count in counts.most_common() if count]
+    show_rows(shown, format)
     print_note(f"predictions written to {output}", quiet)
 
 
@@ -185,15 +221,34 @@ def label(
     )
 
 
+def _apply_in_chunks(
+    model: l2t.Model, rows: str, output: str, quiet: bool, **chosen: Any
+) -> Counter[Any]:
+    """Predict a parquet data set, and return the number of rows in each class."""
+    from l2t.progress import progress_bar
+
+    with progress_bar(None, "", shown=not quiet) as advance:
+        done = model.predict_dataset(rows, output, **chosen, callback=advance)
+    if done.n_resumed:
+        finished = f"{done.n_resumed} of {done.n_files} files were finished before"
+        print_note(f"note: {finished}; to write them again, pass --force", quiet)
+    return Counter(done.counts)
+
+
 def _write(
-    found: l2t.Prediction, target: Table, output: Path | None, save: Path | None, quiet: bool
+    found: l2t.Prediction,
+    target: Table | None,
+    output: Path | None,
+    save: Path | None,
+    quiet: bool,
 ) -> None:
-    """Write the predictions and the model, and note what was written."""
+    """Write the predictions of a table and the model, and note what was written."""
     if output is None:
         print_note("predictions were not written to a file; add -o predictions.csv", quiet)
     else:
-        answers = (found.labels, found.probability, found.given)
-        target.write(output, columns=dict(zip(ANSWERS, answers, strict=True)))
+        if target is not None:
+            answers = (found.labels, found.probability, found.given)
+            target.write(output, columns=dict(zip(ANSWERS, answers, strict=True)))
         print_note(f"predictions written to {output}", quiet)
     if save is not None:
         found.model.save(save)
