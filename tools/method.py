@@ -87,12 +87,13 @@ def _answers() -> str:
     for heading, name in ANSWERS.items():
         head, *rows = tables[heading]
         mean = dict(zip(head, next(row for row in rows if row[0] == "mean"), strict=True))
-        behind = sum(row[6].startswith("-") for row in rows if row[0] != "mean")
+        gains = head.index("gain")
+        behind = sum(row[gains].startswith("-") for row in rows if row[0] != "mean")
         families = len(rows) - 1
         values = (
             mean["best plain"],
             mean["L2T"],
-            mean["L2T less best plain"],
+            mean["gain"].split()[0],
             f"{behind} of {families}",
         )
         columns[name] = values
@@ -134,8 +135,9 @@ def _draw_answers() -> Figure:
     figure = Figure(figsize=(7, 3.6), layout="constrained")
     panels: Any = figure.subplots(1, 3, sharey=True, sharex=True)
     for axes, heading in zip(panels, list(ANSWERS)[:3], strict=True):
-        for row in tables[heading][1:-1]:
-            gap, error = (float(each) for each in row[6].split(" ± "))
+        head, *rows, _ = tables[heading]
+        for row in rows:
+            gap, error = map(float, row[head.index("gain")].split(" ± "))
             axes.errorbar(gap, row[0], xerr=error, fmt="o", color="C0" if gap > 0 else "C3")
         axes.axvline(0, color="k", linewidth=0.8)
         axes.set(title=heading)

@@ -337,6 +337,7 @@ class NovelClasses:
                 f"About {100 * promise.expected:.0f} % of the predictions should be right{used.range}; "
                 f"{promise.basis}."
             )
+        sentences += _compared(used, [row for row in rows if row.is_baseline])
         if ensemble.doubt >= 0.5 and plays:
             sentences.append(
                 "The target differs from the known classes, so what was rehearsed on them counts little."
@@ -434,6 +435,17 @@ class NovelClasses:
     def _on_columns(self, inference: Inference) -> Inference:
         """Return an inference on the features before they were divided."""
         return inference if self.columns is None else divide_features(inference, self.columns)
+
+
+def _compared(used: ReportRow, plain: Sequence[ReportRow]) -> list[str]:
+    """Return a sentence that compares what is used with the best plain classifier, if that is known."""
+    best = max(plain, key=lambda row: row.expected or 0.0)
+    if used.expected is None or best.expected is None:
+        return []
+    points = 100 * (used.expected - best.expected)
+    if points >= 0.05:
+        return [f"That is {points:.1f} points above the best plain classifier, {best.name}."]
+    return [f"The best plain classifier, {best.name}, should be about as good."]
 
 
 def _learner_row(learner: Learner, own: Trial | None, weight: float) -> ReportRow:

@@ -54,13 +54,6 @@ from l2t.validation import one_of
 if TYPE_CHECKING:
     from l2t.experiences import ExperienceStore
 
-#: Maximum number of rows that a classifier is trained on, labelled or not; half of it in cross-validation.
-MAX_ROWS = 1500
-#: Maximum number of labelled rows for classifiers on a graph, whose memory grows with their square.
-MOST_ROWS = 5000
-SPREADING = ("label spreading", "smoothed logistic")
-#: Multiples of the present number of labels at which the learning curve is rehearsed.
-CURVE = (2, 4, 8)
 #: The share of unlabelled rows, of at least so many, from which a prediction is of one class.
 NEARLY_ALL = 0.98
 MIN_ROWS = 20
@@ -83,10 +76,10 @@ def predict(  # noqa: PLR0913
 ) -> Prediction:
     """Predict the class of every row of a target.
 
-    The prediction is the average of logistic regression, label spreading and smoothed logistic regression
-    (label spreading of its predictions) on the features that `l2t.infer` chooses, and of any combination of
-    features and classifier that is clearly better on the labelled rows. All combinations are rehearsed on
-    the known classes and cross-validated on the labelled rows. The features do not depend on target labels.
+    An ensemble of classifiers answers in six views of the rows: as they are, in the geometry of the known
+    classes, in the hidden layer of a network trained to tell the known classes apart, and in the target's own
+    spectrum after each. Their weights are fitted to rehearsals on known classes and to held-out labelled rows
+    (`l2t.prediction.ensemble`). The views do not depend on target labels.
 
     Columns of frames are matched by name. If some of them are not numbers (categories, text, dates), or cells
     are missing, features are made of all columns (`l2t.domains.encoding`). The order of rows does not matter,

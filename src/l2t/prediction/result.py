@@ -36,8 +36,8 @@ class Prediction:
     classes : array of shape (n_classes,)
         The classes of the target.
     choice, classifier : str
-        The candidate whose features are used, "identity" for the original features; and the classifier. If
-        several combinations are averaged, those of the best one.
+        The features with the largest weight, "identity" for the original ones; and the classifier, "ensemble"
+        for several.
     report : Report
         The accuracy to expect, and why.
     model : Model
