@@ -17,7 +17,8 @@ from l2t.domains.files import dataset
 from l2t.domains.files.dataset import keys_of
 from l2t.exceptions import FileFormatError, InvalidInputError, MissingColumnError, MissingExtraError
 from l2t.prediction.classifiers import TrainingSet, fit_head
-from l2t.prediction.model import Features, Model
+from l2t.prediction.features import FeatureMap
+from l2t.prediction.model import Model
 from l2t.prediction.streaming import draw_landmarks, predict_dataset
 
 NAMES = ("a", "b", "c", "d")
@@ -29,7 +30,7 @@ def make_model(seed=0, encoder=None, names=NAMES, classes=("x", "y", "z")):
     rng = np.random.default_rng(seed)
     codes = np.repeat([0, 1, 2], 20)
     X = 3 * rng.normal(size=(3, 4))[codes] + rng.normal(size=(60, 4))
-    features = Features.of(X, None)
+    features = FeatureMap.of(X, None)
     head = fit_head("logistic", TrainingSet(features(X), np.arange(60), codes, 3))
     fills = X.mean(axis=0), np.median(X, axis=0)
     if encoder is not None:

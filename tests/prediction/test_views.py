@@ -50,7 +50,7 @@ def test_a_rotation_of_the_features_changes_no_distance(data, views):
     turned = KnownClasses([Domain(known.X @ Q, known.codes)])
     for name, view in fit_views(turned, X @ Q).items():
         D = squared_distances(view.features(X @ Q))
-        atol = 0.03 if "network" in name else 1e-6  # networks are trained in single precision
+        atol = 0.1 if "network" in name else 1e-6  # networks are trained in single precision
         np.testing.assert_allclose(D, squared_distances(views[name].features(X)), atol=atol)
 
 

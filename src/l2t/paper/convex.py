@@ -36,7 +36,7 @@ class ConvexReflection(Reflection):
         The bias.
     sizes : array-like of shape (3, K), optional
         The sizes of d, the diagonal of Q, and tau, by which they are divided; by default 1.
-    kernels, n_neighbors, c, label_range, calibration, forecast, training, trained_on
+    kernels, n_neighbors, c, label_range, calibration, forecast, training, trained_on : optional
         As for `ReflectionFunction`.
 
     Examples

@@ -318,8 +318,6 @@ class ReflectionFunction(Reflection):
         The bank of K kernels, by default 33.
     n_neighbors : int, default=5
         The number of neighbours r of tau.
-    q_mode : {"full", "diag"}, default="full"
-        Whether beta'Q beta uses all of Q, or only its diagonal as printed in the paper (erratum E2).
     c : float, default=0.0
         The label-count correction (`LabelCurve`), in (-fewest labels, 0]; 0 for none.
     label_range : (int, int), default=(3, 120)
@@ -334,6 +332,8 @@ class ReflectionFunction(Reflection):
     trained_on : {"target", "source", "both"}, default="target"
         The rows that the classifier is trained on, whose improvement is predicted. For "source" the number of
         labels is ignored.
+    q_mode : {"full", "diag"}, default="full"
+        Whether beta'Q beta uses all of Q, or only its diagonal as printed in the paper (erratum E2).
 
     Examples
     --------

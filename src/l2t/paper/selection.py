@@ -110,7 +110,7 @@ def select(  # noqa: PLR0913
     settings : sequence of mappings, default=SETTINGS
         The options of `learn` for each function, such as gamma, n_neighbors, best and form; by default both
         forms, all runs or the best half, and gamma 1e-2 or 1e-4.
-    plan, starts, known
+    plan, starts, known : optional
         How W is searched, as for `search`.
     store : ExperienceStore, optional
         The store of the experiences, needed only for other `n_neighbors`.

@@ -198,8 +198,6 @@ class Classifier(NamedTuple):
     unit: bool
     #: Whether unlabelled rows get the class of their neighbours; it errs where neighbourhoods mislead.
     relies_on_neighbours: bool = False
-    #: Whether it is for columns of tables, and not compared on the features of candidates.
-    for_tables: bool = False
 
 
 def fit_head(
@@ -315,14 +313,10 @@ CLASSIFIERS = {
     "random forest": Classifier(
         lambda task, *_: fit_random_forest(task.Z[task.at], task.codes, task.n_classes),
         unit=False,
-        for_tables=True,
     ),
     "gradient boosting": Classifier(
         lambda task, *_: fit_boosting(task.Z[task.at], task.codes, task.n_classes),
         unit=False,
-        for_tables=True,
     ),
 }
 DEFAULT = "logistic (centred)"
-#: Classifiers that assume that all classes have the same number of rows.
-BALANCED = ("balanced k-means",)

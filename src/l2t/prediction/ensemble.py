@@ -36,7 +36,6 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 from l2t.forecast.forecast import rise
-from l2t.prediction.classifiers import DEFAULT
 from l2t.prediction.trials import LEARNERS, MIXTURE, Learner, Trial
 from l2t.prediction.views import OWN, PLAIN, SPECTRUM
 from l2t.typing import Array, Indices
@@ -291,8 +290,3 @@ def learner_accuracy(trials: Sequence[Trial], learner: Learner) -> float:
     """Return the accuracy of one learner over all rows of some trials."""
     sizes = [len(trial.codes) for trial in trials]
     return float(np.average([trial.accuracy(learner) for trial in trials], weights=sizes))
-
-
-def plain_learner(name: str = DEFAULT) -> Learner:
-    """Return the learner of a classifier on the original features."""
-    return Learner(name, PLAIN)

@@ -29,13 +29,12 @@ from l2t.prediction.classifiers import (
 from l2t.prediction.decisions import HeldOutRows
 from l2t.prediction.ensemble import (
     FLOOR,
-    PLAY_ROWS,
     Ensemble,
     Situation,
     class_shift,
     fit_ensemble,
-    learner_accuracy,
 )
+from l2t.prediction.ensemble_report import basis_of, ensemble_report, main_view
 from l2t.prediction.features import FeatureMap, change_first
 from l2t.prediction.labelling import labels_needed
 from l2t.prediction.model import EstimatorHead, Model, calibration_rows
@@ -45,8 +44,6 @@ from l2t.prediction.result import Prediction
 from l2t.prediction.training import Training
 from l2t.prediction.trees import TreeHead
 from l2t.prediction.trials import (
-    BASELINES,
-    IN_EVERY_VIEW,
     LEARNERS,
     Learner,
     Trial,
@@ -55,9 +52,7 @@ from l2t.prediction.trials import (
     rehearse_learners,
 )
 from l2t.prediction.views import (
-    CENTRED,
     N_NETWORKS,
-    ORIGINAL,
     SPECTRUM,
     View,
     distance_to,
@@ -70,9 +65,6 @@ from l2t.typing import AnyArray, Indices
 #: they are cross-validated on.
 MAX_ROWS = 1500
 MAX_TESTED_ROWS = 500
-#: The share of the weights from which a sentence names a learner, and the number of learners in the report.
-LEAST_NAMED = 0.1
-MAX_SHOWN = 3
 #: Multiples of the present number of labels at which the learning curve is rehearsed.
 CURVE = (2, 4, 8)
 SCALED = "Columns were divided by their standard deviation: their scales differ widely."
@@ -183,22 +175,23 @@ class NovelClasses:
             softmax(scores[free], axis=1).max(axis=1),
             training.shots,
             len(np.unique(training.groups[free])),
-            _basis(plays, own, ensemble),
+            basis_of(plays, own, ensemble),
             None if own is None else (ensemble.accuracy([own]), len(own.codes)),
         )
         if promise is not None:
             model = model.calibrated(scores[free], promise.expected)
         P = np.asarray(softmax(scores / model.temperature, axis=1))
         needed = self._labels_needed(ensemble, situation, promise)
+        notes = [*([] if self.columns is None else [SCALED]), *([needed] if needed else [])]
         return Prediction(
             labels=np.asarray(model.classes_[P.argmax(axis=1)]),
             probability=P.max(axis=1),
             probabilities=P,
             given=self.asked.target.labeled_rows(default=False),
             classes=model.classes_,
-            choice=_main_view(ensemble),
+            choice=main_view(ensemble),
             classifier=ENSEMBLE,
-            report=self._report(ensemble, promise, plays, own, needed),
+            report=ensemble_report(ensemble, promise, plays, own, notes),
             model=model,
             labels_needed=needed,
             inference=self._on_columns(inference),
@@ -295,57 +288,6 @@ class NovelClasses:
             curve[times * shots] = later.accuracy(plays)
         return labels_needed(self.training.shots, promise.expected, curve)
 
-    def _report(
-        self,
-        ensemble: Ensemble,
-        promise: Promise | None,
-        plays: Sequence[Trial],
-        own: Trial | None,
-        needed: str | None,
-    ) -> Report:
-        """Return the ensemble beside plain classifiers and its largest learners."""
-        total = float(ensemble.weights.sum())
-        view = _main_view(ensemble)
-        used = ReportRow(PLAIN if view == NO_TRANSFER else view, ENSEMBLE, used=True)
-        if own is not None:
-            used = _measured(used, ensemble.accuracy([own]), own)
-        if promise is not None:
-            used = replace(
-                used,
-                expected=promise.expected,
-                low=promise.low,
-                high=promise.high,
-                reason=promise.basis,
-            )
-        compared = [*(Learner(name, PLAIN) for name in IN_EVERY_VIEW), *BASELINES]
-        largest = [learner for learner in ensemble.used if learner not in compared]
-        shown = [*compared, *largest[:MAX_SHOWN]]
-        rows = [used]
-        for learner in shown:
-            difference = _difference(learner, ensemble, plays, own)
-            row = _learner_row(learner, own, ensemble.used.get(learner, 0.0) / total)
-            if promise is not None and difference is not None:
-                expected = float(np.clip(promise.expected + difference, 0.0, 1.0))
-                row = replace(row, expected=expected)
-            why = "but the ensemble does not depend on a choice by these numbers"
-            rows.append(replace(row, reason=why) if row.is_above(used) else row)
-        sentences = [f"Used: {_shares(ensemble)}."]
-        if promise is None:
-            sentences.append("There are too few labelled rows to measure the accuracy on them.")
-        else:
-            sentences.append(
-                f"About {100 * promise.expected:.0f} % of the predictions should be right{used.range}; "
-                f"{promise.basis}."
-            )
-        sentences += _compared(used, [row for row in rows if row.is_baseline])
-        if ensemble.doubt >= 0.5 and plays:
-            sentences.append(
-                "The target differs from the known classes, so what was rehearsed on them counts little."
-            )
-        if self.columns is not None:
-            sentences.append(SCALED)
-        return Report(tuple(rows), [*sentences, *([needed] if needed else [])])
-
     def _by_name(self, inference: Inference, classifier: Any) -> Prediction:
         """Predict with one classifier on the features that inference chose."""
         training, target = self.training, self.asked.target
@@ -435,72 +377,3 @@ class NovelClasses:
     def _on_columns(self, inference: Inference) -> Inference:
         """Return an inference on the features before they were divided."""
         return inference if self.columns is None else divide_features(inference, self.columns)
-
-
-def _compared(used: ReportRow, plain: Sequence[ReportRow]) -> list[str]:
-    """Return a sentence that compares what is used with the best plain classifier, if that is known."""
-    best = max(plain, key=lambda row: row.expected or 0.0)
-    if used.expected is None or best.expected is None:
-        return []
-    points = 100 * (used.expected - best.expected)
-    if points >= 0.05:
-        return [f"That is {points:.1f} points above the best plain classifier, {best.name}."]
-    return [f"The best plain classifier, {best.name}, should be about as good."]
-
-
-def _learner_row(learner: Learner, own: Trial | None, weight: float) -> ReportRow:
-    """Return the report row of one learner with its share of the weights."""
-    features = PLAIN if learner.view == ORIGINAL else learner.view
-    row = ReportRow(features, learner.classifier, weight=weight or None)
-    return row if own is None else _measured(row, own.accuracy(learner), own)
-
-
-def _measured(row: ReportRow, accuracy: float, own: Trial) -> ReportRow:
-    """Return a report row with an accuracy on labelled rows, and its standard error."""
-    return replace(row, measured=accuracy, error=standard_error(accuracy, len(own.codes)))
-
-
-def _basis(plays: Sequence[Trial], own: Trial | None, ensemble: Ensemble) -> str:
-    """Return what the weights of an ensemble rest on, in words."""
-    basis = []
-    if plays and ensemble.doubt < 1.0:
-        basis.append(f"rehearsed {len(plays)} times on known classes")
-    if own is not None:
-        basis.append(f"cross-validated on {len(own.codes)} labelled rows")
-    return " and ".join(basis) or "by what was learned on other data"
-
-
-def _main_view(ensemble: Ensemble) -> str:
-    """Return the view with the largest weight, as the name of a candidate."""
-    weights = dict.fromkeys(CENTRED, 0.0)
-    for learner, weight in ensemble.used.items():
-        if learner.view in weights:
-            weights[learner.view] += weight
-    view = max(weights, key=lambda name: weights[name])
-    return NO_TRANSFER if view == PLAIN else view
-
-
-def _difference(
-    learner: Learner, ensemble: Ensemble, plays: Sequence[Trial], own: Trial | None
-) -> float | None:
-    """Return the accuracy of a learner minus that of the ensemble, over plays and own rows."""
-    differences, counts = [], []
-    if plays and ensemble.doubt < 1.0:
-        differences.append(learner_accuracy(plays, learner) - ensemble.accuracy(plays))
-        counts.append(PLAY_ROWS * (1.0 - ensemble.doubt))
-    if own is not None:
-        differences.append(own.accuracy(learner) - ensemble.accuracy([own]))
-        counts.append(float(len(own.codes)))
-    return float(np.average(differences, weights=counts)) if differences else None
-
-
-def _shares(ensemble: Ensemble) -> str:
-    """Return the shares of the learners in words, the largest first."""
-    total = float(ensemble.weights.sum())
-    parts = [
-        f"{100 * weight / total:.0f} % {learner.name}"
-        for learner, weight in ensemble.used.items()
-        if weight >= LEAST_NAMED * total
-    ]
-    rest = " and others" if len(parts) < len(ensemble.used) else ""
-    return f"ensemble of {', '.join(parts)}{rest}"

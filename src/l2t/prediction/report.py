@@ -38,8 +38,6 @@ class ReportRow:
     ----------
     features, classifier : str
         The candidate whose features are used, or "plain" for the original features; and the classifier.
-    gain : float, default=0.0
-        Expected accuracy minus that of the default, from the rehearsal and the labelled rows.
     expected : float or None, default=None
         Expected accuracy; None if unknown.
     measured, error : float or None, default=None
@@ -60,7 +58,6 @@ class ReportRow:
 
     features: str
     classifier: str
-    gain: float = 0.0
     expected: float | None = None
     measured: float | None = None
     error: float | None = None

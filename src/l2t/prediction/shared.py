@@ -72,7 +72,7 @@ def shared_report(found: SharedInference, sources: Sequence[Domain]) -> Report:
             expected = None if accuracy is None else expected_accuracy(accuracy, n)
             features = first if voted and first != NO_TRANSFER else PLAIN
             why, on = reason if used else "", way.removeprefix("plain ")
-            values = (0.0, expected, accuracy, error, used, why, on)
+            values = (expected, accuracy, error, used, why, on)
             row = ReportRow(features, "vote" if voted else "logistic", *values)
             rows.append(row.with_interval(error))
     used_row = rows[0]
@@ -105,9 +105,7 @@ def pool_report(pool: Pool, roles: ClassRoles, target: Domain, names: Sequence[s
     )
     measured = pool.accuracies.get((AVERAGE, "both"))
     error = None if measured is None else standard_error(measured, pool.n_measured)
-    used = ReportRow(
-        PLAIN, AVERAGE, 0.0, pool.expected, measured, error, True, reason, on, low, high
-    )
+    used = ReportRow(PLAIN, AVERAGE, pool.expected, measured, error, True, reason, on, low, high)
     rows = [used]
     for name in LEARNERS:
         for trained_on in ("both", "target") if n_rows else ("both",):
@@ -117,7 +115,7 @@ def pool_report(pool: Pool, roles: ClassRoles, target: Domain, names: Sequence[s
                 error = standard_error(accuracy, pool.n_measured)
                 expected = expected_accuracy(accuracy, pool.n_measured)
             shown = trained_on if n_rows or trained_on == "target" else "source"
-            row = ReportRow(PLAIN, name, 0.0, expected, accuracy, error, False, "", shown)
+            row = ReportRow(PLAIN, name, expected, accuracy, error, False, "", shown)
             row = row.with_interval(error)
             why = "but one measurement on few rows does not decide"
             rows.append(replace(row, reason=why) if row.is_above(used) else row)
