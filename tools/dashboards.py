@@ -44,7 +44,7 @@ def serve(*words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None  # it is a pipe
         line = process.stderr.readline()
-        found = re.search(r"http://\S+", line)
+        found = re.search(r"http://[^\s?]+", line)
         assert found is not None, line
         try:
             yield process, found[0]
