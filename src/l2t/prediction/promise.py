@@ -28,7 +28,7 @@ from l2t.typing import Array
 SLOPE = 0.95
 #: Labels per class, and half-widths of 90 % intervals of the logit without the sampling error.
 SHOTS = (1.0, 5.0, 20.0)
-HALF_WIDTHS = (1.1, 0.95, 0.6)
+HALF_WIDTHS = (1.3, 0.95, 0.6)
 #: Standard errors by which the accuracy on labelled rows must be lower than what is expected without them.
 CONTRADICTION = 2.0
 #: Bounds of probabilities and accuracies whose logit is taken.
