@@ -19,7 +19,7 @@ from l2t.domains.domain import is_wide
 from l2t.domains.draw import LANDMARKS, representative, target_rows
 from l2t.domains.labels import unify_labels
 from l2t.exceptions import InvalidInputError
-from l2t.typing import Indices
+from l2t.typing import AnyArray, Indices
 from l2t.validation import seed, whole_number
 
 #: Defaults for the number of classes and of labels per class of a target without labelled rows.
@@ -219,6 +219,15 @@ class Task:
         """Return the task with other features of the target and the sources after it."""
         target, *sources = domains
         return replace(self, target=target, sources=tuple(sources))
+
+    def divided_by(self, columns: AnyArray) -> Task:
+        """Return the task with each column of all domains divided by a number."""
+        return self.with_domains(
+            [
+                domain.with_features(domain.X / columns, feature_names=domain.feature_names)
+                for domain in self.domains
+            ]
+        )
 
     def only(self, places: Sequence[int]) -> Task:
         """Return the task with some of the sources."""

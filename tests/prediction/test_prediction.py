@@ -453,3 +453,18 @@ def test_half_of_the_columns_in_large_units_are_scaled(rng):
     X = rng.normal(size=(50, 4)) * [103_747, 41_429, 14.6, 1.0]
     np.testing.assert_allclose(column_scales(X), X.std(axis=0))
     assert column_scales(rng.normal(size=(50, 40)) * np.linspace(1, 20, 40)) is None
+
+
+def test_columns_that_hardly_vary_in_a_target_are_not_another_unit():
+    """The few classes of a target leave columns nearly constant that vary in its source."""
+    rng = np.random.default_rng(0)
+    X, codes = rng.normal(size=(240, 12)), np.arange(240) % 6
+    rows = rng.normal(size=(60, 12)) * np.where(np.arange(12) < 4, 0.01, 1.0)
+    target = Domain(rows, np.arange(60) % 3 + 10, labeled=np.arange(60) < 15)
+    found = l2t.predict(Domain(X, codes), target)
+    assert not any("standard deviation" in sentence for sentence in found.report.sentences)
+    units = 10.0 ** np.arange(12)
+    scaled = l2t.predict(
+        Domain(X * units, codes), Domain(rows * units, target.y, labeled=target.labeled)
+    )
+    assert any("standard deviation" in sentence for sentence in scaled.report.sentences)

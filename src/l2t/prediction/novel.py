@@ -78,12 +78,7 @@ class NovelClasses:
         self.X = training.X
         if columns is not None:
             self.X = training.X / columns
-            self.task = task.with_domains(
-                [
-                    domain.with_features(domain.X / columns, feature_names=domain.feature_names)
-                    for domain in task.domains
-                ]
-            )
+            self.task = task.divided_by(columns)
         self.known = KnownClasses()
 
     def predict(

@@ -44,6 +44,7 @@ from l2t.prediction.training import (
     as_domains,
     column_scales,
     further_classes,
+    rows_to_scale,
     training_rows,
 )
 from l2t.prediction.wide import Coordinates, are_few_and_wide
@@ -162,7 +163,7 @@ def predict(  # noqa: PLR0913
         task = task if coordinates is None else coordinates.place(task)
     training = training_rows(task, train_on)
     with few_threads(sum(map(len, task.domains)) * task.target.n_features):
-        columns = None if coordinates is not None else column_scales(training.unmarked)
+        columns = None if coordinates is not None else column_scales(rows_to_scale(task, training))
         report = callback or (lambda stage: None)
         named = not isinstance(classifier, str) or classifier != "auto"
         if training.shared and len(training.classes) > 1 and not named and reflection is None:
@@ -267,12 +268,7 @@ class _SharedClasses:
         self.X = training.X
         if columns is not None:
             self.X = training.X / columns
-            self.task = task.with_domains(
-                [
-                    domain.with_features(domain.X / columns, feature_names=domain.feature_names)
-                    for domain in task.domains
-                ]
-            )
+            self.task = task.divided_by(columns)
 
     def predict(self, train_on: TrainOn, callback: Callable[[str], None]) -> Prediction:
         """Predict with the sources' labels: by plain classifiers, and by a vote of adapted ones.

@@ -206,6 +206,18 @@ def _check_not_amounts(labels: Sequence[AnyArray]) -> None:
             )
 
 
+def rows_to_scale(task: Task, training: Training) -> AnyArray:
+    """Return the rows whose columns decide on scaling: those of all domains.
+
+    Where classes differ, the source counts as well, because columns that hardly vary in the few classes of a
+    target do vary there. Each domain is centred first: the distance between them says nothing on units.
+    """
+    if training.shared or not task.sources:
+        return training.unmarked
+    domains = [training.unmarked, *(source.X for source in task.sources)]
+    return np.concatenate([X - X.mean(axis=0, dtype=np.float64) for X in domains])
+
+
 def column_scales(X: Any) -> AnyArray | None:
     """Return the standard deviation of each column if they differ widely, otherwise None."""
     deviations = _deviations(X)
@@ -232,13 +244,14 @@ def describe_task(sources: list[Domain], target: Domain) -> dict[str, Any]:
         The target's classes cannot be learned from these rows, or the features differ.
     """
     origins = [match_columns(source, target) for source in sources]
-    training = training_rows(Task.of(origins, target, shared_if_unlabeled=True))
+    task = Task.of(origins, target, shared_if_unlabeled=True)
+    training = training_rows(task)
     codes, names = training.codes[: training.n_target], list(map(str, training.classes))
     counts = np.bincount(codes[codes >= 0], minlength=len(names))
     sentences = [
         f"Classes: {some_of(names, NAMED)}. {int(counts.sum())} of {len(target)} rows have a label.",
         _describe_features(target),
-        f"Scaling: {_scaling(training.X)}.",
+        f"Scaling: {_scaling(rows_to_scale(task, training))}.",
     ]
     if training.shared:
         sentences.append("Source: it has classes of the target, so its labels are used as well.")
