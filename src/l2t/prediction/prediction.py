@@ -44,7 +44,7 @@ from l2t.prediction.training import (
     as_domains,
     column_scales,
     further_classes,
-    rows_to_scale,
+    parts_to_scale,
     training_rows,
 )
 from l2t.prediction.wide import Coordinates, are_few_and_wide
@@ -163,7 +163,9 @@ def predict(  # noqa: PLR0913
         task = task if coordinates is None else coordinates.place(task)
     training = training_rows(task, train_on)
     with few_threads(sum(map(len, task.domains)) * task.target.n_features):
-        columns = None if coordinates is not None else column_scales(rows_to_scale(task, training))
+        columns = (
+            None if coordinates is not None else column_scales(*parts_to_scale(task, training))
+        )
         report = callback or (lambda stage: None)
         named = not isinstance(classifier, str) or classifier != "auto"
         if training.shared and len(training.classes) > 1 and not named and reflection is None:

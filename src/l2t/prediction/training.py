@@ -206,33 +206,35 @@ def _check_not_amounts(labels: Sequence[AnyArray]) -> None:
             )
 
 
-def rows_to_scale(task: Task, training: Training) -> AnyArray:
-    """Return the rows whose columns decide on scaling: those of all domains.
+def parts_to_scale(task: Task, training: Training) -> list[AnyArray]:
+    """Return the rows whose columns decide on scaling, in parts whose means may differ.
 
     Where classes differ, the source counts as well, because columns that hardly vary in the few classes of a
-    target do vary there. Each domain is centred first: the distance between them says nothing on units.
+    target do vary there; the distance between the domains says nothing on units.
     """
-    if training.shared or not task.sources:
-        return training.unmarked
-    domains = [training.unmarked, *(source.X for source in task.sources)]
-    return np.concatenate([X - X.mean(axis=0, dtype=np.float64) for X in domains])
+    return [training.unmarked] + ([] if training.shared else [one.X for one in task.sources])
 
 
-def column_scales(X: Any) -> AnyArray | None:
-    """Return the standard deviation of each column if they differ widely, otherwise None."""
-    deviations = _deviations(X)
+def column_scales(*parts: Any) -> AnyArray | None:
+    """Return the standard deviation of each column within parts if they differ widely, otherwise None."""
+    deviations = _deviations(*parts)
     positive = deviations[deviations > 0]
     if len(positive) < 2 or positive.max() <= UNEVEN * np.quantile(positive, 0.25):
         return None
     return np.where(deviations > 0, deviations, 1.0)
 
 
-def _deviations(X: Any) -> AnyArray:
-    """Return the standard deviation of each column of an array or a sparse matrix."""
+def _deviations(*parts: Any) -> AnyArray:
+    """Return the standard deviation of each column within arrays or sparse matrices."""
+    sizes = [X.shape[0] for X in parts]
+    return np.asarray(np.sqrt(np.average([_variances(X) for X in parts], axis=0, weights=sizes)))
+
+
+def _variances(X: Any) -> AnyArray:
     if not sparse.issparse(X):
-        return np.asarray(X.std(axis=0, dtype=np.float64))
+        return np.asarray(X.var(axis=0, dtype=np.float64))
     squares = X.multiply(X).mean(axis=0) - X.mean(axis=0) ** 2
-    return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+    return np.asarray(np.maximum(squares, 0.0))
 
 
 def describe_task(sources: list[Domain], target: Domain) -> dict[str, Any]:
@@ -251,7 +253,7 @@ def describe_task(sources: list[Domain], target: Domain) -> dict[str, Any]:
     sentences = [
         f"Classes: {some_of(names, NAMED)}. {int(counts.sum())} of {len(target)} rows have a label.",
         _describe_features(target),
-        f"Scaling: {_scaling(rows_to_scale(task, training))}.",
+        f"Scaling: {_scaling(parts_to_scale(task, training))}.",
     ]
     if training.shared:
         sentences.append("Source: it has classes of the target, so its labels are used as well.")
@@ -276,12 +278,12 @@ def _describe_features(target: Domain) -> str:
     return " ".join(words + target.encoder.sentences())
 
 
-def _scaling(X: AnyArray) -> str:
+def _scaling(parts: list[AnyArray]) -> str:
     """Return whether columns are scaled, and why, in words."""
-    deviations = _deviations(X)
+    deviations = _deviations(*parts)
     quartile = np.quantile(deviations[deviations > 0], 0.25) if deviations.any() else 1.0
     times = deviations.max() / quartile
     largest = f"the largest standard deviation of a column is {times:.3g} times the lower quartile"
-    if column_scales(X) is None:
+    if column_scales(*parts) is None:
         return f"none, because {largest}"
     return f"columns are divided by their standard deviation, because {largest}"

@@ -59,7 +59,8 @@ class Coordinates:
         self._target = domains[0]
         self.dtype = np.result_type(*(each.rows.dtype for each in domains))
         parts = [each.rows.astype(np.float64) for each in domains]
-        columns = column_scales(sparse.vstack(parts, "csr")[used.astype(np.intp)])
+        scaled = [sparse.vstack(parts, "csr")[used.astype(np.intp)]]
+        columns = column_scales(*scaled, *([] if task.shared else parts[1:]))
         self._columns, self.are_scaled = columns, columns is not None
         self._scales = sparse.diags_array(np.ones(1) if columns is None else 1.0 / columns)
         if self.are_scaled:
