@@ -16,9 +16,9 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.metrics import balanced_accuracy_score
 
-from l2t.prediction.classifiers import CLASSIFIERS, TrainingSet, fit_head
+from l2t.classifiers.classifiers import CLASSIFIERS, TrainingSet, fit_head
+from l2t.classifiers.feature_map import FeatureMap
 from l2t.prediction.ensemble import Ensemble, Weights, class_shift, fit_ensemble
-from l2t.prediction.features import FeatureMap
 from l2t.prediction.promise import expect_accuracy
 from l2t.prediction.trials import Trial
 from reproduction.ensemble import TriedTask, learn_weights, try_tasks

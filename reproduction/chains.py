@@ -12,11 +12,11 @@ import numpy as np
 from scipy.special import softmax
 
 from l2t import algorithms
+from l2t.classifiers.classifiers import TrainingSet, fit_head
+from l2t.classifiers.feature_map import FeatureMap
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.experiences import evaluate
 from l2t.inference.candidates import fit_candidates
-from l2t.prediction.classifiers import TrainingSet, fit_head
-from l2t.prediction.features import FeatureMap
 from l2t.prediction.trials import IN_EVERY_VIEW
 from l2t.progress import progress_bar
 from l2t.typing import AnyArray

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from l2t import infer
+from l2t.classifiers.cross_domain import make_classifier
 from l2t.domains import Domain
 from l2t.inference.shared import Combination, SharedInference, infer_shared
-from l2t.inference.shared.classifiers import make_classifier
 from l2t.inference.shared.inference import CANDIDATES, LEAST_TRUST, vote_weights
 from l2t.inference.shared.rows import SharedRows, smoothness
 from l2t.inference.shared.ways import Decision, distill, vote

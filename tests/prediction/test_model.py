@@ -15,10 +15,10 @@ from scipy.special import softmax
 from sklearn.naive_bayes import GaussianNB
 
 import l2t
+from l2t.classifiers.classifiers import CLASSIFIERS, TrainingSet, fit_head
+from l2t.classifiers.feature_map import FeatureMap
 from l2t.domains.label_codec import encode_labels
 from l2t.exceptions import FileFormatError, InvalidInputError
-from l2t.prediction.classifiers import CLASSIFIERS, TrainingSet, fit_head
-from l2t.prediction.features import FeatureMap
 from l2t.prediction.model import EstimatorHead, Model
 from l2t.prediction.model_file import load_model
 

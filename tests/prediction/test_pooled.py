@@ -6,9 +6,9 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import l2t
+from l2t.classifiers.trees import TreeHead
 from l2t.prediction.pooled import mixture_weight
 from l2t.prediction.pooled_rows import LEARNERS
-from l2t.prediction.trees import TreeHead
 
 
 def _table(rng, n, *, flip=False):

@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import l2t
+from l2t.classifiers.classifiers import TrainingSet, fit_head
+from l2t.classifiers.feature_map import FeatureMap
 from l2t.domains.encoding import TableEncoder
 from l2t.domains.files import dataset
 from l2t.domains.files.dataset import keys_of
 from l2t.exceptions import FileFormatError, InvalidInputError, MissingColumnError, MissingExtraError
-from l2t.prediction.classifiers import TrainingSet, fit_head
-from l2t.prediction.features import FeatureMap
 from l2t.prediction.model import Model
 from l2t.prediction.streaming import draw_landmarks, predict_dataset
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from l2t.classifiers.feature_map import Evaluation, FeatureMap, change_first
 from l2t.domains import Domain, KnownClasses
 from l2t.numerics import squared_distances
-from l2t.prediction.features import Evaluation, FeatureMap, change_first
 from l2t.prediction.views import CENTRED, GAUSSIAN, ORIGINAL, OWN, fit_views
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from l2t.prediction.classifiers import CLASSIFIERS
+from l2t.classifiers.classifiers import CLASSIFIERS
 from l2t.prediction.model import Model
 from l2t.prediction.model_file import load_model
 from l2t.prediction.prediction import predict

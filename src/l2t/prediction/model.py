@@ -12,13 +12,13 @@ from scipy import sparse
 from scipy.optimize import brentq
 from scipy.special import log_softmax, logsumexp, softmax
 
+from l2t.classifiers.classifiers import Head
+from l2t.classifiers.feature_map import Evaluation, FeatureMap
+from l2t.classifiers.trees import TreeHead
 from l2t.domains.domain import columns_in_order, feature_rows
 from l2t.domains.encoding import TableEncoder, is_frame
 from l2t.numerics import in_threads
-from l2t.prediction.classifiers import Head
 from l2t.prediction.decisions import decide
-from l2t.prediction.features import Evaluation, FeatureMap
-from l2t.prediction.trees import TreeHead
 from l2t.typing import AnyArray, Array, Indices, Mask
 
 if TYPE_CHECKING:

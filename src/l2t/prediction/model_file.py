@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from l2t.classifiers.classifiers import Head
+from l2t.classifiers.feature_map import FeatureMap
+from l2t.classifiers.trees import TreeHead
 from l2t.domains.encoding import TableEncoder
 from l2t.domains.files.arrays import archive
 from l2t.domains.files.disk import reading, replacing, writing
 from l2t.domains.label_codec import decode_labels, encode_labels
 from l2t.exceptions import FileFormatError, InvalidInputError
 from l2t.numerics.gram import Lifted
-from l2t.prediction.classifiers import Head
-from l2t.prediction.features import FeatureMap
 from l2t.prediction.model import EstimatorHead, Model, Part
-from l2t.prediction.trees import TreeHead
 from l2t.typing import AnyArray
 from l2t.validation import check_memory
 

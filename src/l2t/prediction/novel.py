@@ -10,6 +10,16 @@ import numpy as np
 from scipy.special import softmax
 
 from l2t.algorithms import NO_TRANSFER
+from l2t.classifiers.classifiers import (
+    CLASSIFIERS,
+    CV_SHOTS,
+    DEFAULT,
+    Head,
+    TrainingSet,
+    fit_head,
+)
+from l2t.classifiers.feature_map import FeatureMap, change_first
+from l2t.classifiers.trees import TreeHead
 from l2t.domains import KnownClasses
 from l2t.domains.draw import rank_in_class
 from l2t.experiences.evaluation import expected_accuracy
@@ -18,14 +28,6 @@ from l2t.inference.inference import infer_paper, infer_task, predictor, separabl
 from l2t.inference.result import divide_features
 from l2t.inference.wide import Coordinates, is_wide
 from l2t.paper.plan import Plan
-from l2t.prediction.classifiers import (
-    CLASSIFIERS,
-    CV_SHOTS,
-    DEFAULT,
-    Head,
-    TrainingSet,
-    fit_head,
-)
 from l2t.prediction.decisions import HeldOutRows
 from l2t.prediction.ensemble import (
     FLOOR,
@@ -35,14 +37,12 @@ from l2t.prediction.ensemble import (
     fit_ensemble,
 )
 from l2t.prediction.ensemble_report import basis_of, ensemble_report, main_view
-from l2t.prediction.features import FeatureMap, change_first
 from l2t.prediction.labelling import labels_needed
 from l2t.prediction.model import EstimatorHead, Model, calibration_rows
 from l2t.prediction.promise import Promise, expect_accuracy
 from l2t.prediction.report import ENSEMBLE, PLAIN, Report, ReportRow, standard_error
 from l2t.prediction.result import Prediction
 from l2t.prediction.training import Training
-from l2t.prediction.trees import TreeHead
 from l2t.prediction.trials import (
     LEARNERS,
     Learner,

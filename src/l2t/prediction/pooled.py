@@ -22,14 +22,14 @@ import numpy as np
 from scipy.special import expit, logit, softmax
 from scipy.stats import beta
 
+from l2t.classifiers.classifiers import Head
+from l2t.classifiers.feature_map import FeatureMap
+from l2t.classifiers.trees import TreeHead
 from l2t.prediction.class_shares import shifted_scores
-from l2t.prediction.classifiers import Head
-from l2t.prediction.features import FeatureMap
 from l2t.prediction.model import Part, calibration_rows
 from l2t.prediction.pooled_rows import DOUBT, LEARNERS, Rows, folds
 from l2t.prediction.source_checks import SourceCheck, check_source
 from l2t.prediction.training import Training
-from l2t.prediction.trees import TreeHead
 from l2t.typing import Array, Indices
 
 #: Maximum number of features for which trees are trained, unless the features are of a table's columns.

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import softmax
 
-from l2t.prediction.classifiers import CLASSIFIERS, Head, TrainingSet
-from l2t.prediction.trees import TreeHead
+from l2t.classifiers.classifiers import CLASSIFIERS, Head, TrainingSet
+from l2t.classifiers.trees import TreeHead
 from l2t.typing import AnyArray, Array, Indices
 
 #: The classifiers of a table.

@@ -11,6 +11,9 @@ import numpy as np
 from scipy.special import softmax
 
 from l2t.algorithms import NO_TRANSFER
+from l2t.classifiers.classifiers import (
+    CLASSIFIERS,
+)
 from l2t.display import frame_like
 from l2t.domains import KnownClasses
 from l2t.exceptions import InvalidInputError
@@ -20,9 +23,6 @@ from l2t.inference.result import Candidate, Candidates, divide_features
 from l2t.inference.shared import as_inference, infer_shared
 from l2t.numerics import few_threads
 from l2t.paper import Reflection
-from l2t.prediction.classifiers import (
-    CLASSIFIERS,
-)
 from l2t.prediction.decisions import (
     METRICS,
     HeldOutRows,

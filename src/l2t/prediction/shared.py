@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from l2t.algorithms import NO_TRANSFER
+from l2t.classifiers.classifiers import Head
+from l2t.classifiers.feature_map import FeatureMap
 from l2t.domains import Domain
 from l2t.experiences.evaluation import expected_accuracy
 from l2t.inference.shared import SharedInference
 from l2t.inference.shared.rows import weights_sentence
-from l2t.prediction.classifiers import Head
-from l2t.prediction.features import FeatureMap
 from l2t.prediction.model import Model, calibration_rows
 from l2t.prediction.pooled import Pool
 from l2t.prediction.pooled_rows import LEARNERS

@@ -15,10 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import softmax
 
-from l2t.domains import Domain, KnownClasses
-from l2t.experiences.evaluation import rows_to_test
-from l2t.numerics import LRUCache
-from l2t.prediction.classifiers import (
+from l2t.classifiers.classifiers import (
     C_DEFAULT,
     CLASSIFIERS,
     DEFAULT,
@@ -26,8 +23,11 @@ from l2t.prediction.classifiers import (
     NeighbourGraph,
     TrainingSet,
 )
-from l2t.prediction.features import Evaluation
-from l2t.prediction.trees import TreeHead
+from l2t.classifiers.feature_map import Evaluation
+from l2t.classifiers.trees import TreeHead
+from l2t.domains import Domain, KnownClasses
+from l2t.experiences.evaluation import rows_to_test
+from l2t.numerics import LRUCache
 from l2t.prediction.views import (
     CENTRED,
     CLASSES,

@@ -21,12 +21,12 @@ import numpy as np
 
 from l2t.algorithms.classes import geometry
 from l2t.algorithms.spectrum import MAX_ROWS, spectrum_factor
+from l2t.classifiers.feature_map import Evaluation, FeatureMap
 from l2t.domains import KnownClasses
 from l2t.domains.draw import rank_in_class
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import leading_eigenpairs, principal_axes
 from l2t.numerics.network import train_hidden_layer
-from l2t.prediction.features import Evaluation, FeatureMap
 from l2t.typing import AnyArray, Array, Indices
 
 ORIGINAL, PLAIN, CLASSES, NETWORK = "original", "plain", "classes", "network"

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
+from l2t.classifiers.feature_map import FeatureMap, change_first
 from l2t.domains import Domain
 from l2t.domains.domain import is_wide
 from l2t.inference.result import divide_features
 from l2t.inference.wide import lift_candidates, unlabel_in_span
 from l2t.numerics import GramSpan
 from l2t.numerics.gram import Lifted
-from l2t.prediction.features import FeatureMap, change_first
 from l2t.prediction.model import Model
 from l2t.prediction.training import TrainOn, column_scales, training_rows
 from l2t.task import MAX_WIDE_ROWS, Task

@@ -12,11 +12,11 @@ import numpy as np
 from l2t import algorithms as registry
 from l2t.algorithms import NO_TRANSFER
 from l2t.algorithms.base import fit_quietly
+from l2t.classifiers.cross_domain import make_classifier
 from l2t.domains import Domain, DomainPair
 from l2t.domains.copies import joint_groups
 from l2t.domains.draw import of_each_class
 from l2t.exceptions import L2TError
-from l2t.inference.shared.classifiers import make_classifier
 from l2t.numerics import principal_axes, squared_distances, unit_rows
 from l2t.task import ClassRoles
 from l2t.typing import AnyArray, Array, Indices

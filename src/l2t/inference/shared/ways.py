@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from l2t.classifiers.cross_domain import C
 from l2t.experiences.experience import TrainedOn
-from l2t.inference.shared.classifiers import C
 from l2t.inference.shared.rows import Combination, SharedRows
 from l2t.typing import Array, Indices
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
-from l2t.prediction.classifiers import (
+from l2t.classifiers.classifiers import (
     C_DEFAULT,
     CLASSIFIERS,
     DEFAULT,

@@ -33,9 +33,9 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import softmax
 
+from l2t.classifiers.mixture import fit_mixture
+from l2t.classifiers.trees import ABSENT, TreeHead, fit_boosting, fit_random_forest
 from l2t.numerics import mean_squared_distance, squared_distances
-from l2t.prediction.mixture import fit_mixture
-from l2t.prediction.trees import ABSENT, TreeHead, fit_boosting, fit_random_forest
 from l2t.typing import Array, Indices
 
 #: Values of C for cross-validation, and the value without it.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from l2t.algorithms.jda import class_gap_weights, conditional_share
-from l2t.inference.shared.classifiers import CLASSIFIERS, ManifoldClassifier, make_classifier
+from l2t.classifiers.cross_domain import CLASSIFIERS, ManifoldClassifier, make_classifier
 from l2t.numerics import cosine_graph, mean_gap_weights, unit_rows
 
 

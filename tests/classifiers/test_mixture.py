@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import softmax
 from scipy.stats import multivariate_normal
 
-from l2t.prediction.mixture import PRIOR_ROWS, fit_mixture
+from l2t.classifiers.mixture import PRIOR_ROWS, fit_mixture
 
 
 def scores(mixture, Z):
