@@ -34,13 +34,13 @@ lint: $(VENV)/ready  ## check style, types and the direction of imports
 bench: $(VENV)/bench  ## measure speed against other packages and plain code, on one thread; WHAT="tca eight" for some
 	$(BIN)/python -m benchmarks $(WHAT)
 
-#: WHAT=paper    paper, rehearsal, families, studies, ensemble, answers, shared-classes, chains, labelling,
+#: WHAT=paper    paper, families, studies, ensemble, answers, shared-classes, chains, labelling,
 #:               office-caltech, recipe, comparison (installs the other tools) or forecast
 #: PARTS=        parts of WHAT=paper, such as "average kernels"; all without it
 #: SCALE=quick   how many pairs WHAT=paper takes: smoke, quick or paper
 #: JOBS=1        processes
 #: OUT=          folder for the report
-#: DRAWS=10      draws per kind of data, for WHAT=rehearsal, families, forecast, answers and chains
+#: DRAWS=10      draws per kind of data, for WHAT=families, forecast, answers and chains
 #: WORK=         folder for intermediate results; a later run resumes from them
 #: L2T_DATA=     folder of the data sets; WHAT=paper uses digits without it
 reproduce: WHAT ?= paper
@@ -79,7 +79,6 @@ results: $(VENV)/ready  ## measure docs/results again (needs L2T_DATA), and draw
 	$(MAKE) reproduce WHAT=paper SCALE=paper JOBS=2 OUT=docs/results/paper
 	$(MAKE) reproduce WHAT=office-caltech
 	$(MAKE) reproduce WHAT=forecast JOBS=2
-	$(MAKE) reproduce WHAT=rehearsal JOBS=2
 	$(MAKE) reproduce WHAT=families JOBS=2
 	$(MAKE) reproduce WHAT=answers
 	$(MAKE) reproduce WHAT=shared-classes

@@ -21,7 +21,6 @@ from reproduction.office_caltech import write_office_caltech
 from reproduction.paper.recipe import write_recipe
 from reproduction.paper.reproduction import PARTS, write_paper
 from reproduction.paper.setting import SCALES
-from reproduction.rehearsal import write_rehearsal
 from reproduction.shared import write_shared
 from reproduction.studies import write_studies
 
@@ -104,18 +103,6 @@ def recipe(
     If interrupted, the same command resumes where it stopped.
     """
     write_recipe(data, out, work)
-
-
-@app.command()
-def rehearsal(
-    data: Data,
-    out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
-    work: Work = Path("build/tasks"),
-    draws: Draws = 10,
-    jobs: Jobs = 1,
-) -> None:
-    """Measure candidates, rehearsal and choice on twelve kinds of data, leaving out each group in turn."""
-    write_rehearsal(data, out, work, draws, jobs)
 
 
 @app.command()

@@ -11,8 +11,8 @@ from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
-from l2t.classifiers.trees import ABSENT, TreeHead, fit_boosting, fit_random_forest
 from l2t.classifiers import trees
+from l2t.classifiers.trees import ABSENT, TreeHead, fit_boosting, fit_random_forest
 
 N_FEATURES = 5
 #: Fewer trees than by default, which train faster.

@@ -7,11 +7,11 @@ import pytest
 
 from l2t.forecast import Forecast
 from reproduction import forecast as forecast_module
-from reproduction import never_met, rehearsal, tasks
+from reproduction import never_met, tasks
+from reproduction.controls import CONTROLS, draw_controls
 from reproduction.forecast import Limits, expectations, fit_forecast
 from reproduction.kinds import draw
 from reproduction.tasks import CANDIDATES, log_ratio, measure_tasks
-from tests.reproduction.test_sources import SOURCES
 
 pytestmark = pytest.mark.slow
 MODES = ("true", "noise", "adverse 1.0")
@@ -64,18 +64,18 @@ def test_the_fit_is_a_forecast(measured):
         assert set(expectations(found, task, 0, source=False)) == {"identity", "spectrum"}
 
 
-def test_the_page_has_every_kind_that_was_measured(measured, tmp_path, monkeypatch):
-    monkeypatch.setattr(rehearsal, "measure_tasks", lambda *_, **__: measured)
-    monkeypatch.setattr(rehearsal, "KINDS", {"digits": rehearsal.KINDS["digits"]})
-    monkeypatch.setattr(
-        rehearsal, "forecasts_without", lambda found: {"digits": fit_forecast(found, Limits())}
-    )
-    monkeypatch.setattr(rehearsal, "source_tables", lambda *_: SOURCES)
-    rehearsal.write_rehearsal(tmp_path, tmp_path, tmp_path, 2, 1)
-    text = (tmp_path / "rehearsal.md").read_text()
-    assert "| digits | 6 |" in text
-    assert "| the true source, L2T |" in text
-    assert "| a rule | 1.000 | 0% | 1.00 |" in text
+def test_controls_have_the_same_targets(tmp_path):
+    drawn = draw_controls("digits", 0, tmp_path)
+    assert len(drawn) == 3 * len(CONTROLS)
+    for at in range(0, len(drawn), len(CONTROLS)):
+        same = drawn[at : at + len(CONTROLS)]
+        (target,) = same[0].targets
+        assert all(one.targets == (target,) and one.n_classes == 3 for one in same)
+        sources = {one.mode: one.source for one in same}
+        assert set(sources) == set(CONTROLS)
+        assert not set(target.classes) & set(sources["true"].classes)
+        np.testing.assert_array_equal(sources["true"].X, sources["permuted"].X)
+        np.testing.assert_array_equal(sources["true"].y, sources["noise"].y)
 
 
 def test_ratios_have_a_floor():
