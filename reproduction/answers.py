@@ -111,7 +111,14 @@ def answer(task: TriedTask, weights: Weights, data: Path) -> Answer:
     ensemble = fit_ensemble(task.situation.seen(real, task.plays), task.plays, task.own, weights)
     P = _probabilities(ensemble, real, shots)
     own = None if task.own is None else (ensemble.accuracy([task.own]), len(task.own.codes))
-    promise = expect_accuracy(P.max(axis=1), shots, len(P), "", own)
+    promise = expect_accuracy(
+        P.max(axis=1),
+        shots,
+        len(P),
+        own=own,
+        randomness=ensemble.randomness,
+        chance=1.0 / P.shape[1],
+    )
     assert promise is not None  # there are test rows
     right = P.argmax(axis=1) == real.codes
     sure = P.max(axis=1)

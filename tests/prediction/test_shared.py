@@ -55,12 +55,13 @@ def test_a_target_with_labels_for_all_rows_is_calibrated_on_all(classes):
 
 def test_where_another_way_was_right_more_often_a_sentence_says_why_it_is_not_used(classes):
     source, X, y = classes
-    shared = l2t.predict(source, Domain(X, y, labeled=np.arange(200) < 60)).inference.shared
+    target = Domain(X, y, labeled=np.arange(200) < 60)
+    shared = l2t.predict(source, target).inference.shared
 
     def sentences(**accuracies):
         given = {shared.trained_on: 0.8, "source": 0.5} | accuracies
         decision = shared.decision._replace(accuracies=given)
-        return shared_report(replace(shared, decision=decision), [source]).sentences
+        return shared_report(replace(shared, decision=decision), [source], target).sentences
 
     assert shared.trained_on == "both"
     assert not any("should reach" in sentence for sentence in sentences(target=0.8))

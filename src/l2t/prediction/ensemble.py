@@ -14,9 +14,9 @@ held out, and doubt, from 0 to 1, says how little plays tell about the target:
   or seen where learners disagree more about the target than in plays. Then w0 moves towards weights that were
   learned on such targets.
 * *far*: the source is far away, or its own classes cannot be told apart. Then the weights of learners that
-  use the known classes move to those of the same kind that do not. If learners agree about the target much
-  more than in plays, the source is noise and its plays count for nothing; if not, neither can be told apart,
-  and plays still say how little to expect.
+  use the known classes move to those of the same kind that do not, and plays count for nothing. Unless
+  learners agree about the target much more than in plays, its classes may be as random as those of the source
+  (`Ensemble.randomness`).
 
 No winner is chosen, so no accuracy is promised on the number that chose it. This is a logarithmic opinion
 pool, or a product of experts (Hinton 2002). The weights w0 are in `ensemble.json`, written by
@@ -146,10 +146,14 @@ class Ensemble:
         The weights.
     doubt : float
         How little the plays tell about the target, from 0 to 1.
+    randomness : float, default=0
+        How much speaks for classes of the target that are random: those of the plays cannot be told apart,
+        and learners do not agree more about the target. From 0 to 1.
     """
 
     weights: Array
     doubt: float
+    randomness: float = 0.0
 
     @property
     def used(self) -> dict[Learner, float]:
@@ -192,15 +196,12 @@ def fit_ensemble(
     """
     prior = weights or Weights.default()
     w0 = prior.at(situation.shots)
-    far = away = rise(situation.distance, FAR)
-    noise = 0.0
-    if plays:
-        unskilled = 1.0 - rise(_skill(plays, w0), SKILL)
-        noise, far = unskilled * situation.easier, max(far, unskilled)
+    unskilled = 1.0 - rise(_skill(plays, w0), SKILL) if plays else 0.0
+    far = max(rise(situation.distance, FAR), unskilled)
     w0 = (1.0 - far) * w0 + far * _without_known_classes(w0)
     m = situation.misleading
     w0 = (1.0 - m) * w0 + m * prior.at(situation.shots, 1.0)
-    doubt = 1.0 - (1.0 - max(away, noise)) * (1.0 - m)
+    doubt = 1.0 - (1.0 - far) * (1.0 - m)
     losses = []
     n_rows = sum(len(trial.codes) for trial in plays)
     if plays and doubt < 1.0:
@@ -212,7 +213,7 @@ def fit_ensemble(
     if w.sum() < LEAST_SUM:
         w = LEAST_SUM * w0 / w0.sum()
     used = (w > LEAST_SHARE * w.sum()) | (w == w.max())
-    return Ensemble(np.where(used, w, 0.0), doubt)
+    return Ensemble(np.where(used, w, 0.0), doubt, unskilled * (1.0 - situation.easier))
 
 
 def class_shift(scores: Array, shots: float, *, balanced: bool = False) -> Array | None:

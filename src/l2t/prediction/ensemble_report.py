@@ -10,7 +10,7 @@ import numpy as np
 from l2t.algorithms import NO_TRANSFER
 from l2t.prediction.ensemble import PLAY_ROWS, Ensemble, learner_accuracy
 from l2t.prediction.promise import Promise
-from l2t.prediction.report import ENSEMBLE, PLAIN, Report, ReportRow, standard_error
+from l2t.prediction.report import ENSEMBLE, PLAIN, TOO_FEW, Report, ReportRow
 from l2t.prediction.trials import BASELINES, IN_EVERY_VIEW, Learner, Trial
 from l2t.prediction.views import CENTRED, ORIGINAL
 
@@ -49,15 +49,9 @@ def ensemble_report(
     view = main_view(ensemble)
     used = ReportRow(PLAIN if view == NO_TRANSFER else view, ENSEMBLE, used=True)
     if own is not None:
-        used = _with_measured(used, ensemble.accuracy([own]), own)
+        used = used.with_measured(ensemble.accuracy([own]), len(own.codes))
     if promise is not None:
-        used = replace(
-            used,
-            expected=promise.expected,
-            low=promise.low,
-            high=promise.high,
-            reason=promise.basis,
-        )
+        used = replace(used.promising(promise), reason=promise.basis)
     compared = [*(Learner(name, PLAIN) for name in IN_EVERY_VIEW), *BASELINES]
     largest = [learner for learner in ensemble.used if learner not in compared]
     shown = [*compared, *largest[:MAX_SHOWN]]
@@ -72,18 +66,15 @@ def ensemble_report(
         rows.append(replace(row, reason=why) if row.is_above(used) else row)
     sentences = [f"Used: {_shares(ensemble)}."]
     if promise is None:
-        sentences.append("There are too few labelled rows to measure the accuracy on them.")
+        sentences.append(TOO_FEW)
     else:
-        sentences.append(
-            f"About {100 * promise.expected:.0f} % of the predictions should be right{used.range}; "
-            f"{promise.basis}."
-        )
+        sentences.append(f"{used.outcome}; {promise.basis}.")
     sentences += _compared(used, [row for row in rows if row.is_baseline])
     if ensemble.doubt >= 0.5 and plays:
         sentences.append(
             "The target differs from the known classes, so what was rehearsed on them counts little."
         )
-    return Report(tuple(rows), [*sentences, *notes])
+    return Report(tuple(rows), [*sentences, *notes], promise)
 
 
 def _compared(used: ReportRow, plain: Sequence[ReportRow]) -> list[str]:
@@ -101,12 +92,7 @@ def _learner_row(learner: Learner, own: Trial | None, weight: float) -> ReportRo
     """Return the report row of one learner with its share of the weights."""
     features = PLAIN if learner.view == ORIGINAL else learner.view
     row = ReportRow(features, learner.classifier, weight=weight or None)
-    return row if own is None else _with_measured(row, own.accuracy(learner), own)
-
-
-def _with_measured(row: ReportRow, accuracy: float, own: Trial) -> ReportRow:
-    """Return a report row with an accuracy on labelled rows, and its standard error."""
-    return replace(row, measured=accuracy, error=standard_error(accuracy, len(own.codes)))
+    return row if own is None else row.with_measured(own.accuracy(learner), len(own.codes))
 
 
 def basis_of(plays: Sequence[Trial], own: Trial | None, ensemble: Ensemble) -> str:

@@ -22,7 +22,6 @@ from l2t.classifiers.feature_map import FeatureMap, change_first
 from l2t.classifiers.trees import TreeHead
 from l2t.domains import KnownClasses
 from l2t.domains.draw import rank_in_class
-from l2t.experiences.evaluation import expected_accuracy
 from l2t.inference import Inference
 from l2t.inference.inference import infer_paper, infer_task, predictor, separable_sources
 from l2t.inference.result import divide_features
@@ -40,7 +39,7 @@ from l2t.prediction.ensemble_report import basis_of, ensemble_report, main_view
 from l2t.prediction.labelling import labels_needed
 from l2t.prediction.model import EstimatorHead, Model, calibration_rows
 from l2t.prediction.promise import Promise, expect_accuracy
-from l2t.prediction.report import ENSEMBLE, PLAIN, Report, ReportRow, standard_error
+from l2t.prediction.report import ENSEMBLE, PLAIN, TOO_FEW, Report, ReportRow
 from l2t.prediction.result import Prediction
 from l2t.prediction.training import Training
 from l2t.prediction.trials import (
@@ -171,7 +170,9 @@ class NovelClasses:
             training.shots,
             len(np.unique(training.groups[free])),
             basis_of(plays, own, ensemble),
-            None if own is None else (ensemble.accuracy([own]), len(own.codes)),
+            own=None if own is None else (ensemble.accuracy([own]), len(own.codes)),
+            randomness=ensemble.randomness,
+            chance=1.0 / len(training.classes),
         )
         if promise is not None:
             model = model.calibrated(scores[free], promise.expected)
@@ -290,6 +291,7 @@ class NovelClasses:
         W = None if features == PLAIN else inference.W
         n, labels = training.n_target, training.labels
         compared: list[ReportRow] = []
+        promise: Promise | None = None
         if isinstance(classifier, str):
             view = FeatureMap.of(self.X[:n], W, unit=CLASSIFIERS[classifier].unit)
             rows = self._sample(MAX_ROWS)
@@ -299,10 +301,10 @@ class NovelClasses:
             at = np.flatnonzero(codes >= 0)
             task = TrainingSet(view(self.X[rows]), at, codes[at], len(labels))
             head: Any = fit_head(classifier, task)
-            used = self._measured(Learner(classifier, features), view)
+            used, promise = self._measured(Learner(classifier, features), view)
             if features != PLAIN:
                 original = FeatureMap.of(self.X[:n], None, unit=CLASSIFIERS[classifier].unit)
-                compared = [self._measured(Learner(classifier, PLAIN), original)]
+                compared = [self._measured(Learner(classifier, PLAIN), original)[0]]
         else:
             view = FeatureMap(W, np.zeros(self.X.shape[1] if W is None else W.shape[1]))
             at = np.flatnonzero(training.codes >= 0)
@@ -325,11 +327,9 @@ class NovelClasses:
         where = "original features" if features == PLAIN else f"features of {features!r}"
         sentences = [f"Used: {used.classifier} on the {where}; {used.reason}."]
         if used.expected is None:
-            sentences.append("There are too few labelled rows to measure the accuracy on them.")
+            sentences.append(TOO_FEW)
         else:
-            sentences.append(
-                f"About {100 * used.expected:.0f} % of the predictions should be right{used.range}."
-            )
+            sentences.append(f"{used.outcome}.")
         if self.columns is not None:
             sentences.append(SCALED)
         return Prediction(
@@ -340,15 +340,15 @@ class NovelClasses:
             classes=model.classes_,
             choice=inference.choice,
             classifier=used.classifier,
-            report=Report((used, *compared), sentences),
+            report=Report((used, *compared), sentences, promise),
             model=model,
             labels_needed=None,
             inference=self._on_columns(inference),
             target=target,
         )
 
-    def _measured(self, learner: Learner, features: FeatureMap) -> ReportRow:
-        """Return a learner with its cross-validated accuracy on labelled target rows."""
+    def _measured(self, learner: Learner, features: FeatureMap) -> tuple[ReportRow, Promise | None]:
+        """Return a learner with its cross-validated accuracy on labelled target rows, and its promise."""
         rows = self._sample(MAX_ROWS)
         of_target = rows < self.training.n_target
         codes = self._tested(np.where(of_target, self.training.codes[rows], -1))
@@ -363,11 +363,12 @@ class NovelClasses:
             also=(also, self.training.codes[rows][also]),
         )
         if trial is None:
-            return row
+            return row, None
         accuracy, n = trial.accuracy(learner), len(trial.codes)
-        error = standard_error(accuracy, n)
-        row = replace(row, measured=accuracy, error=error, expected=expected_accuracy(accuracy, n))
-        return row.with_interval(error)
+        free = self.training.codes[: self.training.n_target] < 0
+        n_groups = len(np.unique(self.training.groups[: self.training.n_target][free]))
+        promise = Promise.measured(accuracy, n, n_groups, f"cross-validated on {n} labelled rows")
+        return row.with_measured(accuracy, n).promising(promise), promise
 
     def _on_columns(self, inference: Inference) -> Inference:
         """Return an inference on the features before they were divided."""

@@ -20,7 +20,6 @@ from functools import cached_property
 
 import numpy as np
 from scipy.special import expit, logit, softmax
-from scipy.stats import beta
 
 from l2t.classifiers.classifiers import Head
 from l2t.classifiers.feature_map import FeatureMap
@@ -28,6 +27,7 @@ from l2t.classifiers.trees import TreeHead
 from l2t.prediction.class_shares import shifted_scores
 from l2t.prediction.model import Part, calibration_rows
 from l2t.prediction.pooled_rows import DOUBT, LEARNERS, Rows, folds
+from l2t.prediction.promise import Promise
 from l2t.prediction.source_checks import SourceCheck, check_source
 from l2t.prediction.training import Training
 from l2t.typing import Array, Indices
@@ -112,22 +112,28 @@ class Pool:
         """The weights of the classifiers."""
         return tuple(member.weight for member in self.members)
 
-    @property
-    def expected(self) -> float | None:
-        """The expected accuracy; None without labelled target rows."""
+    @cached_property
+    def promise(self) -> Promise | None:
+        """The accuracy to expect; None without labelled target rows.
+
+        What the source lets expect counts for some rows beside those that were measured.
+        """
         if not self.n_measured:
             return None
-        right, wrong = self._rows
-        return right / (right + wrong)
+        basis = f"measured on {self.n_measured} labelled rows"
+        accuracy, carried = self.accuracies["average", "both"], self.check.carried_accuracy
+        n = self.n_unlabeled
+        if carried is None:
+            return Promise.measured(accuracy, self.n_measured, n, basis)
+        rows = self.n_measured + SOURCE_ROWS
+        mean = (self.n_measured * accuracy + SOURCE_ROWS * carried) / rows
+        return Promise.of(mean, rows, n, basis)
 
     @property
-    def interval(self) -> tuple[float, float] | None:
-        """The 90 % interval of the accuracy; None without labelled target rows."""
-        if not self.n_measured:
-            return None
-        right, wrong = self._rows
-        low, high = beta.ppf([0.05, 0.95], right + 0.5, wrong + 0.5)
-        return float(low), float(high)
+    def n_unlabeled(self) -> int:
+        """The number of unlabelled target rows, or of their groups."""
+        free = self._data.codes[: self._data.n_target] < 0
+        return len(np.unique(self._data.groups[: self._data.n_target][free]))
 
     @cached_property
     def shares(self) -> tuple[Array, Array] | None:
@@ -155,16 +161,6 @@ class Pool:
         share = min(share, MAX_SHARE)
         rows = self.n_measured * (accuracy - self.accuracies["average", "both"])
         return float(expit(logit(share) + rows * np.log(ODDS)))
-
-    @property
-    def _rows(self) -> tuple[float, float]:
-        """Rows that were right and wrong: those of the target, and some for what the source says."""
-        n, right = self.n_measured, self.n_measured * self.accuracies["average", "both"]
-        carried = self.check.carried_accuracy
-        if carried is None:
-            return right + 1.0, n - right + 1.0
-        prior = SOURCE_ROWS * carried
-        return right + prior, n - right + SOURCE_ROWS - prior
 
 
 def is_table(training: Training, *, encoded: bool) -> bool:

@@ -306,7 +306,7 @@ class _SharedClasses:
             pool is not None and found.expected is None
         ):  # what differs within the source counts here, too
             model = self._calibrated(model, pool.check.carried(found.confidence))
-        report = shared_report(found, sources)
+        report = shared_report(found, sources, self.asked.target)
         if pool is not None and share <= MAX_SHARE:
             model, report = self._blended(model, report, pool, share)
         if self.columns is not None:
@@ -344,8 +344,10 @@ class _SharedClasses:
     def _accuracy_of(self, pool: Pool, model: Model) -> float | None:
         """Return the accuracy to calibrate to: that expected or, if unknown, what the source lets expect."""
         accuracy = pool.check.accuracy
-        if pool.expected is not None or accuracy is None:
-            return pool.expected
+        if pool.promise is not None:
+            return pool.promise.expected
+        if accuracy is None:
+            return None
         P = model.predict_proba(self.asked.target)
         return pool.check.carried(min(float(P.max(axis=1).mean()), accuracy))
 
@@ -387,7 +389,7 @@ class _SharedClasses:
             report.sentences[0].removesuffix("."),
             int(target.labeled_rows(default=False).sum()),
             len(labels),
-            accuracy_without=pool.expected,
+            accuracy_without=None if pool.promise is None else pool.promise.expected,
             feature_names=target.feature_names,
         )
         found = self._prediction(model, report, whole, choice=NO_TRANSFER, classifier=AVERAGE)

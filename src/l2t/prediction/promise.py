@@ -1,16 +1,22 @@
-"""The accuracy to expect of an ensemble, with its interval.
+"""The accuracy to expect of predictions, with its interval.
 
-With p the mean probability of the predicted classes over unlabelled rows,
+What is known about an accuracy is a beta distribution with a mean m that counts for r rows, as if m r of r
+labelled rows had been predicted correctly. The accuracy on n rows then has the variance
+``m (1 - m) (n + r) / (n (r + 1))``, and the interval is that of a beta distribution with this variance. The
+mean rests on labelled rows that were held out, or on the probabilities of unlabelled rows: with p the mean
+probability of the predicted classes by an ensemble and k labels per class,
 
-``logit(expected) = 0.95 logit(p)``,  ``logit(low), logit(high) = logit(expected) -+ h``,
-``h² = s(k)² + 1.645² / (n expected (1 - expected))``
+``logit(m) = 0.95 logit(p)``,  ``r = 4.5 k``
 
-where s(k) is an error at k labels per class, measured on kinds of data that took no part in learning the
-ensemble's weights (docs/results/answers.md), and the second term is the sampling error of the accuracy on n
-rows, or groups of rows. The weights of the ensemble minimise the log-loss of rows that were held out, so that
-p is nearly unbiased; nothing else that is known without more labels (accuracy in plays and in
-cross-validation, distance of the domains) made the estimate better on kinds left out. Only where the accuracy
-on held-out labelled rows is clearly lower, as with labels given at random, that accuracy is expected instead.
+The weights of an ensemble minimise the log-loss of rows that were held out, so that p is nearly unbiased. The
+two numbers were chosen on kinds of data that took no part in learning these weights, and hold when each kind
+is left out (docs/results/promises.md); nothing else that is known without more labels (accuracy in plays and
+in cross-validation, distance of the domains, number of classes) made the estimate better on kinds left out.
+
+In two cases less is expected. Where the accuracy on held-out labelled rows is lower, as with labels given at
+random, their rows take the place of the others. And where the known classes cannot be told apart in plays,
+the target's classes may be as random (`Ensemble.randomness`): then the mean moves towards chance, and counts
+for fewer rows.
 """
 
 from __future__ import annotations
@@ -19,20 +25,27 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit, logit
+from scipy.stats import beta
 
-from l2t.experiences.evaluation import expected_accuracy
-from l2t.prediction.report import NORMAL_90, standard_error
+from l2t.forecast.forecast import rise
 from l2t.typing import Array
 
-#: Shrinks the logit of the mean probability.
+#: Shrinks the logit of the mean probability of an ensemble.
 SLOPE = 0.95
-#: Labels per class, and half-widths of 90 % intervals of the logit without the sampling error.
-SHOTS = (1.0, 5.0, 20.0)
-HALF_WIDTHS = (1.3, 0.95, 0.6)
-#: Standard errors by which the accuracy on labelled rows must be lower than what is expected without them.
-CONTRADICTION = 2.0
-#: Bounds of probabilities and accuracies whose logit is taken.
+#: Rows that the mean probability of an ensemble counts for, for each label per class.
+ROWS_PER_SHOT = 4.5
+#: The largest part of these rows that is lost, and of the way to chance that the mean goes, where classes may
+#: be random.
+LOST_ROWS = 0.8
+TOWARDS_CHANCE = 0.5
+#: Standard errors by which the accuracy on labelled rows is lower than what is expected without them, from
+#: which it begins to take its place, and from which it is alone.
+CONTRADICTION = (1.0, 2.0)
+#: Rows that are added to those that were right and to those that were wrong, by Laplace's rule of succession.
+SUCCESSION = 1.0
+#: Bounds of accuracies whose logit is taken.
 LEAST, MOST = 0.01, 0.99
+ENDS = (0.05, 0.95)
 
 
 @dataclass(frozen=True)
@@ -45,6 +58,8 @@ class Promise:
         The accuracy.
     low, high : float
         Its 90 % interval.
+    rows : float
+        The number of labelled rows whose accuracy would say as much.
     basis : str
         What it rests on, in words.
     """
@@ -52,30 +67,83 @@ class Promise:
     expected: float
     low: float
     high: float
+    rows: float
     basis: str
+
+    @classmethod
+    def of(cls, expected: float, rows: float, n: int, basis: str = "") -> Promise:
+        """Return the promise for n unlabelled rows of an accuracy that counts for some rows.
+
+        Parameters
+        ----------
+        expected : float
+            The accuracy.
+        rows : float
+            The number of labelled rows whose accuracy would say as much.
+        n : int
+            The number of unlabelled rows, or of their groups.
+        basis : str, default=""
+            What it rests on, in words.
+
+        Returns
+        -------
+        Promise
+
+        Examples
+        --------
+        >>> few, many = (Promise.of(0.8, rows, 100) for rows in (5, 100))
+        >>> few.low < many.low < 0.8 < many.high < few.high
+        True
+        """
+        m = float(np.clip(expected, LEAST, MOST))
+        n = max(n, 1)
+        # The beta distribution of the variance of the accuracy on n rows.
+        concentration = n * (rows + 1.0) / (n + rows) - 1.0
+        low, high = beta.ppf(ENDS, m * concentration, (1.0 - m) * concentration).tolist()
+        # With less than one expected error there may be none.
+        high = high if (1.0 - high) * n >= 1.0 else 1.0
+        return cls(expected, min(low, expected), max(high, expected), rows, basis)
+
+    @classmethod
+    def measured(cls, accuracy: float, n_measured: int, n: int, basis: str = "") -> Promise:
+        """Return the promise for n unlabelled rows of an accuracy on n_measured held-out labelled rows."""
+        rows = n_measured + 2.0 * SUCCESSION
+        return cls.of((accuracy * n_measured + SUCCESSION) / rows, rows, n, basis)
+
+
+def standard_error(accuracy: float, n: int) -> float:
+    """Return the standard error of an accuracy on n rows, which is above zero even at an accuracy of 1."""
+    return float(np.sqrt((accuracy * (1 - accuracy) + 0.25 / n) / n))
 
 
 def expect_accuracy(
     probability: Array,
     shots: float,
-    n_groups: int,
-    basis: str,
+    n: int,
+    basis: str = "",
+    *,
     own: tuple[float, int] | None = None,
+    randomness: float = 0.0,
+    chance: float = 0.0,
 ) -> Promise | None:
-    """Return the accuracy to expect; None if there are no unlabelled rows.
+    """Return the accuracy to expect of an ensemble; None if there are no unlabelled rows.
 
     Parameters
     ----------
-    probability : array of shape (n,)
+    probability : array of shape (n_rows,)
         The probabilities of the predicted classes of unlabelled rows.
     shots : float
         Labels per class.
-    n_groups : int
+    n : int
         The number of unlabelled rows, or of their groups.
-    basis : str
+    basis : str, default=""
         What the probabilities rest on, in words.
     own : (float, int) or None, default=None
         The accuracy on held-out labelled rows, and their number.
+    randomness : float, default=0
+        How much speaks for classes that are random, from 0 to 1.
+    chance : float, default=0
+        The accuracy that random classes have.
 
     Returns
     -------
@@ -83,21 +151,21 @@ def expect_accuracy(
 
     Examples
     --------
-    >>> few, many = (expect_accuracy(np.full(100, 0.8), shots, 100, "") for shots in (1, 20))
+    >>> few, many = (expect_accuracy(np.full(100, 0.8), shots, 100) for shots in (1, 20))
     >>> round(few.expected, 2), few.low < many.low < many.high < few.high
     (0.79, True)
     """
     if not len(probability):
         return None
-    centre = SLOPE * logit(np.clip(probability.mean(), LEAST, MOST))
-    expected = float(expit(centre))
-    sampling = NORMAL_90 / np.sqrt(max(n_groups, 1) * expected * (1.0 - expected))
-    width = np.hypot(np.interp(np.log(shots), np.log(SHOTS), HALF_WIDTHS), sampling)
-    if own is not None and expected - own[0] > CONTRADICTION * standard_error(*own):
-        error = NORMAL_90 * standard_error(*own)
-        expected = expected_accuracy(*own)
-        ends = max(expected - error, 0.0), min(expected + error, 1.0)
-        return Promise(expected, *ends, f"{basis}, where few predictions were right")
-    low, high = expit([centre - width, centre + width]).tolist()
-    # With less than one expected error there may be none.
-    return Promise(expected, low, high if (1.0 - high) * n_groups >= 1.0 else 1.0, basis)
+    expected = float(expit(SLOPE * logit(np.clip(probability.mean(), LEAST, MOST))))
+    expected += TOWARDS_CHANCE * randomness * min(chance - expected, 0.0)
+    rows = ROWS_PER_SHOT * shots * (1.0 - LOST_ROWS * randomness)
+    if own is None:
+        return Promise.of(expected, rows, n, basis)
+    measured = Promise.measured(*own, n)
+    share = rise((expected - own[0]) / standard_error(*own), CONTRADICTION)
+    kept, taken = (1.0 - share) * rows, share * measured.rows
+    expected = (kept * expected + taken * measured.expected) / (kept + taken)
+    if share > 0.5:
+        basis = f"{basis}, where few predictions were right"
+    return Promise.of(expected, kept + taken, n, basis)

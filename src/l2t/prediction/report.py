@@ -6,20 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from l2t.display import bar_figure, html_table
 from l2t.prediction.decisions import METRIC_NAMES, Metric
+from l2t.prediction.promise import Promise, standard_error
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Standard deviations on each side of the mean that hold 90 % of a normal distribution.
-NORMAL_90 = 1.645
 #: Accuracies are shown in tenths of a percent.
 SHOWN_DIFFERENCE = 0.0005
 #: Gain in accuracy above which a combination is clearly better.
 CLEAR_GAIN = 0.02
+TOO_FEW = "There are too few labelled rows to measure the accuracy on them."
 #: The original features.
 PLAIN = "plain"
 #: The average of plain classifiers that are trained on both domains.
@@ -84,20 +82,28 @@ class ReportRow:
             return ""
         return f" (90 % interval {_share(self.low)} to {_share(self.high)} %)"
 
+    @property
+    def outcome(self) -> str:
+        """The expected accuracy and its interval in words, without a full stop."""
+        return f"About {_share(self.expected)} % of the predictions should be right{self.range}"
+
     def is_above(self, other: ReportRow) -> bool:
         """Return whether it should be better than another row by a difference that a table shows."""
         if self.expected is None or other.expected is None or self.metric != other.metric:
             return False
         return self.expected - other.expected > SHOWN_DIFFERENCE
 
-    def with_interval(self, deviation: float | None) -> ReportRow:
-        """Return the row with a 90 % interval of this standard deviation around the expected accuracy."""
-        if self.expected is None or deviation is None:
+    def promising(self, promise: Promise | None) -> ReportRow:
+        """Return the row with the accuracy to expect, if that is known."""
+        if promise is None:
             return self
-        reach = NORMAL_90 * deviation
-        return replace(
-            self, low=max(self.expected - reach, 0.0), high=min(self.expected + reach, 1.0)
-        )
+        return replace(self, expected=promise.expected, low=promise.low, high=promise.high)
+
+    def with_measured(self, accuracy: float | None, n_measured: int) -> ReportRow:
+        """Return the row with an accuracy on n_measured held-out rows, if there is one, and its error."""
+        if accuracy is None:
+            return self
+        return replace(self, measured=accuracy, error=standard_error(accuracy, n_measured))
 
     @property
     def is_baseline(self) -> bool:
@@ -115,10 +121,13 @@ class Report:
         The classifiers on the original features, then the best one on the features of each candidate.
     sentences : list of str
         The result in sentences, the most important first.
+    promise : Promise or None, default=None
+        The accuracy to expect on unlabelled rows; None if nothing tells it.
     """
 
     rows: tuple[ReportRow, ...]
     sentences: list[str]
+    promise: Promise | None = None
 
     def __repr__(self) -> str:
         return "\n".join(self.sentences)
@@ -136,12 +145,12 @@ class Report:
         if used.is_baseline or best is None or best.expected is None:
             helps = best is None or any(row.is_above(used) for row in self.rows)
             why = "" if helps else "; a transfer is not expected to help"
-            return f"{_right(used)}{why}."
+            return f"{used.outcome}{why}."
         same = _share(used.expected) == _share(best.expected)
         if used.expected <= best.expected or same:
             same = same or best.expected - used.expected <= CLEAR_GAIN + SHOWN_DIFFERENCE
             words = "about as many as" if same else "fewer than"
-            return f"{_right(used)}, {words} without transfer ({_share(best.expected)} %)."
+            return f"{used.outcome}, {words} without transfer ({_share(best.expected)} %)."
         return (
             f"The transfer should raise the accuracy from {_share(best.expected)} % "
             f"to {_share(used.expected)} %{used.range}."
@@ -193,16 +202,6 @@ class Report:
 
 def _share(accuracy: float | None) -> str:
     return f"{100 * (accuracy or 0.0):.0f}"
-
-
-def _right(used: ReportRow) -> str:
-    """Return the expected accuracy and its interval in words."""
-    return f"About {_share(used.expected)} % of the predictions should be right{used.range}"
-
-
-def standard_error(accuracy: float, n: int) -> float:
-    """Return the standard error of an accuracy on n rows, which is above zero even at an accuracy of 1."""
-    return float(np.sqrt((accuracy * (1 - accuracy) + 0.25 / n) / n))
 
 
 def better_than_used(used: ReportRow, rows: Sequence[ReportRow]) -> list[str]:

@@ -15,6 +15,7 @@ from l2t.prediction.decisions import HeldOutRows, Metric, Quality
 from l2t.prediction.labelling import DEFAULT_STRATEGY, suggest_rows
 from l2t.prediction.model import Model
 from l2t.prediction.page import fragment, page
+from l2t.prediction.promise import Promise
 from l2t.prediction.report import Report
 from l2t.prediction.summary import summarize
 from l2t.typing import AnyArray, Array, Indices, Mask
@@ -76,6 +77,11 @@ class Prediction:
     expected: Quality | None = None
     measured: Quality | None = None
     held_out: HeldOutRows | None = field(default=None, repr=False)
+
+    @property
+    def promise(self) -> Promise | None:
+        """The accuracy to expect on unlabelled rows, with its interval; None if nothing tells it."""
+        return self.report.promise
 
     @property
     def counts(self) -> dict[str, int]:

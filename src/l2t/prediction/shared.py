@@ -11,19 +11,19 @@ from l2t.algorithms import NO_TRANSFER
 from l2t.classifiers.classifiers import Head
 from l2t.classifiers.feature_map import FeatureMap
 from l2t.domains import Domain
-from l2t.experiences.evaluation import expected_accuracy
 from l2t.inference.shared import SharedInference
 from l2t.inference.shared.rows import weights_sentence
 from l2t.prediction.model import Model, calibration_rows
 from l2t.prediction.pooled import Pool
 from l2t.prediction.pooled_rows import LEARNERS
+from l2t.prediction.promise import Promise
 from l2t.prediction.report import (
     AVERAGE,
     PLAIN,
+    TOO_FEW,
     Report,
     ReportRow,
     better_than_used,
-    standard_error,
 )
 from l2t.prediction.training import NAMED
 from l2t.task import ClassRoles
@@ -60,22 +60,26 @@ def shared_model(
     return model.calibrated(scores, found.confidence if found.expected is None else found.expected)
 
 
-def shared_report(found: SharedInference, sources: Sequence[Domain]) -> Report:
+def shared_report(found: SharedInference, sources: Sequence[Domain], target: Domain) -> Report:
     """Return the ways to train that were compared, with sentences on classes and sources."""
+    n_free = int((~target.labeled_rows(default=False)).sum())
     n, measured, first = found.n_labelled, found.decision.accuracies, found.members[0].candidate
     reason = f"measured on {n} labelled rows" if measured else "the accuracy could not be measured"
     rows = []
     for way in dict.fromkeys([found.trained_on, "source", "plain source", "target"]):
         accuracy, used, voted = measured.get(way), way == found.trained_on, way in VOTED
         if n or way != "target":
-            error = None if accuracy is None else standard_error(accuracy, n)
-            expected = None if accuracy is None else expected_accuracy(accuracy, n)
             features = first if voted and first != NO_TRANSFER else PLAIN
-            why, on = reason if used else "", way.removeprefix("plain ")
-            values = (expected, accuracy, error, used, why, on)
-            row = ReportRow(features, "vote" if voted else "logistic", *values)
-            rows.append(row.with_interval(error))
-    used_row = rows[0]
+            row = ReportRow(
+                features,
+                "vote" if voted else "logistic",
+                used=used,
+                reason=reason if used else "",
+                trained_on=way.removeprefix("plain "),
+            )
+            rows.append(_measured(row, accuracy, n, n_free))
+    used_row, accuracy = rows[0], measured.get(found.trained_on)
+    promise = None if accuracy is None else Promise.measured(accuracy, n, n_free, reason)
     for place, row in enumerate(rows):
         if row.is_above(used_row) and row.expected is not None and used_row.expected is not None:
             clear = row.expected - used_row.expected > 2.0 * (used_row.error or 0.0)
@@ -85,38 +89,31 @@ def shared_report(found: SharedInference, sources: Sequence[Domain]) -> Report:
                 else "which is not clearly more"
             )
             rows[place] = replace(row, reason=why)
-    outcome = "There are too few labelled rows to measure the accuracy on them."
-    if found.expected is not None:
-        outcome = f"About {100 * found.expected:.0f} % of the predictions should be right."
+    outcome = f"{used_row.outcome}." if promise is not None else TOO_FEW
     sentences = [f"Used: {found.used}; {reason}.", outcome, *better_than_used(used_row, rows)]
     sentences.append(_describe_classes(found.roles))
     if len(sources) > 1:
         sentences.append(f"W{weights_sentence(sources, found.weights)[1:]}.")
-    return Report(tuple(rows), sentences)
+    return Report(tuple(rows), sentences, promise)
 
 
 def pool_report(pool: Pool, roles: ClassRoles, target: Domain, names: Sequence[str]) -> Report:
     """Return the classifiers of a pool with what was measured, and sentences; `names` are the classes."""
     n_rows = int(target.labeled_rows(default=False).sum())
-    low, high = pool.interval or (None, None)
     on = "both" if n_rows else "source"
     reason = (
         f"measured on {n_rows} labelled rows" if pool.n_measured else "nothing could be measured"
     )
-    measured = pool.accuracies.get((AVERAGE, "both"))
-    error = None if measured is None else standard_error(measured, pool.n_measured)
-    used = ReportRow(PLAIN, AVERAGE, pool.expected, measured, error, True, reason, on, low, high)
+    used = ReportRow(PLAIN, AVERAGE, used=True, reason=reason, trained_on=on)
+    used = used.with_measured(pool.accuracies.get((AVERAGE, "both")), pool.n_measured)
+    used = used.promising(pool.promise)
     rows = [used]
     for name in LEARNERS:
         for trained_on in ("both", "target") if n_rows else ("both",):
             accuracy = pool.accuracies.get((name, trained_on))
-            error = expected = None
-            if accuracy is not None:
-                error = standard_error(accuracy, pool.n_measured)
-                expected = expected_accuracy(accuracy, pool.n_measured)
             shown = trained_on if n_rows or trained_on == "target" else "source"
-            row = ReportRow(PLAIN, name, expected, accuracy, error, False, "", shown)
-            row = row.with_interval(error)
+            row = ReportRow(PLAIN, name, trained_on=shown)
+            row = _measured(row, accuracy, pool.n_measured, pool.n_unlabeled)
             why = "but one measurement on few rows does not decide"
             rows.append(replace(row, reason=why) if row.is_above(used) else row)
     weight = ""
@@ -130,12 +127,20 @@ def pool_report(pool: Pool, roles: ClassRoles, target: Domain, names: Sequence[s
         *_shares_sentence(pool, names),
         _describe_classes(roles),
     ]
-    return Report(tuple(rows), sentences)
+    return Report(tuple(rows), sentences, pool.promise)
+
+
+def _measured(row: ReportRow, accuracy: float | None, n_measured: int, n: int) -> ReportRow:
+    """Return a row with an accuracy on held-out labelled rows, if there is one, and what it promises."""
+    if accuracy is None:
+        return row
+    row = row.with_measured(accuracy, n_measured)
+    return row.promising(Promise.measured(accuracy, n_measured, n))
 
 
 def _expected_sentence(pool: Pool, used: ReportRow) -> str:
     if used.expected is not None:
-        return f"About {100 * used.expected:.0f} % of the predictions should be right{used.range}."
+        return f"{used.outcome}."
     words = "Without labelled target rows the accuracy is unknown"
     if pool.check.accuracy is None or pool.check.carried_accuracy is None:
         return f"{words}."
