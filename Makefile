@@ -5,6 +5,7 @@ BIN    := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # Tests of one file run in one process, so that module fixtures are set up once.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+SCRIPTS := $(wildcard src/l2t/interfaces/dashboard/static/*.js tests/interfaces/dashboard/*.mjs)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo quick test lint bench reproduce docs gallery dist oldest results constraints hashes fuzz
@@ -25,11 +26,13 @@ quick: $(VENV)/ready  ## run the tests that are not marked slow, in about a minu
 test: $(VENV)/ready  ## run every test (two processes)
 	$(PYTEST) $(PYTEST_ARGS)
 
-lint: $(VENV)/ready  ## check style, types and the direction of imports
+lint: $(VENV)/ready  ## check style, types, the direction of imports, and JavaScript
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/oxlint --deny-warnings $(SCRIPTS)
+	$(BIN)/oxfmt --check $(SCRIPTS)
 
 bench: $(VENV)/bench  ## measure speed against other packages and plain code, on one thread; WHAT="tca eight" for some
 	$(BIN)/python -m benchmarks $(WHAT)

@@ -42,7 +42,12 @@ test("a scale maps its ends, and a span of zero does not divide by it", () => {
 });
 
 test("ticks are round, inside their ends, and about as many as asked for", () => {
-  for (const [low, high] of [[0, 1], [0.83, 1.21], [-3, 170], [0, 1e-4]]) {
+  for (const [low, high] of [
+    [0, 1],
+    [0.83, 1.21],
+    [-3, 170],
+    [0, 1e-4],
+  ]) {
     const found = ticks(low, high);
     assert.ok(found.length >= 3 && found.length <= 7, String(found));
     assert.ok(found.every((at) => at >= low - 1e-9 && at <= high * (1 + 1e-9)));
@@ -74,10 +79,37 @@ test("no text leaves its picture, however long the names and the numbers", () =>
   const cell = { value: 1.1, text: "+1 %", below: "n = 2", clear: true };
   for (const width of [310, 420, 900]) {
     const drawn = [
-      intervals(long.map((name) => ({ name, value: 0.99, low: 0.9, high: 1 })), width),
+      intervals(
+        long.map((name) => ({ name, value: 0.99, low: 0.9, high: 1 })),
+        width,
+      ),
       distributions([{ ...row(9), name: long[0] }], width),
-      matrix({ rows: long, columns: long, cells: [[cell, cell], [cell, cell]], tip: () => "" }, width),
-      lines({ series: [{ name: "a", points: [{ x: 1, y: 1e6 }, { x: 2, y: 1.0004e6 }] }] }, width),
+      matrix(
+        {
+          rows: long,
+          columns: long,
+          cells: [
+            [cell, cell],
+            [cell, cell],
+          ],
+          tip: () => "",
+        },
+        width,
+      ),
+      lines(
+        {
+          series: [
+            {
+              name: "a",
+              points: [
+                { x: 1, y: 1e6 },
+                { x: 2, y: 1.0004e6 },
+              ],
+            },
+          ],
+        },
+        width,
+      ),
     ];
     for (const each of drawn.flatMap((made) => made.find("text"))) {
       const [left, right] = ends(each);
@@ -143,12 +175,19 @@ test("what is not clear has no colour", () => {
   assert.match(ratioInk(0.8), /--bad/);
   const cell = { value: 1.1, text: "+10.0 %", below: "n = 2", clear: false };
   const drawn = matrix({ rows: ["a"], columns: ["b", "c"], cells: [[cell, null]], tip: () => "x" }, 600);
-  assert.deepEqual(drawn.find("rect").map((each) => each.attributes.fill), ["var(--soft)", "var(--soft)"]);
+  assert.deepEqual(
+    drawn.find("rect").map((each) => each.attributes.fill),
+    ["var(--soft)", "var(--soft)"],
+  );
   assert.ok(drawn.words.includes("n = 2"));
 });
 
 test("lines leave out what is not known, and draw whiskers", () => {
-  const points = [{ x: 1, y: 0.5, low: 0.4, high: 0.6 }, { x: 10, y: NaN }, { x: 100, y: 0.8 }];
+  const points = [
+    { x: 1, y: 0.5, low: 0.4, high: 0.6 },
+    { x: 10, y: NaN },
+    { x: 100, y: 0.8 },
+  ];
   const drawn = lines({ series: [{ name: "a", points }], log: true, reference: 1 }, 600);
   assert.equal(drawn.find("g").length, 2);
   assert.equal(drawn.find("path").length, 1);
@@ -165,8 +204,13 @@ test("labels of an axis do not touch, and the last one stays", () => {
 });
 
 test("stacked bars stand on each other", () => {
-  const sets = [{ name: "a", ink: "red", values: [2] }, { name: "b", ink: "blue", values: [1] }];
-  const [first, second] = bars({ xs: ["x"], sets, stacked: true, xText: String }, 300).find("rect").map((each) => each.attributes);
+  const sets = [
+    { name: "a", ink: "red", values: [2] },
+    { name: "b", ink: "blue", values: [1] },
+  ];
+  const [first, second] = bars({ xs: ["x"], sets, stacked: true, xText: String }, 300)
+    .find("rect")
+    .map((each) => each.attributes);
   assert.ok(Math.abs(second.y + second.height - first.y) < 1e-9);
   assert.ok(Math.abs(first.height / second.height - 2) < 1e-9);
 });

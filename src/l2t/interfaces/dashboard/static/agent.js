@@ -32,8 +32,8 @@ async function ask(event) {
       target: form.target.value,
       n_labels: Number(form.n_labels.value) || null,
     };
-    const job = await follow("/api/suggestions", request, (event) => {
-      status.textContent = STAGE_TEXT[event.name] ?? "";
+    const job = await follow("/api/suggestions", request, (stage) => {
+      status.textContent = STAGE_TEXT[stage.name] ?? "";
     });
     status.textContent = `Suggestion ${job.result.suggestion} is listed below; report its outcome there.`;
     await suggestions({ fresh: job.result.suggestion });

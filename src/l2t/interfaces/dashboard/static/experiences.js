@@ -293,7 +293,7 @@ fill(byId("ratios"), async () => {
   if (!all.length) return null;
   const counts = [...new Set(all.map((each) => each.n_labels))].sort((a, b) => a - b);
   const place = el("div", {});
-  const show = (count) => {
+  const showCount = (count) => {
     const rows = all.filter((each) => each.n_labels === count).sort((a, b) => b.quantiles[2] - a.quantiles[2]);
     place.replaceChildren(
       figure({
@@ -303,7 +303,7 @@ fill(byId("ratios"), async () => {
           "Labels",
           counts.map((n) => [n, String(n)]),
           count,
-          show,
+          showCount,
         ),
         draw: (width) =>
           distributions(
@@ -329,6 +329,6 @@ fill(byId("ratios"), async () => {
       }),
     );
   };
-  show(counts.includes(15) ? 15 : counts[0]);
+  showCount(counts.includes(15) ? 15 : counts[0]);
   return place;
 });

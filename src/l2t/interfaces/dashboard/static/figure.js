@@ -124,14 +124,14 @@ const saveSvg = ({ source }, name) => download(svgBlob(source), `${name}.svg`);
 
 function savePng({ source, width, height }, name) {
   const image = new Image();
-  image.onload = () => {
+  image.addEventListener("load", () => {
     const canvas = el("canvas", { width: 2 * width, height: 2 * height });
     const context = canvas.getContext("2d");
     context.scale(2, 2);
     context.drawImage(image, 0, 0);
     URL.revokeObjectURL(image.src);
     canvas.toBlob((blob) => download(blob, `${name}.png`), "image/png");
-  };
+  });
   image.src = URL.createObjectURL(svgBlob(source));
 }
 

@@ -47,7 +47,9 @@ function contentOf(card) {
       const alt = `${name}: ${card.cells[name] ?? ""}`;
       return el("img", { src: rooted(`/api/labelling/image?${query}`), alt, class: "picture" });
     }),
-    ...entries.filter(isLong).map(([name, value]) => el("div", { class: "long" }, el("h3", {}, name), el("p", {}, value))),
+    ...entries
+      .filter(isLong)
+      .map(([name, value]) => el("div", { class: "long" }, el("h3", {}, name), el("p", {}, value))),
     ...columnsOf(short, entries.filter(isNumber)),
     left > 0 ? el("p", { class: "quiet" }, `${plural(left, "further column")} not shown`) : null,
   ].filter(Boolean);
@@ -112,7 +114,13 @@ function showCurve() {
       title: "Accuracy to expect",
       draw: (width) =>
         lines(
-          { series: [series], xs: points.map((point) => point.n_labels), xTitle: "rows with a label", yTitle: "accuracy", yTo: 1 },
+          {
+            series: [series],
+            xs: points.map((point) => point.n_labels),
+            xTitle: "rows with a label",
+            yTitle: "accuracy",
+            yTo: 1,
+          },
           width,
         ),
       caption: `The ${points.length > 1 ? "band" : "line"} is the 90 % interval.`,
@@ -133,8 +141,7 @@ function showCurve() {
 }
 
 function show() {
-  byId("saved").textContent =
-    `Each label is saved at once in ${state.file}; ${state.target} itself is not changed.`;
+  byId("saved").textContent = `Each label is saved at once in ${state.file}; ${state.target} itself is not changed.`;
   byId("counts").textContent = `${whole(state.n_labels)} of ${plural(state.n_rows, "row")} labelled`;
   byId("sentence").textContent = state.sentence;
   byId("advice").textContent = state.advice;
@@ -242,7 +249,9 @@ byId("adding").addEventListener("submit", (event) => {
 byId("skip").addEventListener("click", () => act("skip"));
 byId("undo").addEventListener("click", undo);
 byId("renew").addEventListener("click", renew);
-byId("strategy").addEventListener("change", (event) => ask("/api/labelling/strategy", { strategy: event.target.value }));
+byId("strategy").addEventListener("change", (event) =>
+  ask("/api/labelling/strategy", { strategy: event.target.value }),
+);
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !byId("adding").hidden) return openForm(false);

@@ -21,7 +21,13 @@ async function change(prediction, options, done) {
 }
 
 function rename(prediction, place) {
-  const name = el("input", { name: "name", value: prediction.name, maxlength: 200, required: true, "aria-label": "Name" });
+  const name = el("input", {
+    name: "name",
+    value: prediction.name,
+    maxlength: 200,
+    required: true,
+    "aria-label": "Name",
+  });
   const form = el("form", { class: "outcome" }, name, el("button", {}, "Save"));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -62,7 +68,11 @@ const columns = [
   { title: "name", value: named },
   { title: "when", class: "when", value: (p) => moment(p.created_at) },
   { title: "target", class: "name", value: (p) => el("span", { title: p.target }, p.target) },
-  { title: "sources", class: "name", value: (p) => el("span", { title: p.sources.join(", ") }, p.sources.join(", ") || "none") },
+  {
+    title: "sources",
+    class: "name",
+    value: (p) => el("span", { title: p.sources.join(", ") }, p.sources.join(", ") || "none"),
+  },
   { title: "rows", number: true, value: (p) => whole(p.n_rows) },
   { title: "labelled", number: true, value: (p) => whole(p.n_given) },
   { title: "expected accuracy", number: true, value: (p) => percent(p.expected) },

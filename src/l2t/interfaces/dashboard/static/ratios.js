@@ -58,7 +58,7 @@ export function distributions(rows, width) {
 // The histogram of a row, smoothed to steps that can be seen, above its box.
 function shape(row, x, y, low, high) {
   const steps = 60,
-    counts = new Array(steps).fill(0);
+    counts = Array.from({ length: steps }, () => 0);
   row.bins.forEach((bin, i) => {
     const at = Math.floor(((bin - low) / (high - low)) * steps);
     if (at >= 0 && at < steps) counts[at] += row.counts[i];

@@ -13,14 +13,24 @@ const WAIT = 200; // milliseconds after a key
 export function rowsSection(id, found) {
   const place = el("div", { class: "card flush" });
   const pager = el("div", { class: "pager" });
-  const search = el("input", { name: "search", type: "search", placeholder: "any text", maxlength: 200, autocomplete: "off" });
+  const search = el("input", {
+    name: "search",
+    type: "search",
+    placeholder: "any text",
+    maxlength: 200,
+    autocomplete: "off",
+  });
   const classes = el(
     "select",
     { name: "predicted" },
     el("option", { value: "" }, "all"),
     found.classes.map((name) => el("option", { value: name }, name)),
   );
-  const order = el("select", { name: "order" }, ORDERS.map(([value, text]) => el("option", { value }, text)));
+  const order = el(
+    "select",
+    { name: "order" },
+    ORDERS.map(([value, text]) => el("option", { value }, text)),
+  );
   const disagrees = el("input", { type: "checkbox", name: "disagrees" });
   const form = el(
     "form",
@@ -53,7 +63,8 @@ export function rowsSection(id, found) {
 
   function showPager({ total, page_size: size }) {
     const pages = Math.max(1, Math.ceil(total / size));
-    const button = (text, to) => el("button", { type: "button", disabled: to < 1 || to > pages, click: () => go(to) }, text);
+    const button = (text, to) =>
+      el("button", { type: "button", disabled: to < 1 || to > pages, click: () => go(to) }, text);
     pager.replaceChildren(
       el("span", {}, plural(total, "row")),
       el("span", { class: "spring" }),
@@ -69,7 +80,14 @@ export function rowsSection(id, found) {
   });
   for (const control of [classes, order, disagrees]) control.addEventListener("change", () => go(1));
   show();
-  return el("section", { "aria-label": "All rows", class: "all-rows" }, el("h2", { class: "apart" }, "All rows"), form, place, pager);
+  return el(
+    "section",
+    { "aria-label": "All rows", class: "all-rows" },
+    el("h2", { class: "apart" }, "All rows"),
+    form,
+    place,
+    pager,
+  );
 }
 
 function columns(found) {
