@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
+import shutil
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -181,6 +184,68 @@ def test_a_prediction_outlives_the_dashboard(kept, store, visiting):
         assert client.delete(f"/api/predictions/{id}").status_code == 403
 
 
+def done(client, job):
+    """Return a job of the dashboard once it has ended."""
+    assert client.app.state.context.jobs.get(job["id"]).ended.wait(300)
+    return client.get(f"/api/jobs/{job['id']}").json()
+
+
+@pytest.mark.slow
+def test_the_target_of_a_kept_prediction_is_labelled_and_predicted_again(
+    kept, files, store, visiting, tmp_path
+):
+    folder, id = tmp_path / "history", kept[1]
+    shutil.copytree(kept[0], folder)
+    with visiting(store, history=folder) as client:
+        assert client.get(f"/api/jobs/{id}").json()["is_repeatable"]
+        assert client.get(f"/predictions/{id}/label").status_code == 200
+        first = client.get("/api/labelling", params={"of": id}).json()
+        assert (first["target"], first["n_labels"], first["n_rows"]) == ("few.csv", 10, 75)
+        for row in range(20, 32):
+            given = {"row": row, "label": first["classes"][row % 3]}
+            answer = client.post("/api/labelling/labels", params={"of": id}, json=given)
+            assert answer.status_code == 201
+    with visiting(store, history=folder) as client:  # labels outlive the dashboard
+        state = client.get("/api/labelling", params={"of": id}).json()
+        assert state["n_labels"] == 22
+        out = client.get("/api/labelling/target", params={"of": id})
+        assert 'filename="few.labelled.csv"' in out.headers["content-disposition"]
+        frame = pd.read_csv(io.BytesIO(out.content))
+        given = pd.read_csv(files / "few.csv")
+        assert frame.columns.tolist() == given.columns.tolist()
+        assert frame["label"].notna().sum() == 22
+        again = done(client, client.post(f"/api/predictions/{id}/again").json())
+        assert (again["result"]["n_given"], again["result"]["target"]) == (22, "few.csv")
+        assert again["result"]["sources"] == ["source.csv"]
+        further = client.get("/api/labelling", params={"of": again["id"]}).json()
+        assert further["n_labels"] == 22, "the new prediction has the labels as well"
+        given = {"row": 40, "label": first["classes"][0]}
+        client.post("/api/labelling/labels", params={"of": again["id"]}, json=given)
+        assert client.get("/api/labelling", params={"of": id}).json()["n_labels"] == 22
+        assert client.delete(f"/api/predictions/{id}").status_code == 204
+        assert client.get("/api/labelling", params={"of": id}).status_code == 404
+        assert client.post(f"/api/predictions/{id}/again").status_code == 404
+
+
+def test_what_was_predicted_without_files_cannot_be_predicted_again(tmp_path, outputs):
+    history = History(tmp_path / "kept", Limits())
+    history.add("a" * 32, outputs, prediction(), 1.5)
+    assert not history.get("a" * 32)[0].is_repeatable
+    with pytest.raises(Refused, match=r"the files of t\.csv are not kept"):
+        history.request("a" * 32)
+
+
+def test_labels_that_somebody_gave_are_not_deleted_for_lack_of_room(tmp_path, outputs):
+    history = History(tmp_path / "kept", Limits(history=1))
+    file = {"path": str(outputs / "predictions.csv"), "name": "t.csv", "reading": {}}
+    request = {"files": [file], "impute": None}
+    for digit in "abc":
+        history.add(digit * 32, outputs, prediction(), 1.0, request)
+        if digit == "a":
+            Path(history.request("a" * 32)["labels"]).write_text("row,label\n")
+    assert sorted(past.id[0] for past in history.all()) == ["a", "c"]
+
+
 @pytest.mark.slow
 def test_predictions_in_the_browser(browser, kept):
     folder, id = kept
@@ -194,7 +259,13 @@ def test_predictions_in_the_browser(browser, kept):
         page.get_by_role("button", name="Rename").click()
         page.get_by_role("textbox", name="Name").fill("second try")
         page.keyboard.press("Enter")
-        page.get_by_role("link", name="second try").click()
+        page.get_by_role("button", name="Predict again second try").click()
+        page.get_by_role("img", name="Accuracy to expect").wait_for()
+        page.get_by_role("link", name="Predictions", exact=True).first.click()
+        page.get_by_role("button", name="Delete few.csv").click()
+        page.get_by_role("button", name="Delete few.csv").click()
+        page.get_by_role("button", name="Delete few.csv").wait_for(state="detached")
+        page.get_by_role("link", name="second try", exact=True).click()
         page.get_by_text("75 rows", exact=True).wait_for()
         page.get_by_label("Order").select_option("probability")
         page.get_by_role("button", name="next ›").click()

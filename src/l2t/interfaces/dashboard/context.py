@@ -21,6 +21,7 @@ from l2t.interfaces.dashboard.functions import Functions
 from l2t.interfaces.dashboard.history import History
 from l2t.interfaces.dashboard.jobs import Job, Jobs
 from l2t.interfaces.dashboard.labelling import Labelling
+from l2t.interfaces.dashboard.predicting import open_session
 from l2t.interfaces.dashboard.settings import Settings
 from l2t.interfaces.dashboard.uploads import Uploads
 from l2t.labelling import LabellingSession
@@ -28,6 +29,8 @@ from l2t.labelling import LabellingSession
 _LOG = logging.getLogger(__name__)
 T = TypeVar("T")
 _MAX_CACHED = 256
+#: Targets of predictions that are labelled at a time; they are in memory.
+_MAX_LABELLED = 4
 
 
 @dataclass(eq=False)
@@ -86,6 +89,8 @@ class Context:
         self.history = kept or History(Path(self.folder, "history"), settings.limits)
         self.memo = Memo(store.summaries.state)
         self.labelling = None if session is None else Labelling(session, self.jobs, self.keep)
+        self._labellings: OrderedDict[str, Labelling] = OrderedDict()
+        self._lock = threading.Lock()
 
     def shared_store(self, what: str) -> str:
         """Return the URL of the store, or raise an error if worker processes cannot open it."""
@@ -97,9 +102,29 @@ class Context:
         """Keep the prediction of a job in the history."""
         assert job.result is not None  # it is done
         try:
-            self.history.add(job.id, job.folder / "out", job.result, job.seconds)
+            request = job.request if job.kind == "predict" else None
+            self.history.add(job.id, job.folder / "out", job.result, job.seconds, request)
         except (OSError, L2TError) as error:  # a full disk must not take the prediction away
             _LOG.warning("a prediction is not kept: %s", error)
+
+    def labelling_of(self, id: str) -> Labelling:
+        """Return the labelling of the target of a prediction that was kept."""
+        request = self.history.request(id)
+        with self._lock:
+            if id not in self._labellings:
+                names = [file["name"] for file in request["files"]]
+                session = open_session(request)
+                self._labellings[id] = Labelling(session, self.jobs, self.keep, names)
+            self._labellings.move_to_end(id)
+            while len(self._labellings) > _MAX_LABELLED:  # labels are in files
+                self._labellings.popitem(last=False)
+            return self._labellings[id]
+
+    def delete(self, id: str) -> None:
+        """Delete a prediction that was kept, with its files and labels."""
+        with self._lock:
+            self._labellings.pop(id, None)
+            self.history.delete(id)
 
     def close(self) -> None:
         """Cancel all jobs, and delete uploads and results."""

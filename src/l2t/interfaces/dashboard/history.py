@@ -1,4 +1,7 @@
-"""Finished predictions in a folder, up to a number and a size, and over restarts if the user names it."""
+"""Finished predictions in a folder, up to a number and a size, and over restarts if the user names it.
+
+A prediction from files keeps these, so that its target can be labelled, and predicted again.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from l2t.interfaces.dashboard.errors import Refused
 from l2t.interfaces.dashboard.settings import Limits
 
 _ID = re.compile(r"[0-9a-f]{32}")
-_RECORD = "prediction.json"
+_RECORD, _LABELS = "prediction.json", "labels.csv"
 ROWS = "rows.sqlite"
 
 
@@ -37,6 +40,7 @@ class Past:
     expected: float | None
     seconds: float
     bytes: int
+    is_repeatable: bool = False  # whether its files and settings are kept
 
 
 class History:
@@ -51,12 +55,21 @@ class History:
         self._folder, self._limits = folder, limits
         self._lock = threading.Lock()
 
-    def add(self, id: str, outputs: Path, result: dict[str, Any], seconds: float) -> None:
-        """Keep a prediction: its result and its output files, which are copied."""
+    def add(
+        self,
+        id: str,
+        outputs: Path,
+        result: dict[str, Any],
+        seconds: float,
+        request: dict[str, Any] | None = None,
+    ) -> None:
+        """Keep a prediction: its result and its output files, and those of its request if there is one."""
         place = self._folder / id
         used = [row["expected"] for row in result["report"] if row["used"]]
         with self._lock:
             shutil.copytree(outputs, place / "out", copy_function=_link)
+            if request is not None:
+                request = _with_files_in(place / "in", request)
             past = Past(
                 id,
                 result["target"],
@@ -67,24 +80,32 @@ class History:
                 result["n_given"],
                 used[0] if used else None,
                 round(seconds, 2),
-                sum(path.stat().st_size for path in (place / "out").iterdir()),
+                sum(path.stat().st_size for path in place.rglob("*") if path.is_file()),
+                request is not None,
             )
-            self._write(past, result)
+            self._write(past, result, request)
             self._delete_old()
 
     def all(self) -> list[Past]:
         """Return all predictions, the newest first."""
         ids = (path.name for path in self._folder.iterdir() if _ID.fullmatch(path.name))
-        found = [past for past in map(self._read, ids) if past is not None]
-        return sorted((past for past, _ in found), key=lambda past: past.created_at, reverse=True)
+        found = [content for content in map(self._read, ids) if content is not None]
+        return sorted((past for past, *_ in found), key=lambda past: past.created_at, reverse=True)
 
     def get(self, id: str) -> tuple[Past, dict[str, Any]]:
         """Return a prediction and its result."""
-        found = self._read(id) if _ID.fullmatch(id) else None
-        if found is None:
-            most = self._limits.history
-            raise Refused(404, f"there is no prediction {id!r:.40}; only the last {most} are kept")
-        return found
+        past, result, _ = self._get(id)
+        return past, result
+
+    def request(self, id: str, folder: Path | None = None) -> dict[str, Any]:
+        """Return what was asked for, with the labels given since; in `folder`, with copies of all files."""
+        past, _, request = self._get(id)
+        if request is None:
+            raise Refused(409, f"the files of {past.name} are not kept")
+        place = self._folder / past.id / "in"
+        request |= {"labels": str(place / _LABELS)}
+        request["files"] = [file | {"path": str(place / file["path"])} for file in request["files"]]
+        return request if folder is None else _with_files_in(folder, request, full=True)
 
     def files(self, id: str) -> list[str]:
         """Return the names of the files of a prediction for download."""
@@ -101,33 +122,64 @@ class History:
     def rename(self, id: str, name: str) -> Past:
         """Give a prediction another name."""
         with self._lock:
-            past, result = self.get(id)
+            past, result, request = self._get(id)
             renamed = replace(past, name=name)
-            self._write(renamed, result)
+            self._write(renamed, result, request)
         return renamed
 
     def delete(self, id: str) -> None:
         """Delete a prediction with its files."""
         shutil.rmtree(self._folder / self.get(id)[0].id)
 
-    def _write(self, past: Past, result: dict[str, Any]) -> None:
-        path = self._folder / past.id / _RECORD
-        with writing(path), replacing(path) as handle:
-            handle.write(json.dumps({"prediction": asdict(past), "result": result}).encode())
+    def _get(self, id: str) -> _Record:
+        found = self._read(id) if _ID.fullmatch(id) else None
+        if found is None:
+            most = self._limits.history
+            raise Refused(404, f"there is no prediction {id!r:.40}; only the last {most} are kept")
+        return found
 
-    def _read(self, id: str) -> tuple[Past, dict[str, Any]] | None:
-        """Return a prediction and its result; None if there is none, or it is incomplete."""
+    def _write(self, past: Past, result: dict[str, Any], request: dict[str, Any] | None) -> None:
+        path = self._folder / past.id / _RECORD
+        content = {"prediction": asdict(past), "result": result, "request": request}
+        with writing(path), replacing(path) as handle:
+            handle.write(json.dumps(content).encode())
+
+    def _read(self, id: str) -> _Record | None:
+        """Return a prediction, its result and its request; None if there is none, or it is incomplete."""
         with suppress(OSError, ValueError, TypeError, KeyError):
             content = json.loads((self._folder / id / _RECORD).read_bytes())
-            return Past(**content["prediction"] | {"id": id}), dict(content["result"])
+            past = Past(**content["prediction"] | {"id": id})
+            return past, dict(content["result"]), content.get("request")
         return None
 
     def _delete_old(self) -> None:
+        """Delete the oldest predictions beyond the limits, but no labels that somebody gave."""
         size = 0
         for number, past in enumerate(self.all()):
             size += past.bytes
-            if number and (number >= self._limits.history or size > self._limits.history_bytes):
+            beyond = number >= self._limits.history or size > self._limits.history_bytes
+            if number and beyond and not (self._folder / past.id / "in" / _LABELS).exists():
                 shutil.rmtree(self._folder / past.id, ignore_errors=True)
+
+
+_Record = tuple[Past, dict[str, Any], dict[str, Any] | None]
+
+
+def _with_files_in(folder: Path, request: dict[str, Any], *, full: bool = False) -> dict[str, Any]:
+    """Copy the files of a request into a folder, and return it with their names, or full paths, there."""
+    folder.mkdir(exist_ok=True)
+    files = []
+    for number, file in enumerate(request["files"]):
+        place = folder / f"{number}{Path(file['path']).suffix}"
+        _link(file["path"], str(place))
+        files.append(file | {"path": str(place) if full else place.name})
+    copied = request | {"files": files}
+    labels = copied.pop("labels", None)
+    if labels is not None and Path(labels).is_file():
+        shutil.copyfile(labels, folder / _LABELS)  # a link would share labels that are given later
+        if full:
+            copied["labels"] = str(folder / _LABELS)
+    return copied
 
 
 def _link(source: str, target: str) -> None:

@@ -56,6 +56,7 @@ class Job:
     state: State = "running"
     error: str = ""
     events: list[dict[str, Any]] = field(default_factory=list)
+    request: dict[str, Any] = field(default_factory=dict)
     result: dict[str, Any] | None = None
     process: subprocess.Popen[str] | None = None
     ended: threading.Event = field(default_factory=threading.Event)
@@ -174,7 +175,8 @@ class Jobs:
         job = Job(kind, self._folder / secrets.token_hex(16), limit, on_done, on_end)
         try:
             (job.folder / "out").mkdir(parents=True)
-            request = prepare(job.folder) | {"kind": kind, "memory": self._limits.memory}
+            job.request = prepare(job.folder)
+            request = job.request | {"kind": kind, "memory": self._limits.memory}
             with job.log.open("wb") as log:
                 job.process = subprocess.Popen(
                     [sys.executable, "-P", "-m", "l2t.interfaces.dashboard.worker"],

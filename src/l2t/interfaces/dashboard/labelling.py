@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,17 @@ _IMAGES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp"}
 class Labelling:
     """A labelling session whose prediction is renewed in the background."""
 
-    def __init__(self, session: LabellingSession, jobs: Jobs, keep: Callable[[Job], None]) -> None:
+    def __init__(
+        self,
+        session: LabellingSession,
+        jobs: Jobs,
+        keep: Callable[[Job], None],
+        names: Sequence[str] | None = None,
+    ) -> None:
         self.session, self._jobs, self._keep = session, jobs, keep
+        tables = [*session.sources, session.target]
+        #: The names of the files for display, the target last.
+        self.names = [table.path.name for table in tables] if names is None else list(names)
         self._job: Job | None = None
         self._sentence = ""
         self._lock = threading.Lock()
@@ -31,7 +40,10 @@ class Labelling:
         with self._lock:
             if self._is_running() or not (on_demand or self.session.progress.is_due):
                 return
-            request = {"session": self.session.arguments | {"strategy": self.session.strategy}}
+            request = {
+                "session": self.session.arguments | {"strategy": self.session.strategy},
+                "names": self.names,
+            }
             try:
                 self._job = self._jobs.start("label", lambda folder: request, on_done=self._adopt)
             except Refused:  # other predictions are running: it is due at the next label too
@@ -46,7 +58,7 @@ class Labelling:
             session.adopt(Forecast(Estimate(session.progress.n_labels, None), (), job.error))
         done = job is not None and job.state == "done" and bool(job.files())
         return asdict(session.progress) | {
-            "target": session.target.path.name,
+            "target": self.names[-1],
             "file": session.file.path.name,
             "strategy": session.strategy,
             "renewing": self._is_running(),

@@ -124,3 +124,6 @@ class JobOut(BaseModel):
     next: int = Field(description="The value of `after` for the next request.")
     result: dict[str, Any] | None
     files: list[str]
+    is_repeatable: bool = Field(
+        False, description="Whether it can be predicted again, and its target labelled."
+    )

@@ -32,7 +32,7 @@ def label(here: Here) -> HTMLResponse:
     """Show the labelling page."""
     if here.labelling is None:
         raise HTTPException(404)
-    return _page(here, "label", target=here.labelling.session.target.path.name)
+    return _page(here, "label", target=here.labelling.names[-1], key="", is_kept=True)
 
 
 @router.get("/")
@@ -58,6 +58,16 @@ def prediction(here: Here, id: Annotated[str, Path(pattern="^[0-9a-f]{32}$")]) -
     if here.jobs.find(id) is None:
         here.history.get(id)
     return _page(here, "prediction", section="predictions", key=id)
+
+
+@router.get("/predictions/{id}/label")
+def label_prediction(
+    here: Here, id: Annotated[str, Path(pattern="^[0-9a-f]{32}$")]
+) -> HTMLResponse:
+    """Show the labelling page of the target of a prediction."""
+    names = here.labelling_of(id).names
+    values = {"section": "predictions", "is_kept": here.settings.history is not None}
+    return _page(here, "label", target=names[-1], key=id, **values)
 
 
 @router.get("/experiences/compare")

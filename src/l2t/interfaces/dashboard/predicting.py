@@ -43,13 +43,14 @@ def predict(request: dict[str, Any], report: Report) -> dict[str, Any]:
     report("stage", name="reading")
     *sources, target = _tables(request)
     target.check_free(ANSWERS)
+    labelled = open_session(request).domain if "labels" in request else target.labelled
     report("stage", name="rehearsing")
 
     def follow(stage: str) -> None:
         if stage in _STAGES:
             report("stage", name=_STAGES[stage])
 
-    found = l2t_predict([each.domain for each in sources], target.labelled, callback=follow)
+    found = l2t_predict([each.domain for each in sources], labelled, callback=follow)
     names = [file["name"] for file in request["files"]]
     return _results(found, sources, target, names) | {"notes": _notes(request, [*sources, target])}
 
@@ -60,11 +61,25 @@ def label(request: dict[str, Any], report: Report) -> dict[str, Any]:
     found, forecast = session.predict(lambda stage: report("stage", name=stage))
     result: dict[str, Any] = {"forecast": asdict(forecast)}
     if found is not None:
-        tables = [*session.sources, session.target]
-        names = [table.path.name for table in tables]
+        tables, names = [*session.sources, session.target], request["names"]
         result |= _results(found, session.sources, session.target, names)
-        result["notes"] = [note for table in tables for note in table.notes]
+        files = [
+            {"path": str(table.path), "name": name}
+            for table, name in zip(tables, names, strict=True)
+        ]
+        result["notes"] = _notes({"files": files}, tables)
     return result
+
+
+def open_session(request: dict[str, Any]) -> LabellingSession:
+    """Return the labelling session of the target of a request, with its file of labels."""
+    *sources, target = [file["path"] for file in request["files"]]
+    each = [file["reading"] for file in request["files"]]
+    how: Any = {"labels": request["labels"], "impute": request["impute"], "each": each}
+    try:
+        return LabellingSession(target, sources, **how)
+    except L2TError as error:
+        raise InvalidInputError(_named(request, str(error))) from None
 
 
 def _results(

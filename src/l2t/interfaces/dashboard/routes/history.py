@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -10,7 +11,8 @@ from fastapi import Path as PathParameter
 
 from l2t.interfaces.dashboard.context import Here
 from l2t.interfaces.dashboard.history import ROWS, Past
-from l2t.interfaces.dashboard.models import NameIn
+from l2t.interfaces.dashboard.models import JobOut, NameIn
+from l2t.interfaces.dashboard.routes.predictions import TOO_MANY, job_out
 from l2t.interfaces.dashboard.rows import Order, read_rows
 
 router = APIRouter(prefix="/predictions", tags=["predictions"])
@@ -40,7 +42,15 @@ def rename(here: Here, id: Id, given: NameIn) -> Past:
 @router.delete("/{id}", status_code=204)
 def delete(here: Here, id: Id) -> None:
     """Delete a prediction with its files."""
-    here.history.delete(id)
+    here.delete(id)
+
+
+@router.post("/{id}/again", status_code=202, responses=TOO_MANY)
+def predict_again(here: Here, id: Id) -> JobOut:
+    """Start a job that predicts again: with the same files and settings, and the labels given since."""
+    prepare = partial(here.history.request, id)
+    here.history.request(id)  # an error of its own, before a job is started
+    return job_out(here.jobs.start("predict", prepare, on_done=here.keep))
 
 
 @router.get("/{id}/rows")

@@ -132,6 +132,7 @@ def job(
         return job_out(running, after)
     past, result = here.history.get(id)
     kept: Any = {"result": result, "files": here.history.files(id), "seconds": past.seconds}
+    kept |= {"is_repeatable": past.is_repeatable}
     return JobOut(id=id, kind="predict", state="done", error="", events=[], next=after, **kept)
 
 
@@ -172,6 +173,7 @@ def job_out(job: Job, after: int = 0) -> JobOut:
         next=after + len(events),
         result=job.result if state == "done" else None,
         files=job.files() if state == "done" else [],
+        is_repeatable=state == "done" and job.kind == "predict",
     )
 
 

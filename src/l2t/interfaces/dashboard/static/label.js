@@ -12,6 +12,14 @@ const KEYS = [..."1234567890abcdefghijklmopqrstuvwxyz"].filter((key) => !RESERVE
 const LONG = 80; // characters from which a text has a paragraph of its own
 const NUMBERS = 12; // numbers that are listed at first
 
+const key = main.dataset.key;
+// The address of a route of this session: that of the command, or of a prediction.
+const at = (path, query = {}) => {
+  const all = new URLSearchParams({ ...query, ...(key ? { of: key } : {}) }).toString();
+  return `/api/labelling${path}${all ? `?${all}` : ""}`;
+};
+const isReadOnly = main.dataset.readOnly === "true";
+
 let state = null;
 let cards = []; // rows to label next, the first one is shown
 const pending = new Set(); // rows whose labels are on their way
@@ -43,9 +51,8 @@ function contentOf(card) {
   const left = card.n_cells - Object.keys(card.cells).length;
   return [
     ...card.images.map((name) => {
-      const query = new URLSearchParams({ row: card.row, column: name });
       const alt = `${name}: ${card.cells[name] ?? ""}`;
-      return el("img", { src: rooted(`/api/labelling/image?${query}`), alt, class: "picture" });
+      return el("img", { src: rooted(at("/image", { row: card.row, column: name })), alt, class: "picture" });
     }),
     ...entries
       .filter(isLong)
@@ -68,7 +75,6 @@ function classButtons() {
 
 function showCard() {
   const card = cards[0];
-  const isReadOnly = main.dataset.readOnly === "true";
   for (const id of ["add", "skip"]) byId(id).disabled = !card || isReadOnly;
   byId("undo").disabled = isReadOnly;
   if (!card) {
@@ -141,14 +147,17 @@ function showCurve() {
 }
 
 function show() {
-  byId("saved").textContent = `Each label is saved at once in ${state.file}; ${state.target} itself is not changed.`;
+  const where = key ? "with this prediction" : `in ${state.file}`;
+  const until =
+    main.dataset.isKept === "true" ? "" : " until the dashboard stops (start it with --history FOLDER to keep them)";
+  byId("saved").textContent = `Each label is saved at once ${where}${until}; ${state.target} itself is not changed.`;
   byId("counts").textContent = `${whole(state.n_labels)} of ${plural(state.n_rows, "row")} labelled`;
   byId("sentence").textContent = state.sentence;
   byId("advice").textContent = state.advice;
   byId("renewing").textContent = state.renewing ? "predicting with the labels so far …" : "";
-  byId("renew").disabled = state.renewing || main.dataset.readOnly === "true";
+  byId("renew").disabled = state.renewing || isReadOnly;
   byId("strategy").value = state.strategy;
-  byId("strategy").disabled = state.renewing || main.dataset.readOnly === "true";
+  byId("strategy").disabled = state.renewing || isReadOnly;
   const link = byId("result");
   if (state.prediction && link?.dataset.id !== state.prediction) {
     link?.remove();
@@ -177,7 +186,7 @@ function poll() {
   if (!state?.renewing) return;
   polling = setTimeout(async () => {
     try {
-      take(await api("/api/labelling"));
+      take(await api(at("")));
     } catch (error) {
       say(sentence(error), true);
     }
@@ -192,7 +201,7 @@ function act(kind, name) {
   pending.add(card.row);
   showCard();
   say(kind === "label" ? `${rowName(card)}: ${name}` : `${rowName(card)} skipped`);
-  const path = kind === "label" ? "/api/labelling/labels" : "/api/labelling/skips";
+  const path = at(kind === "label" ? "/labels" : "/skips");
   const request = kind === "label" ? { row: card.row, label: name } : { row: card.row };
   queue = queue.then(async () => {
     try {
@@ -212,7 +221,7 @@ function act(kind, name) {
 function undo() {
   queue = queue.then(async () => {
     try {
-      take(await post("/api/labelling/undo", {}), { keep: false });
+      take(await post(at("/undo"), {}), { keep: false });
       say(`undone: ${rowName(cards[0])} is shown again`);
     } catch (error) {
       say(sentence(error), true);
@@ -228,7 +237,7 @@ async function ask(path, request) {
   }
   poll();
 }
-const renew = () => ask("/api/labelling/predictions", {});
+const renew = () => ask(at("/predictions"), {});
 
 function openForm(isOpen) {
   byId("adding").hidden = !isOpen;
@@ -249,27 +258,25 @@ byId("adding").addEventListener("submit", (event) => {
 byId("skip").addEventListener("click", () => act("skip"));
 byId("undo").addEventListener("click", undo);
 byId("renew").addEventListener("click", renew);
-byId("strategy").addEventListener("change", (event) =>
-  ask("/api/labelling/strategy", { strategy: event.target.value }),
-);
+byId("strategy").addEventListener("change", (event) => ask(at("/strategy"), { strategy: event.target.value }));
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !byId("adding").hidden) return openForm(false);
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || !state) return;
-  if (event.target.closest("input, select, textarea") || main.dataset.readOnly === "true") return;
-  const key = event.key.toLowerCase();
-  const at = KEYS.indexOf(key);
-  if (key === "n" && cards.length) openForm(true);
-  else if (key === "s") act("skip");
-  else if (key === "u") undo();
-  else if (key === "p") renew();
-  else if (at >= 0 && at < state.classes.length) act("label", state.classes[at]);
+  if (event.target.closest("input, select, textarea") || isReadOnly) return;
+  const pressed = event.key.toLowerCase();
+  const code = KEYS.indexOf(pressed);
+  if (pressed === "n" && cards.length) openForm(true);
+  else if (pressed === "s") act("skip");
+  else if (pressed === "u") undo();
+  else if (pressed === "p") renew();
+  else if (code >= 0 && code < state.classes.length) act("label", state.classes[code]);
   else return;
   event.preventDefault();
 });
 
 try {
-  take(await api("/api/labelling"));
+  take(await api(at("")));
   poll();
 } catch (error) {
   byId("row-title").textContent = "No rows";

@@ -192,7 +192,9 @@ function result(job) {
   byId("progress").hidden = true;
   byId("name").textContent = found.target;
   byId("headline").textContent = found.headline;
+  const canLabel = job.is_repeatable && main.dataset.readOnly !== "true";
   byId("downloads").replaceChildren(
+    ...(canLabel ? [el("a", { class: "button", href: `/predictions/${id}/label` }, "Label rows")] : []),
     ...Object.entries(DOWNLOADS).map(([name, [text, title]], i) =>
       el(
         "a",
@@ -222,7 +224,7 @@ function result(job) {
       ),
       rowsCard(
         "Rows to label next",
-        "The least certain rows that are typical of others: label them, and predict again. “l2t label” does both in the browser.",
+        `The least certain rows that are typical of others${job.is_repeatable ? ": “Label rows” shows one after the other" : ""}.`,
         found.uncertain,
       ),
       rowsCard(

@@ -1,6 +1,6 @@
 // Finished predictions: open, rename and delete them.
 
-import { api, byId, el, fill, main, moment, percent, plural, sentence, table, whole } from "./base.js";
+import { api, byId, el, fill, main, moment, percent, plural, post, rooted, sentence, table, whole } from "./base.js";
 
 const isReadOnly = main.dataset.readOnly === "true";
 const megabytes = (bytes) => `${(bytes / 2 ** 20).toFixed(bytes < 2 ** 20 ? 2 : 0)} MiB`;
@@ -49,6 +49,34 @@ function deletion(prediction) {
   return button;
 }
 
+async function again(prediction) {
+  try {
+    const job = await post(`/api/predictions/${prediction.id}/again`, {});
+    location.assign(rooted(`/predictions/${job.id}`));
+  } catch (error) {
+    say(sentence(error), true);
+  }
+}
+
+// With the same files and settings, and the labels given since.
+function repetition(prediction) {
+  if (!prediction.is_repeatable) return null;
+  const { name } = prediction;
+  const label = `Predict again ${name}`;
+  return [
+    el(
+      "a",
+      { class: "button small", "aria-label": `Label ${name}`, href: `/predictions/${prediction.id}/label` },
+      "Label",
+    ),
+    el(
+      "button",
+      { type: "button", class: "small", "aria-label": label, click: () => again(prediction) },
+      "Predict again",
+    ),
+  ];
+}
+
 function named(prediction) {
   return el("span", {}, el("a", { href: `/predictions/${prediction.id}` }, prediction.name));
 }
@@ -59,6 +87,7 @@ function actions(prediction) {
   return el(
     "span",
     { class: "outcome" },
+    repetition(prediction),
     el("button", { type: "button", class: "small", "aria-label": label, click }, "Rename"),
     deletion(prediction),
   );
