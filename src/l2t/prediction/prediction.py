@@ -297,7 +297,7 @@ class _SharedClasses:
         labels = labels[[label in found.classes for label in labels.tolist()]]
         share = 1.0
         if pool is not None and len(labels) == len(self.training.labels):
-            share = pool.share_of(found.decision.accuracies.get(found.trained_on))
+            share = pool.share_of(found.decision.accuracy)
         callback("predicting")
         if pool is not None and share < LEAST_SHARE:
             return self._pooled(pool, note)

@@ -67,7 +67,8 @@ def shared_report(found: SharedInference, sources: Sequence[Domain], target: Dom
     reason = f"measured on {n} labelled rows" if measured else "the accuracy could not be measured"
     rows = []
     for way in dict.fromkeys([found.trained_on, "source", "plain source", "target"]):
-        accuracy, used, voted = measured.get(way), way == found.trained_on, way in VOTED
+        used, voted = way == found.trained_on, way in VOTED
+        accuracy = found.decision.accuracy if used else measured.get(way)
         if n or way != "target":
             features = first if voted and first != NO_TRANSFER else PLAIN
             row = ReportRow(
@@ -78,7 +79,7 @@ def shared_report(found: SharedInference, sources: Sequence[Domain], target: Dom
                 trained_on=way.removeprefix("plain "),
             )
             rows.append(_measured(row, accuracy, n, n_free))
-    used_row, accuracy = rows[0], measured.get(found.trained_on)
+    used_row, accuracy = rows[0], found.decision.accuracy
     promise = None if accuracy is None else Promise.measured(accuracy, n, n_free, reason)
     for place, row in enumerate(rows):
         if row.is_above(used_row) and row.expected is not None and used_row.expected is not None:

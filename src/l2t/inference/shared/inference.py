@@ -120,7 +120,7 @@ class SharedInference:
     @property
     def expected(self) -> float | None:
         """The expected accuracy, from that on labelled target rows; None if they are too few."""
-        accuracy = self.decision.accuracies.get(self.trained_on)
+        accuracy = self.decision.accuracy
         return None if accuracy is None else expected_accuracy(accuracy, self.n_labelled)
 
     def predict_proba(self, X: Any) -> Array:

@@ -45,6 +45,15 @@ class Decision(NamedTuple):
     predicted: Indices
     accuracies: dict[str, float]
 
+    @property
+    def accuracy(self) -> float | None:
+        """The accuracy of the way on labelled rows, if there are any.
+
+        A vote with target labels that could not be cross-validated should be no worse than that without.
+        """
+        source = self.accuracies.get("source") if self.way == "both" else None
+        return self.accuracies.get(self.way, source)
+
 
 class LinearModel(NamedTuple):
     """Scores ``z coef + intercept`` of classes, z a centred row of unit norm, or divided by `scale`."""
