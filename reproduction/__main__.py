@@ -21,6 +21,7 @@ from reproduction.office_caltech import write_office_caltech
 from reproduction.paper.recipe import write_recipe
 from reproduction.paper.reproduction import PARTS, write_paper
 from reproduction.paper.setting import SCALES
+from reproduction.promises import write_promises
 from reproduction.shared import write_shared
 from reproduction.studies import write_studies
 
@@ -130,6 +131,19 @@ def answers(
 ) -> None:
     """Compare predictions with plain classifiers on nine kinds of data, each left out of learning."""
     write_answers(data, out, work, range(draws), LEARNED)
+
+
+@app.command()
+def promises(
+    data: Data,
+    out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
+    work: Work = Path("build/promises"),
+) -> None:
+    """Compare promised accuracies and probabilities with what comes true, on families, tables and controls.
+
+    If interrupted, the same command resumes where it stopped.
+    """
+    write_promises(data, out, work)
 
 
 @app.command()

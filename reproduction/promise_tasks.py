@@ -152,9 +152,9 @@ def _questions(part: Part, data: Path) -> Iterator[Question]:
             for shots in SHOTS:
                 yield from _of_domains(part.name, shots, drawn.source, target, place)
     elif part.name == "control":
-        drawn = draw_controls(part.kind, part.number, data, n_targets=1)
-        size = part.number % (len(drawn) // 3)
-        for control in drawn[3 * size : 3 * size + 3]:
+        controls = draw_controls(part.kind, part.number, data, n_targets=1)
+        size = part.number % (len(controls) // 3)
+        for control in controls[3 * size : 3 * size + 3]:
             for shots in CONTROL_SHOTS:
                 target = control.targets[0]
                 setting = f"{control.mode} source"
