@@ -33,7 +33,7 @@ from l2t.prediction.trials import (
     cross_validate,
     rehearse_learners,
 )
-from l2t.prediction.views import N_NETWORKS, distance_to, fit_views
+from l2t.prediction.views import N_NETWORKS, fit_views
 from l2t.progress import progress_bar
 from reproduction.kinds import SHIPPABLE
 from reproduction.labelled_tasks import FAMILIES, SETTINGS, draw_task
@@ -131,7 +131,7 @@ def _try(family: str, number: int, names: Sequence[str], data: Path) -> list[Tri
             own = cross_validate(rows, np.where(labeled, target.codes, -1))
             P = rows.answer(NAMES, (at, test), target.codes, n_classes)
             real = Trial(NAMES, P, target.codes[test])
-            situation = Situation(shots, inference.misleading, distance_to(known, target.X))
+            situation = Situation(shots, inference.misleading, known.distance_to(target.X))
             tried.append(
                 TriedTask(family, number, name, situation, known.n_classes, plays, own, real)
             )

@@ -220,6 +220,11 @@ class Task:
         target, *sources = domains
         return replace(self, target=target, sources=tuple(sources))
 
+    def with_classes(self, n_classes: int) -> Task:
+        """Return the task with another number of classes, and of labels if no target row is labelled."""
+        labeled = int(self.target.labeled_rows(default=False).sum())
+        return replace(self, n_classes=n_classes, n_labels=labeled or SHOTS * n_classes)
+
     def divided_by(self, columns: AnyArray) -> Task:
         """Return the task with each column of all domains divided by a number."""
         return self.with_domains(

@@ -21,7 +21,7 @@ from l2t.inference import Candidate, Candidates, Inference
 from l2t.inference.choice import meta_features
 from l2t.paper import ReflectionFunction, load_reflection, search
 from l2t.paper.plan import Plan
-from l2t.rehearsal import Rehearsal
+from l2t.rehearsal import MutualShare, Rehearsal
 
 FOUR = ("identity", "spectrum", "classes", "classes+spectrum")
 
@@ -556,7 +556,7 @@ def test_rows_that_equal_target_rows_are_reported_where_they_prevent_a_rehearsal
 
 def test_the_gap_between_many_float32_rows_is_that_of_float64(rng):
     known = KnownClasses([Domain(rng.normal(size=(30, 2)), np.arange(30) % 3)])
-    rehearsal = Rehearsal(3, (1,), np.full((1, 1), 0.5), 0.5, 30, {}, {})
+    rehearsal = Rehearsal(3, (1,), np.full((1, 1), 0.5), MutualShare(0.5, 30), {}, {})
     X = (10 * rng.normal(size=(200_000, 2)) + 1000).astype(np.float32)
     single, double = (
         meta_features(Domain(rows), known, rehearsal, 1.0, 3) for rows in (X, X.astype(np.float64))

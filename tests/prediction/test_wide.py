@@ -16,7 +16,8 @@ import l2t
 from l2t import Domain
 from l2t.domains import domain as module
 from l2t.exceptions import FileFormatError
-from l2t.prediction import load_model, wide
+from l2t.inference import coordinates
+from l2t.prediction import load_model
 from l2t.prediction.training import column_scales
 from l2t.task import Task
 
@@ -77,10 +78,16 @@ def test_they_are_those_of_dense_rows(found):
 
 def test_uneven_columns_are_divided_by_their_deviation_first():
     source, target = task(sparse.csr_array, shared=False, uneven=True)
-    assert wide.Coordinates(Task.of([source], target), "auto").are_scaled
     assert column_scales(source.rows) == pytest.approx(column_scales(source.X))
+    model = l2t.predict(source, target).model
+    assert {features.first.columns is None for features, _ in model.parts} == {True}
+    columns = column_scales(target.rows, source.rows)
+    inside = coordinates.Coordinates.of(Task.of([source], target), columns, in_span=True)
+    Z = np.concatenate([domain.X for domain in inside.task.domains])
+    X = np.concatenate([domain.X for domain in inside.asked.domains]) / columns
+    np.testing.assert_allclose(Z @ Z.T, X @ X.T, rtol=1e-6, atol=1e-8 * np.abs(X @ X.T).max())
     source, target = task(sparse.csr_array, shared=False)
-    assert not wide.Coordinates(Task.of([source], target), "auto").are_scaled
+    assert column_scales(target.rows, source.rows) is None
 
 
 def test_the_model_takes_sparse_and_dense_rows(found, tmp_path):
@@ -122,8 +129,10 @@ def test_each_w_is_one_of_the_features(found):
     for name, each in dense.inference.candidates.items():
         if each.W is not None and name != "identity":
             Z, other = (
-                X @ every.candidates[name].W for every in (dense.inference, lifted.inference)
+                X @ inference.candidates[name].W
+                for inference in (dense.inference, lifted.inference)
             )
+            Z, other = Z - Z.mean(axis=0), other - other.mean(axis=0)  # only differences count
             np.testing.assert_allclose(Z @ Z.T, other @ other.T, atol=1e-6 * np.abs(Z @ Z.T).max())
 
 
@@ -138,17 +147,17 @@ def test_what_is_classified_by_shared_classes_takes_rows_of_the_features():
 
 def test_few_columns_many_rows_and_prepared_domains_are_taken_as_they_are():
     source, target = task(sparse.csr_array, shared=False)
-    assert wide.are_few_and_wide([source, target])
-    assert not wide.are_few_and_wide([source, Domain(target.X, target.y)])
-    assert not wide.are_few_and_wide([source] * 30)
+    assert coordinates.are_few_and_sparse([source, target])
+    assert not coordinates.are_few_and_sparse([source, Domain(target.X, target.y)])
+    assert not coordinates.are_few_and_sparse([source] * 30)
     prepared = dataclasses.replace(source, X=source.rows, prepared=np.ones((2, M)))
-    assert not wide.are_few_and_wide([prepared, target])
+    assert not coordinates.are_few_and_sparse([prepared, target])
 
 
 @pytest.mark.parametrize(("shared", "n_labeled"), [(False, 12), (True, 12), (True, 0)])
 def test_many_rows_are_not_made_dense(monkeypatch, shared, n_labeled):
     """The model is trained on some rows and applied to all."""
-    for place in ("l2t.inference.wide", "l2t.prediction.wide", "l2t.task"):
+    for place in ("l2t.inference.coordinates", "l2t.task"):
         monkeypatch.setattr(f"{place}.MAX_WIDE_ROWS", 120)
     monkeypatch.setattr(module, "_features", _refused)
     source, target = task(sparse.csr_array, shared=shared)
@@ -164,15 +173,15 @@ def test_many_rows_are_not_made_dense(monkeypatch, shared, n_labeled):
 
 @pytest.mark.parametrize("uneven", [False, True])
 def test_rows_that_are_not_trained_on_are_recognised_in_a_source(monkeypatch, uneven):
-    for place in ("l2t.inference.wide", "l2t.prediction.wide", "l2t.task"):
+    for place in ("l2t.inference.coordinates", "l2t.task"):
         monkeypatch.setattr(f"{place}.MAX_WIDE_ROWS", 120)
-    used, unlabel = [], wide.unlabel_in_span
+    used, unlabel = [], coordinates.unlabel_in_span
 
     def spy(source, *arguments):
         used.append(unlabel(source, *arguments))
         return used[-1]
 
-    monkeypatch.setattr(wide, "unlabel_in_span", spy)
+    monkeypatch.setattr(coordinates, "unlabel_in_span", spy)
     source, target = task(sparse.csr_array, shared=False, uneven=uneven)
     X = sparse.vstack([source.rows, 2.0 * target.rows[20:]], "csr")
     l2t.predict(Domain(X, np.r_[source.y, target.y[20:] + 100]), target)

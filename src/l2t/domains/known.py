@@ -233,6 +233,25 @@ class KnownClasses:
         found.span = replace(self.span, rows=self.span.rows[rows], rank=rank)
         return found
 
+    def distance_to(self, X: AnyArray) -> float:
+        """Return the squared distance of the means of known rows and others, relative to their variance.
+
+        Parameters
+        ----------
+        X : array of shape (n, m)
+            The other rows, such as those of a target.
+
+        Returns
+        -------
+        float
+            Infinite if no class is known.
+        """
+        if not len(self):
+            return float("inf")
+        gap = X.mean(axis=0, dtype=np.float64) - self.X.mean(axis=0, dtype=np.float64)
+        variance = sum(rows.var(axis=0, dtype=np.float64).sum() for rows in (X, self.X))
+        return float(gap @ gap / max(variance, np.finfo(float).tiny))
+
     def merge(self, other: KnownClasses) -> KnownClasses:
         """Return the classes of both; a row that both have is used once.
 

@@ -25,12 +25,12 @@ def candidate_algorithms(
     wanted: Sequence[str | Algorithm] | None, random_state: int
 ) -> dict[str, Algorithm]:
     """Return the algorithms by name, always including "identity"."""
-    found: dict[str, Algorithm] = {NO_TRANSFER: registry.make(NO_TRANSFER)}
-    given = DEFAULT_CANDIDATES if wanted is None else wanted
-    for each in registry.make_all("candidates", given, random_state=random_state):
-        if each.name != NO_TRANSFER:
-            found[_unique_name(each.name, found)] = each
-    return found
+    algorithms: dict[str, Algorithm] = {NO_TRANSFER: registry.make(NO_TRANSFER)}
+    named = DEFAULT_CANDIDATES if wanted is None else wanted
+    for algorithm in registry.make_all("candidates", named, random_state=random_state):
+        if algorithm.name != NO_TRANSFER:
+            algorithms[_unique_name(algorithm.name, algorithms)] = algorithm
+    return algorithms
 
 
 def fit_candidates(
@@ -42,17 +42,17 @@ def fit_candidates(
     """
     source = pair.source.sample(MAX_SOURCE_ROWS, random_state)
     small = DomainPair(source, pair.target.sample(MAX_TARGET_ROWS, random_state))
-    found: dict[str, AnyArray] = {}
+    factors: dict[str, AnyArray] = {}
     failed: dict[str, str] = {}
     for name, algorithm in algorithms.items():
         try:
-            found[name] = fit_quietly(algorithm, small, known).W
+            factors[name] = fit_quietly(algorithm, small, known).W
         except L2TError as error:
             failed[name] = str(error)
-    return found, failed
+    return factors, failed
 
 
 def _unique_name(name: str, taken: Mapping[str, Any]) -> str:
     """Return the name, with a number if another candidate has it already."""
     numbered = (f"{name} {number}" for number in range(2, len(taken) + 2))
-    return next(each for each in (name, *numbered) if each not in taken)
+    return next(unused for unused in (name, *numbered) if unused not in taken)

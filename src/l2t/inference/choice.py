@@ -12,7 +12,7 @@ from l2t.domains import Domain, KnownClasses
 from l2t.forecast import Expectation, Forecast, MetaFeatures
 from l2t.inference.evidence import Evidence, LabelledRows
 from l2t.inference.result import Candidate, Candidates, Inference
-from l2t.rehearsal import Rehearsal
+from l2t.rehearsal import MutualShare, Rehearsal
 from l2t.statistics import mutual_share
 from l2t.task import Task
 from l2t.typing import AnyArray
@@ -123,21 +123,48 @@ def meta_features(
     target: Domain, known: KnownClasses, rehearsal: Rehearsal | None, shots: float, n_classes: int
 ) -> MetaFeatures:
     """Return the meta-features of a target that need no label, with a rehearsal or without."""
-    share = mutual_share(target.X, MAX_SHARE_ROWS)
-    if rehearsal is None or not rehearsal.n_plays:
+    neighbours = rehearsal.neighbours if rehearsal is not None and rehearsal.n_plays else None
+    meta = _without_labels(target.X, known, neighbours)
+    if rehearsal is None or neighbours is None:
+        return meta
+    classes_ratio = float(np.log(n_classes) / np.log(rehearsal.n_classes))
+    return replace(meta, error=1.0 - rehearsal.accuracy(shots), classes_ratio=classes_ratio)
+
+
+def expected_to_mislead(
+    X: AnyArray, known: KnownClasses, neighbours: MutualShare | None, forecast: Forecast
+) -> float:
+    """Return how far neighbourhoods are expected not to follow the classes of a target, from 0 to 1.
+
+    Parameters
+    ----------
+    X : array of shape (n, m)
+        Rows of the target.
+    known : KnownClasses
+        The known classes.
+    neighbours : MutualShare or None
+        The share of mutual neighbours in plays of the known classes, if there are any.
+    forecast : Forecast
+        The forecast, which has learned when neighbourhoods mislead.
+
+    Returns
+    -------
+    float
+    """
+    return forecast.misleading(_without_labels(X, known, neighbours))
+
+
+def _without_labels(
+    X: AnyArray, known: KnownClasses, neighbours: MutualShare | None
+) -> MetaFeatures:
+    """Return the meta-features of neighbourhoods and distance."""
+    share = mutual_share(X, MAX_SHARE_ROWS)
+    if neighbours is None:
         return MetaFeatures(share)
     comparable = share  # at as many rows per class as in rehearsal
-    if min(rehearsal.n_rows, len(target)) != min(MAX_SHARE_ROWS, len(target)):
-        comparable = mutual_share(target.X, rehearsal.n_rows)
-    gap = target.X.mean(axis=0, dtype=np.float64) - known.X.mean(axis=0, dtype=np.float64)
-    spread = sum(each.var(axis=0, dtype=np.float64).sum() for each in (target.X, known.X))
-    return MetaFeatures(
-        share,
-        comparable - rehearsal.share,
-        1.0 - rehearsal.accuracy(shots),
-        float(np.log(n_classes) / np.log(rehearsal.n_classes)),
-        float(gap @ gap / spread) if spread > 0 else 0.0,
-    )
+    if min(neighbours.n_rows, len(X)) != min(MAX_SHARE_ROWS, len(X)):
+        comparable = mutual_share(X, neighbours.n_rows)
+    return MetaFeatures(share, comparable - neighbours.share, gap=known.distance_to(X))
 
 
 def _compressed(W: AnyArray, n_components: int) -> AnyArray:

@@ -103,9 +103,9 @@ def agreement(D: AnyArray, codes: AnyArray, groups: AnyArray | None = None) -> A
     None if there is one class, or no class has two labelled rows of different groups.
     """
     same = codes[:, None] == codes
-    alone = np.arange(len(codes)) if groups is None else groups
-    apart = alone[:, None] != alone
-    same, other = same & apart, ~same & apart
+    codes_of_groups = np.arange(len(codes)) if groups is None else groups
+    differ = codes_of_groups[:, None] != codes_of_groups
+    same, other = same & differ, ~same & differ
     rows = np.flatnonzero(same.any(axis=1) & other.any(axis=1))
     if not len(rows):
         return None

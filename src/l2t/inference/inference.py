@@ -13,17 +13,17 @@ from l2t import algorithms as registry
 from l2t.algorithms import NO_TRANSFER, Algorithm
 from l2t.algorithms.given import given_factors
 from l2t.domains import Domain, DomainPair, KnownClasses
-from l2t.domains.domain import is_wide as is_sparse_and_wide
+from l2t.domains.domain import is_wide
 from l2t.domains.draw import LANDMARKS
 from l2t.domains.pair import match_columns
 from l2t.exceptions import InvalidInputError
 from l2t.forecast import Forecast
 from l2t.inference.candidates import Wanted, candidate_algorithms, fit_candidates
 from l2t.inference.choice import choose
+from l2t.inference.coordinates import Coordinates, are_few_and_wide, need_features
 from l2t.inference.result import Candidate, Candidates, Inference
 from l2t.inference.shared.inference import CANDIDATES, as_inference, infer_shared
 from l2t.inference.shared.rows import SharedRows, weights_sentence
-from l2t.inference.wide import Coordinates, is_wide
 from l2t.numerics import few_threads
 from l2t.paper import Reflection, load_reflection
 from l2t.paper.plan import Plan
@@ -148,27 +148,57 @@ def infer(  # noqa: PLR0913
         plan = plan or Plan(n_components=n_components or Plan().n_components)
         memory = _memory(known, past_classes(store, task.given))
         return infer_paper(task, [target, *origins], function, plan, starts, memory)
-    coordinates = None
-    if known is None and store is None and is_wide(task.domains, candidates):
-        coordinates = Coordinates(task.domains)
-        task = coordinates.place(task)
-    report = callback or (lambda stage: None)
-    report("known")
-    separable, note = separable_sources(task)
-    task = task.only(separable)
     further = [classes for classes in (known, past_classes(store, task.given)) if classes]
-    inference = infer_task(
-        task,
-        task.known_classes(further),
+    only_sources = known is None and store is None and not need_features(candidates)
+    coordinates = Coordinates.of(task, in_span=only_sources and are_few_and_wide(task.domains))
+    inference = infer_in(
+        coordinates,
         forecast,
+        further,
         candidates=candidates,
         n_components=n_components,
         n_rehearsals=n_rehearsals,
         store=store,
-        callback=report,
+        callback=callback,
     )
-    inference = replace(inference, reason=inference.reason + note)
-    return inference if coordinates is None else coordinates.lift(inference)
+    return coordinates.lift(inference)
+
+
+def infer_in(
+    coordinates: Coordinates,
+    forecast: Forecast,
+    further: Sequence[KnownClasses] = (),
+    *,
+    callback: Callable[[str], None] | None = None,
+    **options: Any,
+) -> Inference:
+    """Choose what to transfer for a task in its coordinates.
+
+    Parameters
+    ----------
+    coordinates : Coordinates
+        The task in its coordinates.
+    forecast : Forecast
+        The forecast of improvement ratios.
+    further : sequence of KnownClasses, default=()
+        Known classes besides those of the sources.
+    callback : callable, optional
+        Called with the name of each stage.
+    **options
+        As for `infer_task`.
+
+    Returns
+    -------
+    Inference
+        What was chosen, in the coordinates.
+    """
+    report = callback or (lambda stage: None)
+    report("known")
+    separable, note = separable_sources(coordinates.task)
+    coordinates = coordinates.only(separable)
+    known = coordinates.known_classes(further)
+    inference = infer_task(coordinates.task, known, forecast, callback=report, **options)
+    return replace(inference, reason=inference.reason + note)
 
 
 def infer_task(
@@ -232,11 +262,10 @@ def _infer_shared(task: Task, candidates: Any) -> Inference:
     """Infer with classifiers that are trained on the source's labels."""
     candidates = (candidates,) if isinstance(candidates, str) else candidates
     names = CANDIDATES if candidates is None else (NO_TRANSFER, *candidates)
-    coordinates = Coordinates(task.domains) if is_wide(task.domains, None) else None
-    target, *sources = task.domains if coordinates is None else coordinates.domains
+    coordinates = Coordinates.of(task, in_span=are_few_and_wide(task.domains))
+    target, *sources = coordinates.task.domains
     shared = infer_shared(target, sources, candidates=names, random_state=task.random_state)
-    inference = as_inference(shared, target, task.n_labels, task.n_classes)
-    return inference if coordinates is None else coordinates.lift(inference)
+    return coordinates.lift(as_inference(shared, target, task.n_labels, task.n_classes))
 
 
 def predictor(
@@ -308,17 +337,17 @@ def infer_paper(
     Known classes, such as those of past targets, are the memory that the search uses. The rows keep the order
     of the user (`given`, the target first), because the paper's statistics pair them by position.
     """
-    domains = task.domains if is_sparse_and_wide(task.given.rows) and task.is_sampled else given
-    plain = starts is None and known is None
-    coordinates = Coordinates(domains) if plain and is_wide(domains, None) else None
-    target, *sources = domains if coordinates is None else coordinates.domains
+    domains = task.domains if is_wide(task.given.rows) and task.is_sampled else given
+    in_span = starts is None and known is None and are_few_and_wide(domains)
+    coordinates = Coordinates.of(task.with_domains(domains), in_span=in_span)
+    target, *sources = coordinates.task.domains
     target = target.sample(LANDMARKS, task.random_state)
     separable, _ = separable_sources(task.with_domains([target, *sources]))
     pair = DomainPair(_pooled([sources[place] for place in separable], target), target)
     function = reflection or load_reflection("default")
     n_labels, n_classes = task.n_labels, task.n_classes
     with few_threads((len(pair.source) + len(target)) * target.n_features):
-        found = search(
+        searched = search(
             pair,
             function,
             plan,
@@ -327,23 +356,23 @@ def infer_paper(
             known=known,
             random_state=task.random_state,
         )
-    better, identity = found.predicted > 1, registry.make(NO_TRANSFER).fit(pair).W
+    better, identity = searched.predicted > 1, registry.make(NO_TRANSFER).fit(pair).W
     candidates = [
         Candidate(NO_TRANSFER, identity, None, 1.0, (1.0, 1.0), None, not better),
-        Candidate("paper", found.W, None, found.predicted, found.interval, None, better),
+        Candidate("paper", searched.W, None, searched.predicted, searched.interval, None, better),
     ]
     choice = "paper" if better else NO_TRANSFER
-    reason = f"the reflection function predicts an improvement ratio of {found.predicted:.3f}"
+    reason = f"the reflection function predicts an improvement ratio of {searched.predicted:.3f}"
     inference = Inference(
         choice,
         Candidates(candidates),
         reason,
         n_labels,
         n_classes,
-        search=found,
+        search=searched,
         feature_names=task.given.feature_names,
     )
-    return inference if coordinates is None else coordinates.lift(inference)
+    return coordinates.lift(inference)
 
 
 def _domains(pair: DomainPair | Domain, sources: Sequence[Domain] | None) -> list[Domain]:
@@ -395,10 +424,12 @@ def _pooled(origins: Sequence[Domain], target: Domain) -> Domain:
         return origins[0]
     if not origins:
         return Domain(target.X, name="no source")
-    first = np.cumsum([0, *(len(each.classes) for each in origins)])
-    codes = np.concatenate([at + each.codes for at, each in zip(first, origins, strict=False)])
-    labeled = np.concatenate([each.labeled_rows(default=True) for each in origins])
-    rows = np.concatenate([each.X for each in origins])
+    first = np.cumsum([0, *(len(origin.classes) for origin in origins)])
+    codes = np.concatenate(
+        [start + origin.codes for start, origin in zip(first, origins, strict=False)]
+    )
+    labeled = np.concatenate([origin.labeled_rows(default=True) for origin in origins])
+    rows = np.concatenate([origin.X for origin in origins])
     names = target.feature_names
     return Domain(rows, codes, labeled=labeled, name="sources", feature_names=names)
 

@@ -80,12 +80,12 @@ def rank_sources(
         raise InvalidInputError(f"sources must be a list of one or more domains, got {got}")
     ranked = []
     for index, source in enumerate(several):
-        found = infer(target, reflection, sources=[source], **{"shared": False} | options)
+        inference = infer(target, reflection, sources=[source], **{"shared": False} | options)
         without = [
             candidate.predicted
-            for candidate in found.candidates.values()
+            for candidate in inference.candidates.values()
             if candidate.predicted is not None and not candidate.traits.uses_source
         ]
-        adds = found.predicted / max(without)
-        ranked.append(RankedSource(source, index, found, adds))
-    return sorted(ranked, key=lambda each: (-each.adds, -each.predicted))
+        adds = inference.predicted / max(without)
+        ranked.append(RankedSource(source, index, inference, adds))
+    return sorted(ranked, key=lambda source: (-source.adds, -source.predicted))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -87,7 +87,7 @@ class Candidates(dict[str, Candidate]):
     """The candidates by name, in the order of comparison."""
 
     def __init__(self, candidates: Iterable[Candidate]) -> None:
-        super().__init__((each.name, each) for each in candidates)
+        super().__init__((candidate.name, candidate) for candidate in candidates)
 
     def __repr__(self) -> str:
         return f"Candidates({', '.join(map(repr, self.values()))})"
@@ -96,21 +96,23 @@ class Candidates(dict[str, Candidate]):
         """Return one dictionary of plain values per candidate."""
         return [
             {
-                "candidate": each.name,
-                "chosen": each.chosen,
-                "predicted": each.predicted,
+                "candidate": candidate.name,
+                "chosen": candidate.chosen,
+                "predicted": candidate.predicted,
                 "low": low,
                 "high": high,
-                "rehearsed": each.rehearsed,
-                "labelled_rows": None if each.evidence is None else each.evidence.n_rows,
-                "same_class_nearer": None if each.evidence is None else each.evidence.order,
+                "rehearsed": candidate.rehearsed,
+                "labelled_rows": None if candidate.evidence is None else candidate.evidence.n_rows,
+                "same_class_nearer": None
+                if candidate.evidence is None
+                else candidate.evidence.order,
                 "same_class_nearer_without": (
-                    None if each.evidence is None else each.evidence.order_without
+                    None if candidate.evidence is None else candidate.evidence.order_without
                 ),
-                "reason": each.reason,
+                "reason": candidate.reason,
             }
-            for each in self.values()
-            for low, high in [finite_interval(each.interval) or (None, None)]
+            for candidate in self.values()
+            for low, high in [finite_interval(candidate.interval) or (None, None)]
         ]
 
     def to_frame(self) -> pd.DataFrame:
@@ -183,9 +185,9 @@ class Inference:
     @property
     def predicted(self) -> float:
         """The expected improvement ratio of the choice; 1 for "identity"."""
-        found = self._chosen.predicted
-        assert found is not None  # only candidates with an expectation are chosen
-        return found
+        ratio = self._chosen.predicted
+        assert ratio is not None  # only candidates with an expectation are chosen
+        return ratio
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -228,16 +230,21 @@ class Inference:
         if self.choice == NO_TRANSFER:
             plain = rows.toarray() if sparse.issparse(rows) else rows
             return X if hasattr(X, "columns") else np.asarray(plain)
-        found = dense_product(rows, self.W)
-        frame = frame_like(X, {f"x{i}": column for i, column in enumerate(found.T)})
-        return found if frame is None else frame
+        features = dense_product(rows, self.W)
+        frame = frame_like(X, {f"x{i}": column for i, column in enumerate(features.T)})
+        return features if frame is None else frame
 
     def plot(self) -> Any:
         """Return a `matplotlib.figure.Figure` of the expected improvement ratio of each candidate."""
         bars = [
-            (each.name, each.predicted, each.chosen, finite_interval(each.interval))
-            for each in self.candidates.values()
-            if each.predicted is not None
+            (
+                candidate.name,
+                candidate.predicted,
+                candidate.chosen,
+                finite_interval(candidate.interval),
+            )
+            for candidate in self.candidates.values()
+            if candidate.predicted is not None
         ]
         return bar_figure(bars, "expected improvement ratio (1: as without transfer)")
 
@@ -265,14 +272,3 @@ class Inference:
 
     def _repr_html_(self) -> str:
         return html_table(self.candidates.records(), f"{self.choice}: {self.reason}.")
-
-
-def divide_features(found: Inference, columns: AnyArray) -> Inference:
-    """Return an inference made on features divided by `columns` as one on the original features."""
-
-    def divided(each: Candidate) -> Candidate:
-        if each.factor is None or each.name == NO_TRANSFER:
-            return each
-        return replace(each, factor=lambda: each.W / columns[:, None])
-
-    return replace(found, candidates=Candidates(map(divided, found.candidates.values())))

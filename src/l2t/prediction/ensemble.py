@@ -46,9 +46,9 @@ FLOOR = 0.01
 #: around these values (docs/results/answers.md).
 PLAY_ROWS = 40.0
 PENALTY = 3.0
-#: The squared distance of the domains, relative to their variance (`views.distance_to`), from which the known
-#: classes begin to lose weight, and from which they have none; and the same for the accuracy above chance in
-#: plays.
+#: The squared distance of the domains relative to their variance (`KnownClasses.distance_to`), from which the
+#: known classes begin to lose weight, and from which they have none; and the same for the accuracy above
+#: chance in plays.
 FAR = (0.2, 0.35)
 SKILL = (0.1, 0.2)
 #: The excess of the share of pairs of learners that disagree over that in plays, from which neighbourhoods
@@ -113,7 +113,7 @@ class Situation:
     misleading : float
         How far neighbourhoods are expected to mislead, from 0 to 1.
     distance : float
-        The distance of the target from the known classes (`views.distance_to`); infinite without any.
+        The distance of the target from the known classes (`KnownClasses.distance_to`); infinite without any.
     easier : float
         How much more learners agree about the target than in plays, from 0 to 1.
     """

@@ -44,8 +44,8 @@ class EstimatorHead:
             P = np.maximum(self.estimator.predict_proba(Z), np.finfo(float).tiny)
             return np.asarray(np.log(P))
         if hasattr(self.estimator, "decision_function"):
-            found = np.asarray(self.estimator.decision_function(Z))
-            return np.stack([-found, found], axis=1) / 2 if found.ndim == 1 else found
+            margins = np.asarray(self.estimator.decision_function(Z))
+            return np.stack([-margins, margins], axis=1) / 2 if margins.ndim == 1 else margins
         same = self.estimator.predict(Z)[:, None] == self.estimator.classes_
         return np.asarray(same, dtype=float)
 
@@ -161,8 +161,8 @@ class Model:
         if sparse.issparse(rows):  # features may be dense
             step = min(max(BLOCK_VALUES // rows.shape[1], 1), BLOCK)
         starts = range(0, rows.shape[0], step)
-        found = in_threads(lambda at: self._scores(rows[at : at + step]), starts)
-        return np.concatenate(found) if found else np.empty((0, len(self.classes_)))
+        blocks = in_threads(lambda at: self._scores(rows[at : at + step]), starts)
+        return np.concatenate(blocks) if blocks else np.empty((0, len(self.classes_)))
 
     def _scores(self, rows: Any) -> Array:
         evaluate, kernels = Evaluation(rows), dict[tuple[int, float], Array]()
@@ -202,6 +202,32 @@ class Model:
         if excess(ends[0]) <= 0 or excess(ends[1]) >= 0:  # all scores are equal
             return self
         return replace(self, temperature=float(np.exp(brentq(excess, *ends, xtol=1e-3))))
+
+    def answering(
+        self, X: AnyArray, free: Mask, accuracy: float | None, random_state: int
+    ) -> tuple[Model, Array]:
+        """Return the model calibrated on rows of its target, and the probabilities of all rows.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features)
+            The rows.
+        free : bool array of shape (n,)
+            The rows without a label, on which it is calibrated.
+        accuracy : float or None
+            The accuracy to expect on them; None to leave the temperature as it is.
+        random_state : int
+            The seed of the rows that are drawn for calibration.
+
+        Returns
+        -------
+        (Model, array of shape (n, n_classes))
+        """
+        model, scores = self, self.decision_function(X)
+        rows = calibration_rows(free, random_state)
+        if accuracy is not None and len(rows):
+            model = self.calibrated(scores[rows], accuracy)
+        return model, np.asarray(softmax(scores / model.temperature, axis=1))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the model to one file: a zip of npy arrays, one of which is JSON.

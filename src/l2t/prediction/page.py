@@ -34,32 +34,31 @@ def page(summary: dict[str, Any]) -> str:
 
 def fragment(summary: dict[str, Any]) -> str:
     """Return the content of the page, without head and body."""
-    found, seen = summary, summary["map"]
+    seen = summary["map"]
     sides = (("before", False), ("after", True))
     maps = "".join(
         f"<figure><figcaption>{'predicted' if after else 'as given'}</figcaption>"
         f"{_scatter(seen[side], seen, after=after)}</figure>"
         for side, after in sides
     )
-    sentences = "".join(f"<li>{html.escape(each)}</li>" for each in found["sentences"])
-    counts = zip(found["classes"], found["counts"], strict=True)
+    sentences = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in summary["sentences"])
+    counts = zip(summary["classes"], summary["counts"], strict=True)
     parts = [
-        f"<style>{_STYLE}</style><div class='l2t'><h1>{html.escape(found['headline'])}</h1>",
-        f"<p class='q'>{html.escape(found['target'])}: {found['n_rows']} rows, {found['n_given']} of them "
-        f"with a label, {found['n_features']} features. L2T {__version__}.</p>",
-        f"<h2>Accuracy to expect</h2>{_bars(found['report'])}<ul>{sentences}</ul>",
-        f"<h2>The target</h2>{_legend(found['classes'])}<div class='maps'>{maps}</div>",
+        f"<style>{_STYLE}</style><div class='l2t'><h1>{html.escape(summary['headline'])}</h1>",
+        f"<p class='q'>{html.escape(summary['target'])}: {summary['n_rows']} rows, {summary['n_given']} of "
+        f"them with a label, {summary['n_features']} features. L2T {__version__}.</p>",
+        f"<h2>Accuracy to expect</h2>{_bars(summary['report'])}<ul>{sentences}</ul>",
+        f"<h2>The target</h2>{_legend(summary['classes'])}<div class='maps'>{maps}</div>",
         f"<h2>Predicted classes</h2>{_table(('class', 'rows'), counts)}",
-        _rows_table("Uncertain rows: label these next", found["uncertain"]),
-        _rows_table("Rows whose label differs from the prediction", found["suspicious"]),
-        f"<details><summary>Details</summary><p>{html.escape(found['details']['model'])}</p>"
-        f"<p>{html.escape(found['reason'])}</p></details></div>",
+        _rows_table("Uncertain rows: label these next", summary["uncertain"]),
+        _rows_table("Rows whose label differs from the prediction", summary["suspicious"]),
+        f"<details><summary>Details</summary><p>{html.escape(summary['details']['model'])}</p></details></div>",
     ]
     return "".join(parts)
 
 
 def _table(titles: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    head = "".join(f"<th>{html.escape(each)}</th>" for each in titles)
+    head = "".join(f"<th>{html.escape(title)}</th>" for title in titles)
     body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
@@ -79,7 +78,7 @@ def _rows_table(title: str, rows: list[dict[str, Any]]) -> str:
     titles = ["row", "predicted", "probability", "or", "probability"]
     if rows[0]["label"] is not None:
         names, titles = ["label", *names], ["row", "your label", *titles[1:]]
-    cells = ([each["row"] + 1, *(each[name] for name in names)] for each in rows)
+    cells = ([record["row"] + 1, *(record[name] for name in names)] for record in rows)
     return f"<h2>{html.escape(title)}</h2>{_table(titles, cells)}"
 
 

@@ -10,36 +10,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import softmax
 
-from l2t.algorithms import NO_TRANSFER
-from l2t.classifiers.classifiers import (
-    CLASSIFIERS,
-)
+from l2t.classifiers.classifiers import CLASSIFIERS, DEFAULT
 from l2t.display import frame_like
 from l2t.domains import KnownClasses
 from l2t.exceptions import InvalidInputError
+from l2t.forecast import Forecast
 from l2t.inference import Inference
-from l2t.inference.inference import separable_sources
-from l2t.inference.result import Candidate, Candidates, divide_features
-from l2t.inference.shared import as_inference, infer_shared
+from l2t.inference.coordinates import Coordinates, are_few_and_sparse
+from l2t.inference.inference import infer_in, infer_paper, predictor
 from l2t.numerics import few_threads
 from l2t.paper import Reflection
+from l2t.paper.plan import Plan
 from l2t.prediction.decisions import (
     METRICS,
-    HeldOutRows,
     Metric,
     Quality,
     decision_offsets,
     promised,
 )
-from l2t.prediction.model import Model, calibration_rows
-from l2t.prediction.novel import SCALED, NovelClasses
-from l2t.prediction.pooled import LEAST_SHARE, MAX_SHARE, Pool, fit_pool, is_table
-from l2t.prediction.pooled_rows import LEARNERS
-from l2t.prediction.report import AVERAGE, Report
+from l2t.prediction.named import solve_by_name
+from l2t.prediction.novel import NovelClasses
 from l2t.prediction.result import Prediction
-from l2t.prediction.shared import pool_report, shared_model, shared_report
+from l2t.prediction.shared_classes import SharedClasses
+from l2t.prediction.solution import Solution
 from l2t.prediction.training import (
-    Training,
     TrainOn,
     as_domains,
     column_scales,
@@ -47,9 +41,7 @@ from l2t.prediction.training import (
     parts_to_scale,
     training_rows,
 )
-from l2t.prediction.wide import Coordinates, are_few_and_wide
 from l2t.task import Task
-from l2t.typing import AnyArray
 from l2t.validation import one_of
 
 if TYPE_CHECKING:
@@ -58,6 +50,7 @@ if TYPE_CHECKING:
 #: The share of unlabelled rows, of at least so many, from which a prediction is of one class.
 NEARLY_ALL = 0.98
 MIN_ROWS = 20
+SCALED = "Columns were divided by their standard deviation: their scales differ widely."
 
 
 def predict(  # noqa: PLR0913
@@ -154,39 +147,53 @@ def predict(  # noqa: PLR0913
             f"train_on must be 'auto' or 'target' with shared=False, got {train_on!r}"
         )
     origins, whole = as_domains(sources if isinstance(sources, list) else [sources], target)
-    task = asked = Task.of(
+    task = Task.of(
         origins, whole, shared=shared, shared_if_unlabeled=True, random_state=random_state
     )
-    coordinates = None
-    if isinstance(classifier, str) and known is None and store is None:
-        coordinates = Coordinates(task, train_on) if are_few_and_wide(task.domains) else None
-        task = task if coordinates is None else coordinates.place(task)
     training = training_rows(task, train_on)
+    task = task.with_classes(max(len(training.classes), 2))
+    further = further_classes(known, store, whole)
+    function, forecast = predictor(reflection, None, None)
+    report = callback or (lambda stage: None)
+    named = not isinstance(classifier, str) or classifier != "auto"
     with few_threads(sum(map(len, task.domains)) * task.target.n_features):
-        columns = (
-            None if coordinates is not None else column_scales(*parts_to_scale(task, training))
-        )
-        report = callback or (lambda stage: None)
-        named = not isinstance(classifier, str) or classifier != "auto"
+        columns = column_scales(*parts_to_scale(task, training))
+        # A classifier of the user is trained on features; further classes have no coordinates in the span.
+        in_span = isinstance(classifier, str) and not further and are_few_and_sparse(task.domains)
+        coordinates = Coordinates.of(task, columns, in_span=in_span)
+        training = training.within(coordinates.task)
+
+        def choose() -> Inference:
+            if forecast is not None:
+                return infer_in(coordinates, forecast, further)
+            inside = coordinates.task
+            return infer_paper(inside, inside.domains, function, Plan(), None)
+
         if training.shared and len(training.classes) > 1 and not named and reflection is None:
-            found = _SharedClasses(task, training, columns).predict(train_on, report)
+            solution = SharedClasses(coordinates, training).solve(train_on, report)
+        elif named or training.shared:
+            report("predicting")
+            name = classifier if named else DEFAULT
+            solution = solve_by_name(name, coordinates, training, choose())
         else:
-            further = further_classes(known, store, whole)
-            steps = NovelClasses(task, training, columns)
-            found = steps.predict(classifier, balanced, reflection, further, report)
-        if coordinates is not None:
-            found.report.sentences.extend([SCALED] if coordinates.are_scaled else [])
-            found = coordinates.lifted(found)
-        found.report.sentences.extend([task.copies] if task.copies else [])
-        if whole.encoder is not None:
-            found.report.sentences.extend(whole.encoder.sentences())
-            model = dataclasses.replace(found.model, encoder=whole.encoder)
-            found = dataclasses.replace(found, model=model)
-        found = _decided(_in_given_order(found, asked), metric)
-        found.report.sentences.extend(_note_single_class(found))
-    answers = {"predicted": found.labels, "probability": found.probability, "given": found.given}
-    frame = frame_like(target[0] if isinstance(target, tuple) else target, answers)
-    return dataclasses.replace(found, frame=frame)
+            solution = NovelClasses(coordinates, training, further).solve(
+                forecast or Forecast.default(),
+                choose() if forecast is None else None,
+                report,
+                balanced=balanced,
+            )
+        answer = _answer(solution, coordinates, metric, lambda: coordinates.lift(choose()))
+    notes = [SCALED] if columns is not None else []
+    notes += [task.copies] if task.copies else []
+    notes += [] if whole.encoder is None else whole.encoder.sentences()
+    answer.report.sentences.extend([*notes, *_note_single_class(answer)])
+    columns_of_answer = {
+        "predicted": answer.labels,
+        "probability": answer.probability,
+        "given": answer.given,
+    }
+    frame = frame_like(target[0] if isinstance(target, tuple) else target, columns_of_answer)
+    return dataclasses.replace(answer, frame=frame)
 
 
 def _is_classifier(estimator: Any) -> bool:
@@ -198,242 +205,68 @@ def _is_classifier(estimator: Any) -> bool:
     return isinstance(estimator, BaseEstimator) and bool(is_classifier(estimator))
 
 
-def _in_given_order(found: Prediction, task: Task) -> Prediction:
-    """Return the prediction for all rows of the target in their order.
+def _answer(
+    solution: Solution, coordinates: Coordinates, metric: Metric, choose: Callable[[], Inference]
+) -> Prediction:
+    """Return the prediction of all rows of the target in their order, by the classes that maximise a metric.
 
-    If rows were drawn, the model is applied to all rows.
+    If rows were drawn, the model is applied to all rows. `choose` computes the choice of features, if none
+    was made.
     """
+    task, model = coordinates.asked, solution.model_of_features(coordinates)
+    P = solution.probabilities
     if task.is_sampled:
-        P = found.model.predict_proba(task.given)
+        P = model.predict_proba(task.given)
     else:
-        P = np.empty_like(found.probabilities)
-        P[task.rows] = found.probabilities
-    return dataclasses.replace(
-        found,
-        probabilities=P,
-        given=task.given.labeled_rows(default=False),
-        target=task.given,
-    )
-
-
-def _decided(found: Prediction, metric: Metric) -> Prediction:
-    """Return the prediction with the classes that maximise a metric, and what to expect of them."""
-    P = found.probabilities
-    free = P[~found.given] if not found.given.all() else P
+        P = np.empty_like(P)
+        P[task.rows] = solution.probabilities
+    given = task.given.labeled_rows(default=False)
+    free = P[~given] if not given.all() else P
     offsets = decision_offsets(free, metric)
     if offsets is not None:
-        found = dataclasses.replace(
-            found, model=dataclasses.replace(found.model, offsets=tuple(offsets.tolist()))
-        )
-    codes = found.model.decide(P)
-    expected, measured = Quality.expected_of(free, found.model.decide(free)), found.measured
-    if found.held_out is not None:
-        held_out = softmax(np.log(found.held_out.probabilities) / found.model.temperature, axis=1)
-        decided, truth = found.model.decide(held_out), found.held_out.truth
-        measured = Quality.measured_of(decided, truth, P.shape[1])
-        found.report.sentences.append(measured.sentence(found.classes))
-    report = found.report
+        model = dataclasses.replace(model, offsets=tuple(offsets.tolist()))
+    codes, classes = model.decide(P), model.classes_
+    expected, measured = Quality.expected_of(free, model.decide(free)), None
+    report = solution.report
+    if solution.held_out is not None:
+        held_out = softmax(np.log(solution.held_out.probabilities) / model.temperature, axis=1)
+        truth = solution.held_out.truth
+        measured = Quality.measured_of(model.decide(held_out), truth, P.shape[1])
+        report.sentences.append(measured.sentence(classes))
     if metric != "accuracy":
         if measured is None:
-            report.sentences.append(expected.sentence(found.classes))
+            report.sentences.append(expected.sentence(classes))
         value = None if measured is None else measured.of(metric)
         report = report.for_metric(metric, promised(metric, expected, measured), value)
-    return dataclasses.replace(
-        found,
-        labels=np.asarray(found.classes[codes]),
+    known = solution.inference
+    return Prediction(
+        labels=np.asarray(classes[codes]),
         probability=np.take_along_axis(P, codes[:, None], axis=1)[:, 0],
+        probabilities=P,
+        given=given,
+        classes=classes,
+        choice=solution.choice,
+        classifier=solution.classifier,
         report=report,
+        model=model,
+        labels_needed=solution.labels_needed,
+        target=task.given,
         metric=metric,
         expected=expected,
         measured=measured,
+        held_out=solution.held_out,
+        choose=choose if known is None else lambda: known,
     )
 
 
-def _note_single_class(found: Prediction) -> list[str]:
+def _note_single_class(answer: Prediction) -> list[str]:
     """Return a sentence if nearly all unlabelled rows are predicted as one class."""
-    labels = found.labels[~found.given]
+    labels = answer.labels[~answer.given]
     names, counts = np.unique(labels.astype(str), return_counts=True)
-    if len(found.classes) < 2 or len(labels) < MIN_ROWS or counts.max() < NEARLY_ALL * len(labels):
+    if len(answer.classes) < 2 or len(labels) < MIN_ROWS or counts.max() < NEARLY_ALL * len(labels):
         return []
     share = 100.0 * counts.max() / len(labels)
     return [
         f"Nearly all rows ({share:.0f} %) are predicted as {names[counts.argmax()]}: the other classes are "
         "rare, or the columns do not tell them apart; probabilities show which rows are nearest to them."
     ]
-
-
-class _SharedClasses:
-    """The steps of one prediction; features are divided by `columns` unless that is None."""
-
-    def __init__(self, task: Task, training: Training, columns: AnyArray | None) -> None:
-        self.asked, self.task, self.training, self.columns = task, task, training, columns
-        self.X = training.X
-        if columns is not None:
-            self.X = training.X / columns
-            self.task = task.divided_by(columns)
-
-    def predict(self, train_on: TrainOn, callback: Callable[[str], None]) -> Prediction:
-        """Predict with the sources' labels: by plain classifiers, and by a vote of adapted ones.
-
-        The vote counts as far as neighbourhoods in the source follow its classes (`Pool.adaptation_share`);
-        alone if there are many features.
-        """
-        callback("comparing ways to train on the source")
-        encoded = self.asked.given.encoder is not None
-        pool, roles = None, self.task.roles
-        apart = bool(roles.target_only) and not roles.both  # one class, and those of the source
-        note = ""
-        if apart or is_table(self.training, encoded=encoded):
-            training, note = self._separable_rows(train_on)
-            pool = fit_pool(training, encoded=encoded, random_state=self.task.random_state)
-            if apart or not pool.check.adaptation_share:
-                callback("predicting")
-                return self._pooled(pool, note)
-        target, *sources = self.task.domains
-        seed = self.task.random_state
-        alone = train_on == "source"
-        found = infer_shared(target, sources, source_alone=alone, random_state=seed)
-        labels = self.training.labels
-        labels = labels[[label in found.classes for label in labels.tolist()]]
-        share = 1.0
-        if pool is not None and len(labels) == len(self.training.labels):
-            share = pool.share_of(found.decision.accuracy)
-        callback("predicting")
-        if pool is not None and share < LEAST_SHARE:
-            return self._pooled(pool, note)
-        model = shared_model(found, self.asked.target, labels, self.columns, seed)
-        if (
-            pool is not None and found.expected is None
-        ):  # what differs within the source counts here, too
-            model = self._calibrated(model, pool.check.carried(found.confidence))
-        report = shared_report(found, sources, self.asked.target)
-        if pool is not None and share <= MAX_SHARE:
-            model, report = self._blended(model, report, pool, share)
-        if self.columns is not None:
-            report.sentences.append(SCALED)
-        whole = as_inference(found, target, found.n_labelled, len(labels))
-        return self._prediction(
-            model,
-            report,
-            whole,
-            choice=found.choice,
-            classifier="logistic" if found.trained_on == "target" else "vote",
-        )
-
-    def _blended(
-        self, model: Model, report: Report, pool: Pool, share: float
-    ) -> tuple[Model, Report]:
-        """Return the average of a vote and a pool, and the report of what has the larger weight."""
-        blended = dataclasses.replace(
-            model,
-            parts=(*model.parts, *pool.parts),
-            temperature=1.0,
-            weights=(share, *((1.0 - share) * weight for weight in pool.weights)),
-        )
-        P = model.predict_proba(self.asked.target)
-        expected = float(P.max(axis=1).mean())
-        other = f"plain classifiers of the columns ({100 * (1 - share):.0f} % of the weight)"
-        if share < 0.5:
-            blended, names = _with_shares(blended, pool), self._class_names
-            report = pool_report(pool, self.task.roles, self.asked.target, names)
-            expected = self._accuracy_of(pool, blended) or expected
-            other = f"a vote of adapted classifiers ({100 * share:.0f} % of the weight)"
-        report.sentences.insert(1, f"Averaged with {other}.")
-        return self._calibrated(blended, expected), report
-
-    def _accuracy_of(self, pool: Pool, model: Model) -> float | None:
-        """Return the accuracy to calibrate to: that expected or, if unknown, what the source lets expect."""
-        accuracy = pool.check.accuracy
-        if pool.promise is not None:
-            return pool.promise.expected
-        if accuracy is None:
-            return None
-        P = model.predict_proba(self.asked.target)
-        return pool.check.carried(min(float(P.max(axis=1).mean()), accuracy))
-
-    def _separable_rows(self, train_on: TrainOn) -> tuple[Training, str]:
-        """Return the rows to train on without sources that are noise, and a sentence on several sources."""
-        separable, note = separable_sources(self.task)
-        if len(separable) == len(self.task.sources):
-            return self.training, note
-        training = training_rows(self.asked.only(separable), train_on)
-        if training.classes != self.training.classes:  # a source alone has some of them
-            return self.training, ""
-        return training, note
-
-    def _pooled(self, pool: Pool, note: str) -> Prediction:
-        """Return the prediction of plain classifiers alone; `note` is on the weights of sources."""
-        target, labels = self.asked.target, self.training.labels
-        means, medians = target.X.mean(axis=0, dtype=np.float64), np.median(target.X, axis=0)
-        model = Model(
-            labels,
-            target.feature_names,
-            pool.parts,
-            1.0,
-            f"average of {', '.join(LEARNERS)}",
-            means,
-            medians,
-            weights=pool.weights,
-        )
-        model = _with_shares(model, pool)
-        accuracy = self._accuracy_of(pool, model)
-        if accuracy is not None:
-            model = self._calibrated(model, accuracy)
-        report = pool_report(pool, self.task.roles, target, self._class_names)
-        if note:
-            report.sentences.append(f"W{note.removeprefix('; w')}.")
-        identity = Candidate(NO_TRANSFER, np.eye(target.n_features), predicted=1.0, chosen=True)
-        whole = Inference(
-            NO_TRANSFER,
-            Candidates([identity]),
-            report.sentences[0].removesuffix("."),
-            int(target.labeled_rows(default=False).sum()),
-            len(labels),
-            accuracy_without=None if pool.promise is None else pool.promise.expected,
-            feature_names=target.feature_names,
-        )
-        found = self._prediction(model, report, whole, choice=NO_TRANSFER, classifier=AVERAGE)
-        if pool.held_out is None:
-            return found
-        held_out = HeldOutRows(pool.held_out.average, pool.held_out.truth)
-        return dataclasses.replace(found, held_out=held_out)
-
-    @property
-    def _class_names(self) -> list[str]:
-        return list(map(str, self.training.classes))
-
-    def _calibrated(self, model: Model, accuracy: float) -> Model:
-        """Return the model whose mean probability of unlabelled rows is the accuracy."""
-        target = self.asked.target
-        free = ~target.labeled_rows(default=False)
-        rows = calibration_rows(free if free.any() else ~free, self.task.random_state)
-        return model.calibrated(model.decision_function(target.X[rows]), accuracy)
-
-    def _prediction(
-        self, model: Model, report: Report, inference: Inference, *, choice: str, classifier: str
-    ) -> Prediction:
-        """Return the prediction of a model that was trained with the sources' labels."""
-        P = model.predict_proba(self.asked.target)
-        if self.columns is not None:
-            inference = divide_features(inference, self.columns)
-        return Prediction(
-            labels=np.asarray(model.classes_[P.argmax(axis=1)]),
-            probability=P.max(axis=1),
-            probabilities=P,
-            given=self.asked.target.labeled_rows(default=False),
-            classes=model.classes_,
-            choice=choice,
-            classifier=classifier,
-            report=report,
-            model=model,
-            labels_needed=None,
-            inference=inference,
-            target=self.asked.target,
-        )
-
-
-def _with_shares(model: Model, pool: Pool) -> Model:
-    """Return the model with the class shares that are found in the target."""
-    if pool.shares is None:
-        return model
-    return dataclasses.replace(model, shift=tuple(pool.shares[0].tolist()))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -45,8 +47,6 @@ class Prediction:
         The trained model, which classifies further rows.
     labels_needed : str or None
         How many more labels a higher accuracy needs, in a sentence; None if unknown.
-    inference : Inference
-        What is transferred, and why.
     target : Domain
         The target as it was given.
     frame : DataFrame or None, default=None
@@ -58,6 +58,8 @@ class Prediction:
         rows, and as cross-validated on the labelled rows, if they were.
     held_out : HeldOutRows or None, default=None
         The cross-validated probabilities of labelled rows, if they are known.
+    choose : callable
+        Returns `inference`.
     """
 
     labels: AnyArray
@@ -70,13 +72,18 @@ class Prediction:
     report: Report
     model: Model
     labels_needed: str | None
-    inference: Inference
     target: Domain = field(repr=False)
+    choose: Callable[[], Inference] = field(repr=False)
     frame: Any = None
     metric: Metric = "accuracy"
     expected: Quality | None = None
     measured: Quality | None = None
     held_out: HeldOutRows | None = field(default=None, repr=False)
+
+    @cached_property
+    def inference(self) -> Inference:
+        """What `l2t.infer` chooses for the same task, and why; computed on first access if not used."""
+        return self.choose()
 
     @property
     def promise(self) -> Promise | None:

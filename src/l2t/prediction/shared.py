@@ -13,7 +13,7 @@ from l2t.classifiers.feature_map import FeatureMap
 from l2t.domains import Domain
 from l2t.inference.shared import SharedInference
 from l2t.inference.shared.rows import weights_sentence
-from l2t.prediction.model import Model, calibration_rows
+from l2t.prediction.model import Model
 from l2t.prediction.pooled import Pool
 from l2t.prediction.pooled_rows import LEARNERS
 from l2t.prediction.promise import Promise
@@ -27,7 +27,7 @@ from l2t.prediction.report import (
 )
 from l2t.prediction.training import NAMED
 from l2t.task import ClassRoles
-from l2t.typing import AnyArray, Array
+from l2t.typing import AnyArray
 from l2t.validation import some_of
 
 #: Losses of accuracy between parts of the source that are named.
@@ -36,39 +36,29 @@ LEAST_LOSS = 0.02
 VOTED = ("source", "both")
 
 
-def shared_model(
-    found: SharedInference,
-    target: Domain,
-    labels: AnyArray,
-    columns: Array | None,
-    random_state: int,
-) -> Model:
-    """Return the model; `labels` are its classes in their order.
-
-    Its mean probability of unlabelled rows is the expected accuracy or, if unknown, the confidence of the
-    inference.
-    """
-    _, mean, scale, coef, intercept = found.linear
-    order = [found.classes.index(label) for label in labels.tolist()]
-    features = FeatureMap(None, mean, scale or 1.0, scale is None, columns)
+def shared_model(vote: SharedInference, labels: AnyArray) -> Model:
+    """Return the model of a vote before calibration; `labels` are its classes in their order."""
+    _, mean, scale, coef, intercept = vote.linear
+    order = [vote.classes.index(label) for label in labels.tolist()]
+    features = FeatureMap(None, mean, scale or 1.0, scale is None)
     head = Head(np.ascontiguousarray(coef[:, order]), intercept[order])
-    described = found.used, target.X.mean(axis=0, dtype=np.float64), np.median(target.X, axis=0)
-    model = Model(labels, target.feature_names, ((features, head),), 1.0, *described)
-    free = ~target.labeled_rows(default=False)
-    some = calibration_rows(free if free.any() else ~free, random_state)
-    scores = model.decision_function(target.X[some])
-    return model.calibrated(scores, found.confidence if found.expected is None else found.expected)
+    return Model(labels, None, ((features, head),), name=vote.used)
 
 
-def shared_report(found: SharedInference, sources: Sequence[Domain], target: Domain) -> Report:
+def note_on_sources(note: str) -> list[str]:
+    """Return the note of `separable_sources` as a sentence, if there is one."""
+    return [f"W{note.removeprefix('; w')}."] if note else []
+
+
+def shared_report(vote: SharedInference, sources: Sequence[Domain], target: Domain) -> Report:
     """Return the ways to train that were compared, with sentences on classes and sources."""
     n_free = int((~target.labeled_rows(default=False)).sum())
-    n, measured, first = found.n_labelled, found.decision.accuracies, found.members[0].candidate
+    n, measured, first = vote.n_labelled, vote.decision.accuracies, vote.members[0].candidate
     reason = f"measured on {n} labelled rows" if measured else "the accuracy could not be measured"
     rows = []
-    for way in dict.fromkeys([found.trained_on, "source", "plain source", "target"]):
-        used, voted = way == found.trained_on, way in VOTED
-        accuracy = found.decision.accuracy if used else measured.get(way)
+    for way in dict.fromkeys([vote.trained_on, "source", "plain source", "target"]):
+        used, voted = way == vote.trained_on, way in VOTED
+        accuracy = vote.decision.accuracy if used else measured.get(way)
         if n or way != "target":
             features = first if voted and first != NO_TRANSFER else PLAIN
             row = ReportRow(
@@ -79,7 +69,7 @@ def shared_report(found: SharedInference, sources: Sequence[Domain], target: Dom
                 trained_on=way.removeprefix("plain "),
             )
             rows.append(_measured(row, accuracy, n, n_free))
-    used_row, accuracy = rows[0], found.decision.accuracy
+    used_row, accuracy = rows[0], vote.decision.accuracy
     promise = None if accuracy is None else Promise.measured(accuracy, n, n_free, reason)
     for place, row in enumerate(rows):
         if row.is_above(used_row) and row.expected is not None and used_row.expected is not None:
@@ -91,10 +81,10 @@ def shared_report(found: SharedInference, sources: Sequence[Domain], target: Dom
             )
             rows[place] = replace(row, reason=why)
     outcome = f"{used_row.outcome}." if promise is not None else TOO_FEW
-    sentences = [f"Used: {found.used}; {reason}.", outcome, *better_than_used(used_row, rows)]
-    sentences.append(_describe_classes(found.roles))
+    sentences = [f"Used: {vote.used}; {reason}.", outcome, *better_than_used(used_row, rows)]
+    sentences.append(_describe_classes(vote.roles))
     if len(sources) > 1:
-        sentences.append(f"W{weights_sentence(sources, found.weights)[1:]}.")
+        sentences.append(f"W{weights_sentence(sources, vote.weights)[1:]}.")
     return Report(tuple(rows), sentences, promise)
 
 

@@ -184,7 +184,9 @@ class _Job:
                 raise FileFormatError(rule)
             if names is None:  # of arrays
                 is_number = kinds.is_integer, kinds.is_floating
-                return [each.name for each in schema if any(test(each.type) for test in is_number)]
+                return [
+                    column.name for column in schema if any(test(column.type) for test in is_number)
+                ]
             names = names if encoder is None else encoder.names
             check_has(names, own)
         return list(names)
@@ -346,11 +348,12 @@ def draw_landmarks(
             for chunk in chunks(file, path):
                 rows = with_keys(chunk, keys_of(name))
                 with naming(path):
-                    found = content_hashes(rows, (label, labeled), random_state)
+                    hashes_of_chunk = content_hashes(rows, (label, labeled), random_state)
                     has_label = np.zeros(len(rows), dtype=bool)
                     if label in rows.column_names:
                         has_label = labelled_rows(rows, label, labeled, missing)
-                hashes, known = np.append(hashes, found), np.append(known, has_label)
+                hashes = np.append(hashes, hashes_of_chunk)
+                known = np.append(known, has_label)
                 kept = np.union1d(_first(hashes, np.ones_like(known)), _first(hashes, known))
                 held = [pa.concat_tables([*held, rows], promote_options="permissive").take(kept)]
                 hashes, known = hashes[kept], known[kept]
@@ -445,8 +448,8 @@ def output_path(files: ParquetFiles, given: str) -> str:
     folder = given.endswith("/") or (not is_remote(given) and Path(given).is_dir())
     if files.is_file and (folder or not target.lower().endswith(ENDINGS)):
         target = f"{target}/{files.root.replace(os.sep, '/').rpartition('/')[2]}"
-    real = [each if is_remote(each) else os.path.realpath(each) for each in (files.root, target)]
-    first, second = (f"{each.replace(os.sep, '/')}/" for each in real)
+    real = [path if is_remote(path) else os.path.realpath(path) for path in (files.root, target)]
+    first, second = (f"{path.replace(os.sep, '/')}/" for path in real)
     if first.startswith(second) or second.startswith(first):
         raise InvalidInputError(f"output must not be in or around the data, got {given!r}")
     return target

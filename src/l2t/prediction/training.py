@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 
+from l2t.classifiers.classifiers import CV_SHOTS
 from l2t.domains import Domain, KnownClasses
 from l2t.domains.copies import joint_groups
+from l2t.domains.draw import rank_in_class
 from l2t.domains.encoding import TableEncoder, needs_encoding
 from l2t.domains.labels import known_labels
 from l2t.domains.pair import match_columns
@@ -27,6 +30,8 @@ NAMED = 8
 #: More different numbers than this are amounts, not classes, if they are not whole or have fewer rows each.
 MAX_NUMBERS = 30
 ROWS_PER_NUMBER = 3
+#: Labelled rows of each class that come before others when some are drawn.
+KEPT_PER_CLASS = CV_SHOTS
 #: Columns are divided by their standard deviation if the largest one exceeds this many times the lower
 #: quartile. It does for tables of several units, but for no embeddings, images or bags of words that L2T is
 #: measured on: there it is at most 22 times (docs/results/families.md has the kinds of data).
@@ -99,27 +104,74 @@ def further_classes(known: Any, store: Any, target: Domain) -> list[KnownClasses
 class Training:
     """All `n_target` rows of the target, followed by the source rows that are trained on.
 
-    `codes` are indices into `classes`, -1 for unlabelled rows; `classes` are those that can be predicted.
-    `groups` are those of all rows, equal ones being equal in all domains; a row without one is its own. The
-    first `n_drawn` rows of the target were drawn without regard to labels.
+    Attributes
+    ----------
+    domains : tuple of Domain
+        The target, and the sources after it.
+    used : tuple of int arrays
+        The rows of each domain; all rows of the target.
+    codes : int array of shape (n,)
+        Indices into `classes`, -1 for unlabelled rows.
+    classes : tuple
+        The classes that can be predicted.
+    n_target, n_drawn : int
+        The number of target rows, and of the first of them, which were drawn without regard to labels.
+    groups : int array of shape (n,)
+        The group of each row, equal ones being equal in all domains; a row without one is its own.
     """
 
-    X: AnyArray
+    domains: tuple[Domain, ...]
+    used: tuple[Indices, ...]
     codes: Indices
     classes: tuple[Any, ...]
     n_target: int
     n_drawn: int
     groups: Indices
 
+    @cached_property
+    def X(self) -> AnyArray:
+        """The rows."""
+        parts = zip(self.domains, self.used, strict=True)
+        return np.concatenate([domain.X[rows] for domain, rows in parts])
+
     @property
-    def unmarked(self) -> AnyArray:
-        """The rows without target rows that are used only because they are labelled."""
-        return np.concatenate([self.X[: self.n_drawn], self.X[self.n_target :]])
+    def unmarked(self) -> Any:
+        """The rows without target rows that are used only because they are labelled; perhaps sparse."""
+        target, *sources = self.used
+        used = zip(self.domains, (target[: self.n_drawn], *sources), strict=True)
+        parts = [domain.rows[rows] for domain, rows in used if len(rows)]
+        some = any(sparse.issparse(part) for part in parts)
+        return sparse.vstack(parts, "csr") if some else np.concatenate(parts)
+
+    def within(self, task: Task) -> Training:
+        """Return the same rows with the features of a task in other coordinates."""
+        return replace(self, domains=tuple(task.domains))
+
+    def sample(self, n_rows: int, random_state: int) -> Indices:
+        """Return up to n_rows rows: labelled ones, those of the target first, then random target rows.
+
+        Some labelled rows of every class are always among them.
+        """
+        rng = np.random.default_rng(random_state)
+        labeled = rng.permutation(np.flatnonzero(self.codes >= 0))
+        labeled = labeled[np.argsort(labeled >= self.n_target, kind="stable")]
+        if len(labeled) > n_rows:
+            rank = np.minimum(rank_in_class(self.codes[labeled]), KEPT_PER_CLASS)
+            n_rows = max(n_rows, len(self.classes))
+            labeled = labeled[np.argsort(rank, kind="stable")][:n_rows]
+        free = rng.permutation(np.flatnonzero(self.codes[: self.n_target] < 0))
+        return np.sort(np.concatenate([labeled, free[: max(n_rows - len(labeled), 0)]]))
+
+    @property
+    def n_unlabeled_groups(self) -> int:
+        """The number of groups of unlabelled target rows."""
+        free = self.codes[: self.n_target] < 0
+        return len(np.unique(self.groups[: self.n_target][free]))
 
     @property
     def shared(self) -> bool:
         """Whether source rows are trained on."""
-        return len(self.X) > self.n_target
+        return len(self.codes) > self.n_target
 
     @property
     def shots(self) -> float:
@@ -145,18 +197,36 @@ def training_rows(task: Task, train_on: TrainOn = "auto") -> Training:
         train_on = ("both" if given else "source") if task.shared else "target"
     _check_classes(train_on, given, offered, known)
     _check_not_amounts([labels[known], *(y[labelled] for _, y, labelled in parts)])
-    used = [(target.X, labels, known & (train_on != "source"))]
-    joint = joint_groups([target, *sources])
-    groups = joint[:1]
+    used = [np.arange(len(target)), *(np.empty(0, dtype=np.intp) for _ in parts)]
+    values, labelled = [labels], [known & (train_on != "source")]
+    groups = joint_groups([target, *sources])
     if train_on != "target":
-        used += [(domain.X[rows], y[rows], rows[rows]) for domain, y, rows in parts]
-        groups += [codes[rows] for codes, (_, _, rows) in zip(joint[1:], parts, strict=True)]
-    X, y, labelled = (np.concatenate(values) for values in zip(*used, strict=True))
-    y[~labelled] = None
+        used[1:] = [np.flatnonzero(rows) for _, _, rows in parts]
+        values += [y[rows] for _, y, rows in parts]
+        labelled += [rows[rows] for _, _, rows in parts]
+    y = np.concatenate(values)
+    y[~np.concatenate(labelled)] = None
     encoded = Domain(np.zeros((len(y), 1)), y)
     return Training(
-        X, encoded.codes, encoded.classes, len(target), task.n_drawn, np.concatenate(groups)
+        (target, *sources),
+        tuple(used),
+        encoded.codes,
+        encoded.classes,
+        len(target),
+        task.n_drawn,
+        np.concatenate([codes[rows] for codes, rows in zip(groups, used, strict=True)]),
     )
+
+
+def spread_over_classes(codes: Indices, n_rows: int) -> Indices:
+    """Return codes of which at most n_rows are kept, evenly over the classes; the others become -1."""
+    labeled = np.random.default_rng(0).permutation(np.flatnonzero(codes >= 0))
+    if len(labeled) <= n_rows:
+        return codes
+    order = labeled[np.argsort(rank_in_class(codes[labeled]), kind="stable")]
+    kept = np.full_like(codes, -1)
+    kept[order[:n_rows]] = codes[order[:n_rows]]
+    return kept
 
 
 def _labels(domain: Domain, *, default: bool) -> tuple[AnyArray, Mask]:
@@ -206,13 +276,13 @@ def _check_not_amounts(labels: Sequence[AnyArray]) -> None:
             )
 
 
-def parts_to_scale(task: Task, training: Training) -> list[AnyArray]:
+def parts_to_scale(task: Task, training: Training) -> list[Any]:
     """Return the rows whose columns decide on scaling, in parts whose means may differ.
 
     Where classes differ, the source counts as well, because columns that hardly vary in the few classes of a
     target do vary there; the distance between the domains says nothing on units.
     """
-    return [training.unmarked] + ([] if training.shared else [one.X for one in task.sources])
+    return [training.unmarked] + ([] if training.shared else [one.rows for one in task.sources])
 
 
 def column_scales(*parts: Any) -> AnyArray | None:
@@ -278,7 +348,7 @@ def _describe_features(target: Domain) -> str:
     return " ".join(words + target.encoder.sentences())
 
 
-def _scaling(parts: list[AnyArray]) -> str:
+def _scaling(parts: list[Any]) -> str:
     """Return whether columns are scaled, and why, in words."""
     deviations = _deviations(*parts)
     quartile = np.quantile(deviations[deviations > 0], 0.25) if deviations.any() else 1.0

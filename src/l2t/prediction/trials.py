@@ -48,6 +48,10 @@ Split = tuple[Indices, Indices]
 N_PLAYS = 3
 #: Random draws of labelled rows per play, by the least number of labels per class: few labels vary more.
 N_DRAWS = {1: 2, 5: 1}
+#: Maximum number of target rows that learners are trained on, labelled or not, and of labelled rows among
+#: them that they are cross-validated on.
+MAX_TRAINED_ROWS = 1500
+MAX_TESTED_ROWS = 500
 #: Maximum number of rows of a play's target, and of labels per class in it.
 MAX_ROWS = 600
 MAX_SHOTS = 40

@@ -108,15 +108,6 @@ def fit_views(
     return views
 
 
-def distance_to(known: KnownClasses, X: AnyArray) -> float:
-    """Return the squared distance of the means of known rows and target rows, relative to their variance."""
-    if not len(known):
-        return np.inf
-    gap = X.mean(axis=0, dtype=np.float64) - known.X.mean(axis=0, dtype=np.float64)
-    variance = X.var(axis=0, dtype=np.float64).sum() + known.X.var(axis=0, dtype=np.float64).sum()
-    return float(gap @ gap / max(variance, np.finfo(float).tiny))
-
-
 def _some_rows(known: KnownClasses, random_state: int) -> tuple[AnyArray, Indices]:
     """Return the rows of known classes with their codes, evenly drawn from large classes."""
     if len(known) <= MAX_KNOWN_ROWS:

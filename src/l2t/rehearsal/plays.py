@@ -75,7 +75,7 @@ def _some_rows(
     known: KnownClasses, classes: AnyArray, rows_per_class: int, rng: np.random.Generator
 ) -> AnyArray:
     """Return the indices of random rows of each class."""
-    found = [np.empty(0, dtype=np.intp)]
+    rows = [np.empty(0, dtype=np.intp)]
     for code in classes:
-        found.append(rng.permutation(np.flatnonzero(known.codes == code))[:rows_per_class])
-    return np.concatenate(found)
+        rows.append(rng.permutation(np.flatnonzero(known.codes == code))[:rows_per_class])
+    return np.concatenate(rows)

@@ -11,7 +11,7 @@ import json
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,17 @@ ROWS_PER_CLASS = (15, 20, 40, 80)
 #: Maximum number of candidates whose rehearsals are cached in memory.
 CACHE_SIZE = 256
 _cache: LRUCache[Array | str] = LRUCache(CACHE_SIZE)
+_shares: LRUCache[MutualShare] = LRUCache(CACHE_SIZE)
+
+
+class MutualShare(NamedTuple):
+    """The mean share of mutual neighbours among known rows, and the number of target rows to compare it with.
+
+    The known rows are of as many classes as the real target has, or of all.
+    """
+
+    share: float
+    n_rows: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +64,8 @@ class Rehearsal:
         Labels per class.
     before : array of shape (plays, shots)
         The accuracies of 1-NN on the original features; NaN where a play has too few rows.
-    share : float
-        The mean share of mutual neighbours among known rows (`mutual_share`), of as many classes as the real
-        target has, or of all.
-    n_rows : int
-        The number of rows of the real target at which its share is comparable: as many per class.
+    neighbours : MutualShare
+        The share of mutual neighbours among known rows.
     after : mapping of str to array of shape (plays, shots)
         The accuracies with the W of each candidate.
     failed : mapping of str to str
@@ -67,8 +75,7 @@ class Rehearsal:
     n_classes: int
     shots: tuple[int, ...]
     before: Array
-    share: float
-    n_rows: int
+    neighbours: MutualShare
     after: Mapping[str, Array]
     failed: Mapping[str, str]
 
@@ -92,7 +99,7 @@ class Rehearsal:
 
         `shots` is the number of labels per class, interpolated on a log scale between those rehearsed.
         """
-        ratios = np.log(improvement_ratio(self.before, self.after[name], self.n_rows))
+        ratios = np.log(improvement_ratio(self.before, self.after[name], self.neighbours.n_rows))
         at = self._at(ratios, shots)
         error = np.std(at, ddof=1) / np.sqrt(len(at)) if len(at) > 1 else np.inf
         return float(np.mean(at)), float(error)
@@ -108,7 +115,7 @@ class Rehearsal:
         return [float(np.interp(np.log(shots), grid, row[known])) for row in values]
 
 
-NO_REHEARSAL = Rehearsal(0, SHOTS, np.empty((0, len(SHOTS))), 0.0, 0, {}, {})
+NO_REHEARSAL = Rehearsal(0, SHOTS, np.empty((0, len(SHOTS))), MutualShare(0.0, 0), {}, {})
 
 
 def rehearse(
@@ -148,24 +155,51 @@ def rehearse(
     playing = playing_classes(known, n_classes)
     if not (playing and n_plays):
         return NO_REHEARSAL
-    enough = [each for each in ROWS_PER_CLASS if playing * (each - 2) >= MIN_TEST_ROWS]
-    rows = min(enough, key=lambda each: abs(np.log(each / rows_per_class)))
-    drawn = min(n_classes, known.n_classes)
-    plays = _Plays(known, playing, drawn, rows * n_classes, rows, n_plays, random_state, store)
-    plain = plays.accuracies(None)
-    if isinstance(plain, str) or not np.isfinite(plain[:, : len(SHOTS)]).all(axis=0).any():
+    rows = _rows_of_plays(playing, rows_per_class)
+    plays = _Plays(known, playing, n_classes, rows, n_plays, random_state, store)
+    before = plays.accuracies(None)
+    if isinstance(before, str) or not np.isfinite(before).all(axis=0).any():
         return NO_REHEARSAL
-    tried = {name: plays.accuracies(each) for name, each in candidates.items()}
-    before, (share, n_rows) = plain[:, : len(SHOTS)], plain[:, len(SHOTS) :].mean(axis=0)
+    tried = {name: plays.accuracies(algorithm) for name, algorithm in candidates.items()}
     return Rehearsal(
         playing,
         SHOTS,
         before,
-        float(share),
-        round(n_rows * n_classes / drawn),
-        {name: found for name, found in tried.items() if not isinstance(found, str)},
-        {name: found for name, found in tried.items() if isinstance(found, str)},
+        plays.neighbours(),
+        {name: result for name, result in tried.items() if not isinstance(result, str)},
+        {name: message for name, message in tried.items() if isinstance(message, str)},
     )
+
+
+def known_neighbours(
+    known: KnownClasses, *, n_classes: int, rows_per_class: int, random_state: int = 0
+) -> MutualShare | None:
+    """Return the share of mutual neighbours in plays of known classes; None if there is no play.
+
+    Parameters
+    ----------
+    known : KnownClasses
+        The known classes, without rows of the target.
+    n_classes, rows_per_class : int
+        The number of classes of the real target, and of its rows per class.
+    random_state : int, default=0
+        The seed of the plays.
+
+    Returns
+    -------
+    MutualShare or None
+    """
+    playing = playing_classes(known, n_classes)
+    if not playing:
+        return None
+    rows = _rows_of_plays(playing, rows_per_class)
+    return _Plays(known, playing, n_classes, rows, N_PLAYS, random_state, None).neighbours()
+
+
+def _rows_of_plays(playing: int, rows_per_class: int) -> int:
+    """Return the number of rows per class in a play, near that of the target and enough for a test set."""
+    enough = [rows for rows in ROWS_PER_CLASS if playing * (rows - 2) >= MIN_TEST_ROWS]
+    return min(enough, key=lambda rows: abs(np.log(rows / rows_per_class)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,10 +207,9 @@ class _Plays:
     """Plays with fixed settings, on which candidates are evaluated; results are cached."""
 
     known: KnownClasses
-    #: Number of target classes in a play, and of the classes of `Play.like_target`.
+    #: Numbers of target classes in a play, and of the real target.
     playing: int
-    drawn: int
-    target_rows: int
+    n_classes: int
     rows_per_class: int
     n_plays: int
     random_state: int
@@ -186,9 +219,8 @@ class _Plays:
     def accuracies(self, algorithm: Algorithm | None) -> Array | str:
         """Return the accuracies (plays, shots) of a candidate, or its error message.
 
-        None stands for the original features; then there are two more columns: the share of mutual
-        neighbours among rows like those of the target, and the number of these rows. Those of an algorithm
-        without `params` are not cached, as others may have its name.
+        None stands for the original features. Those of an algorithm without `params` are not cached, as
+        others may have its name.
         """
         try:
             work = self._settings(algorithm)
@@ -202,27 +234,26 @@ class _Plays:
                 return stored if isinstance(stored, str) else np.array(stored, dtype=np.float64)
             return self._compute(algorithm)
 
-        found = _cache.get(key, compute)
+        result = _cache.get(key, compute)
         if self.store is not None and stored is None:
-            outcome: Any = found
-            if not isinstance(found, str):
-                outcome = np.where(np.isnan(found), np.array(None), found).tolist()
+            outcome: Any = result
+            if not isinstance(result, str):
+                outcome = np.where(np.isnan(result), np.array(None), result).tolist()
             try:
                 self.store.add_rehearsal(work, outcome)
             except StoreError as error:  # the store may be read-only
                 warnings.warn(f"the rehearsal was not stored: {error}", L2TWarning, stacklevel=4)
-        return found
+        return result
 
     def _compute(self, algorithm: Algorithm | None) -> Array | str:
         try:
-            plays = self._draw(algorithm)
-            return np.stack([_score(play, algorithm, self.target_rows) for play in plays])
+            return np.stack([_score(play, algorithm) for play in self._draw(algorithm)])
         except L2TError as error:
             return str(error)
 
     def _settings(self, algorithm: Algorithm | None) -> dict[str, Any]:
         """Return everything that the accuracies depend on, as plain values."""
-        settings: dict[str, Any] = {
+        return {
             "known": self.known.fingerprint,
             "algorithm": NO_TRANSFER if algorithm is None else algorithm.name,
             "params": {} if algorithm is None else plain_params(algorithm),
@@ -234,8 +265,20 @@ class _Plays:
             "n_draws": N_DRAWS,
             "version": __version__,
         }
-        shared = {"share_classes": self.drawn, "share_rows": self.target_rows}
-        return settings | (shared if algorithm is None else {})
+
+    def neighbours(self) -> MutualShare:
+        """Return the share of mutual neighbours among rows like those of the target; cached in memory."""
+        work = self._settings(None) | {"share_classes": self.n_classes}
+
+        def compute() -> MutualShare:
+            target_rows = self.rows_per_class * self.n_classes
+            rows = [play.like_target for play in self._draw(None)]
+            share = np.mean([mutual_share(X, like=target_rows) for X in rows])
+            drawn = min(self.n_classes, self.known.n_classes)
+            n_rows = np.mean([len(X) for X in rows]) * self.n_classes / drawn
+            return MutualShare(float(share), round(n_rows))
+
+        return _shares.get(json.dumps(work, sort_keys=True), compute)
 
     def _draw(self, algorithm: Algorithm | None) -> list[Play]:
         """Return the plays, in principal coordinates unless the algorithm needs the original features."""
@@ -243,27 +286,24 @@ class _Plays:
         if original not in self.plays:
             known = self.known if original else self.known.reduced()
             settings = (self.rows_per_class, self.n_plays, self.random_state)
-            self.plays[original] = list(draw_plays(known, self.drawn, *settings))
+            drawn = min(self.n_classes, known.n_classes)
+            self.plays[original] = list(draw_plays(known, drawn, *settings))
         return self.plays[original]
 
 
-def _score(play: Play, algorithm: Algorithm | None, target_rows: int) -> Array:
+def _score(play: Play, algorithm: Algorithm | None) -> Array:
     """Return the accuracies (shots,) of 1-NN on the target of a play, NaN where it has too few rows."""
     target = play.pair.target
-    counts = [each * len(target.classes) for each in SHOTS]
-    if algorithm is None:
-        share = mutual_share(play.like_target, like=target_rows)
-        seen = share, float(len(play.like_target))
-        return np.append(_accuracies(target.X, target, counts), seen)
-    W = fit_quietly(algorithm, play.pair, play.known).W
-    return _accuracies(target.X @ W, target, counts)
+    W = None if algorithm is None else fit_quietly(algorithm, play.pair, play.known).W
+    counts = [shots * len(target.classes) for shots in SHOTS]
+    return _accuracies(target.X if W is None else target.X @ W, target, counts)
 
 
 def _accuracies(Z: AnyArray, target: Domain, counts: list[int]) -> Array:
     codes, groups = target.codes, target.group_codes
     try:
-        found = evaluate(Z, codes, label_counts=counts, n_draws=N_DRAWS, groups=groups)
+        evaluation = evaluate(Z, codes, label_counts=counts, n_draws=N_DRAWS, groups=groups)
     except InvalidInputError:  # too few rows for any count
         return np.full(len(counts), np.nan)
-    scores = dict(zip(found.label_counts, found.mean, strict=True))
-    return np.array([scores.get(each, np.nan) for each in counts])
+    scores = dict(zip(evaluation.label_counts, evaluation.mean, strict=True))
+    return np.array([scores.get(count, np.nan) for count in counts])

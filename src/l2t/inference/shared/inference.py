@@ -111,7 +111,7 @@ class SharedInference:
         """A description of the classifiers."""
         if self.trained_on == "target":
             return "logistic regression on the original features, trained on the target"
-        names = [f"{each.candidate} with {each.classifier}" for each in self.members[:3]]
+        names = [f"{member.candidate} with {member.classifier}" for member in self.members[:3]]
         vote = f"vote of {len(self.members)} combinations, led by {', '.join(names)}"
         share = f"{100 * self.decision.share:.0f} % of the weight"
         both = f"both domains ({share}), and logistic regression trained on the target"
@@ -201,8 +201,8 @@ def infer_shared(
     >>> found.choice, found.trained_on, found.predict_proba(mnist().X[:5]).shape
     ('means', 'source', (5, 10))
     """
-    given = [sources] if isinstance(sources, Domain) else list(sources)
-    origins = [match_columns(source, target) for source in given]
+    several = [sources] if isinstance(sources, Domain) else list(sources)
+    origins = [match_columns(source, target) for source in several]
     roles = ClassRoles.of(origins, target)
     if len(roles.of_sources) < 2 or (roles.target_only and not roles.both):
         raise InvalidInputError(
@@ -254,50 +254,48 @@ def _members(
         failed |= errors
         near = task.X.shape[1] >= FEW_COLUMNS and task.trust >= LEAST_TRUST
         kinds = classifiers or (CLASSIFIERS if near else CLASSIFIERS[:1])
-        found = [task.combine(name, kind, spaces[name]) for name in spaces for kind in kinds]
-        members += vote_weights(found, 1.0 / len(tasks))
-    for each in members:
-        failed.pop(each.candidate, None)  # it works for one of the tasks
-    return sorted(members, key=lambda each: -each.weight), failed
+        combinations = [task.combine(name, kind, spaces[name]) for name in spaces for kind in kinds]
+        members += vote_weights(combinations, 1.0 / len(tasks))
+    for member in members:
+        failed.pop(member.candidate, None)  # it works for one of the tasks
+    return sorted(members, key=lambda member: -member.weight), failed
 
 
 def vote_weights(members: Sequence[Combination], total: float = 1.0) -> list[Combination]:
     """Return the combinations with their weights in the vote, which add up to `total`."""
-    weights = total * softmax([SHARPNESS * each.smoothness for each in members])
-    return [replace(each, weight=float(w)) for each, w in zip(members, weights, strict=True)]
+    weights = total * softmax([SHARPNESS * member.smoothness for member in members])
+    return [replace(member, weight=float(w)) for member, w in zip(members, weights, strict=True)]
 
 
-def as_inference(
-    found: SharedInference, target: Domain, n_labels: int, n_classes: int
-) -> Inference:
+def as_inference(vote: SharedInference, target: Domain, n_labels: int, n_classes: int) -> Inference:
     """Return the result as an `Inference`.
 
     The ratio is that of the expected accuracy to the better of two baselines: logistic regression trained on
     the source, and on the target; at least 1, because the vote is expected to be no worse. It is near 1 with
     few labelled rows, and 1 without any.
     """
-    identity = found.members[0].task.plain.W
+    identity = vote.members[0].task.plain.W
     candidates = {NO_TRANSFER: Candidate(NO_TRANSFER, identity, predicted=1.0)}
-    for each in found.members:
-        candidates.setdefault(each.candidate, Candidate(each.candidate, each.space.W))
-    measured = found.decision.accuracies
+    for member in vote.members:
+        candidates.setdefault(member.candidate, Candidate(member.candidate, member.space.W))
+    measured = vote.decision.accuracies
     plain = max(measured.get(way, 0.0) for way in ("plain source", "target"))
     ratio, without = 1.0, None
-    if found.expected is not None:
-        without = expected_accuracy(plain, found.n_labelled)
-        ratio = max(found.expected / without, 1.0) if found.choice != NO_TRANSFER else 1.0
-    chosen = replace(candidates[found.choice], predicted=ratio, chosen=True)
-    candidates |= {found.choice: chosen} | {
-        name: Candidate(name, reason=why) for name, why in found.failed.items()
+    if vote.expected is not None:
+        without = expected_accuracy(plain, vote.n_labelled)
+        ratio = max(vote.expected / without, 1.0) if vote.choice != NO_TRANSFER else 1.0
+    chosen = replace(candidates[vote.choice], predicted=ratio, chosen=True)
+    candidates |= {vote.choice: chosen} | {
+        name: Candidate(name, reason=why) for name, why in vote.failed.items()
     }
-    reason = f"{found.used}; equal labels of source and target mean equal classes"
+    reason = f"{vote.used}; equal labels of source and target mean equal classes"
     return Inference(
-        found.choice,
+        vote.choice,
         Candidates(list(candidates.values())),
         reason,
         n_labels,
         n_classes,
         accuracy_without=without,
-        shared=found,
+        shared=vote,
         feature_names=target.feature_names,
     )

@@ -161,8 +161,8 @@ class SharedRows:
         return self._identity(own_means=True)
 
     def _identity(self, *, own_means: bool) -> Space:
-        few = Domain(self.X[:2])
-        identity = registry.make(NO_TRANSFER).fit(DomainPair(few, few)).W
+        two_rows = Domain(self.X[:2])
+        identity = registry.make(NO_TRANSFER).fit(DomainPair(two_rows, two_rows)).W
         return self._space(identity, identity, own_means=own_means)
 
     @cached_property
@@ -180,21 +180,21 @@ class SharedRows:
 
     def spaces(self, candidates: Sequence[str]) -> tuple[dict[str, Space], dict[str, str]]:
         """Return the rows under each candidate, and the error messages of those that failed."""
-        found: dict[str, Space] = {}
+        spaces: dict[str, Space] = {}
         failed: dict[str, str] = {}
         for name in candidates:
             if name in ("means", NO_TRANSFER):
-                found[name] = self.plain if name == "means" else self._identity(own_means=False)
+                spaces[name] = self.plain if name == "means" else self._identity(own_means=False)
                 continue
-            (made,) = registry.make_all("candidates", name, random_state=self.random_state)
+            (algorithm,) = registry.make_all("candidates", name, random_state=self.random_state)
             pair, axes = self._pair
             try:
-                fitted = fit_quietly(made, pair)
+                fitted = fit_quietly(algorithm, pair)
             except L2TError as error:
                 failed[name] = str(error)
                 continue
-            found[name] = self._space(axes @ fitted.W, axes @ fitted.source_W, own_means=True)
-        return found, failed
+            spaces[name] = self._space(axes @ fitted.W, axes @ fitted.source_W, own_means=True)
+        return spaces, failed
 
     def _space(self, W: AnyArray, source_W: AnyArray, *, own_means: bool) -> Space:
         # Means and scale are those of the drawn rows, which are multiplied alone: the rounding of a
@@ -202,8 +202,8 @@ class SharedRows:
         Z = self._product(self.drawn, W, source_W)
         origin = self.origin[self.drawn]
         means = np.tile(Z.mean(axis=0), (origin[-1] + 1, 1))
-        for at in np.unique(origin) if own_means else ():
-            means[at] = Z[origin == at].mean(axis=0)
+        for place in np.unique(origin) if own_means else ():
+            means[place] = Z[origin == place].mean(axis=0)
         centred = self._product(np.ones(len(self.X), dtype=bool), W, source_W) - means[self.origin]
         if self.X.shape[1] >= FEW_COLUMNS:
             return Space(W, source_W, unit_rows(centred), means[-1])
@@ -228,10 +228,10 @@ class SharedRows:
 
     def shares(self, sources: Sequence[int]) -> Array:
         """Return how often rows nearest to target rows are of each source, relative to the most frequent."""
-        parts = [np.flatnonzero(self.origin == at) for at in sources]
+        parts = [np.flatnonzero(self.origin == place) for place in sources]
         rng = np.random.default_rng(0)
         n_rows = min(map(len, parts))
-        rows = np.concatenate([rng.permutation(each)[:n_rows] for each in parts])
+        rows = np.concatenate([rng.permutation(part)[:n_rows] for part in parts])
         D = squared_distances(self.plain.rows[~self.source], self.plain.rows[rows])
         k = min(N_NEAREST, len(rows))
         nearest = self.origin[rows][np.argpartition(D, k - 1, axis=1)[:, :k]]
@@ -243,7 +243,7 @@ class SharedRows:
         every = list(range(len(self.weights)))
         if len(every) == 1:
             return every
-        return [at for at in every if self.only([at])._separates_classes()] or every
+        return [place for place in every if self.only([place])._separates_classes()] or every
 
     def _separates_classes(self) -> bool:
         """Tell whether a classifier of held-out source rows is significantly better than chance."""
@@ -273,9 +273,9 @@ class SharedRows:
 
     def combine(self, name: str, kind: str, space: Space) -> Combination:
         """Return the combination of a candidate with a classifier trained on the source."""
-        found = self.predict(kind, space)
-        smooth = smoothness(self.neighbors, found.argmax(axis=1))
-        return Combination(name, kind, smooth, found, self, space)
+        P = self.predict(kind, space)
+        smooth = smoothness(self.neighbors, P.argmax(axis=1))
+        return Combination(name, kind, smooth, P, self, space)
 
     def predict(
         self,
@@ -305,9 +305,9 @@ class SharedRows:
             share = TARGET_SHARE * float(weights[self.source].sum()) / int(labelled.sum())
             weights[labelled] = max(1.0, share)
         model = make_classifier(kind).fit(space.rows, codes, self.source, weights)
-        found = model.predict_proba(space.rows[~self.source])
+        P = model.predict_proba(space.rows[~self.source])
         # Classes without training rows come last.
-        return np.pad(found, ((0, 0), (0, len(self.classes) - found.shape[1])))
+        return np.pad(P, ((0, 0), (0, len(self.classes) - P.shape[1])))
 
 
 def _labelled_first(order: Indices, codes: Indices, random_state: int, most: int) -> Indices:
@@ -324,8 +324,8 @@ def _labelled_first(order: Indices, codes: Indices, random_state: int, most: int
 def weights_sentence(sources: Sequence[Domain], weights: Sequence[float]) -> str:
     """Return a sentence with the weight of each source."""
     parts = [
-        f"{each.name or 'source'} ({at}) {f'{weight:.2f}' if weight else 'not used'}"
-        for at, (each, weight) in enumerate(zip(sources, weights, strict=True), 1)
+        f"{source.name or 'source'} ({place}) {f'{weight:.2f}' if weight else 'not used'}"
+        for place, (source, weight) in enumerate(zip(sources, weights, strict=True), 1)
     ]
     return f"weights of the sources: {', '.join(parts)}"
 

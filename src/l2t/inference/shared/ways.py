@@ -81,8 +81,8 @@ def decide(
         return Decision("source", 1.0, voted.argmax(axis=1), accuracies)
 
     def trained(codes: Indices, held_out: Indices | None = None) -> Array:
-        alone = task.predict("logistic", task.plain, codes, source=False)
-        return np.stack([vote(members, codes, held_out), _sharp(alone)])
+        of_target = task.predict("logistic", task.plain, codes, source=False)
+        return np.stack([vote(members, codes, held_out), _sharp(of_target)])
 
     accuracy = accuracies.get("source", 0.5)
     share = (accuracy * len(rows) + PRIOR_ROWS / 2) / (len(rows) + PRIOR_ROWS)
@@ -92,8 +92,8 @@ def decide(
         for left_out in folds:
             codes = target.copy()
             codes[rows[left_out]] = -1
-            found = trained(codes, groups[rows[left_out]])
-            tested[:, left_out] = found[:, rows[left_out]]
+            probabilities = trained(codes, groups[rows[left_out]])
+            tested[:, left_out] = probabilities[:, rows[left_out]]
         right = tested.argmax(axis=2) == truth
         z = (right[0].sum() - right[1].sum()) / np.sqrt((right[0] != right[1]).sum() + 2.0)
         against = 0.5 * np.log(len(rows) / len(classes)) - 1.5 * z - 2.0 * (2.0 * accuracy - 1.0)

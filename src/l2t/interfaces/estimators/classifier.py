@@ -99,8 +99,6 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         The trained model, which can be saved unless `classifier` is an estimator of scikit-learn.
     estimator_ : classifier
         The trained estimator of scikit-learn, if `classifier` is one.
-    inference_ : Inference
-        What is transferred, and why.
     encoder_ : TableEncoder or None
         What makes features of the columns of a frame that are not all numbers.
     n_features_in_, feature_names_in_ : int, array of str
@@ -220,7 +218,6 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
             random_state=seed_of(self.random_state),
         )
         self.choice_, self.classifier_, self.report_ = found.choice, found.classifier, found.report
-        self.inference_ = found.inference
         self.model_ = replace(found.model, encoder=self.encoder_)
         kept = found.classes.dtype if labels.dtype == object else labels.dtype
         self.classes_ = found.classes.astype(kept)

@@ -10,7 +10,7 @@ import l2t
 from l2t import Domain, DomainPair
 from l2t.domains import domain as module
 from l2t.exceptions import InvalidInputError
-from l2t.inference.wide import Coordinates, unlabel_in_span
+from l2t.inference.coordinates import Coordinates, unlabel_in_span
 from l2t.task import Task
 
 M = 5000
@@ -68,7 +68,7 @@ def test_dense_and_sparse_rows_give_the_same(rows, found):
 
 
 def test_it_is_what_the_features_themselves_give(rows, found, monkeypatch):
-    monkeypatch.setattr("l2t.inference.inference.is_wide", lambda *_: False)
+    monkeypatch.setattr("l2t.inference.inference.are_few_and_wide", lambda *_: False)
     plain = l2t.infer(pair(rows, sparse.csr_array))
     assert plain.choice == found.choice
     for name, each in plain.candidates.items():
@@ -91,7 +91,7 @@ def test_rows_of_the_target_are_removed(rows):
 
 def test_many_rows_are_not_made_dense(rows, monkeypatch):
     """Some of them are fitted to; all rows of the target are recognised in a source."""
-    for place in ("l2t.inference.wide", "l2t.task"):
+    for place in ("l2t.inference.coordinates", "l2t.task"):
         monkeypatch.setattr(f"{place}.MAX_WIDE_ROWS", 120)
     X, y = rows
     few = np.arange(75) % 25 < 4
@@ -115,12 +115,13 @@ def test_rows_that_are_not_fitted_to_are_recognised(rows):
     X, _ = rows
     whole = Domain(sparse.csr_array(X[100:]))
     leaked = Domain(sparse.csr_array(np.concatenate([X[:50], 2.0 * X[120:150]])), np.arange(80))
-    coordinates = Coordinates([whole.take(np.arange(10)), leaked])
-    left = unlabel_in_span(coordinates.domains[1], whole, coordinates._span)
-    np.testing.assert_array_equal(left.labeled, np.arange(80) < 50)
-    dense = unlabel_in_span(coordinates.domains[1], Domain(X[100:]), coordinates._span)
+    coordinates = Coordinates.of(Task.of([leaked], whole.take(np.arange(10))), in_span=True)
+    (source,), span = coordinates.task.sources, coordinates.span
+    left = unlabel_in_span(source, whole, span)
+    np.testing.assert_array_equal(left.labeled, left.y < 50)
+    dense = unlabel_in_span(source, Domain(X[100:]), span)
     np.testing.assert_array_equal(dense.labeled, left.labeled)
-    others = unlabel_in_span(coordinates.domains[1], whole.take(np.arange(20)), coordinates._span)
+    others = unlabel_in_span(source, whole.take(np.arange(20)), span)
     assert others.labeled is None or others.labeled.all()
 
 
