@@ -174,7 +174,7 @@ def test_a_store_gives_the_same_numbers_and_saves_the_work(store, monkeypatch):
     again = rehearse(known_classes(n=18), CANDIDATES | failing, store=store)
     for found in (stored, again):
         np.testing.assert_array_equal(found.before, plain.before)
-        assert (found.share, found.n_rows) == (plain.share, plain.n_rows)
+        assert found.neighbours == plain.neighbours
         assert (found.after.keys(), found.failed) == (plain.after.keys(), plain.failed)
         for name in CANDIDATES:
             np.testing.assert_array_equal(found.after[name], plain.after[name])
@@ -218,7 +218,7 @@ def test_neighbourhoods_are_those_of_as_many_classes_as_the_target_has(
     rows = {row.tobytes() for row in play.like_target}
     assert {row.tobytes() for row in play.pair.target.X} <= rows
     found = rehearse(known_classes(n_known), {}, n_classes=n_classes, rows_per_class=20)
-    assert found.n_rows == 20 * n_classes, "as many rows per class"
+    assert found.neighbours.n_rows == 20 * n_classes, "as many rows per class"
 
 
 @pytest.mark.parametrize("n_classes", [3, 6, 12])
@@ -231,7 +231,7 @@ def test_three_known_classes_do_not_make_a_target_look_strange(n_classes):
         X = 3.0 * rng.normal(size=(n, 20))[codes] + rng.normal(size=(len(codes), 20))
         known, target = KnownClasses([Domain(X[codes < 3], codes[codes < 3])]), X[codes >= 3]
         found = rehearse(known, {}, n_classes=n_classes, rows_per_class=40, n_plays=1)
-        now.append(mutual_share(target, found.n_rows) - found.share)
+        now.append(mutual_share(target, found.neighbours.n_rows) - found.neighbours.share)
         plays = draw_plays(known, n_classes, 40, 1, random_state=0)
         playing = np.mean([mutual_share(play.pair.target.X) for play in plays])
         before.append(mutual_share(target, 80) - playing)
