@@ -33,7 +33,7 @@ from l2t.interfaces.estimators.transformer import seed_of
 from reproduction.office_caltech import load_office_caltech
 
 #: Functions that expect much of any W, and little.
-pytestmark = pytest.mark.slow  # scikit-learn checks every estimator in hundreds of ways
+pytestmark = pytest.mark.integration  # scikit-learn checks every estimator in hundreds of ways
 
 HOPEFUL = ReflectionFunction(beta=np.full(33, 0.01), mu=0.01, b=0.3)
 DOUBTFUL = ReflectionFunction(beta=np.full(33, 0.01), mu=0.01, b=3.0)
@@ -88,7 +88,7 @@ def test_contract(estimator, check):
     check(estimator)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_array_api():
     code = """
 from sklearn.utils.estimator_checks import check_array_api_input
