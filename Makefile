@@ -3,16 +3,16 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
-# Tests of one file run in one process, so that module fixtures are set up once.
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+# Each process begins with its part of the files in order, and one that is done takes over from another.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 SCRIPTS := $(wildcard src/l2t/interfaces/dashboard/static/*.js tests/interfaces/dashboard/*.mjs)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test lint bench reproduce docs gallery dist oldest results constraints hashes fuzz
+.PHONY: help demo quick test test-docs coverage lint bench reproduce docs gallery dist oldest results constraints hashes fuzz
 .PHONY: reliability clean
 
 help:  ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
 	@echo "  Options of make reproduce:"
 	@awk '/^#: / {printf "    %s\n", substr($$0, 4)}' $(MAKEFILE_LIST)
@@ -20,11 +20,17 @@ help:  ## show this list
 demo: $(VENV)/ready  ## collect, learn and transfer on the embedded digits and MNIST; writes demo.html
 	@$(BIN)/l2t demo
 
-quick: $(VENV)/ready  ## run the tests that are not marked slow, in about a minute
-	$(PYTEST) -m "not slow" $(PYTEST_ARGS)
+quick: $(VENV)/ready  ## run the unit tests, in about a minute
+	$(PYTEST) -m unit $(PYTEST_ARGS)
 
-test: $(VENV)/ready  ## run every test (two processes)
-	$(PYTEST) $(PYTEST_ARGS)
+test: $(VENV)/ready  ## run the tests of the package, in five minutes on two cores
+	$(PYTEST) -m "not docs and not reproduction" $(PYTEST_ARGS)
+
+test-docs: $(VENV)/ready  ## run what documents, gallery and site show, and the reports of the reproduction
+	$(PYTEST) -m "docs or reproduction" $(PYTEST_ARGS)
+
+coverage: $(VENV)/ready  ## run every test, and measure which lines of the package they reach
+	$(PYTEST) --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
 
 lint: $(VENV)/ready  ## check style, types, the direction of imports, and JavaScript
 	$(BIN)/ruff check .
@@ -72,7 +78,7 @@ oldest:  ## run the quick tests, estimators and predictions with the oldest vers
 	uv venv --clear --python $(PYTHON) $(VENV)-oldest
 	uv pip install --python $(VENV)-oldest --resolution lowest-direct --editable '.[all]' --group test
 	uv pip install --python $(VENV)-oldest httpx  # which older test clients of starlette need
-	$(VENV)-oldest/bin/python -m pytest -m "not slow" --ignore tests/docs $(OLD_WARNINGS) $(PYTEST_ARGS)
+	$(VENV)-oldest/bin/python -m pytest -m unit --ignore tests/docs $(OLD_WARNINGS) $(PYTEST_ARGS)
 	$(VENV)-oldest/bin/python -m pytest tests/interfaces/test_estimators.py tests/prediction/test_prediction.py \
 	  $(OLD_WARNINGS) $(PYTEST_ARGS)
 

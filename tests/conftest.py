@@ -25,6 +25,11 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("l2t")
+# Commands and workers that tests start compute on one thread too; see `_one_blas_thread`.
+os.environ["OMP_NUM_THREADS"] = "1"
+
+#: A test with none of these marks is a unit test.
+MARKS = ("integration", "browser", "docs", "reproduction")
 
 #: Files that cannot even be imported without forks, signals and pseudo-terminals.
 collect_ignore = [
@@ -42,6 +47,9 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
+    for item in items:
+        if not any(item.get_closest_marker(mark) for mark in MARKS):
+            item.add_marker("unit")
     if config.getoption("--promises"):
         items[:] = [each for each in items if "proves" in getattr(each, "fixturenames", ())]
 

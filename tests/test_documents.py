@@ -16,6 +16,8 @@ import l2t
 from l2t.interfaces.cli import main
 from tools.readme import README, fill, without_figures
 
+pytestmark = pytest.mark.docs
+
 ROOT = Path(__file__).parents[1]
 #: Pages that are made when the site is built.
 MADE = (ROOT / "docs" / "reference" / "commands.md", ROOT / "docs" / "gallery" / "index.rst")
@@ -100,13 +102,11 @@ def run_shell(text, monkeypatch):
             assert not command, f"a test cannot run this: {line}"
 
 
-@pytest.mark.slow
 def test_the_readme_shows_what_its_examples_print():
     text = README.read_text()
     assert without_figures(text) == without_figures(fill(text)), "run python -m tools.readme"
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.reset_index")  # used by Dask
 @pytest.mark.parametrize("document", SHOWN)
 def test_the_examples_of_the_documents_run(document, capsys, tmp_path, monkeypatch, elsewhere):
@@ -148,7 +148,6 @@ def test_the_example_of_your_own_data(tmp_path):
     assert 0 < read.labeled.sum() < len(read)
 
 
-@pytest.mark.slow
 def test_the_example_of_a_pipeline():
     accuracy = example("pipeline")()
     assert accuracy["without transfer"] > 0.9

@@ -77,7 +77,7 @@ def test_names_that_the_documentation_shows_are_public():
     assert callable(l2t.KnownClasses.of)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_arrays_are_predicted_without_what_stores_and_terminals_need():
     """scikit-learn itself may import rich, where it is installed."""
     code = """

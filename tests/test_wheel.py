@@ -47,7 +47,7 @@ def test_the_sdist_holds_what_is_needed_to_test_and_cite_it(tmp_path):
     assert not any(name.startswith((".git", ".venv", "site/")) for name in names - {".gitignore"})
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("builder", [WheelBuilder, SdistBuilder])
 def test_an_installed_copy_works_without_the_repository(builder, tmp_path):
     built = build(builder, tmp_path)

@@ -232,7 +232,7 @@ def test_options_are_checked(store):
         Agent("experiences.db")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @settings(max_examples=12)
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from([0.3, 0.6])), max_size=12))
 def test_any_order_of_asking_and_telling(unlabelled, steps):

@@ -11,7 +11,7 @@ import pytest
 
 from l2t import open_store
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.integration
 
 PROCESSES, EACH = 4, 6
 

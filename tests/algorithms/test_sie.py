@@ -36,7 +36,7 @@ def test_value_and_gradient(rng):
     assert objective(W @ R)[0] == pytest.approx(objective(W)[0], abs=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("distance", [0.5, 1.0, 2.0])
 def test_gaussians_have_their_closed_form(rng, distance):
     n = 3000

@@ -5,7 +5,11 @@ from __future__ import annotations
 import html
 import re
 
+import pytest
+
 from tools.architecture import MODULES, PICTURE, ROOT, describe, draw, find_imports, find_layers
+
+pytestmark = pytest.mark.docs
 
 
 def test_every_folder_is_a_layer_and_has_a_sentence():

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.docs
+
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted((ROOT / "examples" / "gallery").glob("*.py"))
 KEPT = ROOT / "docs" / "images" / "gallery"
@@ -16,7 +18,6 @@ KEPT = ROOT / "docs" / "images" / "gallery"
 RUN = "plot_"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 def test_a_script_runs(script, tmp_path):
     if not script.name.startswith(RUN) and "L2T_DATA" not in os.environ:

@@ -6,6 +6,8 @@ import pytest
 
 from tools.method import PAGE, fill, find_row, find_tables
 
+pytestmark = pytest.mark.docs
+
 
 def test_tables_are_found_by_the_heading_above_them():
     text = "# A\n\n| a | b |\n|---|---|\n| **x** | 1 |\n\n## B\n\n| c |\n|---|\n| 2 |\n"

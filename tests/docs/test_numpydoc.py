@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from numpydoc.validate import Validator, validate
 
+pytestmark = pytest.mark.docs
+
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "api.md"
 #: Written where they help: See Also, an extended summary, examples, and what a type does not say of a result.
 #: Allowed: ``self : Estimator``, as in scikit-learn, and descriptions that begin with a symbol or "csv".

@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from tools.reliability import PAGE, page
+
+pytestmark = pytest.mark.docs
 
 ROOT = Path(__file__).parents[2]
 

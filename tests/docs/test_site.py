@@ -13,7 +13,7 @@ import pytest
 import l2t
 from l2t.interfaces.cli import main
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.docs
 
 ROOT = Path(__file__).parents[2]
 

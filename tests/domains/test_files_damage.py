@@ -68,7 +68,7 @@ def mutate(content: bytes, chance: random.Random) -> bytes:
     return bytes(changed)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.filterwarnings("ignore::l2t.exceptions.L2TWarning")  # damaged columns are left out
 @pytest.mark.parametrize("kind", [*FORMATS, "npz, stored", "mat, sparse"])
 @pytest.mark.parametrize("explicit", [True, False])
@@ -96,7 +96,7 @@ def test_a_damaged_file_gives_a_domain_or_one_sentence(
     )
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_bit_that_flips_in_parquet_is_noticed(tmp_path: Path, proves: Any) -> None:
     """Or it changes nothing that is read: metadata that nobody asks for have no checksum."""
     path, chance = tmp_path / "file.parquet", random.Random(0)

@@ -15,7 +15,7 @@ from scipy.io import savemat
 from l2t.domains import Domain, read_domain
 from l2t.exceptions import FileFormatError
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.integration
 
 X = np.arange(6.0).reshape(3, 2) / 4
 WORDS = np.array(["ant", "beetle", "猫"], dtype=object)

@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 from l2t.domains import Domain, read_domain, write_domain
 from l2t.domains.domain import SMALLEST
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.integration
 
 ROUNDS = settings(max_examples=150)
 WHOLE = st.integers(-(2**53), 2**53)

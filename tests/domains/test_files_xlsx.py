@@ -116,7 +116,7 @@ for path in sys.argv[1:]:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux only")
 def test_empty_rows_and_columns_take_no_memory(tmp_path: Path, proves: Any) -> None:
     """Whatever the spelling of the row number: pandas would build all rows before it."""

@@ -142,7 +142,7 @@ def test_nothing_is_done_twice(memory):
     assert other.done == 3, "another protocol is other work"
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_two_processes_give_the_same_records(memory, serial_content):
     l2t.collect(make_pairs(), memory, n_jobs=2, **QUICK)
     assert content(memory) == serial_content
@@ -342,7 +342,7 @@ def collector(posix):
         yield collect
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path, serial_content, collector, proves):
     """A sound store after each kill, and the same records in the end."""
     kills = 0
@@ -365,7 +365,7 @@ def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path, serial_content, 
     proves("A collection that is killed resumes to the same records", kills, "kills")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::UserWarning")
 @pytest.mark.usefixtures("posix")
 def test_a_dask_cluster_that_loses_a_worker_gives_the_same_records(

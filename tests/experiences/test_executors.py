@@ -19,7 +19,7 @@ from l2t.experiences import executors
 from l2t.experiences.executors import MAX_LOST, Executor
 from l2t.numerics import in_threads
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.integration
 
 
 def square(task):

@@ -16,7 +16,7 @@ from tests.golden.cases import CASES
 GOLDEN = Path(__file__).with_name("golden.json")
 VERSIONS = {module.__name__: module.__version__ for module in (np, scipy, sklearn)}
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.integration
 
 
 def answer(name):

@@ -460,7 +460,7 @@ print(*{"sklearn", "pandas", "scipy.stats", "sqlalchemy", "joblib"} & set(sys.mo
     assert (found.stdout.strip(), found.stderr) == ("", "")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_rows_that_occur_many_times(proves):
     """Rounding is no scatter, and no error of numpy leaves the library."""
     pair, targets = made(), 40

@@ -68,7 +68,7 @@ def test_example_writes_files_for_the_other_commands_and_replaces_none(tmp_path,
     assert runner.invoke(app, ["example", "letters"]).exit_code == 2
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_demo_tells_the_whole_story(tmp_path, monkeypatch):
     monkeypatch.setattr("l2t.interfaces.cli.demo.TRAINING_PAIRS", 2)
     studies = []
@@ -352,7 +352,7 @@ def test_rank_puts_the_source_that_adds_most_first(files, tmp_path, monkeypatch,
     assert (tmp_path / "target_z.csv").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("candidate", "used"),
     [
@@ -467,7 +467,7 @@ def test_looking_into_a_store(files, tmp_path, l2t):
     assert gone == (1, "", f"l2t: sqlite:///{store}: {sentence}\n")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_store_as_an_argument_still_works_for_one_version(files, tmp_path, monkeypatch, l2t):
     monkeypatch.chdir(tmp_path)
     sides = [files / name for name in ("source.csv", "target.csv")]
@@ -538,7 +538,7 @@ def test_help_does_not_wait_for_numpy():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_core_alone_transfers_csv_files(files, tmp_path):
     extras = ["pyarrow", "openpyxl", "matplotlib", "mlxtend", "distributed", "fastapi", "psycopg"]
     code = f"""
@@ -586,7 +586,7 @@ def test_what_classifiers_were_trained_on(tmp_path, l2t):
     assert outcome.err == "l2t: experiences must be at least 20 of finished runs, got 6\n"
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_shared_classes_from_collect_to_learn(tmp_path, l2t, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for domain in (digits(), mnist()):

@@ -25,7 +25,7 @@ from l2t.domains import digits, mnist
 from l2t.exceptions import InvalidInputError, StoreError, UnknownSuggestionError
 from l2t.interfaces.cli import app
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.integration
 
 runner = CliRunner()
 

@@ -351,7 +351,7 @@ def test_source_and_target_in_the_wrong_order(here, l2t):
     assert l2t("transfer", "target.csv", "source.csv", "--label", "digit", "-q").err == ""
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_every_command_takes_the_target_last(wrong, tables, l2t):
     """And asks about the order where the last file has all labels and another one has not."""
     tables[1].drop(columns="digit").to_csv("bare.csv", index=False)

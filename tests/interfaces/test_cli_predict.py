@@ -17,7 +17,7 @@ from sklearn import datasets
 
 from l2t import load_model
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.integration
 
 
 def messy(name, rows=240):

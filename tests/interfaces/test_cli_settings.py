@@ -53,7 +53,7 @@ def test_what_is_typed_wins_and_nothing_is_replaced(l2t):
     assert tomllib.loads(Path("experiences-2.toml").read_text())["pairs"] == 1
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(("form", "learned"), [("paper", "beta"), ("convex", "weights")])
 def test_learning_is_repeated_from_its_file(l2t, form, learned):
     assert l2t(*COLLECT, *SOME, "--pairs", "6").code == 0

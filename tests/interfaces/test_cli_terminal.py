@@ -15,7 +15,7 @@ import pytest
 from l2t import open_store, write_domain
 from l2t.domains import digits, mnist
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.integration
 
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3\d|4\d|9\d)(?:;\d+)*m")
 COLLECT = ("collect", "digits.npz", "mnist.npz", "--per-class", "20", "--algorithms", "gfk,tca")

@@ -88,7 +88,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
 def test_a_killed_process_loses_no_label(target):
     done = subprocess.run([sys.executable, "-c", KILLED, str(target)], check=False, env=os.environ)

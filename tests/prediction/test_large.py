@@ -9,7 +9,7 @@ import l2t
 from l2t import Domain
 from l2t.domains.draw import LANDMARKS, content_order
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.integration
 
 N, M = LANDMARKS + 15_000, 24
 

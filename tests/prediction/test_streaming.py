@@ -161,7 +161,7 @@ load_model(sys.argv[1]).predict_dataset(sys.argv[2], sys.argv[3])
 """
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("whole", [False, True], ids=["folder", "file"])
 def test_a_killed_run_resumes(whole, model, table, tmp_path, proves):
     """Runs are killed within and between files of four chunks, or within the only file."""

@@ -231,7 +231,7 @@ print("peak:", status.split("VmHWM:")[1].split()[0])  # resident, in kB
 """
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is measured on Linux only")
 @pytest.mark.parametrize("way", ["shared classes", "other classes", "no labels"])
 def test_memory_is_bounded(way, tmp_path, proves):

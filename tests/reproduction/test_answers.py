@@ -11,6 +11,8 @@ from reproduction.answers import answer
 from reproduction.ensemble import learn_weights, try_tasks, write_weights
 from reproduction.labelled_tasks import Setting, draw_task
 
+pytestmark = pytest.mark.reproduction
+
 
 @pytest.mark.parametrize("setting", [Setting(1), Setting(5, uneven=True), Setting(5, adverse=1.0)])
 def test_tasks_are_labelled_as_they_should_be(setting, tmp_path):
@@ -24,7 +26,6 @@ def test_tasks_are_labelled_as_they_should_be(setting, tmp_path):
     assert (again[0], again[1]) == (source, target)
 
 
-@pytest.mark.slow
 def test_tasks_are_tried_once_and_weights_are_learned_from_them(tmp_path, monkeypatch):
     monkeypatch.setattr(ensemble, "SAME_TARGET", (("1", "5"), ("1, adverse",)))
     monkeypatch.setattr(ensemble, "SHOTS", (1, 5))

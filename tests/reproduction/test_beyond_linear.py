@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from l2t.domains import Domain, KnownClasses, digits, normalize
 from reproduction import beyond_linear
 from reproduction.beyond_linear import NONLINEAR, TWICE, nonlinear_features
+
+pytestmark = pytest.mark.reproduction
 
 
 def test_features_are_those_of_the_target_rows_and_read_no_label():

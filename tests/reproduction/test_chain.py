@@ -14,6 +14,8 @@ from l2t.forecast import Forecast, refine
 from l2t.testing import check_algorithm
 from reproduction.chain import Chain
 
+pytestmark = pytest.mark.reproduction
+
 
 def classes_then_gfk(random_state=0, n_components=3):
     return Chain((Classes(random_state), GFK(n_components, random_state)))

@@ -13,6 +13,8 @@ from reproduction.comparison import _failures, _other_row, _shared_rows, compare
 from reproduction.pages import write_page
 from reproduction.shared_tasks import SharedTask
 
+pytestmark = pytest.mark.reproduction
+
 
 @pytest.fixture
 def task():

@@ -12,7 +12,7 @@ from l2t import Domain, DomainPair, PairSampler
 from l2t.exceptions import InvalidInputError
 from reproduction.families import FAMILIES, PARTS, Pairs, draw_pairs, split_classes
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.reproduction
 
 
 def ends(pairs):

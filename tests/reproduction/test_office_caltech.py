@@ -8,7 +8,7 @@ import pytest
 from reproduction.office_caltech import PUBLISHED, OfficeCaltech, measure_office_caltech
 from reproduction.pages import write_page
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.reproduction
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from l2t.domains import read_tables
 from reproduction.own_files import SHOTS, make_files
+
+pytestmark = pytest.mark.reproduction
 
 
 def test_files_have_ids_text_missing_cells_and_hidden_labels(tmp_path):

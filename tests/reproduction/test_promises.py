@@ -10,7 +10,7 @@ from reproduction import promise_tasks, promises
 from reproduction.promise_tasks import Outcome, Part, predict_tasks
 from reproduction.promises import Numbers, fit_numbers, judge
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.reproduction
 
 
 def outcome(rng, kind="letters", shots=5, n_classes=4, spread=0.0, **more):

@@ -13,6 +13,8 @@ from reproduction import chains, shared
 from reproduction.office_caltech import load_office_caltech
 from reproduction.shared_tasks import BENCHMARKS, DEVELOPMENT, SharedTask, SourceGroup, shared_tasks
 
+pytestmark = pytest.mark.reproduction
+
 #: JDA as published (Long et al. 2013), MEDA (Wang et al. 2018), SA with 30 components (Zhang et al. 2017).
 PUBLISHED = {
     "C->D": (45.22, 50.3, 39.49),
@@ -36,7 +38,6 @@ def nearest(source, target, factors):
     return 100 * np.mean(found == target.codes)
 
 
-@pytest.mark.slow
 def test_jda_gives_the_published_figures_to_the_digit(pairs):
     for task, (source, target) in pairs.items():
         source, target = normalize(source), normalize(target)
@@ -44,14 +45,12 @@ def test_jda_gives_the_published_figures_to_the_digit(pairs):
         assert round(nearest(source, target, factors), 2) == PUBLISHED[task][0], task
 
 
-@pytest.mark.slow
 def test_subspace_alignment_is_not_below_its_published_mean(pairs):
     algorithm = SubspaceAlignment(n_components=30)
     found = [nearest(s, t, algorithm.fit(DomainPair(s, Domain(t.X)))) for s, t in pairs.values()]
     assert np.mean(found) >= np.mean([each[2] for each in PUBLISHED.values()])
 
 
-@pytest.mark.slow
 def test_the_manifold_classifier_after_gfk_is_meda(pairs):
     assert GFK().n_components == 20, "as published"
     gaps = []

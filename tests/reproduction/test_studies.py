@@ -11,6 +11,8 @@ from reproduction import studies
 from reproduction.studies import own_experience, preparing, sizes, tables, unbalanced
 from reproduction.studies.measuring import Trial, draw_pair, geometric_mean, remembered
 
+pytestmark = pytest.mark.reproduction
+
 
 def test_what_was_measured_is_not_measured_again(tmp_path):
     assert remembered(tmp_path, "a > b", lambda: [{"n": 1}]) == [{"n": 1}]
@@ -75,7 +77,6 @@ def test_geometric_mean():
     assert np.isnan(geometric_mean([]))
 
 
-@pytest.mark.slow
 def test_the_page_is_written_from_what_is_measured(tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "TABLES", {"iris": tables.TABLES["iris"]})
     monkeypatch.setattr(tables, "N_SPLITS", 1)

@@ -13,7 +13,8 @@ from reproduction.forecast import Limits, expectations, fit_forecast
 from reproduction.kinds import draw
 from reproduction.tasks import CANDIDATES, log_ratio, measure_tasks
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.reproduction
+
 MODES = ("true", "noise", "adverse 1.0")
 
 

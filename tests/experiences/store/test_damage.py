@@ -427,7 +427,7 @@ def test_an_unreachable_server(proves):
     proves("A password in the URL of a store is not shown", 4, "URLs")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_server_that_restarts_is_waited_for(postgres, postgres_server, monkeypatch, proves):
     """It starts again when the store has begun to wait for it."""
     package = sys.modules[type(postgres_server).__module__]

@@ -183,7 +183,7 @@ def test_a_new_store_needs_no_migration(tmp_path, next_version):
         assert store.version == "9999"
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_opening_a_store_that_exists_needs_no_migrations(tmp_path):
     path = tmp_path / "a.db"
     open_store(path).close()

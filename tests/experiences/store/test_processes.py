@@ -6,7 +6,7 @@ import pytest
 
 from l2t.experiences.store import open_store
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.integration
 
 DISTINCT = 8 * (24 - 8) + 8
 

@@ -99,7 +99,7 @@ def stores(postgres):
         yield memory, server
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @settings(max_examples=60)
 @given(run=runs())
 def test_runs_come_back(stores, run):

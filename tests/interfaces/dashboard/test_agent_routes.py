@@ -28,7 +28,7 @@ def tell(client, id, before, after, **more):
     return client.post(f"/api/suggestions/{id}/outcome", json=reply)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_suggestion_stays_in_the_store(visitor, own_store):
     ids = {each["name"]: each["id"] for each in visitor.get("/api/domains").json()}
     wanted = {"source": ids["photos[0]"], "target": ids["sketches[10]"], "n_labels": 15}

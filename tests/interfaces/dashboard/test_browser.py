@@ -14,7 +14,7 @@ import pytest
 
 import l2t
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.browser
 
 OURS = ("http://127.0.0.1:", "blob:", "data:")
 LONG = 300_000  # milliseconds, for whatever a busy machine has to do

@@ -79,7 +79,7 @@ def test_after_the_body_nothing_is_hurried(monkeypatch):
     assert asyncio.run(read())["body"] == b"x"
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("first", "drops"),
     [(b"", b""), (b"GET / HTTP/1.1\r\nHost: ", b""), (b"GET / HTTP/1.1\r\n", b"a")],
@@ -127,7 +127,7 @@ def test_an_answer_that_nobody_reads_is_given_up(monkeypatch):
     assert left
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_headers_are_limited(server):
     _, address = server
     with socket.create_connection(("127.0.0.1", int(address.rsplit(":", 1)[1][:-1]))) as visitor:
@@ -136,7 +136,7 @@ def test_headers_are_limited(server):
         assert visitor.recv(12) == b"HTTP/1.1 400"
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.usefixtures("posix")
 def test_many_uploads_do_not_keep_others_waiting(visiting, store, tmp_path, monkeypatch, proves):
     """The workers never end, so that all uploads that are taken are under way when pages are asked for."""

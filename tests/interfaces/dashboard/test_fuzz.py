@@ -110,7 +110,7 @@ def as_text(value: Any) -> str:
     return str(value).encode("utf-8", "replace").decode()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @given(data=st.data())
 @settings(max_examples=600)
 def test_no_route_fails_on_its_own(fuzzed, routes, done_key, failed_key, asked_key, proves, data):

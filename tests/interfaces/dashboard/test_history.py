@@ -159,7 +159,7 @@ def kept(tmp_path_factory, files):
     return folder, job["id"]
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_prediction_outlives_the_dashboard(kept, store, visiting):
     folder, id = kept
     with visiting(store, history=folder) as client:
@@ -190,7 +190,7 @@ def done(client, job):
     return client.get(f"/api/jobs/{job['id']}").json()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_target_of_a_kept_prediction_is_labelled_and_predicted_again(
     kept, files, store, visiting, tmp_path
 ):
@@ -246,7 +246,7 @@ def test_labels_that_somebody_gave_are_not_deleted_for_lack_of_room(tmp_path, ou
     assert sorted(past.id[0] for past in history.all()) == ["a", "c"]
 
 
-@pytest.mark.slow
+@pytest.mark.browser
 def test_predictions_in_the_browser(browser, kept):
     folder, id = kept
     context = browser.new_context(reduced_motion="reduce")

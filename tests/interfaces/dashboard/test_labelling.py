@@ -68,7 +68,7 @@ def predicted(client):
             return state
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_labels_are_given_undone_predicted_from_and_downloaded(target):
     with labelling(target) as client:
         state = client.get("/api/labelling").json()
@@ -104,7 +104,7 @@ def test_labels_are_given_undone_predicted_from_and_downloaded(target):
         predicted(client)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_prediction_that_fails_is_reported_and_not_repeated_at_once(target, monkeypatch):
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with labelling(target) as client:
@@ -199,7 +199,7 @@ def label_rows(page, n_rows):
         press(page, str(key))
 
 
-@pytest.mark.slow
+@pytest.mark.browser
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
 def test_forty_labels_with_the_keyboard_survive_a_killed_server(browser, target, proves):
     context = browser.new_context(accept_downloads=True, reduced_motion="reduce")
@@ -246,7 +246,7 @@ def test_forty_labels_with_the_keyboard_survive_a_killed_server(browser, target,
     proves("A label given in the browser survives a killed server", 40, "labels")
 
 
-@pytest.mark.slow
+@pytest.mark.browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_fits_a_phone_and_has_no_serious_violation(browser, target, scheme):
     from axe_playwright_python.sync_playwright import Axe

@@ -20,7 +20,7 @@ import l2t
 from l2t.interfaces.dashboard.jobs import Jobs
 from l2t.interfaces.dashboard.settings import Limits
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.integration
 
 
 def upload(client, path, **query):

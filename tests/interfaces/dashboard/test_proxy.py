@@ -15,7 +15,7 @@ import pytest
 
 from tools.dashboards import find_chromium, open_chromium, serve_dashboard
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.integration
 
 TOKEN = "a-token-for-the-proxy"
 CONFIGURATION = """
@@ -141,6 +141,7 @@ def test_a_proxy_that_cuts_the_path_off_and_names_itself(folder, proxied):
         assert client.post("api/predictions", json={}, headers=ours).status_code == 422
 
 
+@pytest.mark.browser
 def test_in_a_browser_every_request_stays_under_the_path(proxied):
     found = find_chromium()
     if found is None:

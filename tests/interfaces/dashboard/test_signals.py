@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.integration,
     pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="/proc is Linux's"),
 ]
 

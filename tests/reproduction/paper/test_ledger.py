@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from reproduction.paper.ledger import Ledger
+
+pytestmark = pytest.mark.reproduction
 
 
 def test_what_is_added_comes_back(tmp_path):

@@ -23,7 +23,7 @@ from reproduction.paper.reproduction import PARTS
 from reproduction.paper.setting import Setting
 from reproduction.paper.study import ALGORITHMS, Study
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.reproduction
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +105,6 @@ def own_data(folder, m=6):
         write_domain(Domain(X, y), folder / f"{side}.npz")
 
 
-@pytest.mark.slow
 def test_the_recipe_is_measured_step_by_step(tmp_path, monkeypatch):
     own_data(tmp_path)
     monkeypatch.setattr(recipe, "SETTINGS", recipe.SETTINGS[-2:])
