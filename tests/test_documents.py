@@ -41,6 +41,7 @@ SHOWN = {
         "chosen: ",
     ),
     "docs/guide/own-data.md": ("10 labelled rows, 3 classes", "measured   1.0"),
+    "docs/guide/files.md": (),
     "docs/guide/tables.md": ("Columns: category: colour.", " right"),
     "docs/guide/shared-classes.md": ("without a target label: ", "with 50: "),
     "docs/guide/scikit-learn.md": ("expected", "of the target's rows are right"),
