@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from l2t.domains import Domain, Table, read_tables, write_domain
+from l2t.domains.files import preview_file
+from l2t.domains.files._sheet import LABEL_NAMES
 from l2t.domains.files.disk import as_path
 from l2t.domains.labels import infer_labels, is_missing, label_key
 from l2t.exceptions import InvalidInputError
@@ -104,7 +106,8 @@ class LabellingSession:
     random_state : int, default=0
         The seed.
     **reading
-        How files are read; see `l2t.read_domains`.
+        How files are read; see `l2t.read_domains`. Without `label`, labels are in the column of that name, or
+        in one with a few names in a minority of the rows; if there is none, they are in a new column.
 
     Examples
     --------
@@ -134,6 +137,7 @@ class LabellingSession:
         self.random_state = whole_number("random_state", random_state, least=0)
         if reading.get("impute") == "drop":
             raise InvalidInputError("impute must not drop rows that can be labelled, got 'drop'")
+        reading |= _roles(target, sources, reading)
         *self.sources, self.target = read_tables([*sources, target], **reading | {"encode": True})
         self.given = self.target.labelled.labeled_rows(default=False)
         path = as_path(target)
@@ -168,6 +172,11 @@ class LabellingSession:
     def classes(self) -> tuple[str, ...]:
         """The classes of the target and, if it has none or shares some with them, those of the sources."""
         return self._classes(self.labels.values())
+
+    @property
+    def label_column(self) -> str:
+        """The name of the column of labels, which is a new one if the target has none."""
+        return self.target.roles.label or _free_name("label", self.target.frame)
 
     @property
     def progress(self) -> Progress:
@@ -312,7 +321,7 @@ class LabellingSession:
         import pandas as pd
 
         roles, frame = self.target.roles, self.target.frame
-        name = roles.label or _free_name("label", frame)
+        name = self.label_column
         y = np.full(len(frame), None) if domain.y is None else domain.y
         columns: dict[str, Any] = {name: pd.Series(y, index=frame.index, dtype=object)}
         if roles.labeled is not None:
@@ -411,6 +420,32 @@ class LabellingSession:
             cells = [str(some.col.tolist()), str(some.data.tolist())]
         text = "\x1f".join(cells).encode("utf-8", "surrogatepass")
         return f"r{hashlib.blake2b(text, digest_size=6).hexdigest()}"
+
+
+def _roles(
+    target: str | os.PathLike[str],
+    sources: Sequence[str | os.PathLike[str]],
+    reading: dict[str, Any],
+) -> dict[str, Any]:
+    """Return the label column of a target if it is not named, or the features of one that has no labels."""
+    if any(reading.get(name) for name in ("label", "features", "each")):
+        return {}
+    preview = preview_file(target)
+    for column in preview.columns:
+        if column.role == "label" and (
+            column.name.casefold() in LABEL_NAMES or 2 * column.n_missing > preview.n_rows
+        ):
+            return {"label": column.name}
+    if sources or not preview.columns:
+        return {}
+    others = {reading.get("labeled"), reading.get("groups"), *reading.get("ignore", ())}
+    return {
+        "features": [
+            column.name
+            for column in preview.columns
+            if column.role in ("feature", "label") and column.name not in others
+        ]
+    }
 
 
 def _cell(value: Any) -> Any:

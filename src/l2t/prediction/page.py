@@ -50,7 +50,7 @@ def fragment(summary: dict[str, Any]) -> str:
         f"<h2>Accuracy to expect</h2>{_bars(summary['report'])}<ul>{sentences}</ul>",
         f"<h2>The target</h2>{_legend(summary['classes'])}<div class='maps'>{maps}</div>",
         f"<h2>Predicted classes</h2>{_table(('class', 'rows'), counts)}",
-        _rows_table("Uncertain rows: label these next", summary["uncertain"]),
+        _rows_table("Rows to label next", summary["uncertain"]),
         _rows_table("Rows whose label differs from the prediction", summary["suspicious"]),
         f"<details><summary>Details</summary><p>{html.escape(summary['details']['model'])}</p></details></div>",
     ]

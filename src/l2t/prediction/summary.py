@@ -83,10 +83,10 @@ def _row(found: Prediction, row: int) -> dict[str, Any]:
 
 
 def _uncertain(found: Prediction) -> Indices:
-    """Return unlabelled rows whose class is uncertain, the least probable first; typical ones if many are."""
+    """Return unlabelled rows of an uncertain class, the least probable first; if many, some to label next."""
     rows = np.flatnonzero(~found.given & (found.probability < CERTAIN))
     if len(rows) > LISTED:
-        rows = np.intersect1d(rows, found.suggest(LISTED, strategy="typical"))
+        rows = np.intersect1d(rows, found.suggest(LISTED))
     return rows[np.argsort(found.probability[rows], kind="stable")]
 
 

@@ -28,6 +28,7 @@ globalThis.document = {
   createElementNS: (_, name) => new Element(name),
   createElement: (name) => new Element(name),
   getElementById: () => null,
+  querySelector: () => null,
 };
 
 const { gain, ratioClass, rooted, sentence } = await import("./static/base.js");

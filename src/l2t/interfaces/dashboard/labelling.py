@@ -60,6 +60,7 @@ class Labelling:
         return asdict(session.progress) | {
             "target": self.names[-1],
             "file": session.file.path.name,
+            "column": session.label_column,
             "strategy": session.strategy,
             "renewing": self._is_running(),
             "prediction": job.id if job is not None and done else None,

@@ -44,6 +44,8 @@ export function el(name, given = {}, ...children) {
 
 export const byId = (id) => document.getElementById(id);
 export const main = byId("main");
+// On a phone, the links to all pages are wider than the screen.
+document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
 // Shows the elements that make() resolves to, "loading" until then, and a message if it fails.
 export async function fill(place, make) {
@@ -59,7 +61,7 @@ export async function fill(place, make) {
 // The message as a sentence; the name of a parameter, a file or a domain at its start keeps its case.
 export const sentence = (error) =>
   error.message.replace(/^[a-z](?=[a-z-]*[\s,;])(?![^:]*\.\w+:)/, (first) => first.toUpperCase()) +
-  (error.message.endsWith(".") ? "" : ".");
+  (/[.?!]$/.test(error.message) ? "" : ".");
 
 const missing = (value) => value === null || value === undefined || Number.isNaN(value);
 export const fixed = (value, digits = 3) => (missing(value) ? "–" : value.toFixed(digits));

@@ -4,11 +4,11 @@ import { fixed, rooted } from "./base.js";
 import { color, line, rect, svg, text } from "./figure.js";
 import { extent, fit, frame, linear, shown, ticks, wide } from "./scales.js";
 
-function axes(made, { x, y, xTicks, yTicks, xTitle, yTitle, box, xText = shown }) {
+function axes(made, { x, y, xTicks, yTicks, xTitle, yTitle, box, xText = shown, yText = shown }) {
   const { left, right, top, bottom } = box;
   for (const at of yTicks) {
     made.append(line(left, y(at), right, y(at)));
-    made.append(text(left - 8, y(at) + 4, shown(at), { "text-anchor": "end" }));
+    made.append(text(left - 8, y(at) + 4, yText(at), { "text-anchor": "end" }));
   }
   for (const at of xTicks) {
     made.append(line(x(at), bottom, x(at), bottom + 4));
@@ -16,7 +16,7 @@ function axes(made, { x, y, xTicks, yTicks, xTitle, yTitle, box, xText = shown }
   }
   made.append(line(left, bottom, right, bottom));
   if (xTitle) made.append(text((left + right) / 2, bottom + 35, xTitle, { "text-anchor": "middle" }));
-  if (yTitle) made.append(text(0, top - 8, yTitle));
+  if (yTitle) made.append(text(0, top - 16, yTitle));
 }
 
 // The values whose labels do not overlap, including the last one.
@@ -27,14 +27,14 @@ function apart(values, x) {
   return kept;
 }
 
-function plotBox(width, height, yTicks) {
-  const left = Math.max(48, ...yTicks.map((at) => wide(shown(at)) + 10));
-  return { left, right: width - 12, top: 26, bottom: height - 42 };
+function plotBox(width, height, yTicks, yText = shown) {
+  const left = Math.max(48, ...yTicks.map((at) => wide(yText(at)) + 10));
+  return { left, right: width - 12, top: 32, bottom: height - 42 };
 }
 
 // series: [{name, ink?, points: [{x, y, low?, high?, tip?}], dash?, band?}]
 export function lines(
-  { series, xTitle, yTitle, xs = null, log = false, reference = null, yFrom = null, yTo = null },
+  { series, xTitle, yTitle, xs = null, log = false, reference = null, yFrom = null, yTo = null, yText = shown },
   width,
 ) {
   const height = 290,
@@ -47,12 +47,12 @@ export function lines(
   low = yFrom ?? low;
   high = yTo ?? high;
   const yTicks = ticks(low, high),
-    box = plotBox(width, height, yTicks);
+    box = plotBox(width, height, yTicks, yText);
   const x0 = linear(first, last, box.left + 10, box.right - 10),
     x = (value) => x0(place(value));
   const y = linear(low, high, box.bottom, box.top);
   const xTicks = log || xs ? apart(values, x) : ticks(first, last, 7);
-  axes(made, { x, y, xTicks, yTicks, xTitle, yTitle, box });
+  axes(made, { x, y, xTicks, yTicks, xTitle, yTitle, box, yText });
   if (reference !== null) made.append(line(box.left, y(reference), box.right, y(reference), { class: "reference" }));
   series.forEach((each, i) => {
     const ink = each.ink ?? color(i),

@@ -126,6 +126,7 @@ function showCurve() {
             xTitle: "rows with a label",
             yTitle: "accuracy",
             yTo: 1,
+            yText: (share) => percent(share),
           },
           width,
         ),
@@ -150,7 +151,8 @@ function show() {
   const where = key ? "with this prediction" : `in ${state.file}`;
   const until =
     main.dataset.isKept === "true" ? "" : " until the dashboard stops (start it with --history FOLDER to keep them)";
-  byId("saved").textContent = `Each label is saved at once ${where}${until}; ${state.target} itself is not changed.`;
+  byId("saved").textContent =
+    `The labels are those of column “${state.column}”. Each one is saved at once ${where}${until}; ${state.target} itself is not changed.`;
   byId("counts").textContent = `${whole(state.n_labels)} of ${plural(state.n_rows, "row")} labelled`;
   byId("sentence").textContent = state.sentence;
   byId("advice").textContent = state.advice;
@@ -180,15 +182,20 @@ function take(found, { keep = true } = {}) {
   show();
 }
 
+// Asks the server again while it predicts, or until it responds again. A message that a row was not saved stays.
 let polling = null;
+let isAway = false;
 function poll() {
   clearTimeout(polling);
-  if (!state?.renewing) return;
+  if (!state?.renewing && !isAway) return;
   polling = setTimeout(async () => {
     try {
       take(await api(at("")));
+      if (isAway) say("The server responds again.");
+      isAway = false;
     } catch (error) {
-      say(sentence(error), true);
+      if (!isAway && byId("status").className !== "trouble") say(sentence(error), true);
+      isAway = true;
     }
     poll();
   }, 1000);

@@ -87,7 +87,7 @@ function rowsCard(title, text, rows, suspicious = false) {
     el("p", { class: "quiet" }, text),
     table(
       [
-        { title: "row", value: named },
+        { title: "row", class: "name", value: named },
         ...(suspicious ? [{ title: "your label", value: (r) => r.label }] : []),
         { title: "predicted", value: (r) => sure(r.predicted, r.probability) },
         ...(suspicious ? [] : [{ title: "or", value: (r) => sure(r.second, r.second_probability) }]),
@@ -100,8 +100,10 @@ function rowsCard(title, text, rows, suspicious = false) {
 
 const ratio = (value) => (value === null ? "–" : `× ${fixed(value, 2)}`);
 function candidates(found) {
-  return card(
-    el("h2", {}, "What was tried"),
+  return el(
+    "details",
+    { class: "card" },
+    el("summary", {}, "What was tried"),
     el(
       "p",
       {},
@@ -208,8 +210,15 @@ function result(job) {
     el("ul", { class: "plan" }, ...found.sentences.map((text) => el("li", {}, text))),
   );
   byId("pictures").replaceChildren(el("div", { class: "stack" }, accuracies(found), why), targetMap(found));
+  const next = rowsCard(
+    "Rows to label next",
+    `Rows whose labels should help most${job.is_repeatable ? ": “Label rows” shows one after the other" : ""}.`,
+    found.uncertain,
+  );
   byId("rows").replaceChildren(
-    ...[
+    el(
+      "div",
+      { class: "stack" },
       card(
         el("h2", {}, "Predicted classes"),
         table(
@@ -223,17 +232,13 @@ function result(job) {
         el("p", { class: "quiet" }, `${plural(found.n_rows, "row")}, ${whole(found.n_given)} of them with your label.`),
       ),
       rowsCard(
-        "Rows to label next",
-        `The least certain rows that are typical of others${job.is_repeatable ? ": “Label rows” shows one after the other" : ""}.`,
-        found.uncertain,
-      ),
-      rowsCard(
         "Suspicious rows",
         "The model, trained on your labels, predicts another class for these rows.",
         found.suspicious,
         true,
       ),
-    ].filter(Boolean),
+    ),
+    ...(next ? [next] : []),
   );
   byId("more").replaceChildren(rowsSection(id, found), candidates(found), detailsCard(found, job.files));
 }
