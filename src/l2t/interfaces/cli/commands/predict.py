@@ -57,6 +57,13 @@ def predict(  # noqa: PLR0913
             help="Maximise the accuracy, the balanced accuracy (mean recall of the classes) or their mean F1."
         ),
     ] = "accuracy",
+    normalize: Annotated[
+        Literal["auto", "none", "rows", "centred", "zscore"],
+        typer.Option(
+            help="Scale the features of each file: rows to unit norm, centred rows to unit norm, or columns "
+            "to unit variance; auto divides columns by their standard deviation if that differs widely."
+        ),
+    ] = "auto",
     store: options.KnownStore = None,
     force: options.Force = False,
     seed: options.Seed = 0,
@@ -110,6 +117,7 @@ def predict(  # noqa: PLR0913
             shared=shared,
             balanced=balanced,
             metric=metric,
+            normalize=normalize,
             known=known,
             random_state=seed,
             callback=advance,
