@@ -66,6 +66,7 @@ def predict(  # noqa: PLR0913
     balanced: bool = False,
     metric: Metric = "accuracy",
     normalize: Normalize = "auto",
+    text_encoder: str | os.PathLike[str] | None = None,
     known: KnownClasses | None = None,
     store: str | os.PathLike[str] | ExperienceStore | None = None,
     reflection: Reflection | str | os.PathLike[str] | None = None,
@@ -115,6 +116,10 @@ def predict(  # noqa: PLR0913
         "auto" divides columns by their standard deviation if their scales differ widely. The others scale the
         features of each domain as `l2t.normalize` does; the model scales further rows like those of the
         target.
+    text_encoder : str, path or None, default=None
+        The folder of a model of sentence-transformers, or the name of one that was downloaded before, which
+        makes features of the texts in frames; None for TF-IDF. Nothing is downloaded. The model that is
+        returned loads it from there for further rows.
     known : KnownClasses or None, default=None
         Further labelled rows with the same features, scaled like those of the target.
     store : str, path, ExperienceStore or None, default=None
@@ -155,7 +160,8 @@ def predict(  # noqa: PLR0913
         raise InvalidInputError(
             f"train_on must be 'auto' or 'target' with shared=False, got {train_on!r}"
         )
-    origins, given = as_domains(sources if isinstance(sources, list) else [sources], target)
+    texts = None if text_encoder is None else os.fspath(text_encoder)
+    origins, given = as_domains(sources if isinstance(sources, list) else [sources], target, texts)
     whole = given
     if normalize != "auto":
         *origins, whole = (preparation.normalize(domain, normalize) for domain in (*origins, given))

@@ -40,7 +40,9 @@ KEPT_PER_CLASS = CV_SHOTS
 UNEVEN = 30.0
 
 
-def as_domains(sources: Sequence[Any], target: Any) -> tuple[list[Domain], Domain]:
+def as_domains(
+    sources: Sequence[Any], target: Any, text_encoder: str | None = None
+) -> tuple[list[Domain], Domain]:
     """Return Domains, (X, y) or X as domains with the columns of the target.
 
     In (X, y) the labels that are not missing are known. If a frame has columns that are not numbers, or
@@ -52,7 +54,7 @@ def as_domains(sources: Sequence[Any], target: Any) -> tuple[list[Domain], Domai
     ]
     encoder = None
     if any(needs_encoding(X) for X, _ in tables):
-        encoder = TableEncoder.fit([X for X, _ in tables])
+        encoder = TableEncoder.fit([X for X, _ in tables], text_encoder=text_encoder)
     *origins, whole = (
         _as_domain(X, y, encoder, "target" if place == len(sources) else "source")
         for place, (X, y) in enumerate(tables)
