@@ -1,13 +1,16 @@
 """Features of the columns of a table."""
 
 import json
+import sys
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from l2t.domains.encoding import TableEncoder, cells_of, needs_encoding
-from l2t.exceptions import InvalidInputError
+from l2t.domains.encoding import TableEncoder, _sentence_encoder, cells_of, needs_encoding
+from l2t.exceptions import InvalidInputError, MissingExtraError
 
 
 @pytest.fixture
@@ -150,3 +153,52 @@ def test_numbers_of_any_type_need_no_encoding():
     assert not needs_encoding(frame)
     assert needs_encoding(frame.assign(d=[np.nan, 1.0]))
     np.testing.assert_array_equal(cells_of(frame["b"]), [1.0, 2.0])
+
+
+class StubEncoder:
+    """A sentence encoder that knows how often each vowel occurs in a text."""
+
+    def __init__(self, folder, local_files_only):
+        if not local_files_only:
+            raise AssertionError("nothing may be downloaded")
+        if not Path(folder).is_dir():
+            raise OSError("no such folder")
+
+    def encode(self, texts, normalize_embeddings, show_progress_bar):
+        counts = np.array([[1 + text.count(vowel) for vowel in "aeiou"] for text in texts], float)
+        return counts / np.linalg.norm(counts, axis=1, keepdims=True)
+
+
+@pytest.fixture
+def sentence_transformers(monkeypatch):
+    _sentence_encoder.cache_clear()
+    module = ModuleType("sentence_transformers")
+    module.SentenceTransformer = StubEncoder
+    monkeypatch.setitem(sys.modules, "sentence_transformers", module)
+    yield
+    _sentence_encoder.cache_clear()
+
+
+def test_texts_are_embedded_by_an_encoder_of_the_user(shop, tmp_path, sentence_transformers):
+    shop.loc[3, "text"] = None
+    encoder = TableEncoder.fit([shop], text_encoder=str(tmp_path))
+    column = next(column for column in encoder.columns if column.name == "text")
+    assert (column.kind, column.model) == ("embedded text", str(tmp_path.resolve()))
+    X = column.transform(cells_of(shop["text"]))
+    np.testing.assert_array_equal(X[3], 0)
+    np.testing.assert_allclose(np.linalg.norm(np.delete(X, 3, axis=0), axis=1), 1)
+    content, arrays = encoder.to_parts()
+    loaded = TableEncoder.from_parts(json.loads(json.dumps(content)), arrays)
+    np.testing.assert_array_equal(loaded.transform(shop), encoder.transform(shop))
+    assert "embedded text: text" in loaded.sentences()[0]
+
+
+def test_a_text_encoder_that_is_not_there_is_an_error(shop, tmp_path, sentence_transformers):
+    with pytest.raises(InvalidInputError, match="text_encoder must be the folder of a model"):
+        TableEncoder.fit([shop], text_encoder=str(tmp_path / "none"))
+
+
+def test_a_text_encoder_without_its_package_names_the_extra(shop, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'l2t\[text\]'"):
+        TableEncoder.fit([shop], text_encoder=str(tmp_path))

@@ -467,3 +467,30 @@ def test_columns_that_hardly_vary_in_a_target_are_not_another_unit():
         Domain(X * units, codes), Domain(rows * units, target.y, labeled=target.labeled)
     )
     assert any("standard deviation" in sentence for sentence in scaled.report.sentences)
+
+
+@pytest.mark.parametrize("normalize", ["none", "rows", "centred", "zscore"])
+@pytest.mark.parametrize("frame", [False, True])
+def test_a_model_scales_further_rows_like_its_target(kinds, tmp_path, normalize, frame):
+    source, target = kinds
+    prepared = l2t.predict(*(l2t.normalize(domain, normalize) for domain in kinds))
+    y = np.where(target.labeled, target.y, None)
+    if frame:  # with missing cells, which the encoder fills first
+        sets = [(pd.DataFrame(X), y) for X, y in ((source.X, source.y), (target.X, y))]
+        sets[1][0].iloc[0, 0] = None
+    else:
+        sets = [(source.X, source.y), (target.X, y)]
+    answer = l2t.predict(*sets, normalize=normalize)
+    assert "Scaling as requested" in str(answer.report)
+    if not frame:
+        np.testing.assert_array_equal(answer.labels, prepared.labels)
+    answer.model.save(tmp_path / "m.l2t")
+    model = l2t.load_model(tmp_path / "m.l2t")
+    np.testing.assert_allclose(model.predict_proba(sets[1][0]), answer.probabilities, atol=1e-6)
+    if not frame:
+        np.testing.assert_allclose(model.medians, np.median(target.X, axis=0))
+
+
+def test_an_unknown_scaling_is_an_error(kinds):
+    with pytest.raises(InvalidInputError, match="normalize must be one of"):
+        l2t.predict(*kinds, normalize="ranks")

@@ -8,7 +8,8 @@ kind        features
 number      ``(x - mean) / deviation``; missing cells are the median, and marked by a further 0 or 1
 category    0 or 1 for each category, of at most 40; an unknown or missing one is 0 for all
 date        time, month, weekday and hour, as numbers
-text        the leading directions (SVD) of TF-IDF: of words, or of letters if cells have fewer than 3 words
+text        the leading directions (SVD) of TF-IDF: of words, or of letters if cells have fewer than 3 words;
+            of words also the embedding by a sentence encoder of the user
 ==========  ================================================================================================
 
 Columns with a single value, and texts that are all different names (ids), are left out. An encoder does not
@@ -22,12 +23,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
 from decimal import Decimal
+from functools import lru_cache
 from numbers import Number
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from l2t.exceptions import InvalidInputError
+from l2t.exceptions import InvalidInputError, MissingExtraError
 from l2t.typing import AnyArray, Array
 
 #: A text column with more different values is not one of categories; as in skrub's TableVectorizer.
@@ -358,8 +361,64 @@ def _vectorizer(words: bool, terms: Sequence[str] | None = None) -> Any:
     return TfidfVectorizer(max_features=MAX_TERMS, sublinear_tf=True, **shape)
 
 
+@dataclass(frozen=True, eq=False)
+class EmbeddedTextColumn(ColumnEncoding):
+    """Texts as embeddings of norm 1, by a model of sentence-transformers that the user has."""
+
+    kind = "embedded text"
+    #: The folder of the model, or its name if it was downloaded before.
+    model: str
+    n_features: int
+
+    @classmethod
+    def fit(cls, name: str, cells: AnyArray, model: str = "") -> EmbeddedTextColumn | None:
+        """Return the encoding of texts by a model; None for other cells."""
+        if cells.dtype != object:
+            return None
+        place = str(Path(model).resolve()) if Path(model).exists() else model
+        return cls(name, place, _embeddings(place, ["text"]).shape[1])
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The name of the column with the number of each direction."""
+        return tuple(f"{self.name} [{place}]" for place in range(1, self.n_features + 1))
+
+    def transform(self, cells: AnyArray) -> Array:
+        """Return the embeddings; that of a missing text is 0."""
+        texts = _as_text(cells)
+        features, known = np.zeros((len(texts), self.n_features)), ~_is_missing(texts)
+        if known.any():
+            features[known] = _embeddings(self.model, texts[known].tolist())
+        return features
+
+
+def _embeddings(model: str, texts: list[str]) -> Array:
+    encoder = _sentence_encoder(model)
+    return np.asarray(
+        encoder.encode(texts, normalize_embeddings=True, show_progress_bar=False), np.float64
+    )
+
+
+@lru_cache(maxsize=1)
+def _sentence_encoder(model: str) -> Any:
+    """Load a model from disk; nothing is downloaded."""
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError:
+        raise MissingExtraError("text_encoder", "text") from None
+    try:
+        return SentenceTransformer(model, local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise InvalidInputError(
+            "text_encoder must be the folder of a model of sentence-transformers, or the name of one that "
+            f"was downloaded before, got {model!r}"
+        ) from error
+
+
 #: Kinds of columns, in the order in which they are tried.
 KINDS: tuple[type[ColumnEncoding], ...] = (NumberColumn, DateColumn, CategoryColumn, TextColumn)
+#: Kinds that a file may have.
+SAVED_KINDS: tuple[type[ColumnEncoding], ...] = (*KINDS, EmbeddedTextColumn)
 
 
 @dataclass(frozen=True, eq=False)
@@ -381,7 +440,9 @@ class TableEncoder:
     n_missing: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def fit(cls, tables: Sequence[Any], *, keep: Iterable[str] = ()) -> TableEncoder:
+    def fit(
+        cls, tables: Sequence[Any], *, keep: Iterable[str] = (), text_encoder: str | None = None
+    ) -> TableEncoder:
         """Fit an encoder to tables with the same columns.
 
         Parameters
@@ -390,6 +451,9 @@ class TableEncoder:
             The tables; the last one, of the target, has the order of the columns.
         keep : iterable of str, default=()
             Columns that are used although they look like ids.
+        text_encoder : str or None, default=None
+            The folder of a model of sentence-transformers, or the name of one that was downloaded before,
+            which makes features of texts of several words; None for TF-IDF.
 
         Returns
         -------
@@ -398,7 +462,10 @@ class TableEncoder:
         Raises
         ------
         InvalidInputError
-            A table lacks a column of the last one, or no column has two different values.
+            A table lacks a column of the last one, no column has two different values, or there is no such
+            text encoder.
+        MissingExtraError
+            The text encoder needs sentence-transformers, which is not installed.
 
         Examples
         --------
@@ -425,6 +492,8 @@ class TableEncoder:
                 continue
             encodings = (kind.fit(name, cells) for kind in KINDS)
             encoding = next((encoding for encoding in encodings if encoding is not None), None)
+            if text_encoder is not None and isinstance(encoding, TextColumn) and encoding.words:
+                encoding = EmbeddedTextColumn.fit(name, cells, text_encoder)
             if encoding is None:
                 left_out[name] = "id"
             else:
@@ -524,7 +593,7 @@ class TableEncoder:
     @classmethod
     def from_parts(cls, content: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Self:
         """Return the encoder from what `to_parts` returns; raise a ValueError if that is invalid."""
-        kinds = {kind.kind: kind for kind in KINDS}
+        kinds = {kind.kind: kind for kind in SAVED_KINDS}
         columns = []
         for place, record in enumerate(content["columns"]):
             kind = kinds[record["kind"]]

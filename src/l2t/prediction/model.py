@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from scipy.special import log_softmax, logsumexp, softmax
 
 from l2t.classifiers.classifiers import Head
-from l2t.classifiers.feature_map import Evaluation, FeatureMap
+from l2t.classifiers.feature_map import Evaluation, FeatureMap, change_first
 from l2t.classifiers.trees import TreeHead
 from l2t.domains.domain import columns_in_order, feature_rows
 from l2t.domains.encoding import TableEncoder, is_frame
@@ -229,6 +229,26 @@ class Model:
             model = self.calibrated(scores[rows], accuracy)
         return model, np.asarray(softmax(scores / model.temperature, axis=1))
 
+    def after(self, features: FeatureMap, rows: Any) -> Model:
+        """Return the model that takes the rows before a map, such as those of its target.
+
+        Parameters
+        ----------
+        features : FeatureMap
+            The map, whose features this model takes.
+        rows : array or sparse matrix of shape (n, n_features)
+            Rows of the target before the map, for the values that missing cells are filled with.
+
+        Returns
+        -------
+        Model
+        """
+        maps, heads = zip(*self.parts, strict=True)
+        changed = change_first(maps, lambda first: replace(first, before=features))
+        means, medians = means_and_medians(rows)
+        parts = tuple(zip(changed, heads, strict=True))
+        return replace(self, parts=parts, means=means, medians=medians)
+
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the model to one file: a zip of npy arrays, one of which is JSON.
 
@@ -294,3 +314,15 @@ def calibration_rows(free: Mask, random_state: int) -> Indices:
     """Return random rows, of those that are free, to calibrate probabilities on."""
     rows = np.random.default_rng(random_state).permutation(np.flatnonzero(free))
     return np.sort(rows[:MAX_CALIBRATION_ROWS])
+
+
+def means_and_medians(rows: Any) -> tuple[Array, Array]:
+    """Return the mean and the median of each column; sparse rows are not made dense."""
+    means = np.asarray(rows.mean(axis=0, dtype=np.float64))
+    if not sparse.issparse(rows):
+        return means, np.median(rows, axis=0)
+    medians, by_column = np.zeros(rows.shape[1]), rows.tocsc()
+    often = np.flatnonzero(2 * np.diff(by_column.indptr) >= rows.shape[0])  # that of others is 0
+    if len(often):
+        medians[often] = np.median(by_column[:, often].toarray(), axis=0)
+    return means, medians

@@ -12,7 +12,8 @@ from scipy.special import softmax
 
 from l2t.classifiers.classifiers import CLASSIFIERS, DEFAULT
 from l2t.display import frame_like
-from l2t.domains import KnownClasses
+from l2t.domains import KnownClasses, preparation
+from l2t.domains.preparation import PREPARATIONS
 from l2t.exceptions import InvalidInputError
 from l2t.forecast import Forecast
 from l2t.inference import Inference
@@ -34,11 +35,13 @@ from l2t.prediction.result import Prediction
 from l2t.prediction.shared_classes import SharedClasses
 from l2t.prediction.solution import Solution
 from l2t.prediction.training import (
+    Normalize,
     TrainOn,
     as_domains,
     column_scales,
     further_classes,
     parts_to_scale,
+    scaling_map,
     training_rows,
 )
 from l2t.task import Task
@@ -62,6 +65,8 @@ def predict(  # noqa: PLR0913
     shared: bool | None = None,
     balanced: bool = False,
     metric: Metric = "accuracy",
+    normalize: Normalize = "auto",
+    text_encoder: str | os.PathLike[str] | None = None,
     known: KnownClasses | None = None,
     store: str | os.PathLike[str] | ExperienceStore | None = None,
     reflection: Reflection | str | os.PathLike[str] | None = None,
@@ -107,8 +112,16 @@ def predict(  # noqa: PLR0913
     metric : {"accuracy", "balanced", "f1"}, default="accuracy"
         What the predicted classes maximise and the report promises: the accuracy, the balanced accuracy (the
         mean recall of the classes) or the mean F1 of the classes. Probabilities are the same for all.
+    normalize : {"auto", "none", "rows", "centred", "zscore"}, default="auto"
+        "auto" divides columns by their standard deviation if their scales differ widely. The others scale the
+        features of each domain as `l2t.normalize` does; the model scales further rows like those of the
+        target.
+    text_encoder : str, path or None, default=None
+        The folder of a model of sentence-transformers, or the name of one that was downloaded before, which
+        makes features of the texts in frames; None for TF-IDF. Nothing is downloaded. The model that is
+        returned loads it from there for further rows.
     known : KnownClasses or None, default=None
-        Further labelled rows with the same features.
+        Further labelled rows with the same features, scaled like those of the target.
     store : str, path, ExperienceStore or None, default=None
         An experience store, or its URL, whose labelled targets are known classes as well.
     reflection : ReflectionFunction, str, path or None, default=None
@@ -142,11 +155,16 @@ def predict(  # noqa: PLR0913
         one_of("classifier", classifier, ("auto", *CLASSIFIERS))
     one_of("train_on", train_on, ("auto", "target", "source", "both"))
     one_of("metric", metric, METRICS)
+    one_of("normalize", normalize, ("auto", *PREPARATIONS))
     if shared is False and train_on in ("source", "both"):
         raise InvalidInputError(
             f"train_on must be 'auto' or 'target' with shared=False, got {train_on!r}"
         )
-    origins, whole = as_domains(sources if isinstance(sources, list) else [sources], target)
+    texts = None if text_encoder is None else os.fspath(text_encoder)
+    origins, given = as_domains(sources if isinstance(sources, list) else [sources], target, texts)
+    whole = given
+    if normalize != "auto":
+        *origins, whole = (preparation.normalize(domain, normalize) for domain in (*origins, given))
     task = Task.of(
         origins, whole, shared=shared, shared_if_unlabeled=True, random_state=random_state
     )
@@ -157,7 +175,9 @@ def predict(  # noqa: PLR0913
     report = callback or (lambda stage: None)
     named = not isinstance(classifier, str) or classifier != "auto"
     with few_threads(sum(map(len, task.domains)) * task.target.n_features):
-        columns = column_scales(*parts_to_scale(task, training))
+        columns = None
+        if normalize == "auto":
+            columns = column_scales(*parts_to_scale(task, training))
         # A classifier of the user is trained on features; further classes have no coordinates in the span.
         in_span = isinstance(classifier, str) and not further and are_few_and_sparse(task.domains)
         coordinates = Coordinates.of(task, columns, in_span=in_span)
@@ -184,6 +204,10 @@ def predict(  # noqa: PLR0913
             )
         answer = _answer(solution, coordinates, metric, lambda: coordinates.lift(choose()))
     notes = [SCALED] if columns is not None else []
+    if normalize != "auto":
+        scaling = scaling_map(given, whole, unit=normalize in ("rows", "centred"))
+        answer = dataclasses.replace(answer, model=answer.model.after(scaling, given.rows))
+        notes += [f"Scaling as requested: {PREPARATIONS[normalize]}."]
     notes += [task.copies] if task.copies else []
     notes += [] if whole.encoder is None else whole.encoder.sentences()
     answer.report.sentences.extend([*notes, *_note_single_class(answer)])

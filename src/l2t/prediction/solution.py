@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
-
-import numpy as np
-from scipy import sparse
 
 from l2t.classifiers.feature_map import change_first
 from l2t.inference import Inference
 from l2t.inference.coordinates import Coordinates
 from l2t.prediction.decisions import HeldOutRows
-from l2t.prediction.model import Model
+from l2t.prediction.model import Model, means_and_medians
 from l2t.prediction.report import Report
 from l2t.typing import Array
 
@@ -52,7 +48,7 @@ class Solution:
         """Return the model as one that takes the features of the user, with what tables are encoded by."""
         target = coordinates.asked.target
         maps = change_first([features for features, _ in self.model.parts], coordinates.lift_map)
-        means, medians = _means_and_medians(target.rows)
+        means, medians = means_and_medians(target.rows)
         return replace(
             self.model,
             parts=tuple(zip(maps, (head for _, head in self.model.parts), strict=True)),
@@ -61,15 +57,3 @@ class Solution:
             medians=medians,
             encoder=coordinates.asked.given.encoder,
         )
-
-
-def _means_and_medians(rows: Any) -> tuple[Array, Array]:
-    """Return the mean and the median of each column; sparse rows are not made dense."""
-    means = np.asarray(rows.mean(axis=0, dtype=np.float64))
-    if not sparse.issparse(rows):
-        return means, np.median(rows, axis=0)
-    medians, by_column = np.zeros(rows.shape[1]), rows.tocsc()
-    often = np.flatnonzero(2 * np.diff(by_column.indptr) >= rows.shape[0])  # that of others is 0
-    if len(often):
-        medians[often] = np.median(by_column[:, often].toarray(), axis=0)
-    return means, medians

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from l2t.classifiers.classifiers import CV_SHOTS
+from l2t.classifiers.feature_map import FeatureMap
 from l2t.domains import Domain, KnownClasses
 from l2t.domains.copies import joint_groups
 from l2t.domains.draw import rank_in_class
@@ -24,6 +25,7 @@ from l2t.typing import AnyArray, Indices, Mask
 from l2t.validation import instance_of, some_of
 
 TrainOn = Literal["auto", "target", "source", "both"]
+Normalize = Literal["auto", "none", "rows", "centred", "zscore"]
 
 #: Maximum number of classes that a sentence names.
 NAMED = 8
@@ -38,7 +40,9 @@ KEPT_PER_CLASS = CV_SHOTS
 UNEVEN = 30.0
 
 
-def as_domains(sources: Sequence[Any], target: Any) -> tuple[list[Domain], Domain]:
+def as_domains(
+    sources: Sequence[Any], target: Any, text_encoder: str | None = None
+) -> tuple[list[Domain], Domain]:
     """Return Domains, (X, y) or X as domains with the columns of the target.
 
     In (X, y) the labels that are not missing are known. If a frame has columns that are not numbers, or
@@ -50,7 +54,7 @@ def as_domains(sources: Sequence[Any], target: Any) -> tuple[list[Domain], Domai
     ]
     encoder = None
     if any(needs_encoding(X) for X, _ in tables):
-        encoder = TableEncoder.fit([X for X, _ in tables])
+        encoder = TableEncoder.fit([X for X, _ in tables], text_encoder=text_encoder)
     *origins, whole = (
         _as_domain(X, y, encoder, "target" if place == len(sources) else "source")
         for place, (X, y) in enumerate(tables)
@@ -305,6 +309,21 @@ def _variances(X: Any) -> AnyArray:
         return np.asarray(X.var(axis=0, dtype=np.float64))
     squares = X.multiply(X).mean(axis=0) - X.mean(axis=0) ** 2
     return np.asarray(np.maximum(squares, 0.0))
+
+
+def scaling_map(given: Domain, scaled: Domain, *, unit: bool) -> FeatureMap:
+    """Return what `normalize` did to the rows of a domain as a map, for further rows.
+
+    `unit` is whether it divided rows by their norm.
+    """
+    first, last = (
+        np.array([np.zeros(given.n_features), np.ones(given.n_features)])
+        if domain.prepared is None
+        else domain.prepared
+        for domain in (given, scaled)
+    )
+    shift, scale = (last[0] - first[0]) / first[1], last[1] / first[1]
+    return FeatureMap(None, shift / scale, unit=unit, columns=scale)
 
 
 def describe_task(sources: list[Domain], target: Domain) -> dict[str, Any]:

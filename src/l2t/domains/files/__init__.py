@@ -179,7 +179,7 @@ def read_tables(
         With ``encode=True``, the encoder of a model; by default one is fitted to all files.
     **options
         The options for all files, as for `read_domains`; and ``encode=True`` to make features of columns
-        that are not numbers, and of missing cells.
+        that are not numbers, and of missing cells, with ``text_encoder`` as in `TableEncoder.fit`.
 
     Returns
     -------

@@ -46,6 +46,8 @@ class ReadOptions:
     fill: Sequence[float] | Mapping[str, float] | None = None
     #: Whether columns that are not numbers, or have missing cells, become features (`TableEncoder`).
     encode: bool = False
+    #: The text encoder of `TableEncoder.fit`.
+    text_encoder: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("features", *_LISTS):

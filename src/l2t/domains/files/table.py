@@ -336,7 +336,7 @@ def _encode(
         frames.append(pd.DataFrame(X, columns=names) if isinstance(X, np.ndarray) else X)
     if encoder is None:
         keep = {name for own in options for name in (*own.keep, *own.columns)}
-        encoder = TableEncoder.fit(frames, keep=keep)
+        encoder = TableEncoder.fit(frames, keep=keep, text_encoder=options[-1].text_encoder)
     for each, frame in zip(parts, frames, strict=True):
         each["X"] = encoder.transform(frame)
         each |= {"feature_names": encoder.feature_names, "encoder": encoder}

@@ -57,6 +57,21 @@ def predict(  # noqa: PLR0913
             help="Maximise the accuracy, the balanced accuracy (mean recall of the classes) or their mean F1."
         ),
     ] = "accuracy",
+    normalize: Annotated[
+        Literal["auto", "none", "rows", "centred", "zscore"],
+        typer.Option(
+            help="Scale the features of each file: rows to unit norm, centred rows to unit norm, or columns "
+            "to unit variance; auto divides columns by their standard deviation if that differs widely."
+        ),
+    ] = "auto",
+    text_encoder: Annotated[
+        str | None,
+        named(
+            "Folder, or name in the local cache, of a model of sentence-transformers that makes features of "
+            "texts; by default TF-IDF does.",
+            metavar="MODEL",
+        ),
+    ] = None,
     store: options.KnownStore = None,
     force: options.Force = False,
     seed: options.Seed = 0,
@@ -93,7 +108,8 @@ def predict(  # noqa: PLR0913
     check_outputs(*results, inputs=files, store=store, force=force)
     if data is not None:
         check_dataset(data, output, reading["impute"], suggest)
-    *sources, target = tables = read_files(files, reading | {"encode": True}, quiet, seed)
+    encoding = {"encode": True, "text_encoder": text_encoder}
+    *sources, target = tables = read_files(files, reading | encoding, quiet, seed)
     note_order(tables, quiet, always=True)
     target.check_free(ANSWERS)
     domain = target.labelled
@@ -110,6 +126,7 @@ def predict(  # noqa: PLR0913
             shared=shared,
             balanced=balanced,
             metric=metric,
+            normalize=normalize,
             known=known,
             random_state=seed,
             callback=advance,
