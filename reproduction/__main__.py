@@ -138,12 +138,16 @@ def promises(
     data: Data,
     out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
     work: Work = Path("build/promises"),
+    draws: Annotated[
+        int, typer.Option(min=1, help="Draws per kind and mode, two targets each.")
+    ] = 3,
+    jobs: Jobs = 1,
 ) -> None:
     """Compare promised accuracies and probabilities with what comes true, on families, tables and controls.
 
     If interrupted, the same command resumes where it stopped.
     """
-    write_promises(data, out, work)
+    write_promises(data, out, work, draws, jobs)
 
 
 @app.command()

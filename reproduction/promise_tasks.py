@@ -19,20 +19,34 @@ import pandas as pd
 
 from l2t import predict
 from l2t.domains import Domain
+from l2t.experiences.executors import Executor
 from l2t.progress import progress_bar
 from reproduction.controls import draw_controls
-from reproduction.kinds import KINDS, draw
+from reproduction.kinds import KINDS, _source, _split, _target, draw, read_scaled
 from reproduction.shared_tasks import BENCHMARKS, DEVELOPMENT, shared_tasks
 
 __all__ = ["Outcome", "Part", "predict_tasks"]
 
-#: Draws of each kind by what is done to their targets, and targets of each draw.
-MODES = {"true": 3, "unbalanced": 2, "adverse 1.0": 2}
+#: What is done to targets, and targets of each draw.
+MODES = ("true", "unbalanced", "adverse 1.0")
 N_TARGETS = 2
 SHOTS = (1, 3, 8, 20)
+#: Targets of many classes whose source has few: the numbers of classes, and rows per class.
+MANY_CLASSES = "many classes"
+N_MANY, N_FEW = (20, 30, 50), (3, 4, 5, 8)
+MANY_ROWS = 40
+MANY_KINDS = (
+    "sketch > sketch",
+    "photo > photo",
+    "photo > sketch",
+    "clinc150 > clinc150",
+    "clinc150 > hwu64",
+    "characters",
+    "sounds",
+)
 #: Labels per class where the source is noise, its labels are permuted, or those of the target are random.
 CONTROL_SHOTS = (1, 8)
-N_CONTROLS = 2
+N_CONTROLS = 2  # draws
 RANDOM_LABELS = "random labels"
 #: Labels per class where classes are shared; 0 where rows are labelled at random, as they come.
 SHARED_SHOTS = (0, 1, 3, 8)
@@ -111,31 +125,49 @@ class Outcome:
     codes: npt.NDArray[np.int16]
 
 
-def predict_tasks(data: Path, work: Path) -> list[Outcome]:
-    """Return the outcomes of all tasks; those in the working folder are read."""
+def predict_tasks(data: Path, work: Path, n_draws: int = 3, n_jobs: int = 1) -> list[Outcome]:
+    """Return the outcomes of all tasks; those in the working folder are read.
+
+    Parameters
+    ----------
+    data, work : Path
+        The folder of the data, and the working folder.
+    n_draws : int, default=3
+        Draws of each kind by what is done to their targets. The tasks of fewer draws are among those of more.
+    n_jobs : int, default=1
+        The number of processes.
+
+    Returns
+    -------
+    list of Outcome
+    """
     work.mkdir(parents=True, exist_ok=True)
-    parts = list(_parts(data))
-    outcomes = []
-    with progress_bar(len(parts), "predicting") as advance:
-        for part in parts:
-            path = work / part.file
-            if not path.exists():
-                unfinished = path.with_suffix(".part")
-                unfinished.write_bytes(_packed([_answer(part, q) for q in _questions(part, data)]))
-                unfinished.replace(path)
-            outcomes += _unpacked(path)
-            advance(part.kind)
-    return outcomes
+    parts = list(_parts(data, n_draws))
+    todo = [(part, data, work) for part in parts if not (work / part.file).exists()]
+    with progress_bar(len(todo), "predicting") as advance:
+        for kind in Executor(n_jobs).map(_predict_part, todo):
+            advance(kind)
+    return [outcome for part in parts for outcome in _unpacked(work / part.file)]
 
 
-def _parts(data: Path) -> Iterator[Part]:
-    for mode, n_draws in MODES.items():
-        for number in range(n_draws):
+def _predict_part(task: tuple[Part, Path, Path]) -> str:
+    part, data, work = task
+    path = work / part.file
+    unfinished = path.with_suffix(".part")
+    unfinished.write_bytes(_packed([_answer(part, q) for q in _questions(part, data)]))
+    unfinished.replace(path)
+    return part.kind
+
+
+def _parts(data: Path, n_draws: int) -> Iterator[Part]:
+    for number in range(n_draws):
+        for mode in MODES:
             yield from (Part(mode, kind, FIRST + number) for kind in KINDS)
-    for number in range(N_CONTROLS):
-        yield from (Part("control", kind, FIRST + number) for kind in KINDS)
-    for number in range(N_TABLE_DRAWS):
-        yield from (Part("table", name, FIRST + number) for name in _tables(data))
+        yield from (Part(MANY_CLASSES, kind, FIRST + number) for kind in MANY_KINDS)
+        if number < N_CONTROLS:
+            yield from (Part("control", kind, FIRST + number) for kind in KINDS)
+        if number < N_TABLE_DRAWS:
+            yield from (Part("table", name, FIRST + number) for name in _tables(data))
     yield from (Part("shared", benchmark, 0) for benchmark in (*BENCHMARKS, *DEVELOPMENT))
 
 
@@ -146,44 +178,61 @@ def _tables(data: Path) -> dict[str, bool]:
 
 
 def _questions(part: Part, data: Path) -> Iterator[Question]:
-    if part.name in MODES:
-        drawn = draw(part.kind, part.name, part.number, data, n_targets=N_TARGETS)
-        for place, target in enumerate(drawn.targets):
-            for shots in SHOTS:
-                yield from _of_domains(part.name, shots, drawn.source, target, place)
-    elif part.name == "control":
-        controls = draw_controls(part.kind, part.number, data, n_targets=1)
-        size = part.number % (len(controls) // 3)
-        for control in controls[3 * size : 3 * size + 3]:
-            for shots in CONTROL_SHOTS:
-                target = control.targets[0]
-                setting = f"{control.mode} source"
-                yield from _of_domains(setting, shots, control.source, target, part.number)
-                if control.mode == "true":
-                    y = np.random.default_rng(part.number).permutation(target.codes)
-                    target = Domain(target.X, y)
-                    yield from _of_domains(
-                        RANDOM_LABELS, shots, control.source, target, part.number
-                    )
-    elif part.name == "table":
+    if part.name == "table":
         yield from _of_table(part, data)
+    elif part.name == "shared":
+        yield from _of_benchmark(part, data)
+    elif part.name == "control":
+        yield from _of_controls(part, data)
     else:
-        for number, task in enumerate(shared_tasks(part.kind, data)):
-            y = _names(task.target)
-            for shots in SHARED_SHOTS:
-                labeled = _at_random(y, shots, number)
-                source = (task.source.X, _names(task.source))
-                if labeled.mean() <= MOST_LABELED:
-                    yield Question(
-                        "shared",
-                        shots,
-                        source,
-                        task.target.X,
-                        y,
-                        labeled,
-                        len(task.source.classes),
-                        True,
-                    )
+        source, targets = _drawn(part, data)
+        for place, target in enumerate(targets):
+            for shots in SHOTS:
+                yield from _of_domains(part.name, shots, source, target, place)
+
+
+def _drawn(part: Part, data: Path) -> tuple[Domain, tuple[Domain, ...]]:
+    if part.name == MANY_CLASSES:
+        source, target = _draw_many(part, data)
+        return source, (target,)
+    drawn = draw(part.kind, part.name, part.number, data, n_targets=N_TARGETS)
+    return drawn.source, drawn.targets
+
+
+def _of_controls(part: Part, data: Path) -> Iterator[Question]:
+    """Yield a target with each source of a control, and with random labels."""
+    controls = draw_controls(part.kind, part.number, data, n_targets=1)
+    size = part.number % (len(controls) // 3)
+    for control in controls[3 * size : 3 * size + 3]:
+        for shots in CONTROL_SHOTS:
+            source, target, seed = control.source, control.targets[0], part.number
+            yield from _of_domains(f"{control.mode} source", shots, source, target, seed)
+            if control.mode == "true":
+                y = np.random.default_rng(seed).permutation(target.codes)
+                yield from _of_domains(RANDOM_LABELS, shots, source, Domain(target.X, y), seed)
+
+
+def _of_benchmark(part: Part, data: Path) -> Iterator[Question]:
+    for number, task in enumerate(shared_tasks(part.kind, data)):
+        source, y = (task.source.X, _names(task.source)), _names(task.target)
+        n_known = len(task.source.classes)
+        for shots in SHARED_SHOTS:
+            labeled = _at_random(y, shots, number)
+            if labeled.mean() <= MOST_LABELED:
+                yield Question("shared", shots, source, task.target.X, y, labeled, n_known, True)
+
+
+def _draw_many(part: Part, data: Path) -> tuple[Domain, Domain]:
+    """Return a source of few classes, and a target of many others."""
+    about = KINDS[part.kind]
+    source, target = (read_scaled(data, name) for name in (about.source, about.target))
+    rng = np.random.default_rng([3, sorted(KINDS).index(part.kind), part.number])
+    ours, theirs = _split(source, target, rng)
+    known, novel = (
+        rng.permutation(codes)[: rng.choice(sizes)]
+        for codes, sizes in ((ours, N_FEW), (theirs, N_MANY))
+    )
+    return _source(source, known, "true", rng), _target(target, novel, MANY_ROWS, "true", rng)
 
 
 def _names(domain: Domain) -> npt.NDArray[Any]:

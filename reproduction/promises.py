@@ -24,7 +24,7 @@ __all__ = ["Numbers", "fit_numbers", "judge", "write_promises"]
 
 N_BINS = 10
 #: Target classes over source classes, from each number up to the next.
-RATIOS = (0.0, 0.25, 0.5, 1.0, np.inf)
+RATIOS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, np.inf)
 #: What was done to the tasks in which the numbers of a promise are learned.
 USUAL = ("true", "unbalanced", "adverse 1.0")
 
@@ -48,9 +48,9 @@ class Numbers:
         return Promise.of(float(expected), rows, len(outcome.codes))
 
 
-def write_promises(data: Path, out: Path, work: Path) -> None:
+def write_promises(data: Path, out: Path, work: Path, n_draws: int = 3, n_jobs: int = 1) -> None:
     """Predict all tasks, and write the page."""
-    outcomes = predict_tasks(data, work)
+    outcomes = predict_tasks(data, work, n_draws, n_jobs)
     groups = {kind: about.group for kind, about in KINDS.items()}
     usual = [outcome for outcome in outcomes if outcome.setting in USUAL]
     numbers = {

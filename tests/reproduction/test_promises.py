@@ -53,7 +53,9 @@ def test_numbers_are_those_under_which_accuracies_are_likely(rng):
 
 
 def test_a_part_is_predicted_once(tmp_path, monkeypatch):
-    monkeypatch.setattr(promise_tasks, "_parts", lambda data: [Part("control", "digits", 4000)])
+    monkeypatch.setattr(
+        promise_tasks, "_parts", lambda data, n_draws: [Part("control", "digits", 4000)]
+    )
     monkeypatch.setattr(promise_tasks, "CONTROL_SHOTS", (8,))
     outcomes = predict_tasks(tmp_path, tmp_path)
     settings = [one.setting for one in outcomes]
