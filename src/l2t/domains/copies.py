@@ -35,7 +35,7 @@ from l2t.domains.domain import Domain
 from l2t.domains.draw import row_hashes
 from l2t.domains.labels import label_key
 from l2t.numerics import squared_distances, unit_rows
-from l2t.typing import AnyArray, Array, Indices, Mask
+from l2t.typing import AnyArray, Array, Indices, Mask, Matrix
 
 #: Rows closer than this, relative to the spread of all rows, are the same row.
 SAME_ROW = 1e-5
@@ -110,7 +110,7 @@ def same_classes(domains: Sequence[tuple[AnyArray, Indices]]) -> list[list[Part]
             ours += theirs
             for i in theirs:
                 classes[i] = ours
-    return [[parts[i] for i in each] for a, each in enumerate(classes) if each[0] == a]
+    return [[parts[i] for i in members] for a, members in enumerate(classes) if members[0] == a]
 
 
 class Grouped(Protocol):
@@ -226,7 +226,7 @@ def join_copies(target: Domain, sources: Sequence[Domain]) -> Copies:
     )
 
 
-def _stacked(parts: Sequence[Any]) -> Any:
+def _stacked(parts: Sequence[Matrix]) -> Matrix:
     if any(sparse.issparse(rows) for rows in parts):
         return sparse.vstack([sparse.csr_array(rows) for rows in parts], format="csr")
     return np.concatenate(parts)
@@ -249,7 +249,7 @@ def _group_names(together: Indices, declared: AnyArray) -> AnyArray:
     return names
 
 
-def _copies(X: Any, n_target: int) -> Indices:
+def _copies(X: Matrix, n_target: int) -> Indices:
     """Return pairs of rows that are copies; each copy of a row is connected with it by some pairs."""
     unit = _column_units(X[:n_target], ROUNDING / SAME_ROW)
     links = [_near_pairs(X[:n_target], X, unit)]
@@ -264,7 +264,7 @@ def _copies(X: Any, n_target: int) -> Indices:
     return np.concatenate(links)
 
 
-def _equal_pairs(X: Any, unit: AnyArray, n_target: int, *, any_scale: bool) -> Indices:
+def _equal_pairs(X: Matrix, unit: AnyArray, n_target: int, *, any_scale: bool) -> Indices:
     """Return pairs of equal rows or, with `any_scale`, of positive multiples, by cells of a fine grid.
 
     Rows are projected on a few random directions. Equal rows differ by rounding and may be on two sides of a
@@ -289,12 +289,12 @@ def _equal_pairs(X: Any, unit: AnyArray, n_target: int, *, any_scale: bool) -> I
     return np.concatenate(pairs)
 
 
-def _norms(X: Any, unit: AnyArray) -> Array:
+def _norms(X: Matrix, unit: AnyArray) -> Array:
     squares = X.multiply(X) if sparse.issparse(X) else np.square(X, dtype=np.float64)
     return np.asarray(np.sqrt(squares @ (1.0 / unit**2)))
 
 
-def _more_than_by_chance(X: Any, n_target: int, pairs: Indices) -> bool:
+def _more_than_by_chance(X: Matrix, n_target: int, pairs: Indices) -> bool:
     """Return whether clearly more rows have an equal one than by chance (see the module's docstring)."""
     in_pairs = np.isin(np.arange(X.shape[0]), pairs)
     if not in_pairs.any():
@@ -316,7 +316,7 @@ def _more_than_by_chance(X: Any, n_target: int, pairs: Indices) -> bool:
     return bool(share > 2.0 * by_chance + (MAX_CHANCE if by_chance > MAX_CHANCE else 0.0))
 
 
-def _near_pairs(target: Any, X: Any, unit: AnyArray) -> Indices:
+def _near_pairs(target: Any, X: Matrix, unit: AnyArray) -> Indices:
     """Return pairs of a row of the target and one of X that are nearly equal (see the module's docstring)."""
     scales = sparse.diags_array(1.0 / unit)
     theirs, ours = (rows @ scales if sparse.issparse(X) else rows / unit for rows in (target, X))
@@ -339,7 +339,7 @@ def _near_pairs(target: Any, X: Any, unit: AnyArray) -> Indices:
     return np.concatenate(pairs)
 
 
-def _near_radius(Z: Any) -> float:
+def _near_radius(Z: Matrix) -> float:
     """Return the distance below which rows are nearly equal; 0 if few rows are different."""
     n = Z.shape[0]
     rng = np.random.default_rng(0)
@@ -376,14 +376,14 @@ def same_rows(
     With one or two features, where different rows are often multiples of each other, rows must be equal. A
     row is found too if it is nearly equal to another one, such as a rounded copy.
     """
-    found = np.zeros(len(X), dtype=np.bool_)
+    is_match = np.zeros(len(X), dtype=np.bool_)
     for start in range(0, len(others), BLOCK):
-        rows, block = np.flatnonzero(~found), others[start : start + BLOCK]
-        found[rows] = _matching_rows(X[rows], block, prepared, others_prepared)
+        rows, block = np.flatnonzero(~is_match), others[start : start + BLOCK]
+        is_match[rows] = _matching_rows(X[rows], block, prepared, others_prepared)
         both = np.concatenate([block, X])
         near = _near_pairs(block, both, _column_units(block))[:, 1]
-        found[near[near >= len(block)] - len(block)] = True
-    return found
+        is_match[near[near >= len(block)] - len(block)] = True
+    return is_match
 
 
 def _matching_rows(
@@ -391,24 +391,24 @@ def _matching_rows(
 ) -> Mask:
     m = X.shape[1]
     unit = _column_units(others)
-    found = _occur_in(X / unit, others / unit, any_scale=m > 2)
+    matches = _occur_in(X / unit, others / unit, any_scale=m > 2)
     if prepared is None and others_prepared is None:
-        return found
+        return matches
     plain = np.array([np.zeros(m), np.ones(m)])
     (shift, scale), (their_shift, their_scale) = (
-        plain if each is None else each for each in (prepared, others_prepared)
+        plain if steps is None else steps for steps in (prepared, others_prepared)
     )
     unit = _column_units(others * their_scale)
     ours, theirs = X * scale / unit, others * their_scale / unit
     shift, their_shift = shift / unit, their_shift / unit
     shifts = orth(np.column_stack([shift, their_shift]))
     if m - shifts.shape[1] <= 2:
-        return found | _occur_in(ours + shift, theirs + their_shift, any_scale=False)
-    ours, theirs = (each - (each @ shifts) @ shifts.T for each in (ours, theirs))
-    return found | _occur_in(ours, theirs, any_scale=True)
+        return matches | _occur_in(ours + shift, theirs + their_shift, any_scale=False)
+    ours, theirs = (rows - (rows @ shifts) @ shifts.T for rows in (ours, theirs))
+    return matches | _occur_in(ours, theirs, any_scale=True)
 
 
-def _column_units(X: Any, least: float = LEAST_SPREAD) -> AnyArray:
+def _column_units(X: Matrix, least: float = LEAST_SPREAD) -> AnyArray:
     """Return the spread of each column, so that one of large numbers does not hide all others.
 
     It is at least `least` times the size of its values, so that rounding in a column that is nearly constant
@@ -454,12 +454,12 @@ def _occur_in(ours: AnyArray, theirs: AnyArray, *, any_scale: bool) -> Mask:
     bound = slack * (1.0 + 1e-6)
     places = list(range(1, CANDIDATES + 1))
     _, near = cKDTree(theirs @ axes).query(ours @ axes, places, distance_upper_bound=bound)
-    found = np.zeros(len(ours), dtype=np.bool_)
+    is_match = np.zeros(len(ours), dtype=np.bool_)
     for place in near.T:
-        rows = np.flatnonzero((place < len(theirs)) & ~found)
-        found[rows] = np.linalg.norm(ours[rows] - theirs[place[rows]], axis=1) < slack
-    crowded = np.flatnonzero((near[:, -1] < len(theirs)) & ~found)
+        rows = np.flatnonzero((place < len(theirs)) & ~is_match)
+        is_match[rows] = np.linalg.norm(ours[rows] - theirs[place[rows]], axis=1) < slack
+    crowded = np.flatnonzero((near[:, -1] < len(theirs)) & ~is_match)
     if len(crowded):  # more candidates than were compared
         distances, _ = cKDTree(theirs).query(ours[crowded], distance_upper_bound=slack)
-        found[crowded] = np.isfinite(distances)  # infinite without a neighbour within the bound
-    return found
+        is_match[crowded] = np.isfinite(distances)  # infinite without a neighbour within the bound
+    return is_match

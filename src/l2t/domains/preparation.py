@@ -170,11 +170,11 @@ def _spreads(X: AnyArray) -> Array:
 
 def _by_accuracy(scores: dict[str, Array]) -> tuple[str, str]:
     """Return the simplest preparation within one standard error of the best, and why."""
-    means = {how: each.mean() for how, each in scores.items()}
+    means = {how: accuracies.mean() for how, accuracies in scores.items()}
     best = max(means, key=lambda how: means[how])
-    gaps = ((how, scores[best] - each) for how, each in scores.items())
+    gaps = ((how, scores[best] - accuracies) for how, accuracies in scores.items())
     how = next(how for how, gap in gaps if gap.mean() <= gap.std(ddof=1) / np.sqrt(len(gap)))
-    others = ", ".join(f"{mean:.3f} {each}" for each, mean in means.items() if each != how)
+    others = ", ".join(f"{mean:.3f} {other}" for other, mean in means.items() if other != how)
     why = "is best" if how == best else "is the simplest within one standard error of the best"
     return how, (
         f"{PREPARATIONS[how]}, which {why} with a few labels per class on the source: the mean accuracy of "
@@ -191,7 +191,7 @@ def _by_columns(source: Domain, target: Domain) -> tuple[str, str]:
         times = spreads.max() / np.median(spreads)
         why = f"the largest standard deviation of a column is {times:.0f} times the median"
         return "zscore", f"{PREPARATIONS['zscore']}, because {why} ({unmeasured})"
-    norms = np.concatenate([np.linalg.norm(each.X, axis=1) for each in (source, target)])
+    norms = np.concatenate([np.linalg.norm(domain.X, axis=1) for domain in (source, target)])
     if np.allclose(norms, 1.0, atol=1e-2):
         return "none", f"{PREPARATIONS['none']}, because rows have norm 1 already ({unmeasured})"
     return "rows", f"{PREPARATIONS['rows']}, because columns have similar scales ({unmeasured})"
@@ -232,19 +232,19 @@ def _accuracies(X: AnyArray, codes: AnyArray, splits: list[Split]) -> Array:
     from sklearn.linear_model import LogisticRegression
 
     D = squared_distances(X - X.mean(axis=0, dtype=np.float64))  # far from 0, digits are lost
-    found = []
+    accuracies = []
     for labelled, test in splits:
         nearest = labelled[D[np.ix_(test, labelled)].argmin(axis=1)]
         with warnings.catch_warnings():  # unscaled columns may not converge: a lower accuracy
             warnings.simplefilter("ignore", ConvergenceWarning)
             linear = LogisticRegression().fit(X[labelled], codes[labelled])
-        found.append([codes[nearest] == codes[test], linear.predict(X[test]) == codes[test]])
-    return np.array([np.mean(each) for each in found])
+        accuracies.append([codes[nearest] == codes[test], linear.predict(X[test]) == codes[test]])
+    return np.array([np.mean(pair) for pair in accuracies])
 
 
 def _split(codes: AnyArray, groups: AnyArray, rng: np.random.Generator) -> Split:
     """Return five labelled rows per class, at most half of it, and the test rows of other groups."""
     order = rng.permutation(len(codes))
     members = (order[codes[order] == code] for code in np.unique(codes))
-    labelled = np.concatenate([each[: min(SHOTS, len(each) // 2)] for each in members])
+    labelled = np.concatenate([rows[: min(SHOTS, len(rows) // 2)] for rows in members])
     return labelled, np.flatnonzero(~np.isin(groups, groups[labelled]))

@@ -104,7 +104,7 @@ def wide_pairs(n_pairs: int, random_state: int) -> list[DomainPair]:
     for i in range(n_pairs):
         rng = np.random.default_rng([random_state, i])
         source, target = sides if i % 2 == 0 else sides[::-1]
-        digit = rng.permutation(target.classes)
+        digit = rng.permutation(np.array(target.classes))
         drawn = some_rows(rng, source, sorted(digit[N_CLASSES:]), MAX_PER_CLASS)
         aimed = some_rows(rng, target, sorted(digit[:N_CLASSES]), MAX_PER_CLASS)
         pairs.append(DomainPair(drawn, aimed))
