@@ -8,7 +8,17 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["AnyArray", "Array", "Indices", "JsonObject", "Label", "Mask", "Matrix", "MatrixLike"]
+__all__ = [
+    "AnyArray",
+    "Array",
+    "Indices",
+    "JsonObject",
+    "JsonValue",
+    "Label",
+    "Mask",
+    "Matrix",
+    "MatrixLike",
+]
 
 Array: TypeAlias = npt.NDArray[np.float64]
 """An array of floats: features, factors, statistics."""
@@ -31,5 +41,8 @@ MatrixLike: TypeAlias = Any
 Label: TypeAlias = Hashable
 """A class label: text, a number or a bool."""
 
-JsonObject: TypeAlias = dict[str, Any]
+JsonValue: TypeAlias = Any
+"""A value that JSON holds: text, a number, a bool, None, or lists and objects of them."""
+
+JsonObject: TypeAlias = dict[str, JsonValue]
 """An object of JSON, before its fields are checked."""

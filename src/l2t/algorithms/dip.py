@@ -66,10 +66,10 @@ class DIP(BaseAlgorithm):
         q = leading_variance(span, self.variance, least=u)
         source, target = span.source[:, :q], span.target[:, :q]
         mmd = rbf_mmd if self.kernel == "rbf" else polynomial_mmd
-        found = minimize_on_manifold(
+        optimum = minimize_on_manifold(
             mmd(source, target), np.eye(q, u), Grassmann(), max_iter=self.max_iter
         )
-        return self._linear(span, found.W, Diagnostics.of_search(found))
+        return self._linear(span, optimum.W, Diagnostics.of_search(optimum))
 
 
 def leading_variance(span: JointSpan, share: float, *, least: int) -> int:

@@ -103,16 +103,16 @@ def minimize_on_manifold(
             reason = "gradient"
             break
         first = step if step else 0.1 * float(np.linalg.norm(W)) / np.sqrt(_square(direction))
-        found, used = _line_search(fun, W, manifold, value, direction, slope, first)
+        accepted, used = _line_search(fun, W, manifold, value, direction, slope, first)
         evaluations += used
-        if found is None:
+        if accepted is None:
             if slope == -_square(gradient):
                 reason = "line-search"
                 break
             direction, slope, step = -gradient, -_square(gradient), 0.0
             continue
         previous, old_slope = gradient, slope
-        W, value, euclidean, taken = found
+        W, value, euclidean, taken = accepted
         gradient = manifold.project(W, euclidean)
         trace.append(value)
         if callback is not None:

@@ -62,13 +62,13 @@ def _candidates(unit: Array, k: int) -> tuple[Indices, Indices, Array]:
     """Return rows, their neighbours and the cosines, from the candidates of a k-d tree."""
     small = unit if unit.shape[1] <= COORDINATES else leading_coordinates(unit, COORDINATES)
     near = KDTree(small).query(small, k=min(CANDIDATES * k + 1, len(unit)), eps=SLACK)[1]
-    found = []
+    blocks = []
     for at in range(0, len(unit), BLOCK):
         rows = np.arange(at, min(at + BLOCK, len(unit)))
         cosines = np.einsum("ij,ikj->ik", unit[rows], unit[near[rows]], optimize=True)
         cosines[near[rows] == rows[:, None]] = -np.inf
-        found.append(_nearest(rows, near[rows], cosines, k))
-    return tuple(np.concatenate(part) for part in zip(*found, strict=True))  # type: ignore[return-value]
+        blocks.append(_nearest(rows, near[rows], cosines, k))
+    return tuple(np.concatenate(part) for part in zip(*blocks, strict=True))  # type: ignore[return-value]
 
 
 def _nearest(

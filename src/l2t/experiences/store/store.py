@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import Any, Unpack
+from typing import Unpack
 
 from l2t.exceptions import InvalidInputError, StoreCorruptError, StoreError
 from l2t.experiences.experience import Run
@@ -110,13 +110,13 @@ class ExperienceStore(RunReader, RecordKeeper):
 
     def check(self) -> list[str]:
         """Read and verify all content, and return a sentence for each problem."""
-        found: list[str] = []
+        problems: list[str] = []
         try:
             with self._database.reading() as connection, as_corrupt("a key"):
-                found.extend(find_problems(connection))
+                problems.extend(find_problems(connection))
         except StoreCorruptError as error:  # too damaged to read on
-            found.append(str(error))
-        return found
+            problems.append(str(error))
+        return problems
 
     def close(self) -> None:
         """Close all connections."""
@@ -131,11 +131,11 @@ class ExperienceStore(RunReader, RecordKeeper):
     def __repr__(self) -> str:
         return f"ExperienceStore({self._database.address.shown!r})"
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> ExperienceStore:
+    def __deepcopy__(self, memo: dict[int, object]) -> ExperienceStore:
         """Return the store itself: a copy, such as `sklearn.base.clone` makes, has the same records."""
         return self
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         if self._database.address.kind == "memory":
             raise StoreError("a store in memory cannot be pickled; use an SQLite file instead")
         return partial(open_store, create=False), (self.url,)
