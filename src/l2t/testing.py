@@ -70,7 +70,7 @@ def check_shape_and_diagnostics(factory: Factory) -> None:
     assert factors.W.ndim == 2, factors.W.shape
     assert factors.W.shape[0] == pair.n_features, factors.W.shape
     if _takes_components(factory):
-        assert 1 <= factors.W.shape[1] <= 2 * COMPONENTS, factors.W.shape
+        assert 1 <= factors.W.shape[1] <= 2 * N_COMPONENTS, factors.W.shape
     assert np.isfinite(factors.W).all()
     assert factors.kind in ("linear", "fitted", "metric"), factors.kind
     diagnostics = factors.diagnostics
@@ -87,7 +87,7 @@ def check_params(factory: Factory) -> None:
     except InvalidInputError as error:
         raise AssertionError(str(error)) from error
     if _takes_components(factory):
-        assert plain_params(_make(factory, COMPONENTS + 1)) != params, params
+        assert plain_params(_make(factory, N_COMPONENTS + 1)) != params, params
 
 
 def check_traits(factory: Factory) -> None:
@@ -278,7 +278,7 @@ ALGORITHM_CHECKS: tuple[Callable[[Factory], None], ...] = tuple(
     if name.startswith("check_") and each is not check_algorithm
 )
 
-COMPONENTS = 3
+N_COMPONENTS = 3
 
 
 def _pair(ns: int = 36, nt: int = 30, m: int = 8) -> DomainPair:
@@ -303,12 +303,12 @@ def _takes_components(factory: Factory) -> bool:
     return any(each.name == "n_components" or each.kind is each.VAR_KEYWORD for each in accepted)
 
 
-def _make(factory: Factory, n_components: Any = COMPONENTS) -> Algorithm:
+def _make(factory: Factory, n_components: Any = N_COMPONENTS) -> Algorithm:
     components = {"n_components": n_components} if _takes_components(factory) else {}
     return factory(random_state=0, **components)
 
 
-def _fit(factory: Factory, pair: DomainPair, n_components: Any = COMPONENTS) -> LatentFactors:
+def _fit(factory: Factory, pair: DomainPair, n_components: Any = N_COMPONENTS) -> LatentFactors:
     return _make(factory, n_components).fit(pair)
 
 

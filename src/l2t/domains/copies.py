@@ -44,8 +44,8 @@ ROUNDING, MAX_ROUNDING = 1e-7, 1e-2
 #: Minimum standard deviation of a column in which rows are compared, relative to its largest absolute value.
 LEAST_SPREAD = 1e-4
 #: Random directions in which equal rows are searched, and neighbours that are compared exactly.
-DIRECTIONS = 4
-CANDIDATES = 4
+N_DIRECTIONS = 4
+N_CANDIDATES = 4
 #: Random directions in which nearly equal rows are searched. The squared length of a difference in them is at
 #: most this many times its expectation, for all but 1 in 10**6 (chi-squared with 8 degrees of freedom, by 8).
 NEAR_DIRECTIONS, NEAR_SLACK = 8, 5.4
@@ -63,7 +63,7 @@ MAX_CHANCE = 0.05
 CHANCE_ROWS = 5000
 
 
-class Part(NamedTuple):
+class ClassPart(NamedTuple):
     """A class in one domain: the domain's number, the rows that no earlier class has, and their share."""
 
     domain: int
@@ -71,7 +71,7 @@ class Part(NamedTuple):
     share: float
 
 
-def same_classes(domains: Sequence[tuple[AnyArray, Indices]]) -> list[list[Part]]:
+def same_classes(domains: Sequence[tuple[AnyArray, Indices]]) -> list[list[ClassPart]]:
     """Return the distinct classes of several domains, each as a list of parts; duplicate rows are used once.
 
     Classes of two domains with at least two rows in common are one class, because both are samples of the
@@ -84,12 +84,12 @@ def same_classes(domains: Sequence[tuple[AnyArray, Indices]]) -> list[list[Part]
 
     Returns
     -------
-    list of list of Part
+    list of list of ClassPart
         The parts of each class.
     """
     owner: dict[bytes, tuple[int, int]] = {}
     shared: dict[tuple[int, int, bytes], None] = {}  # an ordered set
-    parts: list[Part] = []
+    parts: list[ClassPart] = []
     for number, (X, codes) in enumerate(domains):
         for code in np.unique(codes[codes >= 0]):
             rows = np.flatnonzero(codes == code)
@@ -101,7 +101,7 @@ def same_classes(domains: Sequence[tuple[AnyArray, Indices]]) -> list[list[Part]
                 fresh.append(first == (len(parts), i))
                 if first[0] != len(parts):
                     shared[first[0], len(parts), key] = None
-            parts.append(Part(number, rows[fresh], float(np.mean(fresh))))
+            parts.append(ClassPart(number, rows[fresh], float(np.mean(fresh))))
     classes = [[i] for i in range(len(parts))]
     for (a, b), n_rows in Counter((a, b) for a, b, _ in shared).most_common():
         ours, theirs = classes[a], classes[b]
@@ -272,7 +272,7 @@ def _equal_pairs(X: Matrix, unit: AnyArray, n_target: int, *, any_scale: bool) -
     target's rows, wherever those of the sources are.
     """
     n, m = X.shape
-    axes = np.random.default_rng(0).normal(size=(m, DIRECTIONS)) / unit[:, None]
+    axes = np.random.default_rng(0).normal(size=(m, N_DIRECTIONS)) / unit[:, None]
     Z = np.concatenate([np.asarray(X[i : i + BLOCK] @ axes) for i in range(0, n, BLOCK)])
     if any_scale:
         norms = np.concatenate([_norms(X[i : i + BLOCK], unit) for i in range(0, n, BLOCK)])
@@ -326,7 +326,7 @@ def _near_pairs(target: Any, X: Matrix, unit: AnyArray) -> Indices:
     m = X.shape[1]
     axes = np.linalg.qr(np.random.default_rng(0).normal(size=(m, min(m, NEAR_DIRECTIONS))))[0]
     bound = radius * min(1.0, np.sqrt(NEAR_SLACK * axes.shape[1] / m))
-    places = list(range(1, CANDIDATES + 2))  # a row of the target is its own neighbour
+    places = list(range(1, N_CANDIDATES + 2))  # a row of the target is its own neighbour
     tree = cKDTree(np.asarray(theirs @ axes))
     _, near = tree.query(np.asarray(ours @ axes), places, distance_upper_bound=bound)
     pairs = []
@@ -450,9 +450,9 @@ def _occur_in(ours: AnyArray, theirs: AnyArray, *, any_scale: bool) -> Mask:
     size = float(np.abs(both).max(initial=0.0)) or 1.0
     slack = max(SAME_ROW * spread, min(ROUNDING * size, MAX_ROUNDING * spread))
     m = ours.shape[1]
-    axes = np.linalg.qr(np.random.default_rng(0).normal(size=(m, min(m, DIRECTIONS))))[0]
+    axes = np.linalg.qr(np.random.default_rng(0).normal(size=(m, min(m, N_DIRECTIONS))))[0]
     bound = slack * (1.0 + 1e-6)
-    places = list(range(1, CANDIDATES + 1))
+    places = list(range(1, N_CANDIDATES + 1))
     _, near = cKDTree(theirs @ axes).query(ours @ axes, places, distance_upper_bound=bound)
     is_match = np.zeros(len(ours), dtype=np.bool_)
     for place in near.T:

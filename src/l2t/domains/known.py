@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from l2t.domains.copies import Part, joint_groups, same_classes, same_rows
+from l2t.domains.copies import ClassPart, joint_groups, same_classes, same_rows
 from l2t.domains.domain import Domain, column_names, is_numbered, matching_order
 from l2t.domains.draw import in_content_order
 from l2t.exceptions import InvalidInputError
@@ -119,7 +119,7 @@ class KnownClasses:
         X: list[AnyArray] = [np.empty((0, origins[0].X.shape[1] if origins else 0), np.float32)]
         codes: list[Indices] = [np.empty(0, dtype=np.intp)]
         weights: list[float] = []
-        used_parts: list[Part] = []
+        used_parts: list[ClassPart] = []
         classes = same_classes([(origin.X, origin.codes) for origin in origins])
         for parts in classes:
             weight = max(part.share for part in parts)

@@ -39,7 +39,7 @@ OWN_PAIRS = 20
 #: Degrees of freedom of the t distribution of ratios around an expectation.
 TAIL = 5.0
 #: Minimum standard deviation of a log ratio: a loss can exceed the room.
-FLOOR = 0.04
+MIN_SPREAD = 0.04
 #: Bounds of the share of room used: with little room, larger values are noise.
 BOUNDS = (-2.0, 1.5)
 
@@ -201,7 +201,7 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         e = self.expected_error(meta, shots)
         noise = np.sqrt(self.noise * e / (1.0 - e) / max(meta.n_test, 1))
         return Expectation(
-            room_of(e) * use, float(np.hypot(room_of(e) * spread, FLOOR)), float(noise)
+            room_of(e) * use, float(np.hypot(room_of(e) * spread, MIN_SPREAD)), float(noise)
         )
 
     def suggested(self, order: float, nearest: float, n_rows: int, shots: float) -> Expectation:

@@ -16,7 +16,7 @@ from l2t.experiences.records import Merged
 from l2t.experiences.store import schema, writing
 from l2t.experiences.store.database import Database, store_errors
 from l2t.experiences.store.reading import as_corrupt, read_array, scores_of
-from l2t.experiences.store.records import read_suggestion
+from l2t.experiences.store.record_keeper import read_suggestion
 from l2t.experiences.store.rows import Packed, Row, decode, domain_of, verify_content
 from l2t.experiences.store.schema import ResultRow, arrays, domains, runs, suggestions
 from l2t.experiences.store.writing import ARRAYS_OF_RUNS, batches, existing, unreferenced

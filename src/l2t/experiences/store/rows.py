@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-LARGEST = 2**30 - 2**20  #: bytes; neither SQLite nor PostgreSQL holds a larger value
+MAX_BYTES = 2**30 - 2**20  #: bytes; neither SQLite nor PostgreSQL holds a larger value
 _LEVEL = 1  # features hardly compress: higher levels take several times as long for little gain
 
 
@@ -40,8 +40,8 @@ def add_array(array: npt.ArrayLike | None, what: str, rows: dict[str, Row]) -> s
     plain = np.asarray(array)
     if plain.dtype.kind not in "biuf" or plain.dtype.itemsize > 8:
         raise InvalidInputError(f"{what} must be an array of numbers, got dtype {plain.dtype}")
-    if plain.nbytes > LARGEST:
-        raise InvalidInputError(f"{what} must have at most {LARGEST} bytes, got {plain.nbytes}")
+    if plain.nbytes > MAX_BYTES:
+        raise InvalidInputError(f"{what} must have at most {MAX_BYTES} bytes, got {plain.nbytes}")
     file = io.BytesIO()
     # In a fixed byte order and memory layout, so that equal arrays have equal hashes.
     np.save(file, np.asarray(plain, plain.dtype.newbyteorder("<"), order="C"), allow_pickle=False)
@@ -54,7 +54,7 @@ def add_array(array: npt.ArrayLike | None, what: str, rows: dict[str, Row]) -> s
 def decode(row: ResultRow) -> AnyArray:
     """Return the array in a row, read-only; a StoreCorruptError if it does not have the hash of the row."""
     try:
-        content = zlib.decompressobj().decompress(row.data, LARGEST + 2**20)
+        content = zlib.decompressobj().decompress(row.data, MAX_BYTES + 2**20)
         if hashlib.sha256(content).hexdigest() != row.hash:
             raise ValueError("its content does not match its hash")
         array: AnyArray = np.load(io.BytesIO(content), allow_pickle=False)

@@ -13,11 +13,11 @@ from l2t.experiences.store.address import Address
 from l2t.experiences.store.database import Database
 from l2t.experiences.store.merging import find_problems, merge
 from l2t.experiences.store.reading import Filters, RunReader, as_corrupt, conditions, matching
-from l2t.experiences.store.records import RecordKeeper
+from l2t.experiences.store.record_keeper import RecordKeeper
 from l2t.experiences.store.rows import Packed, pack
 from l2t.experiences.store.schema import runs
 from l2t.experiences.store.summaries import Summaries
-from l2t.experiences.store.versions import prepare
+from l2t.experiences.store.versions import ensure_tables
 from l2t.experiences.store.writing import delete_rows, put_runs
 
 
@@ -73,7 +73,7 @@ class ExperienceStore(RunReader, RecordKeeper):
         self._database = Database(Address.of(url))
         self.summaries = Summaries(self._database)
         try:
-            self.version = prepare(self._database, create=create, upgrade=upgrade)
+            self.version = ensure_tables(self._database, create=create, upgrade=upgrade)
         except BaseException:
             self._database.close()
             raise

@@ -22,7 +22,7 @@ def newest() -> str:
     return max(path.name[1:5] for path in (MIGRATIONS / "versions").glob("r*.py"))
 
 
-def prepare(database: Database, *, create: bool, upgrade: bool = False) -> str:
+def ensure_tables(database: Database, *, create: bool, upgrade: bool = False) -> str:
     """Create or upgrade the tables of a store if allowed, and return their version."""
     address, path = database.address, database.address.path
     if path is not None and path.is_dir():

@@ -31,7 +31,7 @@ from l2t.progress import progress_bar
 TRAINING_PAIRS = 12
 #: Classes of a target, and maximum number of rows per class.
 N_CLASSES, MAX_PER_CLASS = 3, 80
-LABEL_COUNTS = (3, 15, 30, 60, 120)
+DEMO_LABEL_COUNTS = (3, 15, 30, 60, 120)
 FEW = 15  # labelled rows of the pair in the report
 
 
@@ -133,7 +133,7 @@ def _measured(task: tuple[int, DomainPair, Reflection]) -> list[dict[str, Any]]:
     index, pair, function = task
     target = pair.target
     unlabelled = DomainPair(pair.source, Domain(target.X, prepared=target.prepared))
-    before = evaluate(target.X, target.codes, label_counts=LABEL_COUNTS)
+    before = evaluate(target.X, target.codes, label_counts=DEMO_LABEL_COUNTS)
     rows: list[dict[str, Any]] = []
 
     def add(method: str, Z: Any, counts: tuple[int, ...]) -> None:

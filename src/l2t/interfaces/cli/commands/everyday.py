@@ -23,13 +23,13 @@ NO_LABELS = (
 @app.command(short_help="Run the whole method on handwritten digits, in about a minute.")
 def demo(
     pairs: Annotated[int, number("Number of new pairs to test on.", least=2)] = 8,
-    seed: options.Seed = 0,
-    jobs: options.Jobs = 2,
-    plot: options.Plot = None,
+    seed: options.SeedOption = 0,
+    jobs: options.JobsOption = 2,
+    plot: options.PlotOption = None,
     report: Annotated[Path, file("Write a page with pictures.")] = Path("demo.html"),
-    force: options.Force = False,
-    format: options.As = Format.table,
-    quiet: options.Quiet = False,
+    force: options.ForceOption = False,
+    format: options.FormatOption = Format.table,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Collect experiences on handwritten digits, learn from them, and transfer between new pairs.
 
@@ -51,8 +51,8 @@ def example(
     folder: Annotated[
         Path, file("Write the files into this folder.", "--folder", metavar="FOLDER")
     ] = Path(),
-    force: options.Force = False,
-    quiet: options.Quiet = False,
+    force: options.ForceOption = False,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Write an example: a labelled source, a target with other classes and few labels, and its true labels.
 
@@ -85,21 +85,21 @@ def transfer(  # noqa: PLR0913
     output: options.Output = None,
     *,
     reading: options.Reading,
-    labels: options.Labels = None,
-    classes: options.Classes = None,
-    candidates: options.Candidates = None,
-    store: options.KnownStore = None,
-    method: options.How = "l2t",
-    reflection: options.Reflection = None,
+    labels: options.LabelsOption = None,
+    classes: options.ClassesOption = None,
+    candidates: options.CandidatesOption = None,
+    store: options.KnownStoreOption = None,
+    method: options.MethodOption = "l2t",
+    reflection: options.ReflectionOption = None,
     components: Annotated[int | None, number("Maximum number of output features.")] = None,
-    normalize: options.Normalize = "auto",
+    normalize: options.NormalizeOption = "auto",
     source_output: Annotated[Path | None, file("Write the transformed source.")] = None,
     w_output: Annotated[Path | None, file("Write the matrix of the transfer (.npy).")] = None,
-    plot: options.Plot = None,
-    force: options.Force = False,
-    seed: options.Seed = 0,
-    format: options.As = Format.table,
-    quiet: options.Quiet = False,
+    plot: options.PlotOption = None,
+    force: options.ForceOption = False,
+    seed: options.SeedOption = 0,
+    format: options.FormatOption = Format.table,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Find what to transfer from a source to a target, if anything, and transform the target.
 
@@ -156,14 +156,14 @@ def rank(  # noqa: PLR0913
     files: Annotated[list[Path], argument("SOURCE... TARGET", "Source files, then the target.")],
     *,
     reading: options.Reading,
-    labels: options.Labels = None,
-    classes: options.Classes = None,
-    candidates: options.Candidates = None,
-    store: options.KnownStore = None,
-    normalize: options.Normalize = "auto",
-    seed: options.Seed = 0,
-    format: options.As = Format.table,
-    quiet: options.Quiet = False,
+    labels: options.LabelsOption = None,
+    classes: options.ClassesOption = None,
+    candidates: options.CandidatesOption = None,
+    store: options.KnownStoreOption = None,
+    normalize: options.NormalizeOption = "auto",
+    seed: options.SeedOption = 0,
+    format: options.FormatOption = Format.table,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Rank sources by how much each is expected to improve the accuracy on a target.
 

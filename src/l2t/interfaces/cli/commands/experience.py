@@ -27,14 +27,14 @@ def collect(  # noqa: PLR0913
     context: typer.Context,
     source: Annotated[Path, argument("SOURCE", "File of the source domain, with labels.")],
     target: Annotated[Path, argument("TARGET", "File of the target domain, with labels.")],
-    store: options.Store = "experiences.db",
+    store: options.StoreOption = "experiences.db",
     pairs: Annotated[int, number("Number of pairs to draw.")] = 100,
     classes: Annotated[int, number("Number of classes of each domain in a pair.", least=2)] = 3,
     per_class: Annotated[int, number("Maximum number of rows per class.")] = 80,
     shared: Annotated[bool, flag("Draw the same classes from both files.", "--shared")] = False,
     *,
     reading: options.Reading,
-    normalize: options.Normalize = "rows",
+    normalize: options.NormalizeOption = "rows",
     algorithms: Annotated[
         str, named("Comma-separated names of algorithms.", metavar="NAMES")
     ] = "all",
@@ -42,15 +42,15 @@ def collect(  # noqa: PLR0913
         bool, flag("Run one random algorithm per pair.", "--one-per-pair")
     ] = False,
     components: Annotated[int, number("Number of components.")] = 20,
-    jobs: options.Jobs = 1,
-    cluster: options.Cluster = None,
+    jobs: options.JobsOption = 1,
+    cluster: options.ClusterOption = None,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Run again what failed before.")
     ] = False,
-    seed: options.Seed = 0,
-    config: options.Config = None,
-    format: options.As = Format.table,
-    quiet: options.Quiet = False,
+    seed: options.SeedOption = 0,
+    config: options.ConfigOption = None,
+    format: options.FormatOption = Format.table,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Draw pairs from two labelled domains, run algorithms on them, and store the experiences.
 
@@ -82,7 +82,7 @@ def collect(  # noqa: PLR0913
 @app.command(short_help="Learn a reflection function from the experiences of a store.")
 def learn(  # noqa: PLR0913
     context: typer.Context,
-    store: options.Store = "experiences.db",
+    store: options.StoreOption = "experiences.db",
     output: Annotated[Path, file("Write the reflection function.", "--output", "-o")] = _FUNCTION,
     neighbors: Annotated[
         list[int] | None,
@@ -94,17 +94,17 @@ def learn(  # noqa: PLR0913
         int, number("Maximum number of labels to learn from; others only calibrate intervals.")
     ] = 30,
     trained_on: Annotated[
-        options.TrainedOn, typer.Option(help="Learn from classifiers trained on these rows.")
+        options.TrainedOnChoice, typer.Option(help="Learn from classifiers trained on these rows.")
     ] = "target",
     form: Annotated[
-        options.Form,
+        options.FormChoice,
         typer.Option(help="Form of the function: the paper's, or a convex one with one optimum."),
     ] = "paper",
-    force: options.Force = False,
-    seed: options.Seed = 0,
-    config: options.Config = None,
-    format: options.As = Format.table,
-    quiet: options.Quiet = False,
+    force: options.ForceOption = False,
+    seed: options.SeedOption = 0,
+    config: options.ConfigOption = None,
+    format: options.FormatOption = Format.table,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Learn a reflection function from the experiences of a store.
 

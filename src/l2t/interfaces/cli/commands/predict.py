@@ -57,11 +57,11 @@ def predict(  # noqa: PLR0913
             help="Maximise the accuracy, the balanced accuracy (mean recall of the classes) or their mean F1."
         ),
     ] = "accuracy",
-    store: options.KnownStore = None,
-    force: options.Force = False,
-    seed: options.Seed = 0,
-    format: options.As = Format.table,
-    quiet: options.Quiet = False,
+    store: options.KnownStoreOption = None,
+    force: options.ForceOption = False,
+    seed: options.SeedOption = 0,
+    format: options.FormatOption = Format.table,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Predict the class of every row of a target that has labels for a few of its rows, or for none.
 
@@ -132,11 +132,11 @@ def apply(  # noqa: PLR0913
     ],
     *,
     reading: options.Reading,
-    jobs: options.Jobs = 1,
-    cluster: options.Cluster = None,
-    force: options.Force = False,
-    format: options.As = Format.table,
-    quiet: options.Quiet = False,
+    jobs: options.JobsOption = 1,
+    cluster: options.ClusterOption = None,
+    force: options.ForceOption = False,
+    format: options.FormatOption = Format.table,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Predict the class of every row of a file or a parquet data set with a saved model.
 
@@ -198,7 +198,7 @@ def label(
     open_browser: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
     ] = True,
-    seed: options.Seed = 0,
+    seed: options.SeedOption = 0,
 ) -> None:
     """Label rows of a target in the browser, and see what each ten labels bring.
 

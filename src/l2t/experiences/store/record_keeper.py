@@ -24,7 +24,7 @@ from l2t.experiences.store.schema import TRANSFER, ResultRow, suggestions
 from l2t.experiences.store.writing import delete_rows, insert_new, put_parts, put_runs
 from l2t.typing import JsonValue
 
-Record = TypeVar("Record", SuggestionRecord, CollectionProgress)
+RecordType = TypeVar("RecordType", SuggestionRecord, CollectionProgress)
 _UNMEASURED = {"status": "done", "reason": "", "origin": "reported", "protocol": "{}"}
 _TIMES = ("created_at", "started_at", "updated_at", "ended_at")
 
@@ -159,7 +159,7 @@ def _row(record: SuggestionRecord | CollectionProgress) -> Row:
     return row | {n: schema.microseconds(row[n], n) for n in _TIMES if row.get(n) is not None}
 
 
-def _record(kind: type[Record], row: ResultRow, **known: Any) -> Record:
+def _record(kind: type[RecordType], row: ResultRow, **known: Any) -> RecordType:
     """Return the record in a row; `known` are the fields that are not columns."""
     names = {field.name for field in fields(kind)} - known.keys()
     values = known | {name: getattr(row, name) for name in names}
