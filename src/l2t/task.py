@@ -273,8 +273,8 @@ def _row_counts(target: Domain, sources: Sequence[Domain]) -> _RowCounts:
     """
     n_labeled = int(target.labeled_rows(default=False).sum())
     sizes = np.array([len(target), n_labeled, *map(len, sources)])
-    few = sizes.sum() - n_labeled <= MAX_WIDE_ROWS
-    if few or not any(is_wide(domain.rows) for domain in (target, *sources)):
+    fits = sizes.sum() - n_labeled <= MAX_WIDE_ROWS
+    if fits or not any(is_wide(domain.rows) for domain in (target, *sources)):
         return _RowCounts(LANDMARKS, LANDMARKS, (LANDMARKS,) * len(sources))
     left, counts = MAX_WIDE_ROWS, np.zeros_like(sizes)
     for place, number in enumerate(np.argsort(sizes, kind="stable")):

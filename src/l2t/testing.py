@@ -252,7 +252,7 @@ def check_too_many_components(factory: Factory) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         W = _fit(factory, pair, 50).W
-    assert any(issubclass(each.category, L2TWarning) for each in caught), "no L2TWarning"
+    assert any(issubclass(warning.category, L2TWarning) for warning in caught), "no L2TWarning"
     assert np.isfinite(W).all()
     assert 1 <= W.shape[1] < 50, W.shape
 
@@ -273,9 +273,9 @@ def check_bad_input(factory: Factory) -> None:
 
 
 ALGORITHM_CHECKS: tuple[Callable[[Factory], None], ...] = tuple(
-    each
-    for name, each in list(globals().items())
-    if name.startswith("check_") and each is not check_algorithm
+    value
+    for name, value in list(globals().items())
+    if name.startswith("check_") and value is not check_algorithm
 )
 
 N_COMPONENTS = 3
@@ -299,8 +299,9 @@ def _map(pair: DomainPair, change: Callable[..., AnyArray]) -> DomainPair:
 
 def _takes_components(factory: Factory) -> bool:
     """Return whether the algorithm has a parameter n_components."""
-    accepted = inspect.signature(factory).parameters.values()
-    return any(each.name == "n_components" or each.kind is each.VAR_KEYWORD for each in accepted)
+    accepted = inspect.signature(factory).parameters
+    kinds = {parameter.kind for parameter in accepted.values()}
+    return "n_components" in accepted or inspect.Parameter.VAR_KEYWORD in kinds
 
 
 def _make(factory: Factory, n_components: Any = N_COMPONENTS) -> Algorithm:

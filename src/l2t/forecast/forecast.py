@@ -141,7 +141,7 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         by_shots = (self.harm, self.other_harm, self.error, self.spread, self.doubtful_spread)
-        if {len(each) for each in (*by_shots, *self.prior.values())} != {len(self.shots)}:
+        if {len(row) for row in (*by_shots, *self.prior.values())} != {len(self.shots)}:
             raise ValueError("lists must have one number for each of the shots")
 
     def check(self) -> None:

@@ -144,9 +144,9 @@ def _deprecated(command: Callable[..., None], old: str, new: str, **fixed: Any) 
     """Add a command under its name in version 0.2, which prints the new name; `fixed` are option values."""
 
     @functools.wraps(command)
-    def run(**given: Any) -> None:
+    def run(**arguments: Any) -> None:
         print_note(f"note: l2t {old} is deprecated and will be removed; write l2t {new}")
-        command(**given | fixed)
+        command(**arguments | fixed)
 
     app.command(old, hidden=True)(run)
 

@@ -133,19 +133,21 @@ def transfer(  # noqa: PLR0913
     if pair.source.y is None and not (known and known.n_classes):
         print_note(f"note: {source} {NO_LABELS}", quiet)
     with progress_bar(4, "", shown=not quiet) as advance:
-        found = l2t.infer(pair, known=known, callback=advance, **wanted)
+        inference = l2t.infer(pair, known=known, callback=advance, **wanted)
     note_preparation(prepared, normalize, quiet)
     for side, path in sides.items():
         if path is not None:
             domain = getattr(pair, side)
-            print_note(results.write_side(side, tables[side], domain, found, path), quiet)
-    _write_others(pair, found, w_output, plot, quiet)
-    record = results.expectation(source, target, pair, found) | results.measured(pair.target, found)
+            print_note(results.write_side(side, tables[side], domain, inference, path), quiet)
+    _write_others(pair, inference, w_output, plot, quiet)
+    record = results.expectation(source, target, pair, inference) | results.measured(
+        pair.target, inference
+    )
     if format is Format.table:
         show_record(results.for_display(record), format)
-        show_rows(results.candidate_rows(found), format)
+        show_rows(results.candidate_rows(inference), format)
     else:
-        more = {"candidates": found.candidates.records()} if format is Format.json else {}
+        more = {"candidates": inference.candidates.records()} if format is Format.json else {}
         show_record(record | more, format)
 
 
@@ -191,12 +193,13 @@ def rank(  # noqa: PLR0913
     ranked = l2t.rank_sources(last, read, known=known, **options.inference_options(context))
     note_preparation(prepared, normalize, quiet)
     rows: list[dict[str, Any]] = []
-    for place, each in enumerate(ranked, start=1):
-        low, high = finite_interval(each.inference.interval) or (None, None)
-        adds = "nothing" if format is Format.table and not _adds(each.adds) else each.adds
-        row = {"rank": place, "source": str(sources[each.index]), "adds": adds}
-        row |= {"predicted": each.predicted, "low": low, "high": high}
-        rows.append(row | {"choice": each.inference.choice})
+    for place, source_rank in enumerate(ranked, start=1):
+        low, high = finite_interval(source_rank.inference.interval) or (None, None)
+        adds_nothing = format is Format.table and not _adds(source_rank.adds)
+        adds = "nothing" if adds_nothing else source_rank.adds
+        row = {"rank": place, "source": str(sources[source_rank.index]), "adds": adds}
+        row |= {"predicted": source_rank.predicted, "low": low, "high": high}
+        rows.append(row | {"choice": source_rank.inference.choice})
     show_rows(rows, format)
     if not _adds(ranked[0].adds):
         print_note("no source is expected to add to what the target alone gives", quiet)
@@ -218,7 +221,11 @@ def _adds(ratio: float) -> bool:
 
 
 def _write_others(
-    pair: l2t.DomainPair, found: l2t.Inference, matrix: Path | None, plot: Path | None, quiet: bool
+    pair: l2t.DomainPair,
+    inference: l2t.Inference,
+    matrix: Path | None,
+    plot: Path | None,
+    quiet: bool,
 ) -> None:
     """Write the matrix of the transfer, and a plot of both domains."""
     import numpy as np
@@ -227,11 +234,11 @@ def _write_others(
 
     if matrix is not None:
         with replacing(matrix) as handle:
-            W = found.W if isinstance(found.W, np.ndarray) else found.W.toarray()
+            W = inference.W if isinstance(inference.W, np.ndarray) else inference.W.toarray()
             np.save(handle, W, allow_pickle=False)
         print_note(f"matrix written to {matrix}", quiet)
     if plot is not None:
         from l2t.plots import plot_transfer
 
-        plot_transfer(pair, found).savefig(plot, dpi=150)
+        plot_transfer(pair, inference).savefig(plot, dpi=150)
         print_note(f"picture written to {plot}", quiet)

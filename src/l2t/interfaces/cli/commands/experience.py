@@ -73,10 +73,20 @@ def collect(  # noqa: PLR0913
         ) from None
     names = algorithms if algorithms == "all" else re.split(r"\s*,\s*", algorithms.strip())
     l2t.algorithms.make_all("algorithms", names)  # or an error, before anything is written
-    given: Any = {"algorithms": names, "one_per_pair": one_per_pair, "n_components": components}
-    given |= {"n_jobs": jobs, "cluster": cluster, "random_state": seed, "progress": not quiet}
-    given["retry_failed"] = retry_failed
-    _collect(context, sampler, store, format, **given)
+    _collect(
+        context,
+        sampler,
+        store,
+        format,
+        algorithms=names,
+        one_per_pair=one_per_pair,
+        n_components=components,
+        n_jobs=jobs,
+        cluster=cluster,
+        random_state=seed,
+        progress=not quiet,
+        retry_failed=retry_failed,
+    )
 
 
 @app.command(short_help="Learn a reflection function from the experiences of a store.")
@@ -147,13 +157,13 @@ def _labelled(
     tables = read_files(files, reading, quiet)
     for path in (table.path for table in tables if table.domain.y is None):
         raise InvalidInputError(f"{path}: has no labels; name the label column with --label")
-    found = l2t.prepare(tables[0].domain, tables[-1].domain, how)
-    note_preparation(found, how, quiet)
-    return [l2t.normalize(table.domain, found.how) for table in tables]
+    prepared = l2t.prepare(tables[0].domain, tables[-1].domain, how)
+    note_preparation(prepared, how, quiet)
+    return [l2t.normalize(table.domain, prepared.how) for table in tables]
 
 
 def _collect(
-    context: typer.Context, sampler: l2t.PairSampler, url: str, format: Format, **given: Any
+    context: typer.Context, sampler: l2t.PairSampler, url: str, format: Format, **arguments: Any
 ) -> None:
     """Collect into a store, write the settings beside it, and print a summary."""
     from l2t.experiences.store.address import Address
@@ -164,7 +174,7 @@ def _collect(
         place = Path(url) if address.path and "://" not in url else address.path
         settings = write_settings(context, place or Path("experiences"), store=known)
         try:
-            summary = l2t.collect(sampler, store, **given)
+            summary = l2t.collect(sampler, store, **arguments)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
                 f"finished runs are kept in {known}; resume with: l2t collect --config {settings}"
@@ -176,7 +186,7 @@ def _collect(
         asdict(summary) | {"experiences": count, "store": known, "settings": str(settings)},
         format,
     )
-    quiet = not given["progress"]
+    quiet = not arguments["progress"]
     if why := "; ".join(dict.fromkeys(summary.lost)):
         print_note(
             f"{len(summary.lost)} runs were lost; run the command again to repeat them: {why:.300}"

@@ -174,18 +174,18 @@ def reads_files(*left_out: str) -> Callable[[Callable[..., None]], Callable[...,
             parameters += options if name == "reading" else [parameter]
 
         @functools.wraps(command)
-        def run(**given: Any) -> None:
-            reading = {option.name: given.pop(option.name) for option in options}
+        def run(**arguments: Any) -> None:
+            reading = {option.name: arguments.pop(option.name) for option in options}
             for name in reading.keys() & _SEVERAL:
                 words = ",".join(reading[name] or ())
                 reading[name] = [word.strip() for word in words.split(",") if word.strip()]
             if old := reading.pop("feature", None):
                 print_note("note: --feature is deprecated and will be removed; write --keep")
                 reading["keep"] += old
-            command(reading=reading, **given)
+            command(reading=reading, **arguments)
 
         run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {each.name: each.annotation for each in parameters}
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return run
 
     return decorate
@@ -207,7 +207,8 @@ def typed_options(context: typer.Context, command: str) -> list[str]:
     """Return the given options that another command has as well, as words of a command line."""
     assert context.parent is not None
     group: Any = context.parent.command
-    shared = {each.name for each in group.commands[command].params} & {*_READING, *_INFERRING}
+    names = {parameter.name for parameter in group.commands[command].params}
+    shared = names & {*_READING, *_INFERRING}
     words = []
     for parameter in context.command.params:
         value = context.params[str(parameter.name)]
@@ -216,8 +217,8 @@ def typed_options(context: typer.Context, command: str) -> list[str]:
         if isinstance(value, bool):
             words += [(parameter.opts if value else parameter.secondary_opts)[0]]
         else:
-            for each in value if isinstance(value, list | tuple) else [value]:
-                words += [parameter.opts[0], str(each)]
+            for entry in value if isinstance(value, list | tuple) else [value]:
+                words += [parameter.opts[0], str(entry)]
     return words
 
 

@@ -127,13 +127,15 @@ def store_ls(  # noqa: PLR0913
     filters["trained_on"] = trained_on
     shown: Any = {"limit": limit, "order": order, "descending": True, "statistics": False}
     with l2t.open_store(_address(url, word), create=False) as opened:
-        found, total = list(opened.experiences(**shown, **filters)), opened.count(**filters)
-    columns = f"algorithm source target labels {_trained(found, format)} before after ratio status"
+        experiences, total = list(opened.experiences(**shown, **filters)), opened.count(**filters)
+    columns = (
+        f"algorithm source target labels {_trained(experiences, format)} before after ratio status"
+    )
     rows = [
-        {"run": each.run_key[:12]}
-        | select_columns(each, columns)
-        | ({"status": f"failed: {each.reason}"} if each.status == "failed" else {})
-        for each in found
+        {"run": experience.run_key[:12]}
+        | select_columns(experience, columns)
+        | ({"status": f"failed: {experience.reason}"} if experience.status == "failed" else {})
+        for experience in experiences
     ]
     show_rows(rows, format)
     print_note(f"{len(rows)} of {total} experiences", format is not Format.table)
@@ -239,12 +241,12 @@ def store_merge(
     runs = suggestions = 0
     damaged: list[str] = []
     with l2t.open_store(url) as opened:
-        for each in sources:
-            with l2t.open_store(each, create=False) as source:
+        for other in sources:
+            with l2t.open_store(other, create=False) as source:
                 merged = opened.merge(source)
             runs += merged.runs
             suggestions += merged.suggestions
-            damaged += [f"{each}: {problem}" for problem in merged.damaged]
+            damaged += [f"{other}: {problem}" for problem in merged.damaged]
     counts = [_count(runs, "run")] + ([_count(suggestions, "suggestion")] if suggestions else [])
     left_out = f", {_count(len(damaged), 'damaged record')} left out" if damaged else ""
     sentence = "\n".join([f"{' and '.join(counts)} added{left_out}", *damaged])
@@ -284,7 +286,7 @@ def _note_argument(word: str) -> None:
 
 def _trained(scores: Sequence[Any], format: Format) -> str:
     """Return the name of the column trained_on; in a table, only if not all are trained on the target."""
-    others = any(each.trained_on != "target" for each in scores)
+    others = any(score.trained_on != "target" for score in scores)
     return "trained_on" if others or format is not Format.table else ""
 
 
